@@ -1,0 +1,87 @@
+// C interface between Rust and the Verilator runtime.
+//
+// One table of functions for the runtime (`vl_runtime_api`) and one for each verilated model
+// (`vl_model_api`). A model that is linked into the program and one that is loaded from a shared
+// library are used through the same tables. No C++ exception crosses this interface: functions
+// that can fail return 0 for success and leave the message to `last_error`.
+
+#ifndef VERILATED_SHIM_H_
+#define VERILATED_SHIM_H_
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// Raised whenever a table or the meaning of an entry changes.
+#define VL_SHIM_ABI 1
+
+// A VerilatedContext: simulation time, seeds, `$finish` flag and coverage counters of one model.
+typedef struct vl_context vl_context;
+// A verilated model.
+typedef struct vl_model vl_model;
+
+// One port of a model. `offset` is in bytes into the packed struct of its direction; a port is
+// stored as uint8_t, uint16_t, uint32_t or uint64_t up to 64 bits, else as uint32_t words, least
+// significant first.
+typedef struct vl_port {
+  const char *name;
+  uint32_t width;   // bits
+  uint32_t offset;  // bytes
+  uint32_t output;  // 1 for an output, 0 for an input
+} vl_port;
+
+typedef struct vl_runtime_api {
+  uint32_t abi;
+  // Verilator's version, as "5.006".
+  const char *(*version)(void);
+  vl_context *(*context_create)(void);
+  void (*context_destroy)(vl_context *context);
+  // What registers hold before reset: 0 zeros, 1 ones, 2 random from `seed`.
+  void (*context_random_reset)(vl_context *context, int32_t mode, int32_t seed);
+  uint64_t (*context_time)(const vl_context *context);
+  void (*context_advance)(vl_context *context, uint64_t ticks);
+  int32_t (*context_finished)(const vl_context *context);
+  // Writes the coverage counters collected in the context to `path`.
+  int32_t (*coverage_write)(vl_context *context, const char *path);
+  // The last failure on the calling thread.
+  const char *(*last_error)(void);
+} vl_runtime_api;
+
+typedef struct vl_model_api {
+  uint32_t abi;
+  const vl_runtime_api *runtime;
+  const char *top;
+  const vl_port *ports;
+  uint32_t port_count;
+  uint32_t inputs_size;   // bytes
+  uint32_t outputs_size;  // bytes
+  uint32_t traces;        // 0 built without trace, 1 VCD, 2 FST
+  uint32_t covers;        // 1 if built with coverage
+  vl_model *(*create)(vl_context *context);
+  void (*destroy)(vl_model *model);
+  // Clock low: drives every input, lets the model settle, reads every output.
+  int32_t (*settle)(vl_model *model, const void *inputs, void *outputs);
+  // Clock high: the rising edge.
+  int32_t (*edge)(vl_model *model);
+  // `count` cycles of settle and edge over `inputs` with nothing around them; the outputs of the
+  // last cycle only. The baseline of benchmarks.
+  int32_t (*run_recorded)(vl_model *model, const void *inputs, size_t count, void *outputs);
+  // Verilog `final` blocks.
+  int32_t (*finish)(vl_model *model);
+  int32_t (*trace_open)(vl_model *model, const char *path);
+  // Adds the present values to the trace at `time`; times must grow.
+  int32_t (*trace_dump)(vl_model *model, uint64_t time);
+  void (*trace_flush)(vl_model *model);
+  void (*trace_close)(vl_model *model);
+} vl_model_api;
+
+// The runtime linked into this program or library.
+const vl_runtime_api *vl_runtime(void);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,333 @@
+//! The code around a model: packed structs in C and Rust, and the C++ shim that fills them.
+
+use crate::ports::Storage;
+use crate::{Port, Ports, Tracing, Verilated};
+use std::fmt::Write as _;
+
+/// Name of the function that returns the model's table in a shared library.
+pub const LIBRARY_SYMBOL: &str = "vl_model_in_library";
+
+/// A port with its place in the packed struct of its direction.
+struct Placed<'a> {
+    port: &'a Port,
+    storage: Storage,
+    offset: u32,
+}
+
+/// The ports of one direction laid out without holes, and the padding that makes the struct's
+/// size a multiple of eight bytes.
+struct Layout<'a> {
+    fields: Vec<Placed<'a>>,
+    padding: u32,
+    size: u32,
+}
+
+impl<'a> Layout<'a> {
+    fn of(ports: &'a [Port]) -> Self {
+        let mut end = 0;
+        let fields = ports
+            .iter()
+            .map(|port| {
+                let storage = Storage::of(port.width);
+                let offset = end;
+                end += storage.size();
+                Placed { port, storage, offset }
+            })
+            .collect();
+        let size = end.next_multiple_of(8).max(8);
+        Self { fields, padding: size - end, size }
+    }
+}
+
+/// The C header with `struct Inputs` and `struct Outputs`, the input of bindgen.
+///
+/// A field of N bits has the type `BitsN`, so that a width is part of the type.
+pub fn c_header(ports: &Ports) -> String {
+    let mut text = String::from("// Generated from the ports Verilator reports. Do not edit.\n\n");
+    text.push_str("#pragma once\n#include <stddef.h>\n#include <stdint.h>\n\n");
+    for width in widths(ports) {
+        let member = match Storage::of(width) {
+            Storage::Integer(bits) => format!("uint{bits}_t value"),
+            Storage::Words(words) => format!("uint32_t value[{words}]"),
+        };
+        let _ = writeln!(text, "typedef struct {{ {member}; }} Bits{width};");
+    }
+    for (name, ports) in [("Inputs", &ports.inputs), ("Outputs", &ports.outputs)] {
+        let layout = Layout::of(ports);
+        let _ = writeln!(text, "\ntypedef struct {name} {{");
+        for Placed { port, .. } in &layout.fields {
+            let _ = writeln!(text, "  Bits{} {};", port.width, port.name);
+        }
+        if layout.padding > 0 {
+            let _ = writeln!(text, "  uint8_t padding[{}];", layout.padding);
+        }
+        let _ = writeln!(text, "}} {name};");
+        let check = |what: String, value: u32| {
+            format!("_Static_assert({what} == {value}, \"{name} is not packed\");\n")
+        };
+        text.push_str("#ifndef __cplusplus\n");
+        text.push_str(&check(format!("sizeof({name})"), layout.size));
+        for field in &layout.fields {
+            text.push_str(&check(format!("offsetof({name}, {})", field.port.name), field.offset));
+        }
+        text.push_str("#endif\n");
+    }
+    text
+}
+
+/// Rust lines that go in front of the bindings: one alias per width to `verilated::Bits`.
+pub fn rust_aliases(ports: &Ports) -> Vec<String> {
+    widths(ports)
+        .into_iter()
+        .map(|width| {
+            let storage = match Storage::of(width) {
+                Storage::Integer(bits) => format!("u{bits}"),
+                Storage::Words(words) => format!("[u32; {words}]"),
+            };
+            format!(
+                "/// A port of {width} bits.\n\
+                 pub type Bits{width} = ::verilated::Bits<{width}, {storage}>;"
+            )
+        })
+        .collect()
+}
+
+/// Rust code that goes behind the bindings: the port tables of the two structs.
+pub fn rust_tables(ports: &Ports) -> String {
+    let mut text = String::new();
+    for (name, ports) in [("Inputs", &ports.inputs), ("Outputs", &ports.outputs)] {
+        let _ = writeln!(text, "impl ::verilated::Pins for {name} {{");
+        let _ = writeln!(text, "    const PORTS: &'static [::verilated::Port] = &[");
+        for Placed { port, offset, .. } in Layout::of(ports).fields {
+            let Port { name, width } = port;
+            let _ = writeln!(
+                text,
+                "        ::verilated::Port {{ name: \"{name}\", width: {width}, offset: {offset} }},"
+            );
+        }
+        text.push_str("    ];\n}\n");
+    }
+    text
+}
+
+/// The C++ file of one model: its own sources, the drivers of its ports and its table, which the
+/// C function `symbol` returns. One translation unit, so that the compiler sees through it.
+pub fn model_cpp(
+    verilated: &Verilated,
+    ports: &Ports,
+    top: &str,
+    tracing: Tracing,
+    coverage: bool,
+    symbol: &str,
+) -> String {
+    let class = &verilated.prefix;
+    let (inputs, outputs) = (Layout::of(&ports.inputs), Layout::of(&ports.outputs));
+    let mut text = String::from("// Generated around one verilated model. Do not edit.\n\n");
+    for source in &verilated.sources {
+        let _ = writeln!(text, "#include \"{}\"", file_name(source));
+    }
+    text.push_str("#include \"verilated_shim.hpp\"\n#include \"pins.h\"\n#include <cstring>\n#include <memory>\n");
+    let (trace_kind, trace_class) = match tracing {
+        Tracing::Off => (0, None),
+        Tracing::Vcd => (1, Some("VerilatedVcdC")),
+        Tracing::Fst => (2, Some("VerilatedFstC")),
+    };
+    match tracing {
+        Tracing::Off => {}
+        Tracing::Vcd => text.push_str("#include \"verilated_vcd_c.h\"\n"),
+        Tracing::Fst => text.push_str("#include \"verilated_fst_c.h\"\n"),
+    }
+    text.push_str("\nnamespace {\n\nvoid drive(");
+    let _ = writeln!(text, "{class} &top, const Inputs &pins) {{");
+    for field in &inputs.fields {
+        let name = &field.port.name;
+        let _ = match field.storage {
+            Storage::Integer(_) => writeln!(text, "  top.{name} = pins.{name}.value;"),
+            Storage::Words(_) => writeln!(
+                text,
+                "  std::memcpy(&top.{name}[0], pins.{name}.value, sizeof pins.{name}.value);"
+            ),
+        };
+    }
+    let _ = writeln!(text, "}}\n\nvoid sample({class} &top, Outputs &pins) {{");
+    for field in &outputs.fields {
+        let name = &field.port.name;
+        let _ = match field.storage {
+            Storage::Integer(_) => writeln!(text, "  pins.{name}.value = top.{name};"),
+            Storage::Words(_) => writeln!(
+                text,
+                "  std::memcpy(pins.{name}.value, &top.{name}[0], sizeof pins.{name}.value);"
+            ),
+        };
+    }
+    text.push_str("}\n\nconst vl_port ports[] = {\n");
+    for (layout, output) in [(&inputs, 0), (&outputs, 1)] {
+        for field in &layout.fields {
+            let Port { name, width } = field.port;
+            let _ = writeln!(text, "  {{\"{name}\", {width}, {}, {output}}},", field.offset);
+        }
+    }
+    text.push_str("};\n\n}  // namespace\n\n");
+    text.push_str(&model_table(class, trace_class));
+    let port_count = inputs.fields.len() + outputs.fields.len();
+    let _ = write!(
+        text,
+        "extern \"C\" const vl_model_api *{symbol}(void) {{
+  static const vl_model_api api = {{
+    VL_SHIM_ABI, vl_runtime(), \"{top}\", ports, {port_count}, sizeof(Inputs), sizeof(Outputs),
+    {trace_kind}, {coverage}, create, destroy, settle, edge, run_recorded, finish,
+    trace_open, trace_dump, trace_flush, trace_close,
+  }};
+  return &api;
+}}
+",
+        coverage = u32::from(coverage),
+    );
+    text
+}
+
+fn file_name(path: &std::path::Path) -> String {
+    path.file_name().unwrap_or_default().to_string_lossy().into_owned()
+}
+
+/// The functions of the model's table; `trace_class` is Verilator's writer, if the model traces.
+fn model_table(class: &str, trace_class: Option<&str>) -> String {
+    let (trace_member, trace_bodies) = match trace_class {
+        None => (
+            String::new(),
+            "int32_t trace_open(vl_model *, const char *) {
+  vl_shim_record_error(\"this model was built without trace\");
+  return 1;
+}
+int32_t trace_dump(vl_model *, uint64_t) { return 0; }
+void trace_flush(vl_model *) {}
+void trace_close(vl_model *) {}
+"
+            .to_owned(),
+        ),
+        Some(writer) => (
+            format!("  std::unique_ptr<{writer}> trace;\n"),
+            format!(
+                "int32_t trace_open(vl_model *model, const char *path) {{
+  return vl_shim_guarded([&] {{
+    model->trace.reset(new {writer});
+    model->top->trace(model->trace.get(), 99);
+    model->trace->open(path);
+    if (!model->trace->isOpen()) throw vl_shim_stopped{{std::string{{\"cannot write \"}} + path}};
+  }});
+}}
+int32_t trace_dump(vl_model *model, uint64_t time) {{
+  return vl_shim_guarded([&] {{ if (model->trace) model->trace->dump(time); }});
+}}
+void trace_flush(vl_model *model) {{ if (model->trace) model->trace->flush(); }}
+void trace_close(vl_model *model) {{
+  if (model->trace) model->trace->close();
+  model->trace.reset();
+}}
+"
+            ),
+        ),
+    };
+    format!(
+        "struct vl_model {{
+{trace_member}  std::unique_ptr<{class}> top;
+}};
+
+namespace {{
+
+vl_model *create(vl_context *context) {{
+  vl_model *created = nullptr;
+  vl_shim_guarded([&] {{
+    std::unique_ptr<vl_model> model{{new vl_model}};
+    model->top.reset(new {class}{{&context->context, \"TOP\"}});
+    created = model.release();
+  }});
+  return created;
+}}
+
+void destroy(vl_model *model) {{ delete model; }}
+
+int32_t settle(vl_model *model, const void *inputs, void *outputs) {{
+  return vl_shim_guarded([&] {{
+    {class} &top = *model->top;
+    drive(top, *static_cast<const Inputs *>(inputs));
+    top.clk = 0;
+    top.eval();
+    sample(top, *static_cast<Outputs *>(outputs));
+  }});
+}}
+
+int32_t edge(vl_model *model) {{
+  return vl_shim_guarded([&] {{
+    model->top->clk = 1;
+    model->top->eval();
+  }});
+}}
+
+int32_t run_recorded(vl_model *model, const void *inputs, size_t count, void *outputs) {{
+  return vl_shim_guarded([&] {{
+    {class} &top = *model->top;
+    const Inputs *const recorded = static_cast<const Inputs *>(inputs);
+    for (size_t cycle = 0; cycle < count; ++cycle) {{
+      drive(top, recorded[cycle]);
+      top.clk = 0;
+      top.eval();
+      if (cycle + 1 == count) sample(top, *static_cast<Outputs *>(outputs));
+      top.clk = 1;
+      top.eval();
+    }}
+  }});
+}}
+
+int32_t finish(vl_model *model) {{
+  return vl_shim_guarded([&] {{ model->top->final(); }});
+}}
+
+{trace_bodies}
+}}  // namespace
+
+"
+    )
+}
+
+/// The distinct widths of all ports, sorted.
+fn widths(ports: &Ports) -> Vec<u32> {
+    let mut widths: Vec<u32> =
+        ports.inputs.iter().chain(&ports.outputs).map(|port| port.width).collect();
+    widths.sort_unstable();
+    widths.dedup();
+    widths
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn ports() -> Ports {
+        let port = |name: &str, width| Port { name: name.to_owned(), width };
+        Ports {
+            inputs: vec![port("wide", 70), port("rst", 1)],
+            outputs: vec![port("big", 41), port("narrow", 8)],
+        }
+    }
+
+    #[test]
+    fn a_struct_is_padded_to_eight_bytes_and_a_width_is_a_type() {
+        let header = c_header(&ports());
+        assert!(header.contains("typedef struct { uint32_t value[3]; } Bits70;"), "{header}");
+        assert!(header.contains("  Bits70 wide;\n  Bits1 rst;\n  uint8_t padding[3];"), "{header}");
+        assert!(header.contains("_Static_assert(sizeof(Outputs) == 16"), "{header}");
+    }
+
+    #[test]
+    fn the_rust_tables_name_every_port() {
+        let text = rust_tables(&ports());
+        for expected in [
+            "Port { name: \"wide\", width: 70, offset: 0 }",
+            "Port { name: \"rst\", width: 1, offset: 12 }",
+            "Port { name: \"narrow\", width: 8, offset: 8 }",
+        ] {
+            assert!(text.contains(expected), "{expected} in {text}");
+        }
+    }
+}

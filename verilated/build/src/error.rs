@@ -1,0 +1,81 @@
+//! Why a model could not be built.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A failure between Verilog sources and a compiled model. Each message says what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// No program of that name, or it does not run.
+    #[error(
+        "Verilator was not found ({tried}); install it with `apt-get install verilator`, or set \
+         VERILATOR to the program"
+    )]
+    VerilatorMissing {
+        /// The program that was tried, with the system's reason.
+        tried: String,
+    },
+    /// Verilator runs but its runtime sources are not where it says.
+    #[error(
+        "Verilator `{program}` has no runtime sources: {root} has no include/verilated.h; set \
+         VERILATOR_ROOT to the folder that has"
+    )]
+    RootMissing {
+        /// The program that was asked.
+        program: PathBuf,
+        /// The folder that was looked at.
+        root: PathBuf,
+    },
+    /// Verilator is older than [`MINIMUM_VERSION`](crate::MINIMUM_VERSION).
+    #[error(
+        "Verilator {found} is too old, {minimum} or newer is needed; set VERILATOR to another one"
+    )]
+    VerilatorTooOld {
+        /// The version found.
+        found: String,
+        /// The oldest version that works.
+        minimum: String,
+    },
+    /// Verilator refused the RTL; its own words follow.
+    #[error("Verilator refused {top}:\n{output}")]
+    Verilate {
+        /// The top module.
+        top: String,
+        /// What Verilator printed, file and line included.
+        output: String,
+    },
+    /// The header Verilator wrote has a port that cannot be driven from here.
+    #[error("port `{port}` of {top}: {reason}")]
+    Port {
+        /// The top module.
+        top: String,
+        /// The port's name.
+        port: String,
+        /// What is wrong with it.
+        reason: String,
+    },
+    /// The C++ compiler failed or is missing.
+    #[error("compiling {what} failed: {message}")]
+    Compile {
+        /// What was being compiled.
+        what: String,
+        /// The compiler's message.
+        message: String,
+    },
+    /// A file could not be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file or folder.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    /// An [`Error::Io`] for `path`, for use with `map_err`.
+    pub fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+}

@@ -1,0 +1,177 @@
+//! The ports of a model, read from the header Verilator wrote for it.
+
+use crate::{Error, Verilated};
+use std::fs;
+
+/// Name of the clock port; the shim drives it, it is not among the inputs.
+const CLOCK: &str = "clk";
+
+/// One port of the top module.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Port {
+    /// The name in the RTL.
+    pub name: String,
+    /// Width in bits.
+    pub width: u32,
+}
+
+/// How a port is stored: one unsigned integer, or 32-bit words from the least significant on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Storage {
+    /// One integer of that many bits: 8, 16, 32 or 64.
+    Integer(u32),
+    /// That many 32-bit words.
+    Words(u32),
+}
+
+impl Storage {
+    pub(crate) fn of(width: u32) -> Self {
+        match width {
+            0..=8 => Self::Integer(8),
+            9..=16 => Self::Integer(16),
+            17..=32 => Self::Integer(32),
+            33..=64 => Self::Integer(64),
+            _ => Self::Words(width.div_ceil(32)),
+        }
+    }
+
+    /// Bytes of alignment; integers are aligned to their size.
+    pub(crate) fn alignment(self) -> u32 {
+        match self {
+            Self::Integer(bits) => bits / 8,
+            Self::Words(_) => 4,
+        }
+    }
+
+    /// Bytes taken.
+    pub(crate) fn size(self) -> u32 {
+        match self {
+            Self::Integer(bits) => bits / 8,
+            Self::Words(words) => words * 4,
+        }
+    }
+}
+
+/// The ports of a top module by direction, the clock left out.
+///
+/// Within a direction they are in the order of the packed struct: by falling alignment, so that the
+/// struct has no holes, then by name, so that the order of declaration does not matter.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ports {
+    /// Driven by the harness.
+    pub inputs: Vec<Port>,
+    /// Driven by the model.
+    pub outputs: Vec<Port>,
+}
+
+impl Ports {
+    /// Reads the ports of a verilated model.
+    ///
+    /// # Errors
+    /// [`Error::Port`] for an `inout`, or if there is no 1-bit input `clk`; [`Error::Io`].
+    pub fn read(verilated: &Verilated, top: &str) -> Result<Self, Error> {
+        let header = verilated.header();
+        let text = fs::read_to_string(&header).map_err(Error::io(&header))?;
+        Self::parse(&text, top)
+    }
+
+    fn parse(header: &str, top: &str) -> Result<Self, Error> {
+        let mut ports = Self::default();
+        let mut clocked = false;
+        for (direction, port) in header.lines().filter_map(declaration) {
+            match direction {
+                "IN" if port.name == CLOCK => clocked = port.width == 1,
+                "IN" => ports.inputs.push(port),
+                "OUT" => ports.outputs.push(port),
+                _ => {
+                    return Err(Error::Port {
+                        top: top.to_owned(),
+                        port: port.name,
+                        reason: "inout ports are not supported; split it into an input and an \
+                                 output"
+                            .to_owned(),
+                    });
+                }
+            }
+        }
+        if !clocked {
+            return Err(Error::Port {
+                top: top.to_owned(),
+                port: CLOCK.to_owned(),
+                reason: "there is no 1-bit input of that name to use as the clock".to_owned(),
+            });
+        }
+        for direction in [&mut ports.inputs, &mut ports.outputs] {
+            direction.sort_by(|left, right| {
+                let alignment = |port: &Port| Storage::of(port.width).alignment();
+                alignment(right).cmp(&alignment(left)).then_with(|| left.name.cmp(&right.name))
+            });
+        }
+        Ok(ports)
+    }
+}
+
+/// Takes `VL_OUTW(&name,msb,lsb,words);` apart into direction and port.
+fn declaration(line: &str) -> Option<(&str, Port)> {
+    let (kind, arguments) = line.trim().strip_prefix("VL_")?.split_once("(&")?;
+    let direction = kind.trim_end_matches(|c: char| c.is_ascii_digit() || c == 'W');
+    if !matches!(direction, "IN" | "OUT" | "INOUT") {
+        return None;
+    }
+    let mut parts = arguments.split([',', ')']);
+    let name = parts.next()?.to_owned();
+    let msb: u32 = parts.next()?.parse().ok()?;
+    let lsb: u32 = parts.next()?.parse().ok()?;
+    Some((direction, Port { name, width: msb - lsb + 1 }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const HEADER: &str = "
+    VL_IN8(&clk,0,0);
+    VL_IN8(&rst,0,0);
+    VL_INW(&wide,415,0,13);
+    VL_OUT(&middle,23,0);
+    VL_OUT8(&narrow,7,0);
+    VL_OUT8(&early,1,0);
+    VL_OUT64(&big,40,0);
+    // VL_OUT8 is mentioned here only
+";
+
+    fn port(name: &str, width: u32) -> Port {
+        Port { name: name.to_owned(), width }
+    }
+
+    #[test]
+    fn ports_are_sorted_by_alignment_then_name_and_the_clock_is_left_out() {
+        let ports = Ports::parse(HEADER, "t").unwrap();
+        assert_eq!(ports.inputs, [port("wide", 416), port("rst", 1)]);
+        assert_eq!(
+            ports.outputs,
+            [port("big", 41), port("middle", 24), port("early", 2), port("narrow", 8)]
+        );
+    }
+
+    #[test]
+    fn a_module_without_clock_is_refused() {
+        let error = Ports::parse("    VL_IN8(&clock,0,0);\n", "t").unwrap_err();
+        assert!(error.to_string().contains("port `clk` of t"), "{error}");
+    }
+
+    #[test]
+    fn an_inout_is_refused_by_name() {
+        let error = Ports::parse("    VL_INOUT8(&pad,0,0);\n", "t").unwrap_err();
+        assert!(error.to_string().contains("`pad`"), "{error}");
+    }
+
+    #[test]
+    fn storage_is_what_verilator_uses() {
+        assert_eq!(Storage::of(1), Storage::Integer(8));
+        assert_eq!(Storage::of(9), Storage::Integer(16));
+        assert_eq!(Storage::of(24), Storage::Integer(32));
+        assert_eq!(Storage::of(64), Storage::Integer(64));
+        assert_eq!(Storage::of(65), Storage::Words(3));
+    }
+}

@@ -1,0 +1,32 @@
+//! What can go wrong with a model at run time.
+
+use crate::PortDifference;
+use std::path::PathBuf;
+
+/// A failure of a model or of its library.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// The model stopped by itself: `$fatal`, `$stop`, `$finish`, or a loop that does not settle.
+    #[error("{0}")]
+    Stopped(String),
+    /// The model's ports are not those the program was built with.
+    #[error("the ports of {top} differ from those this program was built with:{}", list(.differences))]
+    Ports {
+        /// The top module.
+        top: String,
+        /// Each difference, by port.
+        differences: Vec<PortDifference>,
+    },
+    /// A shared library could not be loaded, or it is none of ours.
+    #[error("{path}: {reason}")]
+    Library {
+        /// The library.
+        path: PathBuf,
+        /// Why it cannot be used.
+        reason: String,
+    },
+}
+
+fn list(differences: &[PortDifference]) -> String {
+    differences.iter().map(|difference| format!("\n  {difference}")).collect()
+}

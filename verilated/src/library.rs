@@ -1,0 +1,52 @@
+//! Models loaded from shared libraries.
+
+use crate::model::same_abi;
+use crate::shim::vl_model_api;
+use crate::{Error, ModelKind, Pins};
+use std::path::Path;
+
+/// Name of the function that returns the model's table in a shared library.
+const SYMBOL: &[u8] = b"vl_model_in_library\0";
+
+/// A shared library with one model.
+///
+/// It stays loaded until the process ends: the C++ runtime in it has thread-local state whose
+/// destructors would be called after an unload.
+#[derive(Debug)]
+pub struct Library {
+    api: &'static vl_model_api,
+}
+
+impl Library {
+    /// Loads a library that `verilated-build` made.
+    ///
+    /// # Errors
+    /// [`Error::Library`] if it cannot be loaded, holds no model, or was made by another version.
+    pub fn load(path: &Path) -> Result<Self, Error> {
+        let fail = |reason: String| Error::Library { path: path.to_owned(), reason };
+        // SAFETY: the library was built by us from generated code; its initialisers only construct
+        // statics of the runtime.
+        let library = unsafe { libloading::Library::new(path) };
+        let library = Box::leak(Box::new(library.map_err(|error| fail(error.to_string()))?));
+        // SAFETY: the symbol has this type in every library the shim's generator writes.
+        let table = unsafe {
+            library
+                .get::<unsafe extern "C" fn() -> *const vl_model_api>(SYMBOL)
+                .map_err(|error| fail(error.to_string()))?()
+        };
+        // SAFETY: the table is a constant of the library, which is never unloaded.
+        let api = unsafe { table.as_ref() }.ok_or_else(|| fail("it has no model".to_owned()))?;
+        if !same_abi(api) {
+            return Err(fail("it was made by another version; delete it".to_owned()));
+        }
+        Ok(Self { api })
+    }
+
+    /// The library's model, if its ports are those of `I` and `O`.
+    ///
+    /// # Errors
+    /// [`Error::Ports`] with every difference.
+    pub fn kind<I: Pins, O: Pins>(&self) -> Result<ModelKind<I, O>, Error> {
+        ModelKind::checked(self.api)
+    }
+}

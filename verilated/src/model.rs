@@ -1,0 +1,383 @@
+//! Models: life cycle, cycles, traces and coverage.
+
+use crate::shim::{self, vl_context, vl_model, vl_model_api, vl_runtime_api};
+use crate::{Error, Pins, Port, PortDifference};
+use std::ffi::{CStr, CString, c_char};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::ptr::NonNull;
+
+/// A C function that returns the table of a linked model, as the generated shim defines it.
+///
+/// The return type is opaque: tables are made by the shim only.
+pub type ModelFunction = unsafe extern "C" fn() -> *const std::ffi::c_void;
+
+/// What registers hold until they are reset.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum BeforeReset {
+    /// All zeros.
+    Zeros,
+    /// All ones: a forgotten reset is seen, and every run is the same.
+    Ones,
+}
+
+/// The waveform format a model was built for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceFormat {
+    /// Value change dump.
+    Vcd,
+    /// GTKWave's compressed format.
+    Fst,
+}
+
+/// A compiled model whose ports are known to be `I` and `O`.
+#[derive(Debug)]
+pub struct ModelKind<I, O> {
+    api: &'static vl_model_api,
+    pins: PhantomData<fn(I) -> O>,
+}
+
+impl<I, O> Clone for ModelKind<I, O> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<I, O> Copy for ModelKind<I, O> {}
+
+impl<I: Pins, O: Pins> ModelKind<I, O> {
+    /// The model behind a linked function.
+    ///
+    /// # Safety
+    /// `function` must be one that the generated shim defines, linked into this program.
+    ///
+    /// # Errors
+    /// [`Error::Ports`] if its ports are not those of `I` and `O`.
+    pub unsafe fn linked(function: ModelFunction) -> Result<Self, Error> {
+        // SAFETY: the caller vouches for the function; its table is a static constant.
+        let api = unsafe { function().cast::<vl_model_api>().as_ref() };
+        Self::checked(api.ok_or_else(|| Error::Stopped("the model has no table".to_owned()))?)
+    }
+
+    /// Takes a table whose ports are those of `I` and `O`.
+    pub(crate) fn checked(api: &'static vl_model_api) -> Result<Self, Error> {
+        let differences = differences::<I, O>(api);
+        if differences.is_empty()
+            && api.inputs_size as usize == size_of::<I>()
+            && api.outputs_size as usize == size_of::<O>()
+        {
+            Ok(Self { api, pins: PhantomData })
+        } else {
+            Err(Error::Ports { top: text(api.top), differences })
+        }
+    }
+
+    /// Name of the top module.
+    pub fn top(&self) -> String {
+        text(self.api.top)
+    }
+
+    /// Verilator's product and version, as in `5.006 2023-01-22`.
+    pub fn verilator(&self) -> String {
+        text(call(self.runtime().version))
+    }
+
+    /// The format of traces, if the model was built with one.
+    pub fn trace_format(&self) -> Option<TraceFormat> {
+        match self.api.traces {
+            1 => Some(TraceFormat::Vcd),
+            2 => Some(TraceFormat::Fst),
+            _ => None,
+        }
+    }
+
+    /// Whether the model was built with coverage.
+    pub fn covers(&self) -> bool {
+        self.api.covers == 1
+    }
+
+    /// A new model in a context of its own, not yet evaluated.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if the model's constructor fails.
+    pub fn create(&self, before_reset: BeforeReset) -> Result<Model<I, O>, Error> {
+        let context = Context::new(self.runtime(), before_reset)?;
+        let create = function(self.api.create);
+        // SAFETY: the context is valid and outlives the model, which is dropped first.
+        let model = NonNull::new(unsafe { create(context.raw.as_ptr()) })
+            .ok_or_else(|| last_error(self.runtime()))?;
+        Ok(Model {
+            settle: function(self.api.settle),
+            edge: function(self.api.edge),
+            raw: model,
+            kind: *self,
+            context,
+            tracing: false,
+        })
+    }
+
+    fn runtime(&self) -> &'static vl_runtime_api {
+        // SAFETY: every table points to the constant runtime table of its library.
+        unsafe { &*self.api.runtime }
+    }
+}
+
+/// The ports on which a table and the structs disagree.
+fn differences<I: Pins, O: Pins>(api: &vl_model_api) -> Vec<PortDifference> {
+    // SAFETY: the shim gives a table of `port_count` entries with static names.
+    let ports = unsafe { std::slice::from_raw_parts(api.ports, api.port_count as usize) };
+    let found: Vec<(String, u32, bool)> =
+        ports.iter().map(|port| (text(port.name), port.width, port.output == 1)).collect();
+    let expected = || {
+        let inputs = I::PORTS.iter().map(|port| (port, false));
+        inputs.chain(O::PORTS.iter().map(|port| (port, true)))
+    };
+    let mut differences = Vec::new();
+    for (Port { name, width, .. }, output) in expected() {
+        let port = (*name).to_owned();
+        match found.iter().find(|(name, ..)| *name == port) {
+            None => differences.push(PortDifference::Missing { port }),
+            Some((_, _, found)) if *found != output => {
+                differences.push(PortDifference::Direction { port });
+            }
+            Some((_, found, _)) if found != width => {
+                differences.push(PortDifference::Width { port, expected: *width, found: *found });
+            }
+            // The layout follows from names and widths alone.
+            Some(_) => {}
+        }
+    }
+    for (name, ..) in found {
+        if !expected().any(|(port, _)| port.name == name) {
+            differences.push(PortDifference::Unknown { port: name });
+        }
+    }
+    differences
+}
+
+/// Simulation time, seeds and coverage counters of one model.
+#[derive(Debug)]
+pub struct Context {
+    raw: NonNull<vl_context>,
+    runtime: &'static vl_runtime_api,
+}
+
+impl Context {
+    fn new(runtime: &'static vl_runtime_api, before_reset: BeforeReset) -> Result<Self, Error> {
+        let raw = NonNull::new(call(runtime.context_create)).ok_or_else(|| last_error(runtime))?;
+        let mode = match before_reset {
+            BeforeReset::Zeros => 0,
+            BeforeReset::Ones => 1,
+        };
+        // SAFETY: the context was just created. The seed is unused in these modes.
+        unsafe { function(runtime.context_random_reset)(raw.as_ptr(), mode, 1) };
+        Ok(Self { raw, runtime })
+    }
+
+    /// Simulation time in ticks.
+    pub fn time(&self) -> u64 {
+        // SAFETY: the context lives as long as `self`.
+        unsafe { function(self.runtime.context_time)(self.raw.as_ptr()) }
+    }
+
+    /// Lets `ticks` of simulation time pass.
+    pub fn advance(&mut self, ticks: u64) {
+        // SAFETY: as in `time`.
+        unsafe { function(self.runtime.context_advance)(self.raw.as_ptr(), ticks) }
+    }
+
+    /// Whether `$finish` was executed.
+    pub fn finished(&self) -> bool {
+        // SAFETY: as in `time`.
+        unsafe { function(self.runtime.context_finished)(self.raw.as_ptr()) != 0 }
+    }
+
+    /// Writes the coverage counters to `path`, in the format of `verilator_coverage`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if the file cannot be written.
+    pub fn write_coverage(&mut self, path: &Path) -> Result<(), Error> {
+        let path = c_path(path)?;
+        // SAFETY: as in `time`; the path ends in NUL.
+        let status =
+            unsafe { function(self.runtime.coverage_write)(self.raw.as_ptr(), path.as_ptr()) };
+        succeeded(status, self.runtime)
+    }
+}
+
+impl Drop for Context {
+    fn drop(&mut self) {
+        // SAFETY: created by the same runtime, destroyed once.
+        unsafe { function(self.runtime.context_destroy)(self.raw.as_ptr()) }
+    }
+}
+
+/// A running model.
+///
+/// One cycle is [`settle`](Model::settle) with the cycle's inputs, then [`edge`](Model::edge).
+#[derive(Debug)]
+pub struct Model<I, O> {
+    settle: Settle,
+    edge: Edge,
+    raw: NonNull<vl_model>,
+    kind: ModelKind<I, O>,
+    context: Context,
+    tracing: bool,
+}
+
+type Settle =
+    unsafe extern "C" fn(*mut vl_model, *const std::ffi::c_void, *mut std::ffi::c_void) -> i32;
+type Edge = unsafe extern "C" fn(*mut vl_model) -> i32;
+
+// SAFETY: a model and its context share nothing mutable with other models, and the runtime's thread
+// locals are set on every evaluation; so a model may move to another thread between calls.
+unsafe impl<I, O> Send for Model<I, O> {}
+
+impl<I: Pins, O: Pins> Model<I, O> {
+    /// Drives the inputs with the clock low, lets the model settle and reads the outputs.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`]; the model must not be used further then.
+    #[inline]
+    pub fn settle(&mut self, inputs: &I, outputs: &mut O) -> Result<(), Error> {
+        // SAFETY: the model is alive and the sizes of the structs were checked with its kind.
+        let status = unsafe {
+            (self.settle)(
+                self.raw.as_ptr(),
+                std::ptr::from_ref(inputs).cast(),
+                std::ptr::from_mut(outputs).cast(),
+            )
+        };
+        if status == 0 { Ok(()) } else { Err(last_error(self.kind.runtime())) }
+    }
+
+    /// The rising clock edge.
+    ///
+    /// # Errors
+    /// As [`settle`](Model::settle).
+    #[inline]
+    pub fn edge(&mut self) -> Result<(), Error> {
+        // SAFETY: the model is alive.
+        let status = unsafe { (self.edge)(self.raw.as_ptr()) };
+        if status == 0 { Ok(()) } else { Err(last_error(self.kind.runtime())) }
+    }
+
+    /// Runs whole cycles over recorded inputs inside C++, with nothing around the model: the
+    /// baseline of benchmarks. Returns the outputs of the last cycle.
+    ///
+    /// # Errors
+    /// As [`settle`](Model::settle).
+    pub fn run_recorded(&mut self, inputs: &[I]) -> Result<O, Error> {
+        let mut outputs = O::new_zeroed();
+        // SAFETY: as in `settle`; `inputs` is a slice of that many structs.
+        let status = unsafe {
+            function(self.kind.api.run_recorded)(
+                self.raw.as_ptr(),
+                inputs.as_ptr().cast(),
+                inputs.len(),
+                std::ptr::from_mut(&mut outputs).cast(),
+            )
+        };
+        succeeded(status, self.kind.runtime())?;
+        Ok(outputs)
+    }
+
+    /// Runs the Verilog `final` blocks.
+    ///
+    /// # Errors
+    /// As [`settle`](Model::settle).
+    pub fn finish(&mut self) -> Result<(), Error> {
+        // SAFETY: the model is alive.
+        let status = unsafe { function(self.kind.api.finish)(self.raw.as_ptr()) };
+        succeeded(status, self.kind.runtime())
+    }
+
+    /// Starts a trace of all signals in `path`; the format is that of the model's kind.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if the model was built without trace or the file cannot be written.
+    pub fn open_trace(&mut self, path: &Path) -> Result<(), Error> {
+        let path = c_path(path)?;
+        // SAFETY: the model is alive; the path ends in NUL.
+        let status =
+            unsafe { function(self.kind.api.trace_open)(self.raw.as_ptr(), path.as_ptr()) };
+        succeeded(status, self.kind.runtime())?;
+        self.tracing = true;
+        Ok(())
+    }
+
+    /// Adds the present values at the context's time, if a trace is open; then lets one tick pass.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if the trace cannot be written.
+    pub fn dump(&mut self) -> Result<(), Error> {
+        if self.tracing {
+            // SAFETY: the model is alive.
+            let status = unsafe {
+                function(self.kind.api.trace_dump)(self.raw.as_ptr(), self.context.time())
+            };
+            succeeded(status, self.kind.runtime())?;
+        }
+        self.context.advance(1);
+        Ok(())
+    }
+
+    /// Ends the trace; the file is whole afterwards. Dropping the model does so, too.
+    pub fn close_trace(&mut self) {
+        if self.tracing {
+            // SAFETY: the model is alive.
+            unsafe { function(self.kind.api.trace_close)(self.raw.as_ptr()) };
+            self.tracing = false;
+        }
+    }
+
+    /// The model's context.
+    pub fn context(&mut self) -> &mut Context {
+        &mut self.context
+    }
+}
+
+impl<I, O> Drop for Model<I, O> {
+    fn drop(&mut self) {
+        let api = self.kind.api;
+        // SAFETY: created by the same table, destroyed once, before its context.
+        unsafe {
+            function(api.trace_close)(self.raw.as_ptr());
+            function(api.destroy)(self.raw.as_ptr());
+        }
+    }
+}
+
+/// An entry of a table; the shim fills all of them.
+fn function<F>(entry: Option<F>) -> F {
+    entry.expect("the shim fills every entry of its tables")
+}
+
+fn call<R>(entry: Option<unsafe extern "C" fn() -> R>) -> R {
+    // SAFETY: the entries without arguments have no precondition.
+    unsafe { function(entry)() }
+}
+
+fn text(pointer: *const c_char) -> String {
+    // SAFETY: the shim's strings are static, or thread-local until the next failure, and end in NUL.
+    unsafe { CStr::from_ptr(pointer) }.to_string_lossy().into_owned()
+}
+
+fn last_error(runtime: &vl_runtime_api) -> Error {
+    Error::Stopped(text(call(runtime.last_error)))
+}
+
+fn succeeded(status: i32, runtime: &vl_runtime_api) -> Result<(), Error> {
+    if status == 0 { Ok(()) } else { Err(last_error(runtime)) }
+}
+
+fn c_path(path: &Path) -> Result<CString, Error> {
+    CString::new(path.as_os_str().as_encoded_bytes())
+        .map_err(|_| Error::Stopped(format!("{}: a path cannot hold NUL", path.display())))
+}
+
+/// Checks that a table was made by this version of the shim.
+pub(crate) fn same_abi(api: &vl_model_api) -> bool {
+    // SAFETY: the runtime pointer of a table is the address of a constant.
+    api.abi == shim::VL_SHIM_ABI && unsafe { &*api.runtime }.abi == shim::VL_SHIM_ABI
+}
