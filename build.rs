@@ -1,0 +1,269 @@
+//! Verilates every block of `rtl/blocks.json` and links the models into the program.
+//!
+//! For each block: the ports Verilator reports become packed structs in C and, through bindgen, in
+//! Rust; each embedded model is compiled with its shim into an archive. A block's RTL text goes into
+//! the program, too, so that other masks can be compiled at run time. What did not change since the
+//! last build is not made again.
+
+use sha2::{Digest, Sha256};
+use std::env;
+use std::error::Error;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::thread;
+use verilated_build::{
+    Design, Ports, Tracing, Verilated, Verilator, codegen, compile, verilog_files,
+};
+
+type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
+
+/// One entry of `rtl/blocks.json`.
+#[derive(serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Block {
+    /// The name on the command line.
+    name: String,
+    /// The top module, in the file of the same name.
+    top: String,
+    /// The 8-bit parameter that takes the mask of fixes, if the block has errata.
+    mask: Option<String>,
+    /// Masks whose models are linked into the program.
+    embedded: Vec<u8>,
+}
+
+fn main() -> ExitCode {
+    match build() {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("error: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn build() -> Result<()> {
+    for name in ["VERILATOR", "VERILATOR_ROOT"] {
+        println!("cargo:rerun-if-env-changed={name}");
+    }
+    let watched = ["Cargo.lock", "build.rs", "rtl", "src", "verilated"];
+    for path in watched {
+        println!("cargo:rerun-if-changed={path}");
+    }
+    let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    // Relative to the package's root, where build scripts run: so are Verilator's messages.
+    let rtl = Path::new("rtl");
+    let verilator = Verilator::find()?;
+    let blocks: Vec<Block> = serde_json::from_str(&fs::read_to_string(rtl.join("blocks.json"))?)?;
+    for block in &blocks {
+        build_block(block, rtl, &out, &verilator)?;
+    }
+    let id = identity(&watched, &verilator)?;
+    println!("cargo:rustc-env=COSIM_BUILD={id}");
+    println!("cargo:rustc-env=COSIM_VERILATOR={}", verilator.version());
+    println!("cargo:rustc-env=COSIM_TARGET={}", env::var("TARGET")?);
+    Ok(())
+}
+
+/// Builds the models of a block and writes its Rust module to `<out>/<name>.rs`.
+fn build_block(block: &Block, rtl: &Path, out: &Path, verilator: &Verilator) -> Result<()> {
+    let models: Vec<Result<Ports>> = thread::scope(|scope| {
+        let builds: Vec<_> = block
+            .embedded
+            .iter()
+            .map(|&mask| scope.spawn(move || build_model(block, mask, rtl, out, verilator)))
+            .collect();
+        builds.into_iter().map(|build| build.join().expect("no build panics")).collect()
+    });
+    let models = models.into_iter().collect::<Result<Vec<Ports>>>()?;
+    let ports = models.first().ok_or_else(|| format!("{}: nothing is embedded", block.name))?;
+    if models.iter().any(|other| other != ports) {
+        return Err(format!("{}: the ports depend on the mask", block.name).into());
+    }
+    write_bindings(block, ports, rtl, out)
+}
+
+/// The class of a block's model with a mask; also the name of its archive.
+fn prefix(block: &Block, mask: u8) -> String {
+    format!("V{}_{mask:02x}", block.name)
+}
+
+/// Verilates and compiles one model unless nothing it depends on has changed.
+fn build_model(
+    block: &Block,
+    mask: u8,
+    rtl: &Path,
+    out: &Path,
+    verilator: &Verilator,
+) -> Result<Ports> {
+    let prefix = prefix(block, mask);
+    let design = Design {
+        top: block.top.clone(),
+        sources: vec![rtl.join(format!("{}.v", block.top))],
+        include: vec![rtl.to_owned()],
+        parameters: block
+            .mask
+            .iter()
+            .map(|name| (name.clone(), format!("8'h{mask:02x}")))
+            .collect(),
+        prefix: prefix.clone(),
+        ..Design::default()
+    };
+    let dir = out.join(&prefix);
+    let archive = out.join(format!("lib{prefix}.a"));
+    let stamp_file = out.join(format!("{prefix}.stamp"));
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static={prefix}");
+    let fresh = Verilated {
+        dir: dir.clone(),
+        prefix: prefix.clone(),
+        sources: Vec::new(),
+        warnings: String::new(),
+    };
+    if archive.is_file()
+        && fs::read_to_string(&stamp_file)
+            .is_ok_and(|old| stamp(&dir, &prefix, rtl, verilator).is_ok_and(|new| new == old))
+    {
+        return Ok(Ports::read(&fresh, &block.top)?);
+    }
+    let verilated = design.verilate(verilator, &dir)?;
+    for warning in verilated.warnings.lines() {
+        println!("cargo:warning={warning}");
+    }
+    let ports = Ports::read(&verilated, &block.top)?;
+    let symbol = format!("vl_model_{prefix}");
+    let text = codegen::model_cpp(&verilated, &ports, &block.top, Tracing::Off, false, &symbol);
+    let source = dir.join(format!("{prefix}_model.cc"));
+    fs::write(&source, text)?;
+    fs::write(dir.join("pins.h"), codegen::c_header(&ports))?;
+    let shim = dir.join("shim");
+    compile::write_shim(&shim)?;
+    let mut build = compile::compiler(verilator, &shim, compile::Effort::Speed);
+    compile::define_features(&mut build, Tracing::Off, false);
+    build.cargo_metadata(false).out_dir(out).include(&dir).file(&source).try_compile(&prefix)?;
+    fs::write(stamp_file, stamp(&dir, &prefix, rtl, verilator)?)?;
+    Ok(ports)
+}
+
+/// A hash of everything a model was built from: the files Verilator says it read, the names of all
+/// RTL files (a new one may shadow an old one), the tool and the generator.
+fn stamp(dir: &Path, prefix: &str, rtl: &Path, verilator: &Verilator) -> Result<String> {
+    let mut hash = Sha256::new();
+    hash.update(verilator.version());
+    hash.update(verilator.root().as_os_str().as_encoded_bytes());
+    for file in verilog_files(rtl)? {
+        hash.update(file.as_os_str().as_encoded_bytes());
+    }
+    for file in files_read(dir, prefix)? {
+        hash.update(fs::read(file)?);
+    }
+    for text in compile::shim_text().chain([
+        include_str!("verilated/build/src/codegen.rs"),
+        include_str!("verilated/build/src/compile.rs"),
+        include_str!("verilated/build/src/verilate.rs"),
+    ]) {
+        hash.update(text);
+    }
+    Ok(hex(hash))
+}
+
+/// The Verilog files Verilator read for a model.
+fn files_read(dir: &Path, prefix: &str) -> Result<Vec<PathBuf>> {
+    let dependencies = fs::read_to_string(dir.join(format!("{prefix}__ver.d")))?;
+    let read = dependencies.split_once(" : ").ok_or("Verilator wrote no dependencies")?.1;
+    let verilog = |file: &&str| file.starts_with("rtl/");
+    Ok(read.split_whitespace().filter(verilog).map(PathBuf::from).collect())
+}
+
+/// Writes the block's Rust module: bindings of its pins, its port tables, its models, its RTL.
+fn write_bindings(block: &Block, ports: &Ports, rtl: &Path, out: &Path) -> Result<()> {
+    let header = out.join(format!("{}_pins.h", block.name));
+    fs::write(&header, codegen::c_header(ports))?;
+    let mut builder = bindgen::builder()
+        .header(header.display().to_string())
+        .allowlist_type("Inputs|Outputs")
+        .blocklist_type("Bits[0-9]+")
+        .derive_copy(false)
+        .derive_debug(false)
+        .parse_callbacks(Box::new(PinDerives));
+    for alias in codegen::rust_aliases(ports) {
+        builder = builder.raw_line(alias);
+    }
+    let mut text = builder.generate()?.to_string();
+    text.push_str(&codegen::rust_tables(ports));
+    writeln!(text, "/// The top module.\npub const TOP: &str = \"{}\";", block.top)?;
+    writeln!(text, "/// The parameter that takes the mask of fixes.")?;
+    writeln!(text, "pub const MASK_PARAMETER: Option<&str> = {:?};", block.mask)?;
+    writeln!(text, "/// The RTL, as (file name, text).\npub const SOURCES: &[(&str, &str)] = &[")?;
+    for file in
+        files_read(&out.join(prefix(block, block.embedded[0])), &prefix(block, block.embedded[0]))?
+    {
+        let name = file.strip_prefix(rtl)?;
+        writeln!(
+            text,
+            "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/rtl/\", {name:?}))),"
+        )?;
+    }
+    writeln!(text, "];\nunsafe extern \"C\" {{")?;
+    for &mask in &block.embedded {
+        writeln!(text, "    fn vl_model_{}() -> *const ::core::ffi::c_void;", prefix(block, mask))?;
+    }
+    writeln!(text, "}}\n/// The model linked in for a mask, if there is one.")?;
+    writeln!(
+        text,
+        "pub fn embedded(mask: u8) -> Option<::verilated::ModelKind<Inputs, Outputs>> {{"
+    )?;
+    writeln!(text, "    let function: ::verilated::ModelFunction = match mask {{")?;
+    for &mask in &block.embedded {
+        writeln!(text, "        {mask} => vl_model_{},", prefix(block, mask))?;
+    }
+    writeln!(text, "        _ => return None,\n    }};")?;
+    writeln!(text, "    // SAFETY: defined by the generated shim and linked into this program.")?;
+    writeln!(text, "    unsafe {{ ::verilated::ModelKind::linked(function) }}.ok()\n}}")?;
+    fs::write(out.join(format!("{}.rs", block.name)), text)?;
+    Ok(())
+}
+
+/// Makes the structs of pins plain bytes, so that they are compared and copied as such.
+#[derive(Debug)]
+struct PinDerives;
+
+impl bindgen::callbacks::ParseCallbacks for PinDerives {
+    fn add_derives(&self, _: &bindgen::callbacks::DeriveInfo<'_>) -> Vec<String> {
+        let plain = ["Clone", "Copy", "Debug", "Default", "PartialEq", "Eq"].map(str::to_owned);
+        let bytes = ["FromBytes", "IntoBytes", "Immutable", "KnownLayout"];
+        plain.into_iter().chain(bytes.map(|name| format!("::zerocopy::{name}"))).collect()
+    }
+}
+
+/// Names this build: a hash of every source that decides its behaviour, and of the tool.
+fn identity(watched: &[&str], verilator: &Verilator) -> Result<String> {
+    let mut files = Vec::new();
+    for path in watched {
+        collect(Path::new(path), &mut files)?;
+    }
+    files.sort();
+    let mut hash = Sha256::new();
+    hash.update(verilator.version());
+    for file in files {
+        hash.update(file.as_os_str().as_encoded_bytes());
+        hash.update(fs::read(file)?);
+    }
+    Ok(hex(hash)[..12].to_owned())
+}
+
+fn collect(path: &Path, files: &mut Vec<PathBuf>) -> Result<()> {
+    if path.is_dir() {
+        for entry in fs::read_dir(path)? {
+            collect(&entry?.path(), files)?;
+        }
+    } else {
+        files.push(path.to_owned());
+    }
+    Ok(())
+}
+
+fn hex(hash: Sha256) -> String {
+    hash.finalize().iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,3 @@
+//! The blocks.
+
+pub mod thread2;

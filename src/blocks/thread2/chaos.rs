@@ -1,0 +1,122 @@
+//! Raw random pins: no protocol, but values that lead somewhere.
+
+use super::layout::{Context, DataUnit, Header, NextUnit};
+use super::rtl::{Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
+use crate::harness::CaseRng;
+use crate::value::Uint;
+use rand::RngExt;
+
+/// `count` cycles of random pins. Each case draws how often each valid, ready and rst is high, so that
+/// some cases run free and others crawl.
+pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
+    let mut pins = Pins { rng };
+    let often = pins.probabilities();
+    let reset = [0.0, 0.0, 0.01, 0.1][pins.rng.random_range(0..4)];
+    let qps: Vec<u64> = (0..3).map(|_| pins.rng.random()).collect();
+    (0..count).map(|_| pins.cycle(&often, reset, &qps)).collect()
+}
+
+struct Pins<'a> {
+    rng: &'a mut CaseRng,
+}
+
+impl Pins<'_> {
+    /// How often each handshake pin is high.
+    fn probabilities(&mut self) -> [f64; 9] {
+        std::array::from_fn(|_| [0.1, 0.5, 0.9, 1.0][self.rng.random_range(0..4)])
+    }
+
+    fn bit(&mut self, probability: f64) -> Bits1 {
+        Bits1::new(u64::from(self.rng.random_bool(probability)))
+    }
+
+    fn words<const N: usize>(&mut self) -> [u32; N] {
+        std::array::from_fn(|_| self.rng.random())
+    }
+
+    /// One of `likely` three times out of four, else anything.
+    fn mostly<const WIDTH: u32>(&mut self, likely: &[u64]) -> Uint<WIDTH> {
+        if self.rng.random_bool(0.75) {
+            Uint::new(likely[self.rng.random_range(0..likely.len())])
+        } else {
+            Uint::new(self.rng.random())
+        }
+    }
+
+    fn cycle(&mut self, often: &[f64; 9], reset: f64, qps: &[u64]) -> Inputs {
+        let near = |rng: &mut CaseRng| rng.random_range(0..64u64);
+        let (offset, slots) = (near(self.rng), near(self.rng));
+        let qpn = self.mostly(qps);
+        Inputs {
+            rst: self.bit(reset),
+            fetch_cxt_egress_valid: self.bit(often[0]),
+            fetch_cxt_egress_head: self.context(),
+            fetch_cxt_egress_data: self.header(qpn),
+            fetch_cxt_egress_start: self.bit(0.5),
+            fetch_cxt_egress_last: self.bit(0.5),
+            fetch_mr_ingress_ready: self.bit(often[1]),
+            wqe_req_ready: self.bit(often[2]),
+            wqe_resp_valid: self.bit(often[3]),
+            wqe_resp_head: Bits576::from_words(self.words()),
+            wqe_resp_data: self.beat(offset, slots),
+            wqe_resp_start: self.bit(0.5),
+            wqe_resp_last: self.bit(often[4]),
+            cache_offset_dout: Bits8::new(
+                self.mostly::<8>(&[0, 192, 256 - slots.max(1), 255]).get(),
+            ),
+            cache_owned_dout: Bits8::new(self.mostly::<8>(qps).get()),
+            rq_offset_dout: Bits24::new(self.mostly::<24>(&[0, offset, 0xff_ffff]).get()),
+            cq_req_ready: self.bit(often[5]),
+            cq_resp_valid: self.bit(often[6]),
+            cq_resp_head: Bits96::from_words(self.words()),
+            eq_req_ready: self.bit(often[7]),
+            eq_resp_valid: self.bit(often[8]),
+            eq_resp_head: Bits96::from_words(self.words()),
+            padding: Default::default(),
+        }
+    }
+
+    fn context(&mut self) -> Bits416 {
+        let entry_log = self.mostly(&[5, 6, 7, 8, 9, 10, 11]);
+        let entry = 1u64 << entry_log.get().min(24);
+        let context = Context {
+            qp_state: self.mostly(&[2, 3, 4, 5]),
+            rq_entry_sz_log: entry_log,
+            rq_length: self.mostly(&[0, entry, 2 * entry, 8 * entry, 16 * entry - 1]),
+            cq_log_size: self.mostly(&[0, 4, 26, 27]),
+            eq_log_size: self.mostly(&[0, 4, 26, 27]),
+            ..Context::decode(&Bits416::from_words(self.words()))
+        };
+        context.encode(Bits416::from_words(self.words()))
+    }
+
+    fn header(&mut self, local_qpn: Uint<24>) -> Bits488 {
+        let header = Header {
+            net_opcode: self.mostly(&[0, 1, 2, 3, 4, 5, 9, 11]),
+            local_qpn,
+            pkt_length: self.mostly(&[0, 1, 16, 64, 4096]),
+            ..Header::decode(&Bits488::from_words(self.words()))
+        };
+        header.encode(Bits488::from_words(self.words()))
+    }
+
+    /// A beat that makes sense as NextUnit or as DataUnit, or as neither.
+    fn beat(&mut self, offset: u64, slots: u64) -> Bits128 {
+        let noise = Bits128::from_words(self.words());
+        match self.rng.random_range(0..4) {
+            0 => NextUnit {
+                next_wqe_addr: self.mostly(&[0, offset, offset + slots, 0x3ff_ffff]),
+                next_wqe_size: self.mostly(&[0, 1, slots, 63]),
+                cur_wqe_size: self.mostly(&[0, 1, 4, slots]),
+                ..NextUnit::decode(&noise)
+            }
+            .encode(noise),
+            1 | 2 => DataUnit {
+                byte_cnt: self.mostly(&[0, 1, 16, 32, 64, 0x7fff_ffff]),
+                ..DataUnit::decode(&noise)
+            }
+            .encode(noise),
+            _ => noise,
+        }
+    }
+}

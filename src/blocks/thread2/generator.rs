@@ -1,0 +1,432 @@
+//! The constrained-random generator of legal traffic (spec, "What the environment guarantees").
+
+use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES, opcode, qp_state, service};
+use super::rows::{self, fix};
+use super::scenarios::{Percent, Weights};
+use super::stimulus::{Entry, Packet, Queue, Reset, Tables, Traffic, Unit, Wqe};
+use crate::harness::CaseRng;
+use crate::value::Uint;
+use rand::RngExt;
+
+/// Slots of a cell of the WQE cache.
+const CELL_SLOTS: u64 = 256;
+/// Cycles within which a reset follows its packet.
+const RESET_WITHIN: u64 = 40;
+
+/// Draws traffic of `packets` packets that is legal under `mask`.
+pub fn traffic(weights: &Weights, mask: u8, packets: u32, rng: &mut CaseRng) -> Traffic {
+    let mut generator = Generator { weights, mask, rng };
+    let mut pairs = generator.pairs();
+    let tables = Tables {
+        rq_offset: pairs.iter().map(|qp| entry(qp.index(), qp.rq_offset)).collect(),
+        cache_offset: pairs.iter().map(|qp| entry(qp.index(), qp.cache_offset)).collect(),
+        cache_owned: Vec::new(),
+    };
+    let noise = Uint::new(generator.rng.random());
+    let packets = (0..packets)
+        .map(|_| {
+            let chosen = generator.rng.random_range(0..pairs.len());
+            generator.packet(&mut pairs[chosen])
+        })
+        .collect();
+    Traffic { noise, tables, packets }
+}
+
+fn entry<const ADDRESS: u32, const VALUE: u32>(address: u64, value: u64) -> Entry<ADDRESS, VALUE> {
+    Entry { address: Uint::new(address), value: Uint::new(value) }
+}
+
+/// A queue pair as its surroundings know it.
+struct Pair {
+    qpn: u64,
+    context: Context,
+    service: u64,
+    /// Where RecvQueueMgt takes the next WQE from, in slots.
+    rq_offset: u64,
+    /// Where that WQE lies in the cache cell, in slots.
+    cache_offset: u64,
+    message: Option<Message>,
+}
+
+impl Pair {
+    fn index(&self) -> u64 {
+        self.qpn & 0xff
+    }
+
+    /// Bytes of an RQ entry, 0 if its size is illegal.
+    fn entry_bytes(&self) -> u64 {
+        match self.context.rq_entry_sz_log.get() {
+            log @ 6..=10 => 1 << log,
+            _ => 0,
+        }
+    }
+}
+
+/// The packets of a message that are still to come.
+struct Message {
+    /// Opcodes in order, the next one last.
+    opcodes: Vec<u64>,
+    /// The WQE's units; every packet of a SEND gets them again.
+    units: Vec<DataUnit>,
+    next: NextUnit,
+    /// Bytes of a SEND that were placed.
+    placed: u64,
+    payloads: Vec<u64>,
+}
+
+struct Generator<'a> {
+    weights: &'a Weights,
+    mask: u8,
+    rng: &'a mut CaseRng,
+}
+
+impl Generator<'_> {
+    fn fixed(&self, n: u32) -> bool {
+        self.mask & fix(n) != 0
+    }
+
+    fn chance(&mut self, percent: Percent) -> bool {
+        self.rng.random_range(0..100) < percent.get()
+    }
+
+    fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
+        Uint::new(self.rng.random())
+    }
+
+    /// An index drawn by relative weight; the first one if all weights are 0.
+    fn weighted(&mut self, weights: &[u64]) -> usize {
+        let total: u64 = weights.iter().sum();
+        let mut point = if total == 0 { 0 } else { self.rng.random_range(0..total) };
+        for (index, weight) in weights.iter().enumerate() {
+            if point < *weight {
+                return index;
+            }
+            point -= weight;
+        }
+        0
+    }
+
+    fn gap(&mut self) -> Uint<12> {
+        self.wait(self.weights.gap, self.weights.longest_gap)
+    }
+
+    fn stall(&mut self) -> Uint<12> {
+        self.wait(self.weights.stall, self.weights.longest_stall)
+    }
+
+    fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12> {
+        if longest.get() > 0 && self.chance(chance) {
+            Uint::new(self.rng.random_range(1..=longest.get()))
+        } else {
+            Uint::new(0)
+        }
+    }
+
+    /// Queue pairs with distinct low bytes: two that share one would share a message offset.
+    fn pairs(&mut self) -> Vec<Pair> {
+        let mut taken = [false; 256];
+        let mut pairs: Vec<Pair> = Vec::new();
+        let count = self.weights.qps.draw(self.rng).max(1);
+        for _ in 0..count {
+            let mut index = self.rng.random_range(0..256);
+            if let Some(other) = pairs.last().map(Pair::index)
+                && self.chance(self.weights.shared_cell)
+            {
+                index = other ^ 0x80;
+            }
+            while taken[index as usize] {
+                index = (index + 1) % 256;
+            }
+            taken[index as usize] = true;
+            let high: u64 = self.rng.random_range(0..1 << 16);
+            pairs.push(self.pair(high << 8 | index));
+        }
+        pairs
+    }
+
+    fn pair(&mut self, qpn: u64) -> Pair {
+        let mut context = Context {
+            qp_service_type: self.bits(),
+            qp_state: Uint::new(self.qp_state()),
+            rq_entry_sz_log: Uint::new(self.rng.random_range(6..=10)),
+            rcv_cqn: self.bits(),
+            qp_pd: self.bits(),
+            rq_lkey: self.bits(),
+            rq_length: Uint::new(0),
+            cq_log_size: self.queue_log(),
+            cq_comp_eqn: self.bits(),
+            cq_pd: self.bits(),
+            cq_lkey: self.bits(),
+            eq_log_size: self.queue_log(),
+            eq_msix: self.bits(),
+            eq_pd: self.bits(),
+            eq_lkey: self.bits(),
+        };
+        let entries = self.rng.random_range(1..=16);
+        context.rq_length = Uint::new(entries << context.rq_entry_sz_log.get());
+        let entry_slots = (1 << context.rq_entry_sz_log.get()) / SLOT_BYTES;
+        let at = if self.chance(self.weights.near_wrap) {
+            entries - 1
+        } else {
+            self.rng.random_range(0..entries)
+        };
+        if self.chance(self.weights.illegal_entry) {
+            let log = if self.rng.random() { 5 } else { 11 };
+            context.rq_entry_sz_log = if self.rng.random() { Uint::new(log) } else { self.bits() };
+        }
+        let weights = &self.weights.services;
+        let weights = [weights.rc, weights.uc, weights.rd, weights.ud, weights.cnp, weights.xrc];
+        let service = self.weighted(&weights.map(Uint::get));
+        Pair {
+            qpn,
+            context,
+            service: [
+                service::RC,
+                service::UC,
+                service::RD,
+                service::UD,
+                service::CNP,
+                service::XRC,
+            ][service],
+            rq_offset: at * entry_slots,
+            cache_offset: self.rng.random_range(0..CELL_SLOTS),
+            message: None,
+        }
+    }
+
+    fn qp_state(&mut self) -> u64 {
+        if self.chance(self.weights.idle_qp) {
+            [qp_state::RESET, qp_state::INIT, qp_state::ERR, 7][self.rng.random_range(0..4)]
+        } else {
+            self.rng.random_range(qp_state::RTR..=qp_state::SQE)
+        }
+    }
+
+    /// log2 of a queue's entries: mostly sensible, sometimes around or beyond what fits 32 bits.
+    fn queue_log(&mut self) -> Uint<8> {
+        match self.rng.random_range(0..8) {
+            0 => Uint::new(self.rng.random_range(25..=28)),
+            1 => self.bits(),
+            _ => Uint::new(self.rng.random_range(0..=20)),
+        }
+    }
+
+    /// The next packet of a pair: of the message in progress, or of a new one.
+    fn packet(&mut self, pair: &mut Pair) -> Packet {
+        let mut message = match pair.message.take() {
+            Some(message) => message,
+            None => self.message(pair),
+        };
+        let net_opcode = message.opcodes.pop().unwrap_or(opcode::SEND_ONLY);
+        let length = message.payloads.pop().unwrap_or(0);
+        let is_single = matches!(
+            net_opcode,
+            opcode::SEND_ONLY | opcode::SEND_ONLY_WITH_IMM | opcode::RDMA_WRITE_ONLY_WITH_IMM
+        );
+        let packet = Packet {
+            gap: self.gap(),
+            context: pair.context,
+            header: Header {
+                remote_qpn: self.bits(),
+                net_opcode: Uint::new(net_opcode),
+                service_type: Uint::new(pair.service),
+                local_qpn: Uint::new(pair.qpn),
+                solicited: Uint::new(u64::from(self.chance(self.weights.solicited))),
+                rkey: self.bits(),
+                raddr: self.bits(),
+                immediate: self.bits(),
+                dmac: self.bits(),
+                smac: self.bits(),
+                dip: self.bits(),
+                sip: self.bits(),
+                pkt_start_addr: self.bits(),
+                pkt_length: Uint::new(length),
+            },
+            wqe: rows::consumes_wqe(net_opcode).then(|| Wqe {
+                // Without F0 a stall loses the packet; only single-packet messages may be lost.
+                stall: if self.fixed(0) || is_single { self.stall() } else { Uint::new(0) },
+                gap: self.gap(),
+                next: message.next,
+                units: message.units.iter().map(|&data| Unit { gap: self.gap(), data }).collect(),
+            }),
+            cq: self.queue(),
+            eq: self.queue(),
+            mr_stalls: (0..message.units.len() + 4).map(|_| self.stall()).collect(),
+            cell_owner: self.chance(self.weights.new_owner).then(|| self.owner(pair)),
+            reset: self.chance(self.weights.reset).then(|| Reset {
+                after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
+                cycles: Uint::new(self.rng.random_range(1..=3)),
+            }),
+        };
+        let lost = !self.fixed(0) && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
+        let refused = self.fixed(7) && !rows::processes_messages(pair.context.qp_state.get());
+        if lost || refused {
+            // The message goes on, or is over; nothing of it was placed.
+        } else {
+            self.account(pair, &mut message, net_opcode, length);
+        }
+        if !message.opcodes.is_empty() {
+            pair.message = Some(message);
+        }
+        packet
+    }
+
+    /// What a processed packet changes: bytes placed, and a step of the RQ at a message's end.
+    fn account(&mut self, pair: &mut Pair, message: &mut Message, net_opcode: u64, length: u64) {
+        let mut completes = rows::ends_send(net_opcode) || rows::is_write_with_imm(net_opcode);
+        if rows::is_send(net_opcode) {
+            message.placed += length;
+            let room: u64 = message.units.iter().map(|unit| unit.byte_cnt.get()).sum();
+            if message.placed > room {
+                // A length error completes the message; the sender's other packets do not come.
+                message.opcodes.clear();
+                completes = true;
+            }
+        }
+        if completes {
+            let advance = message.next.next_wqe_addr.get().checked_sub(pair.rq_offset);
+            let size = message.next.next_wqe_size.get();
+            pair.cache_offset = match advance {
+                Some(advance) if size > 0 && pair.cache_offset + advance + size <= CELL_SLOTS => {
+                    (pair.cache_offset + advance) % CELL_SLOTS
+                }
+                _ => 0,
+            };
+            pair.rq_offset = next_entry(pair, message.next.cur_wqe_size.get());
+        }
+    }
+
+    fn queue(&mut self) -> Queue {
+        Queue { stall: self.stall(), gap: self.gap(), laddr: self.bits() }
+    }
+
+    /// The new owner of a pair's cache cell: itself, its neighbour in the cell, nobody.
+    fn owner(&mut self, pair: &Pair) -> Uint<8> {
+        let owners = [pair.index(), pair.index(), pair.index() ^ 0x80, 0];
+        Uint::new(owners[self.rng.random_range(0..owners.len())])
+    }
+
+    fn message(&mut self, pair: &Pair) -> Message {
+        let weights = &self.weights.operations;
+        let weights = [
+            weights.send,
+            weights.long_send,
+            weights.write,
+            weights.long_write,
+            weights.read,
+            weights.unknown,
+        ];
+        let several = self.weights.message_packets.draw(self.rng).max(2) as usize;
+        let immediate: bool = self.rng.random();
+        let pick = |with, without| if immediate { with } else { without };
+        let long = |first, middle, last| {
+            let mut opcodes = vec![last];
+            opcodes.resize(several - 1, middle);
+            opcodes.push(first);
+            opcodes
+        };
+        let opcodes = match self.weighted(&weights.map(Uint::get)) {
+            0 => vec![pick(opcode::SEND_ONLY_WITH_IMM, opcode::SEND_ONLY)],
+            1 => long(
+                opcode::SEND_FIRST,
+                opcode::SEND_MIDDLE,
+                pick(opcode::SEND_LAST_WITH_IMM, opcode::SEND_LAST),
+            ),
+            2 => vec![pick(opcode::RDMA_WRITE_ONLY_WITH_IMM, opcode::RDMA_WRITE_ONLY)],
+            3 => long(
+                opcode::RDMA_WRITE_FIRST,
+                opcode::RDMA_WRITE_MIDDLE,
+                pick(opcode::RDMA_WRITE_LAST_WITH_IMM, opcode::RDMA_WRITE_LAST),
+            ),
+            4 => vec![
+                self.rng
+                    .random_range(opcode::RDMA_READ_REQUEST_FIRST..=opcode::RDMA_READ_REQUEST_ONLY),
+            ],
+            _ => vec![self.rng.random_range(opcode::RDMA_READ_RESPONSE_FIRST..32)],
+        };
+        let payloads: Vec<u64> = opcodes
+            .iter()
+            .map(|_| {
+                if self.chance(self.weights.empty) {
+                    0
+                } else {
+                    self.weights.payload.draw(self.rng)
+                }
+            })
+            .collect();
+        let total = payloads.iter().sum();
+        let units = self.units(total);
+        let next = self.next_unit(pair, units.len() as u64);
+        Message { opcodes, units, next, placed: 0, payloads }
+    }
+
+    /// Units for a message of `total` bytes: as many as the weights say, of uneven sizes. Without F5
+    /// they hold the message and a terminator ends them.
+    fn units(&mut self, total: u64) -> Vec<DataUnit> {
+        let count = self.weights.units.draw(self.rng).max(1);
+        let room = if self.fixed(5) && self.chance(self.weights.short_wqe) {
+            self.rng.random_range(0..=total)
+        } else if self.rng.random_range(0..3) == 0 {
+            total + self.rng.random_range(0..256)
+        } else {
+            total
+        };
+        let mut cuts: Vec<u64> = (1..count).map(|_| self.rng.random_range(0..=room)).collect();
+        cuts.extend([0, room]);
+        cuts.sort_unstable();
+        let mut units: Vec<DataUnit> = cuts
+            .windows(2)
+            .map(|cut| DataUnit {
+                byte_cnt: Uint::new(cut[1] - cut[0]),
+                inline: Uint::new(u64::from(self.chance(self.weights.inline))),
+                lkey: self.bits(),
+                laddr: self.bits(),
+            })
+            .collect();
+        if !self.fixed(5) || self.rng.random_range(0..4) == 0 {
+            units.push(DataUnit { lkey: self.bits(), laddr: self.bits(), ..DataUnit::default() });
+        }
+        units
+    }
+
+    /// The NextUnit of a WQE with that many units: mostly the entry RecvQueueMgt reads next, sometimes
+    /// around the edges of ring and cache cell.
+    fn next_unit(&mut self, pair: &Pair, units: u64) -> NextUnit {
+        let cur_wqe_size = match self.rng.random_range(0..10) {
+            0 => self.rng.random_range(0..256),
+            _ => units + 1,
+        };
+        let mut next_wqe_addr = next_entry(pair, cur_wqe_size);
+        let mut next_wqe_size = if self.rng.random_range(0..8) == 0 { 0 } else { units + 1 };
+        if self.chance(self.weights.cell_edge) {
+            let edge = self.rng.random_range(0..3);
+            if self.rng.random_range(0..4) == 0 {
+                next_wqe_addr = (pair.rq_offset + edge).saturating_sub(1);
+            }
+            let advance = next_wqe_addr.saturating_sub(pair.rq_offset);
+            next_wqe_size = (CELL_SLOTS - 1 + edge).saturating_sub(pair.cache_offset + advance);
+            if next_wqe_size > Uint::<6>::MAX {
+                // Too far from the cell's end for one WQE: move the next one there.
+                next_wqe_size = self.rng.random_range(1..=Uint::<6>::MAX);
+                next_wqe_addr =
+                    pair.rq_offset + CELL_SLOTS - 1 + edge - pair.cache_offset - next_wqe_size;
+            }
+        }
+        NextUnit {
+            next_opcode: self.bits(),
+            next_wqe_addr: Uint::new(next_wqe_addr),
+            next_wqe_size: Uint::new(next_wqe_size.min(Uint::<6>::MAX)),
+            cur_wqe_size: Uint::new(cur_wqe_size),
+        }
+    }
+}
+
+/// The slot after a WQE of `size` slots in the pair's ring, rounded up to an entry.
+fn next_entry(pair: &Pair, size: u64) -> u64 {
+    let bytes = pair.entry_bytes();
+    if bytes == 0 {
+        return pair.rq_offset;
+    }
+    let next = pair.rq_offset + size.next_multiple_of(bytes / SLOT_BYTES);
+    if next * SLOT_BYTES + bytes > pair.context.rq_length.get() { 0 } else { next }
+}

@@ -1,0 +1,328 @@
+//! Layouts of the wide ports and the codes in them (spec, "Layouts"). Widths are in bits.
+
+use super::rtl::{Bits64, Bits96, Bits128, Bits224, Bits256, Bits416, Bits488, Bits576};
+use crate::layout;
+
+layout! {
+    /// `fetch_cxt_egress_head`: the contexts of QP, CQ and EQ.
+    pub struct Context in Bits416 {
+        /// Service type the QP was made for; the packet's own is what counts.
+        qp_service_type [34:32],
+        /// See [`qp_state`].
+        qp_state [37:35],
+        /// log2 of the bytes of an RQ entry; 6 to 10 are legal.
+        rq_entry_sz_log [47:40],
+        /// Completion queue of received messages.
+        rcv_cqn [63:48],
+        /// Protection domain of the QP.
+        qp_pd [95:64],
+        /// Key of the RQ's memory region.
+        rq_lkey [127:96],
+        /// Bytes of the RQ.
+        rq_length [159:128],
+        /// log2 of the CQ's entries of 32 bytes.
+        cq_log_size [167:160],
+        /// Event queue of the CQ.
+        cq_comp_eqn [223:192],
+        /// Protection domain of the CQ.
+        cq_pd [255:224],
+        /// Key of the CQ's memory region.
+        cq_lkey [287:256],
+        /// log2 of the EQ's entries of 32 bytes.
+        eq_log_size [295:288],
+        /// Interrupt vector of the EQ.
+        eq_msix [311:296],
+        /// Protection domain of the EQ.
+        eq_pd [351:320],
+        /// Key of the EQ's memory region.
+        eq_lkey [383:352],
+    }
+}
+
+layout! {
+    /// `fetch_cxt_egress_data`: the packet's header.
+    pub struct Header in Bits488 {
+        /// QP of the sender.
+        remote_qpn [23:0],
+        /// See [`opcode`].
+        net_opcode [28:24],
+        /// See [`service`].
+        service_type [31:29],
+        /// QP of the receiver; its low 8 bits index the tables.
+        local_qpn [55:32],
+        /// The sender asks for an event.
+        solicited [56:56],
+        /// Remote key of an RDMA operation.
+        rkey [95:64],
+        /// Remote address of an RDMA operation.
+        raddr [159:96],
+        /// Immediate data.
+        immediate [191:160],
+        /// Destination MAC address.
+        dmac [239:192],
+        /// Source MAC address.
+        smac [287:240],
+        /// Destination IP address.
+        dip [319:288],
+        /// Source IP address.
+        sip [351:320],
+        /// Where the payload lies in the packet buffer.
+        pkt_start_addr [367:352],
+        /// Bytes of payload.
+        pkt_length [383:368],
+    }
+}
+
+layout! {
+    /// First beat of a WQE: where the next one is. Addresses and sizes in slots of 16 bytes.
+    pub struct NextUnit in Bits128 {
+        /// Opcode of the next WQE.
+        next_opcode [4:0],
+        /// Where the next WQE begins.
+        next_wqe_addr [31:6],
+        /// Slots of the next WQE; 0: there is none.
+        next_wqe_size [37:32],
+        /// Slots of this WQE.
+        cur_wqe_size [77:70],
+    }
+}
+
+layout! {
+    /// Further beats of a WQE: a piece of memory to receive into.
+    pub struct DataUnit in Bits128 {
+        /// Bytes of the piece.
+        byte_cnt [30:0],
+        /// The data is in the WQE itself.
+        inline [31:31],
+        /// Key of the memory region.
+        lkey [63:32],
+        /// Address of the piece.
+        laddr [127:64],
+    }
+}
+
+layout! {
+    /// `wqe_req_head`.
+    pub struct WqeRequest in Bits576 {
+        /// QP whose WQE is wanted.
+        local_qpn [23:0],
+        /// From the context.
+        rq_entry_sz_log [31:24],
+        /// From the context.
+        rq_lkey [63:32],
+        /// From the context.
+        rq_length [95:64],
+        /// From the context.
+        qp_pd [127:96],
+    }
+}
+
+/// `cq_req_head` and `eq_req_head`: queue number in 23:0, bytes of the queue in 63:32.
+pub fn queue_request(number: u64, log_size: u64) -> Bits64 {
+    let bytes = if log_size < 27 { 32u64 << log_size } else { 0 };
+    Bits64::new(bytes << 32 | number & 0xff_ffff)
+}
+
+layout! {
+    /// `cq_resp_head` and `eq_resp_head`.
+    pub struct QueueResponse in Bits96 {
+        /// Local address of the queue's entry.
+        laddr [95:32],
+    }
+}
+
+layout! {
+    /// `fetch_mr_ingress_head`.
+    pub struct MrHead in Bits224 {
+        /// Low byte of the local QPN.
+        local_qpn [7:0],
+        /// Slots of the request; always 1.
+        slot_count [30:24],
+        /// No translation, no check.
+        bypass [31:31],
+        /// See [`mr_flag`].
+        flags [63:32],
+        /// Protection domain.
+        pd [95:64],
+        /// Key of the memory region.
+        key [127:96],
+        /// Absolute or relative address.
+        address [191:128],
+        /// Bytes.
+        length [223:192],
+    }
+}
+
+layout! {
+    /// `fetch_mr_ingress_data`: what the next stage needs to know.
+    pub struct MrData in Bits256 {
+        /// Receiving QP.
+        local_qpn [23:0],
+        /// 0xFF: the packet's last request of its kind; else 0.
+        tail [31:24],
+        /// Sending QP.
+        remote_qpn [55:32],
+        /// Operation, in the codes of [`opcode`].
+        opcode [60:56],
+        /// From the packet.
+        service_type [63:61],
+        /// From the packet.
+        immediate [95:64],
+        /// From the packet.
+        pkt_length [111:96],
+        /// From the packet.
+        pkt_start_addr [127:112],
+        /// Offset of the consumed WQE in slots; CQ request only.
+        wqe_addr [151:128],
+        /// The packet's opcode; CQ request only.
+        net_opcode [156:152],
+        /// See [`status`].
+        status [159:157],
+        /// From the packet.
+        sip [191:160],
+        /// From the packet.
+        dip [223:192],
+    }
+}
+
+/// Operations of packets and of MR requests.
+pub mod opcode {
+    #![allow(missing_docs)]
+    pub const SEND_FIRST: u64 = 0;
+    pub const SEND_MIDDLE: u64 = 1;
+    pub const SEND_LAST: u64 = 2;
+    pub const SEND_LAST_WITH_IMM: u64 = 3;
+    pub const SEND_ONLY: u64 = 4;
+    pub const SEND_ONLY_WITH_IMM: u64 = 5;
+    pub const RDMA_WRITE_FIRST: u64 = 6;
+    pub const RDMA_WRITE_MIDDLE: u64 = 7;
+    pub const RDMA_WRITE_LAST: u64 = 8;
+    pub const RDMA_WRITE_LAST_WITH_IMM: u64 = 9;
+    pub const RDMA_WRITE_ONLY: u64 = 10;
+    pub const RDMA_WRITE_ONLY_WITH_IMM: u64 = 11;
+    pub const RDMA_READ_REQUEST_FIRST: u64 = 12;
+    pub const RDMA_READ_REQUEST_MIDDLE: u64 = 13;
+    pub const RDMA_READ_REQUEST_LAST: u64 = 14;
+    pub const RDMA_READ_REQUEST_ONLY: u64 = 15;
+    pub const RDMA_READ_RESPONSE_FIRST: u64 = 16;
+    pub const RDMA_READ_RESPONSE_MIDDLE: u64 = 17;
+    pub const RDMA_READ_RESPONSE_LAST: u64 = 18;
+    pub const RDMA_READ_RESPONSE_ONLY: u64 = 19;
+    pub const ACKNOWLEDGE: u64 = 20;
+    pub const GEN_CQE: u64 = 26;
+    pub const GEN_EVENT: u64 = 27;
+
+    /// Names by code; an empty name is a code without meaning.
+    pub const NAMES: [&str; 32] = {
+        let mut names = [""; 32];
+        names[0] = "SEND_FIRST";
+        names[1] = "SEND_MIDDLE";
+        names[2] = "SEND_LAST";
+        names[3] = "SEND_LAST_WITH_IMM";
+        names[4] = "SEND_ONLY";
+        names[5] = "SEND_ONLY_WITH_IMM";
+        names[6] = "RDMA_WRITE_FIRST";
+        names[7] = "RDMA_WRITE_MIDDLE";
+        names[8] = "RDMA_WRITE_LAST";
+        names[9] = "RDMA_WRITE_LAST_WITH_IMM";
+        names[10] = "RDMA_WRITE_ONLY";
+        names[11] = "RDMA_WRITE_ONLY_WITH_IMM";
+        names[12] = "RDMA_READ_REQUEST_FIRST";
+        names[13] = "RDMA_READ_REQUEST_MIDDLE";
+        names[14] = "RDMA_READ_REQUEST_LAST";
+        names[15] = "RDMA_READ_REQUEST_ONLY";
+        names[16] = "RDMA_READ_RESPONSE_FIRST";
+        names[17] = "RDMA_READ_RESPONSE_MIDDLE";
+        names[18] = "RDMA_READ_RESPONSE_LAST";
+        names[19] = "RDMA_READ_RESPONSE_ONLY";
+        names[20] = "ACKNOWLEDGE";
+        names[26] = "GEN_CQE";
+        names[27] = "GEN_EVENT";
+        names
+    };
+}
+
+/// Service types of packets.
+pub mod service {
+    #![allow(missing_docs)]
+    pub const RC: u64 = 0;
+    pub const UC: u64 = 1;
+    pub const RD: u64 = 2;
+    pub const UD: u64 = 3;
+    pub const CNP: u64 = 4;
+    pub const XRC: u64 = 5;
+}
+
+/// States of a queue pair.
+pub mod qp_state {
+    #![allow(missing_docs)]
+    pub const RESET: u64 = 0;
+    pub const INIT: u64 = 1;
+    pub const RTR: u64 = 2;
+    pub const RTS: u64 = 3;
+    pub const SQD: u64 = 4;
+    pub const SQE: u64 = 5;
+    pub const ERR: u64 = 6;
+}
+
+/// Bits of [`MrHead::flags`].
+pub mod mr_flag {
+    /// The address is absolute.
+    pub const ABSOLUTE: u64 = 1 << 26;
+    /// The address is relative to the region.
+    pub const RELATIVE: u64 = 1 << 25;
+    /// The region must allow remote reads.
+    pub const REMOTE_READ: u64 = 1 << 2;
+    /// The region must allow remote writes.
+    pub const REMOTE_WRITE: u64 = 1 << 1;
+    /// The region must allow local writes.
+    pub const LOCAL_WRITE: u64 = 1 << 0;
+}
+
+/// Values of [`MrData::status`].
+pub mod status {
+    /// The message was received whole.
+    pub const GOOD: u64 = 0;
+    /// The message was longer than the WQE (fix F5).
+    pub const LOCAL_LENGTH_ERROR: u64 = 1;
+}
+
+/// Bytes of a slot, the unit of offsets in the RQ.
+pub const SLOT_BYTES: u64 = 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::value::Uint;
+
+    #[test]
+    fn fields_lie_where_the_specification_puts_them() {
+        let header = Header {
+            net_opcode: Uint::new(opcode::SEND_ONLY),
+            service_type: Uint::new(service::XRC),
+            pkt_length: Uint::new(0x1234),
+            ..Header::default()
+        };
+        let bits = header.encode(Bits488::ZERO);
+        assert_eq!(bits.words()[0], 5 << 29 | 4 << 24);
+        assert_eq!(bits.words()[11], 0x1234 << 16, "383:368 is the high half of word 11");
+        assert_eq!(Header::decode(&bits), header);
+    }
+
+    #[test]
+    fn reserved_bits_stay_as_they_were_and_are_ignored() {
+        let noise = Bits416::from_words([u32::MAX; 13]);
+        let bits = Context::default().encode(noise);
+        assert_eq!(bits.words()[0], u32::MAX, "the common head is not a field");
+        assert_eq!(bits.words()[12], u32::MAX, "415:384 is reserved");
+        assert_eq!(Context::decode(&bits), Context::default());
+    }
+
+    #[test]
+    fn the_queue_length_vanishes_from_log_27_up() {
+        assert_eq!(queue_request(0x12_3456, 0).get(), 32 << 32 | 0x12_3456);
+        assert_eq!(queue_request(0xff00_0001, 26).get(), 0x8000_0000 << 32 | 1);
+        assert_eq!(queue_request(1, 27).get(), 1);
+        assert_eq!(queue_request(1, 255).get(), 1);
+    }
+}

@@ -1,0 +1,76 @@
+//! Block `thread2`: `ReqRecvCore_Thread_2`, the second stage of a NIC's receive path.
+//!
+//! Its specification is `docs/thread2.md`.
+
+mod chaos;
+mod environment;
+mod generator;
+mod golden;
+pub mod layout;
+pub mod rows;
+pub mod scenarios;
+mod scoreboard;
+pub mod stimulus;
+
+#[allow(missing_docs, clippy::all)]
+pub mod rtl {
+    //! Pins and models, generated from the RTL by the build script.
+    include!(concat!(env!("OUT_DIR"), "/thread2.rs"));
+}
+
+use crate::harness::{Block, CaseRng, Profile, Rule, Scenario, Stimulus};
+pub use environment::Environment;
+pub use golden::Golden;
+pub use scoreboard::Scoreboard;
+use verilated::ModelKind;
+
+/// The block.
+#[derive(Debug, Clone, Copy)]
+pub struct Thread2;
+
+impl Block for Thread2 {
+    const NAME: &'static str = "thread2";
+    const TITLE: &'static str = "ReqRecvCore_Thread_2, second stage of a NIC's receive path";
+    const TOP: &'static str = rtl::TOP;
+    const MASK_PARAMETER: Option<&'static str> = rtl::MASK_PARAMETER;
+    const SOURCES: &'static [(&'static str, &'static str)] = rtl::SOURCES;
+    const PROFILES: &'static [Profile] =
+        &[Profile { name: "spec", mask: 0x00 }, Profile { name: "repaired", mask: 0xff }];
+    const RULES: &'static [Rule] = &rows::RULES;
+
+    type Inputs = rtl::Inputs;
+    type Outputs = rtl::Outputs;
+    type Golden = Golden;
+    type Traffic = stimulus::Traffic;
+    type Environment = Environment;
+    type Scoreboard = Scoreboard;
+    type Weights = scenarios::Weights;
+
+    fn embedded(mask: u8) -> Option<ModelKind<rtl::Inputs, rtl::Outputs>> {
+        rtl::embedded(mask)
+    }
+
+    fn reset_inputs() -> rtl::Inputs {
+        rtl::Inputs { rst: rtl::Bits1::new(1), ..Default::default() }
+    }
+
+    fn scenarios() -> Vec<Scenario<scenarios::Weights>> {
+        scenarios::built_in()
+    }
+
+    fn generate(
+        weights: &scenarios::Weights,
+        mask: u8,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Stimulus<Self> {
+        match weights.raw_cycles_per_packet.get() as u32 {
+            0 => Stimulus::Traffic(generator::traffic(weights, mask, packets, rng)),
+            cycles => Stimulus::Cycles(chaos::cycles(cycles * packets, rng)),
+        }
+    }
+
+    fn unreachable(rule: usize, mask: u8) -> Option<String> {
+        rows::unreachable(rule, mask)
+    }
+}

@@ -1,0 +1,929 @@
+//! The transition table as data: S0's rows T01 to T46, the decision D1 and the fixes F0 to F7.
+//!
+//! S0's rows are numbered from the top. A fix that adds a transition to several states has one row
+//! for each, with a letter. Exactly one row applies in every cycle; a test proves it by enumeration.
+
+use super::layout::{opcode, qp_state, service};
+use crate::harness::Rule;
+
+/// States of the block; the discriminants are S0's encodings.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[allow(non_camel_case_types)]
+#[repr(u8)]
+pub enum State {
+    /// A code that is not a state; S0's "default" (T46).
+    Undefined = 0,
+    /// Waits for a packet's context and header.
+    IDLE_s = 0b00_0001,
+    /// Decides by opcode where to go.
+    JUDGE_s = 0b00_0010,
+    /// Requests the WQE from RecvQueueMgt.
+    WQE_REQ_s = 0b00_0011,
+    /// Takes the WQE's NextUnit.
+    NEXT_UNIT_s = 0b00_0100,
+    /// Takes the WQE's DataUnits.
+    DATA_UNIT_s = 0b00_0101,
+    /// Requests the CQ's address.
+    CQ_REQ_s = 0b00_0110,
+    /// Takes the CQ's address.
+    CQ_RESP_s = 0b00_0111,
+    /// Requests the EQ's address.
+    EQ_REQ_s = 0b00_1000,
+    /// Takes the EQ's address.
+    EQ_RESP_s = 0b00_1001,
+    /// Steps the RQ and writes the tables.
+    UPDATE_RQ_s = 0b00_1010,
+    /// MR request for a piece of a SEND.
+    MR_FOR_SEND_s = 0b00_1011,
+    /// MR request for an RDMA WRITE.
+    MR_FOR_WRITE_s = 0b00_1100,
+    /// MR request for an RDMA READ.
+    MR_FOR_READ_s = 0b00_1101,
+    /// MR request for the CQE.
+    MR_FOR_CQ_s = 0b00_1110,
+    /// MR request for the event.
+    MR_FOR_EQ_s = 0b00_1111,
+    /// Asks the next stage for an acknowledge.
+    GEN_ACK_s = 0b01_0000,
+}
+
+use State::*;
+
+impl State {
+    /// Every state, and the code that is none.
+    pub const ALL: [Self; 17] = [
+        Undefined,
+        IDLE_s,
+        JUDGE_s,
+        WQE_REQ_s,
+        NEXT_UNIT_s,
+        DATA_UNIT_s,
+        CQ_REQ_s,
+        CQ_RESP_s,
+        EQ_REQ_s,
+        EQ_RESP_s,
+        UPDATE_RQ_s,
+        MR_FOR_SEND_s,
+        MR_FOR_WRITE_s,
+        MR_FOR_READ_s,
+        MR_FOR_CQ_s,
+        MR_FOR_EQ_s,
+        GEN_ACK_s,
+    ];
+
+    /// S0's name.
+    pub const fn name(self) -> &'static str {
+        match self {
+            Undefined => "undefined",
+            IDLE_s => "IDLE_s",
+            JUDGE_s => "JUDGE_s",
+            WQE_REQ_s => "WQE_REQ_s",
+            NEXT_UNIT_s => "NEXT_UNIT_s",
+            DATA_UNIT_s => "DATA_UNIT_s",
+            CQ_REQ_s => "CQ_REQ_s",
+            CQ_RESP_s => "CQ_RESP_s",
+            EQ_REQ_s => "EQ_REQ_s",
+            EQ_RESP_s => "EQ_RESP_s",
+            UPDATE_RQ_s => "UPDATE_RQ_s",
+            MR_FOR_SEND_s => "MR_FOR_SEND_s",
+            MR_FOR_WRITE_s => "MR_FOR_WRITE_s",
+            MR_FOR_READ_s => "MR_FOR_READ_s",
+            MR_FOR_CQ_s => "MR_FOR_CQ_s",
+            MR_FOR_EQ_s => "MR_FOR_EQ_s",
+            GEN_ACK_s => "GEN_ACK_s",
+        }
+    }
+}
+
+/// What guards look at in one cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct GuardInputs {
+    /// The mask of fixes.
+    pub fixes: u8,
+    /// The latched header's net_opcode, 5 bits.
+    pub net_opcode: u64,
+    /// The latched header's service_type, 3 bits.
+    pub service_type: u64,
+    /// The latched header's solicited bit.
+    pub solicited: bool,
+    /// The latched context's qp_state, 3 bits.
+    pub qp_state: u64,
+    /// The length-error flag (F5).
+    pub length_error: bool,
+    /// fetch_cxt_egress_valid.
+    pub cxt_valid: bool,
+    /// wqe_req_ready.
+    pub wqe_req_ready: bool,
+    /// wqe_resp_valid.
+    pub wqe_resp_valid: bool,
+    /// wqe_resp_last.
+    pub wqe_resp_last: bool,
+    /// pkt_left = 0.
+    pub nothing_left: bool,
+    /// avail = 0: the unit on offer was used up by earlier packets.
+    pub nothing_available: bool,
+    /// pkt_left − chunk = 0: the unit on offer holds the rest of the packet.
+    pub rest_fits: bool,
+    /// cq_req_ready.
+    pub cq_req_ready: bool,
+    /// cq_resp_valid.
+    pub cq_resp_valid: bool,
+    /// eq_req_ready.
+    pub eq_req_ready: bool,
+    /// eq_resp_valid.
+    pub eq_resp_valid: bool,
+    /// fetch_mr_ingress_ready.
+    pub mr_ready: bool,
+}
+
+/// Bit n of the mask of fixes.
+pub const fn fix(n: u32) -> u8 {
+    1 << n
+}
+
+/// A set of conditions. Those after `EVENT` join a fix with its condition, so that a row needs no
+/// disjunction.
+type Conditions = u32;
+
+const CXT_VALID: Conditions = 1 << 0;
+const WQE_REQ_READY: Conditions = 1 << 1;
+const WQE_RESP_VALID: Conditions = 1 << 2;
+const WQE_RESP_LAST: Conditions = 1 << 3;
+const NOTHING_LEFT: Conditions = 1 << 4;
+const NOTHING_AVAILABLE: Conditions = 1 << 5;
+const REST_FITS: Conditions = 1 << 6;
+const CQ_REQ_READY: Conditions = 1 << 7;
+const CQ_RESP_VALID: Conditions = 1 << 8;
+const EQ_REQ_READY: Conditions = 1 << 9;
+const EQ_RESP_VALID: Conditions = 1 << 10;
+const MR_READY: Conditions = 1 << 11;
+const LENGTH_ERROR: Conditions = 1 << 12;
+const F0: Conditions = 1 << 13;
+const F2: Conditions = 1 << 14;
+const F4: Conditions = 1 << 15;
+/// F1 and the packet is solicited.
+const EVENT: Conditions = 1 << 16;
+/// F3 and the packet is an RDMA WRITE with immediate.
+const WRITE_COMPLETES: Conditions = 1 << 17;
+/// F5 and the beat on offer is the WQE's last.
+const WQE_ENDS: Conditions = 1 << 18;
+/// F6 and the service is not acknowledged.
+const UNACKED: Conditions = 1 << 19;
+/// F7 and the QP does not process messages.
+const REFUSED: Conditions = 1 << 20;
+
+/// Sets of opcodes: bit n is net_opcode n.
+type Opcodes = u32;
+
+const SEND_ENDS: Opcodes = 1 << opcode::SEND_LAST
+    | 1 << opcode::SEND_ONLY
+    | 1 << opcode::SEND_LAST_WITH_IMM
+    | 1 << opcode::SEND_ONLY_WITH_IMM;
+const SENDS: Opcodes = SEND_ENDS | 1 << opcode::SEND_FIRST | 1 << opcode::SEND_MIDDLE;
+const WRITES_WITH_IMM: Opcodes =
+    1 << opcode::RDMA_WRITE_LAST_WITH_IMM | 1 << opcode::RDMA_WRITE_ONLY_WITH_IMM;
+const PLAIN_WRITES: Opcodes = 1 << opcode::RDMA_WRITE_FIRST
+    | 1 << opcode::RDMA_WRITE_MIDDLE
+    | 1 << opcode::RDMA_WRITE_LAST
+    | 1 << opcode::RDMA_WRITE_ONLY;
+const WRITES: Opcodes = PLAIN_WRITES | WRITES_WITH_IMM;
+const READS: Opcodes = 1 << opcode::RDMA_READ_REQUEST_FIRST
+    | 1 << opcode::RDMA_READ_REQUEST_MIDDLE
+    | 1 << opcode::RDMA_READ_REQUEST_LAST
+    | 1 << opcode::RDMA_READ_REQUEST_ONLY;
+const ANY: Opcodes = u32::MAX;
+
+const fn is_in(set: Opcodes, net_opcode: u64) -> bool {
+    set >> net_opcode & 1 == 1
+}
+
+/// Whether a packet consumes a receive WQE.
+pub const fn consumes_wqe(net_opcode: u64) -> bool {
+    is_in(SENDS | WRITES_WITH_IMM, net_opcode)
+}
+
+/// Whether a packet is a SEND of any kind.
+pub const fn is_send(net_opcode: u64) -> bool {
+    is_in(SENDS, net_opcode)
+}
+
+/// Whether a packet ends a SEND.
+pub const fn ends_send(net_opcode: u64) -> bool {
+    is_in(SEND_ENDS, net_opcode)
+}
+
+/// Whether a packet is an RDMA WRITE with immediate.
+pub const fn is_write_with_imm(net_opcode: u64) -> bool {
+    is_in(WRITES_WITH_IMM, net_opcode)
+}
+
+/// Whether a packet is an RDMA WRITE of any kind.
+pub const fn is_write(net_opcode: u64) -> bool {
+    is_in(WRITES, net_opcode)
+}
+
+/// Whether a packet is an RDMA READ request.
+pub const fn is_read(net_opcode: u64) -> bool {
+    is_in(READS, net_opcode)
+}
+
+/// Whether a service acknowledges packets (S1).
+pub const fn is_acknowledged(service_type: u64) -> bool {
+    matches!(service_type, service::RC | service::RD | service::XRC)
+}
+
+/// Whether a QP in a state processes messages (S1).
+pub const fn processes_messages(state: u64) -> bool {
+    matches!(state, qp_state::RTR | qp_state::RTS | qp_state::SQD | qp_state::SQE)
+}
+
+impl GuardInputs {
+    #[inline]
+    fn conditions(&self) -> Conditions {
+        let fixed = |n| self.fixes & fix(n) != 0;
+        let flag = |holds: bool, condition| if holds { condition } else { 0 };
+        flag(self.cxt_valid, CXT_VALID)
+            | flag(self.wqe_req_ready, WQE_REQ_READY)
+            | flag(self.wqe_resp_valid, WQE_RESP_VALID)
+            | flag(self.wqe_resp_last, WQE_RESP_LAST)
+            | flag(self.nothing_left, NOTHING_LEFT)
+            | flag(self.nothing_available, NOTHING_AVAILABLE)
+            | flag(self.rest_fits, REST_FITS)
+            | flag(self.cq_req_ready, CQ_REQ_READY)
+            | flag(self.cq_resp_valid, CQ_RESP_VALID)
+            | flag(self.eq_req_ready, EQ_REQ_READY)
+            | flag(self.eq_resp_valid, EQ_RESP_VALID)
+            | flag(self.mr_ready, MR_READY)
+            | flag(self.length_error, LENGTH_ERROR)
+            | flag(fixed(0), F0)
+            | flag(fixed(2), F2)
+            | flag(fixed(4), F4)
+            | flag(fixed(1) && self.solicited, EVENT)
+            | flag(fixed(3) && is_write_with_imm(self.net_opcode), WRITE_COMPLETES)
+            | flag(fixed(5) && self.wqe_resp_last, WQE_ENDS)
+            | flag(fixed(6) && !is_acknowledged(self.service_type), UNACKED)
+            | flag(fixed(7) && !processes_messages(self.qp_state), REFUSED)
+    }
+}
+
+/// When a row applies: all of `on`, none of `off`, and one of `opcodes`.
+#[derive(Debug, Clone, Copy)]
+struct Guard {
+    on: Conditions,
+    off: Conditions,
+    opcodes: Opcodes,
+}
+
+const fn on(conditions: Conditions) -> Guard {
+    Guard { on: conditions, off: 0, opcodes: ANY }
+}
+
+const fn off(conditions: Conditions) -> Guard {
+    Guard { on: 0, off: conditions, opcodes: ANY }
+}
+
+impl Guard {
+    const fn and(self, conditions: Conditions) -> Self {
+        Self { on: self.on | conditions, ..self }
+    }
+
+    const fn off(self, conditions: Conditions) -> Self {
+        Self { off: self.off | conditions, ..self }
+    }
+
+    const fn opcodes(self, opcodes: Opcodes) -> Self {
+        Self { opcodes: self.opcodes & opcodes, ..self }
+    }
+
+    const fn opcode(self, opcode: u64) -> Self {
+        self.opcodes(1 << opcode)
+    }
+
+    #[inline]
+    const fn holds(&self, conditions: Conditions, net_opcode: u64) -> bool {
+        conditions & (self.on | self.off) == self.on && is_in(self.opcodes, net_opcode)
+    }
+}
+
+/// What registers and tables do when a row is taken.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Effect {
+    /// Nothing but the state changes.
+    None,
+    /// Context and header are latched.
+    TakePacket,
+    /// pkt_left is loaded; parsed and the length-error flag are cleared.
+    BeginPacket,
+    /// The NextUnit and the RQ offset are latched.
+    TakeNextUnit,
+    /// A used-up unit is passed over.
+    SkipUnit,
+    /// As `SkipUnit`, and the length-error flag is set (F5).
+    SkipUnitTooShort,
+    /// The unit on offer is placed.
+    TakeUnit,
+    /// As `TakeUnit`, and the length-error flag is set (F5).
+    TakeUnitTooShort,
+    /// The CQ's address is latched.
+    TakeCqAddress,
+    /// The EQ's address is latched.
+    TakeEqAddress,
+    /// The tables are written and the message offset is cleared.
+    StepQueue,
+}
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// As in reports: `T18`, `D1`, `F5b`.
+    pub name: &'static str,
+    /// The state it leaves.
+    pub from: State,
+    /// The state it enters.
+    pub to: State,
+    /// S0's meaning, or the fix's.
+    pub meaning: &'static str,
+    /// What is stored on the edge.
+    pub effect: Effect,
+    guard: Guard,
+}
+
+const fn row(
+    name: &'static str,
+    from: State,
+    to: State,
+    guard: Guard,
+    meaning: &'static str,
+) -> Row {
+    Row { name, from, to, meaning, effect: default_effect(from), guard }
+}
+
+/// The effect that all rows of a state share.
+const fn default_effect(from: State) -> Effect {
+    match from {
+        JUDGE_s => Effect::BeginPacket,
+        UPDATE_RQ_s => Effect::StepQueue,
+        _ => Effect::None,
+    }
+}
+
+impl Row {
+    const fn does(self, effect: Effect) -> Self {
+        Self { effect, ..self }
+    }
+}
+
+/// The beat on offer in DATA_UNIT_s, of a packet that parses DataUnits (everything but RDMA WRITE
+/// with immediate).
+const UNIT: Guard = on(WQE_RESP_VALID).opcodes(!WRITES_WITH_IMM);
+const PACKET_PLACED: Guard = UNIT.and(NOTHING_LEFT);
+const WQE_AND_PACKET_END: Guard = PACKET_PLACED.and(WQE_RESP_LAST);
+/// F5: the MR request of the WQE's last unit is taken, and it holds the rest of the packet.
+const LAST_UNIT_TAKEN: Guard = on(MR_READY | WQE_ENDS | REST_FITS);
+
+/// The table, in S0's order; decisions and fixes follow the rows they belong to.
+pub const ROWS: &[Row] = &[
+    row("T01", IDLE_s, JUDGE_s, on(CXT_VALID), "context received, decide by opcode")
+        .does(Effect::TakePacket),
+    row("T02", IDLE_s, IDLE_s, off(CXT_VALID), "no context, stay idle"),
+    row(
+        "T03",
+        JUDGE_s,
+        WQE_REQ_s,
+        off(REFUSED).opcodes(SENDS | WRITES_WITH_IMM),
+        "the operation consumes a receive WQE",
+    ),
+    row(
+        "T04",
+        JUDGE_s,
+        MR_FOR_WRITE_s,
+        off(REFUSED).opcodes(PLAIN_WRITES),
+        "RDMA WRITE, check the MR at once",
+    ),
+    row(
+        "T05",
+        JUDGE_s,
+        MR_FOR_READ_s,
+        off(REFUSED).opcodes(READS),
+        "RDMA READ request, check the MR",
+    ),
+    row(
+        "T06",
+        JUDGE_s,
+        IDLE_s,
+        off(REFUSED).opcodes(!(SENDS | WRITES | READS)),
+        "unknown opcode, back to idle",
+    ),
+    row("F7", JUDGE_s, IDLE_s, on(REFUSED), "the QP's state does not process messages"),
+    row("T07", WQE_REQ_s, NEXT_UNIT_s, on(WQE_REQ_READY), "WQE request accepted"),
+    row(
+        "T08",
+        WQE_REQ_s,
+        IDLE_s,
+        off(WQE_REQ_READY | F0),
+        "WQE request not accepted, the packet is lost",
+    ),
+    row("F0", WQE_REQ_s, WQE_REQ_s, on(F0).off(WQE_REQ_READY), "WQE request waits"),
+    row("T09", NEXT_UNIT_s, DATA_UNIT_s, on(WQE_RESP_VALID), "NextUnit received")
+        .does(Effect::TakeNextUnit),
+    row("T10", NEXT_UNIT_s, NEXT_UNIT_s, off(WQE_RESP_VALID), "no WQE response, wait"),
+    row(
+        "T11",
+        DATA_UNIT_s,
+        UPDATE_RQ_s,
+        on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_LAST_WITH_IMM),
+        "RDMA WRITE LAST with immediate only consumes its WQE",
+    ),
+    row(
+        "T12",
+        DATA_UNIT_s,
+        UPDATE_RQ_s,
+        on(WQE_RESP_VALID | WQE_RESP_LAST).opcode(opcode::RDMA_WRITE_ONLY_WITH_IMM),
+        "RDMA WRITE ONLY with immediate only consumes its WQE",
+    ),
+    row(
+        "D1",
+        DATA_UNIT_s,
+        DATA_UNIT_s,
+        on(WQE_RESP_VALID).off(WQE_RESP_LAST).opcodes(WRITES_WITH_IMM),
+        "RDMA WRITE with immediate skips a beat that is not the last",
+    ),
+    row(
+        "T13",
+        DATA_UNIT_s,
+        UPDATE_RQ_s,
+        WQE_AND_PACKET_END.opcode(opcode::SEND_LAST),
+        "SEND LAST complete",
+    ),
+    row(
+        "T14",
+        DATA_UNIT_s,
+        UPDATE_RQ_s,
+        WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY),
+        "SEND ONLY complete",
+    ),
+    row(
+        "T15",
+        DATA_UNIT_s,
+        UPDATE_RQ_s,
+        WQE_AND_PACKET_END.opcode(opcode::SEND_LAST_WITH_IMM),
+        "SEND LAST with immediate complete",
+    ),
+    row(
+        "T16",
+        DATA_UNIT_s,
+        UPDATE_RQ_s,
+        WQE_AND_PACKET_END.opcode(opcode::SEND_ONLY_WITH_IMM),
+        "SEND ONLY with immediate complete",
+    ),
+    row(
+        "T17",
+        DATA_UNIT_s,
+        GEN_ACK_s,
+        WQE_AND_PACKET_END.opcodes(!SEND_ENDS).off(UNACKED),
+        "a middle packet of a SEND is placed, acknowledge it",
+    ),
+    row(
+        "F6a",
+        DATA_UNIT_s,
+        IDLE_s,
+        WQE_AND_PACKET_END.and(UNACKED).opcodes(!SEND_ENDS),
+        "a middle packet of a SEND is placed, its service does not acknowledge",
+    ),
+    row(
+        "T18",
+        DATA_UNIT_s,
+        MR_FOR_SEND_s,
+        UNIT.off(NOTHING_LEFT | NOTHING_AVAILABLE),
+        "the unit has room for this packet, request its memory",
+    ),
+    row("T19", DATA_UNIT_s, DATA_UNIT_s, off(WQE_RESP_VALID), "no WQE response, wait"),
+    row(
+        "T20",
+        DATA_UNIT_s,
+        DATA_UNIT_s,
+        PACKET_PLACED.off(WQE_RESP_LAST),
+        "the packet is placed, skip the WQE's other units",
+    ),
+    row(
+        "T21",
+        DATA_UNIT_s,
+        DATA_UNIT_s,
+        UNIT.and(NOTHING_AVAILABLE).off(NOTHING_LEFT | WQE_ENDS),
+        "the unit was used up by earlier packets, skip it",
+    )
+    .does(Effect::SkipUnit),
+    row(
+        "F5a",
+        DATA_UNIT_s,
+        UPDATE_RQ_s,
+        UNIT.and(NOTHING_AVAILABLE | WQE_ENDS).off(NOTHING_LEFT),
+        "the WQE ends with a used-up unit: length error",
+    )
+    .does(Effect::SkipUnitTooShort),
+    row("T22", CQ_REQ_s, CQ_RESP_s, on(CQ_REQ_READY), "CQ request accepted"),
+    row("T23", CQ_REQ_s, CQ_REQ_s, off(CQ_REQ_READY), "CQ request waits"),
+    row("T24", CQ_RESP_s, MR_FOR_CQ_s, on(CQ_RESP_VALID), "CQ address received")
+        .does(Effect::TakeCqAddress),
+    row("T25", CQ_RESP_s, CQ_RESP_s, off(CQ_RESP_VALID), "no CQ address, wait"),
+    row("T26", EQ_REQ_s, EQ_RESP_s, on(EQ_REQ_READY), "EQ request accepted"),
+    row("T27", EQ_REQ_s, EQ_REQ_s, off(EQ_REQ_READY), "EQ request waits"),
+    row("T28", EQ_RESP_s, MR_FOR_EQ_s, on(EQ_RESP_VALID), "EQ address received")
+        .does(Effect::TakeEqAddress),
+    row("T29", EQ_RESP_s, EQ_RESP_s, off(EQ_RESP_VALID), "no EQ address, wait"),
+    row(
+        "T30",
+        UPDATE_RQ_s,
+        CQ_REQ_s,
+        off(LENGTH_ERROR).opcodes(SEND_ENDS),
+        "the message is complete, its CQE follows",
+    ),
+    row(
+        "T31",
+        UPDATE_RQ_s,
+        MR_FOR_WRITE_s,
+        off(LENGTH_ERROR).opcodes(WRITES_WITH_IMM),
+        "RDMA WRITE with immediate goes on to its MR check",
+    ),
+    row(
+        "T32",
+        UPDATE_RQ_s,
+        IDLE_s,
+        off(LENGTH_ERROR).opcodes(!(SEND_ENDS | WRITES_WITH_IMM)),
+        "nothing follows, back to idle",
+    ),
+    row("F5e", UPDATE_RQ_s, CQ_REQ_s, on(LENGTH_ERROR), "a length error is completed, too"),
+    row(
+        "T33",
+        MR_FOR_SEND_s,
+        DATA_UNIT_s,
+        on(MR_READY).off(WQE_ENDS),
+        "MR request taken, next DataUnit",
+    )
+    .does(Effect::TakeUnit),
+    row("T34", MR_FOR_SEND_s, MR_FOR_SEND_s, off(MR_READY), "MR request waits"),
+    row(
+        "F5b",
+        MR_FOR_SEND_s,
+        UPDATE_RQ_s,
+        LAST_UNIT_TAKEN.opcodes(SEND_ENDS),
+        "the WQE's last unit ends the message",
+    )
+    .does(Effect::TakeUnit),
+    row(
+        "F5c",
+        MR_FOR_SEND_s,
+        GEN_ACK_s,
+        LAST_UNIT_TAKEN.opcodes(!SEND_ENDS).off(UNACKED),
+        "the WQE's last unit ends a middle packet",
+    )
+    .does(Effect::TakeUnit),
+    row(
+        "F6b",
+        MR_FOR_SEND_s,
+        IDLE_s,
+        LAST_UNIT_TAKEN.and(UNACKED).opcodes(!SEND_ENDS),
+        "the WQE's last unit ends a middle packet, its service does not acknowledge",
+    )
+    .does(Effect::TakeUnit),
+    row(
+        "F5d",
+        MR_FOR_SEND_s,
+        UPDATE_RQ_s,
+        on(MR_READY | WQE_ENDS).off(REST_FITS),
+        "the WQE ends before the packet: length error",
+    )
+    .does(Effect::TakeUnitTooShort),
+    row(
+        "T35",
+        MR_FOR_WRITE_s,
+        GEN_ACK_s,
+        on(MR_READY).off(WRITE_COMPLETES | UNACKED).opcodes(WRITES),
+        "RDMA WRITE checked, acknowledge it",
+    ),
+    row(
+        "F3",
+        MR_FOR_WRITE_s,
+        CQ_REQ_s,
+        on(MR_READY | WRITE_COMPLETES),
+        "RDMA WRITE with immediate is completed",
+    ),
+    row(
+        "F6c",
+        MR_FOR_WRITE_s,
+        IDLE_s,
+        on(MR_READY | UNACKED).off(WRITE_COMPLETES).opcodes(WRITES),
+        "RDMA WRITE checked, its service does not acknowledge",
+    ),
+    row(
+        "T36",
+        MR_FOR_WRITE_s,
+        IDLE_s,
+        on(MR_READY).opcodes(!WRITES),
+        "MR request taken but the opcode is no RDMA WRITE",
+    ),
+    row("T37", MR_FOR_WRITE_s, MR_FOR_WRITE_s, off(MR_READY), "MR request waits"),
+    row(
+        "T38",
+        MR_FOR_READ_s,
+        IDLE_s,
+        on(MR_READY).off(F4),
+        "RDMA READ passed on unchecked, the next stage answers it",
+    ),
+    row(
+        "F4",
+        MR_FOR_READ_s,
+        IDLE_s,
+        on(MR_READY | F4),
+        "RDMA READ passed on with its rkey checked",
+    ),
+    row("T39", MR_FOR_READ_s, MR_FOR_READ_s, off(MR_READY), "MR request waits"),
+    row("T40", MR_FOR_CQ_s, GEN_ACK_s, on(MR_READY).off(EVENT | UNACKED), "CQE done, acknowledge"),
+    row(
+        "F1",
+        MR_FOR_CQ_s,
+        EQ_REQ_s,
+        on(MR_READY | EVENT),
+        "CQE done, the packet asks for an event",
+    ),
+    row(
+        "F6d",
+        MR_FOR_CQ_s,
+        IDLE_s,
+        on(MR_READY | UNACKED).off(EVENT),
+        "CQE done, the service does not acknowledge",
+    ),
+    row("T41", MR_FOR_CQ_s, MR_FOR_CQ_s, off(MR_READY), "MR request waits"),
+    row("T42", MR_FOR_EQ_s, GEN_ACK_s, on(MR_READY).off(UNACKED), "event done, acknowledge"),
+    row(
+        "F6e",
+        MR_FOR_EQ_s,
+        IDLE_s,
+        on(MR_READY | UNACKED),
+        "event done, the service does not acknowledge",
+    ),
+    row(
+        "T43",
+        MR_FOR_EQ_s,
+        MR_FOR_CQ_s,
+        off(MR_READY | F2),
+        "MR request not taken, S0 goes back to the CQE",
+    ),
+    row("F2", MR_FOR_EQ_s, MR_FOR_EQ_s, on(F2).off(MR_READY), "MR request waits"),
+    row("T44", GEN_ACK_s, IDLE_s, on(MR_READY), "acknowledge taken, back to idle"),
+    row("T45", GEN_ACK_s, GEN_ACK_s, off(MR_READY), "acknowledge waits"),
+    row("T46", Undefined, IDLE_s, on(0), "no state, fall back to idle"),
+];
+
+/// The rows as the rules of the contract.
+pub const RULES: [Rule; ROWS.len()] = {
+    let mut rules = [Rule { name: "", meaning: "" }; ROWS.len()];
+    let mut index = 0;
+    while index < ROWS.len() {
+        rules[index] = Rule { name: ROWS[index].name, meaning: ROWS[index].meaning };
+        index += 1;
+    }
+    rules
+};
+
+/// Where the rows of each state begin in an index sorted by state.
+const BY_STATE: ([usize; ROWS.len()], [usize; 18]) = {
+    let mut sorted = [0; ROWS.len()];
+    let mut starts = [0; 18];
+    let mut filled = 0;
+    let mut state = 0;
+    while state < 17 {
+        starts[state] = filled;
+        let mut index = 0;
+        while index < ROWS.len() {
+            if ROWS[index].from as usize == state {
+                sorted[filled] = index;
+                filled += 1;
+            }
+            index += 1;
+        }
+        state += 1;
+    }
+    starts[17] = filled;
+    (sorted, starts)
+};
+
+/// The row that applies in a state, by index into [`ROWS`].
+#[inline]
+pub fn select(state: State, inputs: &GuardInputs) -> usize {
+    let conditions = inputs.conditions();
+    let (sorted, starts) = &BY_STATE;
+    let (first, last) = (starts[state as usize], starts[state as usize + 1] - 1);
+    sorted[first..last]
+        .iter()
+        .copied()
+        .find(|&index| ROWS[index].guard.holds(conditions, inputs.net_opcode))
+        // Exactly one row applies, so it is the last one if it was none of the others.
+        .unwrap_or(sorted[last])
+}
+
+/// Why no packet hits a row under a mask of fixes; `None` if one can.
+pub fn unreachable(index: usize, fixes: u8) -> Option<String> {
+    let row = &ROWS[index];
+    let fixed = |n| fixes & fix(n) != 0;
+    let needs = [
+        (F0, 0),
+        (EVENT, 1),
+        (F2, 2),
+        (WRITE_COMPLETES, 3),
+        (F4, 4),
+        (WQE_ENDS | LENGTH_ERROR, 5),
+        (UNACKED, 6),
+        (REFUSED, 7),
+    ];
+    let missing = needs.iter().find(|(condition, n)| row.guard.on & condition != 0 && !fixed(*n));
+    if let Some((_, n)) = missing {
+        return Some(format!("needs F{n}"));
+    }
+    let replaced = [(F0, 0), (F2, 2), (F4, 4)];
+    if let Some((_, n)) = replaced.iter().find(|(bit, n)| row.guard.off & bit != 0 && fixed(*n)) {
+        return Some(format!("replaced by F{n}"));
+    }
+    match row.name {
+        "T32" => Some("only messages that complete enter UPDATE_RQ_s".to_owned()),
+        "T36" => Some("only RDMA WRITEs enter MR_FOR_WRITE_s".to_owned()),
+        "T46" => Some("the state register never holds a code that is not a state".to_owned()),
+        _ if matches!(row.from, EQ_REQ_s | EQ_RESP_s | MR_FOR_EQ_s) && !fixed(1) => {
+            Some("nothing enters EQ_REQ_s without F1".to_owned())
+        }
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::collections::BTreeSet;
+
+    /// The booleans a state's rows look at, as setters, so that enumeration stays small.
+    type Setter = fn(&mut GuardInputs, bool);
+
+    fn setters(state: State) -> Vec<Setter> {
+        match state {
+            IDLE_s => vec![|g, v| g.cxt_valid = v],
+            WQE_REQ_s => vec![|g, v| g.wqe_req_ready = v],
+            NEXT_UNIT_s => vec![|g, v| g.wqe_resp_valid = v],
+            DATA_UNIT_s => vec![
+                |g, v| g.wqe_resp_valid = v,
+                |g, v| g.wqe_resp_last = v,
+                |g, v| g.nothing_left = v,
+                |g, v| g.nothing_available = v,
+            ],
+            CQ_REQ_s => vec![|g, v| g.cq_req_ready = v],
+            CQ_RESP_s => vec![|g, v| g.cq_resp_valid = v],
+            EQ_REQ_s => vec![|g, v| g.eq_req_ready = v],
+            EQ_RESP_s => vec![|g, v| g.eq_resp_valid = v],
+            UPDATE_RQ_s => vec![|g, v| g.length_error = v],
+            MR_FOR_SEND_s => {
+                vec![|g, v| g.mr_ready = v, |g, v| g.wqe_resp_last = v, |g, v| g.rest_fits = v]
+            }
+            MR_FOR_CQ_s | MR_FOR_WRITE_s | MR_FOR_READ_s | MR_FOR_EQ_s | GEN_ACK_s => {
+                vec![|g, v| g.mr_ready = v]
+            }
+            JUDGE_s | Undefined => vec![],
+        }
+    }
+
+    /// Every combination of what the rows of a state look at, under every mask.
+    fn for_each_input(state: State, mut visit: impl FnMut(&GuardInputs)) {
+        let setters = setters(state);
+        let looks_at_qp_state = state == JUDGE_s;
+        for fixes in 0..=u8::MAX {
+            for net_opcode in 0..32 {
+                for service_type in 0..8 {
+                    for qp_state in 0..if looks_at_qp_state { 8 } else { 1 } {
+                        for bits in 0..1u32 << (setters.len() + 1) {
+                            let solicited = bits & 1 == 1;
+                            let mut inputs = GuardInputs {
+                                fixes,
+                                net_opcode,
+                                service_type,
+                                solicited,
+                                qp_state,
+                                ..GuardInputs::default()
+                            };
+                            for (index, set) in setters.iter().enumerate() {
+                                set(&mut inputs, bits >> (index + 1) & 1 == 1);
+                            }
+                            visit(&inputs);
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn exactly_one_row_applies_in_every_state_for_every_input_and_mask() {
+        for state in State::ALL {
+            for_each_input(state, |inputs| {
+                let conditions = inputs.conditions();
+                let applies: Vec<&str> = ROWS
+                    .iter()
+                    .filter(|row| row.from == state)
+                    .filter(|row| row.guard.holds(conditions, inputs.net_opcode))
+                    .map(|row| row.name)
+                    .collect();
+                assert_eq!(applies.len(), 1, "{state:?} {inputs:?}: {applies:?}");
+                assert_eq!(ROWS[select(state, inputs)].name, applies[0], "{state:?} {inputs:?}");
+            });
+        }
+    }
+
+    /// The enumeration above fixes the booleans a state does not list; no row may look at them.
+    #[test]
+    fn no_row_looks_at_what_the_enumeration_leaves_out() {
+        let all = GuardInputs {
+            cxt_valid: true,
+            wqe_req_ready: true,
+            wqe_resp_valid: true,
+            wqe_resp_last: true,
+            nothing_left: true,
+            nothing_available: true,
+            rest_fits: true,
+            cq_req_ready: true,
+            cq_resp_valid: true,
+            eq_req_ready: true,
+            eq_resp_valid: true,
+            mr_ready: true,
+            length_error: true,
+            ..GuardInputs::default()
+        };
+        for state in State::ALL {
+            let mut listed = GuardInputs::default();
+            for set in setters(state) {
+                set(&mut listed, true);
+            }
+            let mut seen = listed.conditions();
+            if seen & WQE_RESP_LAST != 0 {
+                seen |= WQE_ENDS;
+            }
+            let unlisted = all.conditions() & !seen;
+            for row in ROWS.iter().filter(|row| row.from == state) {
+                assert_eq!((row.guard.on | row.guard.off) & unlisted, 0, "{}", row.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_has_every_row_once() {
+        let names: BTreeSet<&str> = ROWS.iter().map(|row| row.name).collect();
+        assert_eq!(names.len(), ROWS.len(), "no name twice");
+        for number in 1..=46 {
+            assert!(names.contains(format!("T{number:02}").as_str()), "T{number:02}");
+        }
+        assert!(names.contains("D1"));
+        for number in 0..8 {
+            let fix = format!("F{number}");
+            assert!(names.iter().any(|name| name.starts_with(&fix)), "{fix}");
+        }
+    }
+
+    /// Source and target of S0's table, typed from the source a second time.
+    #[test]
+    fn source_and_target_states_are_those_of_s0() {
+        let expected = [
+            ("T01", IDLE_s, JUDGE_s),
+            ("T04", JUDGE_s, MR_FOR_WRITE_s),
+            ("T08", WQE_REQ_s, IDLE_s),
+            ("T12", DATA_UNIT_s, UPDATE_RQ_s),
+            ("T17", DATA_UNIT_s, GEN_ACK_s),
+            ("T18", DATA_UNIT_s, MR_FOR_SEND_s),
+            ("T21", DATA_UNIT_s, DATA_UNIT_s),
+            ("T24", CQ_RESP_s, MR_FOR_CQ_s),
+            ("T28", EQ_RESP_s, MR_FOR_EQ_s),
+            ("T31", UPDATE_RQ_s, MR_FOR_WRITE_s),
+            ("T33", MR_FOR_SEND_s, DATA_UNIT_s),
+            ("T35", MR_FOR_WRITE_s, GEN_ACK_s),
+            ("T38", MR_FOR_READ_s, IDLE_s),
+            ("T40", MR_FOR_CQ_s, GEN_ACK_s),
+            ("T43", MR_FOR_EQ_s, MR_FOR_CQ_s),
+            ("T44", GEN_ACK_s, IDLE_s),
+        ];
+        for (name, from, to) in expected {
+            let row = ROWS.iter().find(|row| row.name == name).unwrap();
+            assert_eq!((row.from, row.to), (from, to), "{name}");
+        }
+    }
+
+    #[test]
+    fn reasons_name_the_fix() {
+        let reason = |name: &str, fixes| {
+            let index = ROWS.iter().position(|row| row.name == name).unwrap();
+            unreachable(index, fixes)
+        };
+        assert_eq!(reason("T08", 0xff).as_deref(), Some("replaced by F0"));
+        assert_eq!(reason("T08", 0x00), None);
+        assert_eq!(reason("F0", 0x00).as_deref(), Some("needs F0"));
+        assert_eq!(reason("T43", 0x00).as_deref(), Some("nothing enters EQ_REQ_s without F1"));
+        assert_eq!(reason("T43", 0x02), None);
+        assert_eq!(reason("F5e", 0x1f).as_deref(), Some("needs F5"));
+        assert_eq!(reason("T18", 0x00), None);
+        assert!(reason("T46", 0x00).is_some());
+    }
+}

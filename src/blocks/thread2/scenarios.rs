@@ -1,0 +1,246 @@
+//! The built-in scenarios, each a set of weights.
+
+use crate::harness::{Scenario, Span};
+use crate::value::Uint;
+use serde::{Deserialize, Serialize};
+
+/// Percent.
+pub type Percent = Uint<7>;
+
+/// What the generator draws how often. Fields that a file leaves out have the values of `default`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Weights {
+    /// Raw random pins for that many cycles per packet instead of traffic; 0: traffic.
+    pub raw_cycles_per_packet: Uint<8>,
+    /// Queue pairs in use.
+    pub qps: Span<8>,
+    /// Relative weights of operations.
+    pub operations: Operations,
+    /// Relative weights of service types.
+    pub services: Services,
+    /// Packets of a multi-packet message.
+    pub message_packets: Span<12>,
+    /// Payload bytes of a packet.
+    pub payload: Span<16>,
+    /// DataUnits of a WQE, the terminator not counted.
+    pub units: Span<6>,
+    /// Packets without payload, in percent.
+    pub empty: Percent,
+    /// Chance of a gap before a packet, a beat or a response.
+    pub gap: Percent,
+    /// Longest gap in cycles.
+    pub longest_gap: Uint<12>,
+    /// Chance that a request waits.
+    pub stall: Percent,
+    /// Longest stall in cycles.
+    pub longest_stall: Uint<12>,
+    /// Packets that ask for an event.
+    pub solicited: Percent,
+    /// Units whose data is inline.
+    pub inline: Percent,
+    /// WQEs too short for their message (only under F5).
+    pub short_wqe: Percent,
+    /// QPs whose RQ entry size is illegal.
+    pub illegal_entry: Percent,
+    /// QPs in a state that does not process messages.
+    pub idle_qp: Percent,
+    /// QPs whose RQ is near its end at first.
+    pub near_wrap: Percent,
+    /// WQEs whose successor lies around the end of the cache cell.
+    pub cell_edge: Percent,
+    /// QPs that share a cache cell with another.
+    pub shared_cell: Percent,
+    /// Packets at which the cache cell changes its owner.
+    pub new_owner: Percent,
+    /// Packets followed by a reset.
+    pub reset: Percent,
+}
+
+/// Relative weights of operations.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Operations {
+    /// SEND of one packet.
+    pub send: Uint<16>,
+    /// SEND of several packets.
+    pub long_send: Uint<16>,
+    /// RDMA WRITE of one packet, with or without immediate.
+    pub write: Uint<16>,
+    /// RDMA WRITE of several packets.
+    pub long_write: Uint<16>,
+    /// RDMA READ request.
+    pub read: Uint<16>,
+    /// Opcodes that mean nothing here.
+    pub unknown: Uint<16>,
+}
+
+/// Relative weights of service types.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Services {
+    /// Reliable connection.
+    pub rc: Uint<16>,
+    /// Unreliable connection.
+    pub uc: Uint<16>,
+    /// Reliable datagram.
+    pub rd: Uint<16>,
+    /// Unreliable datagram.
+    pub ud: Uint<16>,
+    /// Congestion notification.
+    pub cnp: Uint<16>,
+    /// Extended reliable connection.
+    pub xrc: Uint<16>,
+}
+
+const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
+    Uint::new(value)
+}
+
+impl Default for Operations {
+    fn default() -> Self {
+        Self {
+            send: n(4),
+            long_send: n(3),
+            write: n(3),
+            long_write: n(2),
+            read: n(2),
+            unknown: n(1),
+        }
+    }
+}
+
+impl Default for Services {
+    fn default() -> Self {
+        Self { rc: n(4), uc: n(2), rd: n(1), ud: n(2), cnp: n(1), xrc: n(1) }
+    }
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            raw_cycles_per_packet: n(0),
+            qps: Span::new(2, 8),
+            operations: Operations::default(),
+            services: Services::default(),
+            message_packets: Span::new(2, 5),
+            payload: Span::new(1, 4096),
+            units: Span::new(1, 6),
+            empty: n(5),
+            gap: n(20),
+            longest_gap: n(6),
+            stall: n(20),
+            longest_stall: n(4),
+            solicited: n(25),
+            inline: n(10),
+            short_wqe: n(5),
+            illegal_entry: n(3),
+            idle_qp: n(3),
+            near_wrap: n(30),
+            cell_edge: n(20),
+            shared_cell: n(20),
+            new_owner: n(30),
+            reset: n(0),
+        }
+    }
+}
+
+/// The built-in scenarios, in the order of a run.
+pub fn built_in() -> Vec<Scenario<Weights>> {
+    let base = Weights::default;
+    let scenario = |name: &str, about: &str, weights| Scenario {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        weights,
+    };
+    vec![
+        scenario(
+            "smoke",
+            "single-packet messages without gaps or stalls",
+            Weights {
+                qps: Span::new(1, 2),
+                operations: Operations {
+                    long_send: n(0),
+                    long_write: n(0),
+                    ..Operations::default()
+                },
+                units: Span::new(1, 2),
+                gap: n(0),
+                stall: n(0),
+                short_wqe: n(0),
+                illegal_entry: n(0),
+                idle_qp: n(0),
+                ..base()
+            },
+        ),
+        scenario("default", "a bit of everything", base()),
+        scenario(
+            "backpressure",
+            "every channel stalls, for long",
+            Weights {
+                gap: n(60),
+                longest_gap: n(20),
+                stall: n(70),
+                longest_stall: n(20),
+                ..base()
+            },
+        ),
+        scenario(
+            "long-messages",
+            "many packets and units, units split across packets, QPs interleaved",
+            Weights {
+                qps: Span::new(3, 6),
+                operations: Operations {
+                    send: n(1),
+                    long_send: n(8),
+                    write: n(1),
+                    long_write: n(2),
+                    read: n(0),
+                    unknown: n(0),
+                },
+                message_packets: Span::new(3, 16),
+                units: Span::new(4, 24),
+                gap: n(5),
+                stall: n(5),
+                short_wqe: n(10),
+                ..base()
+            },
+        ),
+        scenario(
+            "ring",
+            "RQs that wrap, WQEs around the end of a cache cell, QPs that share a cell",
+            Weights {
+                operations: Operations { send: n(6), long_send: n(1), ..Operations::default() },
+                payload: Span::new(1, 256),
+                units: Span::new(1, 8),
+                near_wrap: n(70),
+                cell_edge: n(60),
+                shared_cell: n(80),
+                new_owner: n(60),
+                ..base()
+            },
+        ),
+        scenario(
+            "events",
+            "nearly every packet asks for an event",
+            Weights { solicited: n(90), stall: n(40), gap: n(30), ..base() },
+        ),
+        scenario(
+            "errors",
+            "unknown opcodes, illegal entry sizes, idle QPs, WQEs too short",
+            Weights {
+                operations: Operations { unknown: n(4), ..Operations::default() },
+                short_wqe: n(50),
+                illegal_entry: n(30),
+                idle_qp: n(30),
+                ..base()
+            },
+        ),
+        scenario("reset", "resets in mid-flight", Weights { reset: n(20), gap: n(40), ..base() }),
+        scenario(
+            "chaos",
+            "raw random pins, no protocol",
+            Weights { raw_cycles_per_packet: n(16), ..base() },
+        ),
+    ]
+}

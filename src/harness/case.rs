@@ -1,0 +1,272 @@
+//! The lock-step loop: one case, DUT and golden model side by side.
+
+use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Stimulus, Violation};
+use std::sync::atomic::{AtomicBool, Ordering};
+use verilated::{Error, Model, Pins};
+use zerocopy::{FromZeros, IntoBytes};
+
+/// Cycles between two looks at the flag that cancels a case.
+const CANCEL_EVERY: u64 = 1024;
+
+/// What is compared with the golden model.
+///
+/// The one production implementation is a verilated [`Model`]; tests have others, to show that the
+/// harness notices.
+pub trait Dut<B: Block> {
+    /// Drives the inputs with the clock low and reads the outputs.
+    ///
+    /// # Errors
+    /// If the DUT stopped by itself.
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error>;
+
+    /// The rising edge.
+    ///
+    /// # Errors
+    /// If the DUT stopped by itself.
+    fn edge(&mut self) -> Result<(), Error>;
+}
+
+impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
+    #[inline]
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
+        Self::settle(self, inputs, outputs)
+    }
+
+    #[inline]
+    fn edge(&mut self) -> Result<(), Error> {
+        Self::edge(self)
+    }
+}
+
+/// How a case ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Verdict {
+    /// Every output was equal in every cycle and every check held.
+    Match,
+    /// An output differed.
+    Mismatch(Mismatch),
+    /// The golden model waits for something that will not come.
+    Hang {
+        /// The cycle at which patience ended.
+        cycle: u64,
+        /// The golden model's state.
+        state: &'static str,
+    },
+    /// The scoreboard objects.
+    CheckFailed {
+        /// The cycle.
+        cycle: u64,
+        /// The check and its message.
+        violation: Violation,
+    },
+    /// The DUT or the golden model stopped by itself.
+    Crashed {
+        /// The cycle, if it is known.
+        cycle: Option<u64>,
+        /// What it said.
+        message: String,
+    },
+    /// The run was interrupted before the case ended.
+    Cancelled,
+}
+
+/// The first difference of a case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Mismatch {
+    /// The cycle, counted from 0, the reset cycle.
+    pub cycle: u64,
+    /// The first differing port.
+    pub port: &'static str,
+    /// The golden model's value, as a Verilog literal.
+    pub expected: String,
+    /// The DUT's value, as a Verilog literal.
+    pub actual: String,
+    /// The golden model's state in that cycle.
+    pub state: &'static str,
+}
+
+/// What one case did.
+#[derive(Debug, Clone)]
+pub struct Outcome {
+    /// How it ended.
+    pub verdict: Verdict,
+    /// Cycles compared.
+    pub cycles: u64,
+    /// Packets taken; 0 for raw pins.
+    pub packets: u64,
+    /// Hits of each rule.
+    pub hits: Vec<u64>,
+    /// The scoreboard's counters; empty for raw pins.
+    pub counters: Vec<u64>,
+}
+
+/// Runs one case from reset to its end.
+pub fn run<B: Block>(
+    stimulus: &Stimulus<B>,
+    mask: u8,
+    dut: &mut impl Dut<B>,
+    cancel: &AtomicBool,
+) -> Outcome {
+    match stimulus {
+        Stimulus::Traffic(traffic) => {
+            let mut source = Traffic::<B> {
+                environment: B::Environment::new(traffic),
+                scoreboard: B::Scoreboard::new(traffic, mask),
+                last_handshake: 0,
+                handshakes: 0,
+            };
+            let (verdict, cycles, hits) = lock_step(&mut source, mask, dut, cancel);
+            let packets = source.environment.packets();
+            Outcome { verdict, cycles, packets, hits, counters: source.scoreboard.counters() }
+        }
+        Stimulus::Cycles(cycles) => {
+            let mut source = RawPins::<B> { cycles: cycles.iter() };
+            let (verdict, cycles, hits) = lock_step(&mut source, mask, dut, cancel);
+            Outcome { verdict, cycles, packets: 0, hits, counters: Vec::new() }
+        }
+    }
+}
+
+/// Where inputs come from, and who watches the outputs.
+trait Source<B: Block> {
+    /// The inputs of the next cycle; `None` at the end.
+    fn next(&mut self) -> Option<B::Inputs>;
+
+    /// The cycle's end; a verdict ends the case.
+    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop>;
+
+    /// The case's end.
+    fn finish(&mut self) -> Result<(), Violation>;
+}
+
+/// Why a source ends a case early.
+enum Stop {
+    Violation(Violation),
+    Hang,
+}
+
+/// Transactions: environment and scoreboard.
+struct Traffic<B: Block> {
+    environment: B::Environment,
+    scoreboard: B::Scoreboard,
+    last_handshake: u64,
+    handshakes: u64,
+}
+
+impl<B: Block> Source<B> for Traffic<B> {
+    #[inline]
+    fn next(&mut self) -> Option<B::Inputs> {
+        (!self.environment.finished()).then(|| self.environment.drive())
+    }
+
+    #[inline]
+    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop> {
+        if let Err(violation) = self.scoreboard.observe(inputs, outputs) {
+            return Some(Stop::Violation(violation));
+        }
+        self.environment.clock(inputs, outputs);
+        let handshakes = self.environment.handshakes();
+        if handshakes != self.handshakes {
+            self.handshakes = handshakes;
+            self.last_handshake = cycle;
+        }
+        (cycle - self.last_handshake > self.environment.patience()).then_some(Stop::Hang)
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        self.scoreboard.finish()
+    }
+}
+
+/// Raw pins: nothing is expected beyond equality.
+struct RawPins<'a, B: Block> {
+    cycles: std::slice::Iter<'a, B::Inputs>,
+}
+
+impl<B: Block> Source<B> for RawPins<'_, B> {
+    #[inline]
+    fn next(&mut self) -> Option<B::Inputs> {
+        self.cycles.next().copied()
+    }
+
+    #[inline]
+    fn clock(&mut self, _: &B::Inputs, _: &B::Outputs, _: u64) -> Option<Stop> {
+        None
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        Ok(())
+    }
+}
+
+/// The loop. Nothing in it allocates, locks or calls through a table but the DUT itself.
+fn lock_step<B: Block>(
+    source: &mut impl Source<B>,
+    mask: u8,
+    dut: &mut impl Dut<B>,
+    cancel: &AtomicBool,
+) -> (Verdict, u64, Vec<u64>) {
+    let mut golden = B::Golden::new(mask);
+    let mut hits = vec![0; B::RULES.len()];
+    let mut cycle = 0;
+    let mut next = Some(B::reset_inputs());
+    let verdict = loop {
+        let Some(inputs) = next else {
+            break match source.finish() {
+                Ok(()) => Verdict::Match,
+                Err(violation) => Verdict::CheckFailed { cycle, violation },
+            };
+        };
+        let expected = golden.outputs(&inputs);
+        let mut actual = B::Outputs::new_zeroed();
+        if let Err(error) = dut.settle(&inputs, &mut actual) {
+            break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
+        }
+        if expected.as_bytes() != actual.as_bytes() {
+            if let Some(mismatch) = mismatch::<B>(&expected, &actual, cycle, golden.state()) {
+                break Verdict::Mismatch(mismatch);
+            }
+        }
+        // The cycle in reset that begins a case is the harness's own; the source starts after it.
+        let stop = if cycle == 0 { None } else { source.clock(&inputs, &expected, cycle) };
+        match stop {
+            None => {}
+            Some(Stop::Violation(violation)) => break Verdict::CheckFailed { cycle, violation },
+            Some(Stop::Hang) => break Verdict::Hang { cycle, state: golden.state() },
+        }
+        count(golden.clock(&inputs), &mut hits);
+        if let Err(error) = dut.edge() {
+            break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
+        }
+        cycle += 1;
+        if cycle % CANCEL_EVERY == 0 && cancel.load(Ordering::Relaxed) {
+            break Verdict::Cancelled;
+        }
+        next = source.next();
+    };
+    (verdict, cycle, hits)
+}
+
+#[inline]
+fn count(rules: RuleSet, hits: &mut [u64]) {
+    for rule in rules.iter() {
+        hits[rule] += 1;
+    }
+}
+
+#[cold]
+fn mismatch<B: Block>(
+    expected: &B::Outputs,
+    actual: &B::Outputs,
+    cycle: u64,
+    state: &'static str,
+) -> Option<Mismatch> {
+    let port = expected.first_difference(actual)?;
+    Some(Mismatch {
+        cycle,
+        port: port.name,
+        expected: port.show(expected.as_bytes()),
+        actual: port.show(actual.as_bytes()),
+        state,
+    })
+}

@@ -1,0 +1,228 @@
+//! The one contract between DUT, golden model and stimulus.
+//!
+//! A [`Block`] names the parts of one RTL block. In every cycle the harness asks them in this order:
+//!
+//! 1. [`Environment::drive`] sets every input pin, from registered state alone.
+//! 2. [`Golden::outputs`] computes every output pin from the model's registers and the inputs; the
+//!    DUT does the same; the harness compares.
+//! 3. [`Scoreboard::observe`] judges the cycle at transaction level.
+//! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
+//!    golden model's outputs: the stimulus of a case never depends on the DUT.
+
+use rand_chacha::ChaCha8Rng;
+use serde::Serialize;
+use serde::de::DeserializeOwned;
+use std::fmt;
+use std::fmt::Debug;
+use verilated::{ModelKind, Pins};
+
+/// The random numbers of a case; portable, so that a seed means the same on every machine.
+pub type CaseRng = ChaCha8Rng;
+
+/// A block under test: its pins, its models and its stimulus.
+pub trait Block: Sized + Send + Sync + 'static {
+    /// The name on the command line.
+    const NAME: &'static str;
+    /// What the block does, in one line.
+    const TITLE: &'static str;
+    /// The RTL's top module.
+    const TOP: &'static str;
+    /// The RTL's 8-bit parameter that takes the mask of fixes; `None` for a block without errata.
+    const MASK_PARAMETER: Option<&'static str>;
+    /// The RTL the program was built with, as (file name, text).
+    const SOURCES: &'static [(&'static str, &'static str)];
+    /// The masks that are regressed by default.
+    const PROFILES: &'static [Profile];
+    /// Every rule of the golden model, in the order of their indices in a [`RuleSet`].
+    const RULES: &'static [Rule];
+
+    /// Every input but the clock.
+    type Inputs: Pins + Debug + Default;
+    /// Every output.
+    type Outputs: Pins + Debug + Default;
+    /// The golden model.
+    type Golden: Golden<Self>;
+    /// Stimulus in the block's own terms.
+    type Traffic: Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
+    /// What surrounds the block, driven by [`Block::Traffic`].
+    type Environment: Environment<Self>;
+    /// The judge at transaction level.
+    type Scoreboard: Scoreboard<Self>;
+    /// What a scenario weighs.
+    type Weights: Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
+
+    /// The linked model for a mask, if it is one of those built in.
+    fn embedded(mask: u8) -> Option<ModelKind<Self::Inputs, Self::Outputs>>;
+
+    /// The inputs of a cycle in reset; every case begins with one.
+    fn reset_inputs() -> Self::Inputs;
+
+    /// The built-in scenarios.
+    fn scenarios() -> Vec<Scenario<Self::Weights>>;
+
+    /// Draws a stimulus of about `packets` packets that is legal under `mask`.
+    fn generate(
+        weights: &Self::Weights,
+        mask: u8,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Stimulus<Self>;
+
+    /// Why no legal stimulus hits a rule under `mask`; `None` if one can.
+    fn unreachable(rule: usize, mask: u8) -> Option<String>;
+}
+
+/// A named mask of fixes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Profile {
+    /// The name on the command line.
+    pub name: &'static str,
+    /// Bit n switches fix Fn on.
+    pub mask: u8,
+}
+
+/// A rule of a golden model: a row of a transition table or a named behaviour.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rule {
+    /// The name used in reports, as in `T18`.
+    pub name: &'static str,
+    /// What it says.
+    pub meaning: &'static str,
+}
+
+/// The rules that fired in one cycle, by index into [`Block::RULES`].
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct RuleSet(u128);
+
+impl RuleSet {
+    /// No rule.
+    pub const EMPTY: Self = Self(0);
+    /// How many rules a block can have.
+    pub const CAPACITY: usize = 128;
+
+    /// The set of one rule.
+    #[inline]
+    pub const fn one(rule: usize) -> Self {
+        Self(1 << rule)
+    }
+
+    /// The rules of both sets.
+    #[inline]
+    #[must_use]
+    pub const fn with(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// The rules' indices, rising.
+    #[inline]
+    pub fn iter(self) -> impl Iterator<Item = usize> {
+        let mut left = self.0;
+        std::iter::from_fn(move || {
+            let rule = (left != 0).then(|| left.trailing_zeros() as usize)?;
+            left &= left - 1;
+            Some(rule)
+        })
+    }
+}
+
+/// A golden model: what the block must do, in Rust, from the specification.
+pub trait Golden<B: Block>: Send {
+    /// A model after reset, with the fixes of `mask`.
+    fn new(mask: u8) -> Self;
+
+    /// Every output for the present registers and `inputs`, before the rising edge.
+    fn outputs(&self, inputs: &B::Inputs) -> B::Outputs;
+
+    /// The rising edge: registers take their next values. Returns the rules that applied.
+    fn clock(&mut self, inputs: &B::Inputs) -> RuleSet;
+
+    /// Name of the present state, as in the RTL.
+    fn state(&self) -> &'static str;
+}
+
+/// What surrounds the block: it answers the golden model and follows an explicit list of stimulus.
+pub trait Environment<B: Block>: Send {
+    /// An environment at the beginning of `traffic`.
+    fn new(traffic: &B::Traffic) -> Self;
+
+    /// Every input of the coming cycle.
+    fn drive(&mut self) -> B::Inputs;
+
+    /// The rising edge, seen with the cycle's inputs and the golden model's outputs.
+    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs);
+
+    /// Whether all stimulus was used and its consequences are over.
+    fn finished(&self) -> bool;
+
+    /// Handshakes so far; a case in which they stop growing hangs.
+    fn handshakes(&self) -> u64;
+
+    /// Cycles without a handshake that this stimulus can explain.
+    fn patience(&self) -> u64;
+
+    /// Packets the block took so far.
+    fn packets(&self) -> u64;
+}
+
+/// Judges whole transactions, beside the comparison of pins, on legal stimulus.
+pub trait Scoreboard<B: Block>: Send {
+    /// What the scoreboard counts without judging, as in "lost packets".
+    const COUNTERS: &'static [&'static str];
+
+    /// A scoreboard for `traffic` under `mask`.
+    fn new(traffic: &B::Traffic, mask: u8) -> Self;
+
+    /// One cycle, before its rising edge.
+    ///
+    /// # Errors
+    /// The first [`Violation`].
+    fn observe(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Result<(), Violation>;
+
+    /// The end of the case.
+    ///
+    /// # Errors
+    /// A [`Violation`] for what is still owed.
+    fn finish(&mut self) -> Result<(), Violation>;
+
+    /// The values of [`Scoreboard::COUNTERS`].
+    fn counters(&self) -> Vec<u64>;
+}
+
+/// A failed check.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Violation {
+    /// The check's name.
+    pub check: &'static str,
+    /// What was expected and what was seen.
+    pub message: String,
+}
+
+impl Violation {
+    /// A violation of `check`.
+    pub fn new(check: &'static str, message: impl fmt::Display) -> Self {
+        Self { check, message: message.to_string() }
+    }
+}
+
+/// The stimulus of a case.
+#[derive(Debug, Clone, Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case", bound = "")]
+pub enum Stimulus<B: Block> {
+    /// Transactions in the block's own terms.
+    Traffic(B::Traffic),
+    /// Raw pins, one set per cycle; nothing is guaranteed of them.
+    #[serde(with = "super::raw_pins")]
+    Cycles(Vec<B::Inputs>),
+}
+
+/// A named set of weights.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Scenario<W> {
+    /// The name on the command line.
+    pub name: String,
+    /// What it is for, in one line.
+    pub about: String,
+    /// What is drawn how often.
+    pub weights: W,
+}

@@ -1,0 +1,69 @@
+//! What idle pins carry: a fixed function of a key, part of the vector format.
+
+/// Bytes of noise; a power of two.
+const SIZE: usize = 1 << 13;
+/// The widest slice that is taken at once, in bytes.
+const WIDEST: usize = 128;
+
+/// A pool of noise from which idle payload pins are filled.
+///
+/// The pool is SplitMix64 over the key, so a vector names its noise with one number and replays draw no
+/// random number. Key 0 is silence: all zeros.
+#[derive(Debug, Clone)]
+pub struct Noise {
+    words: Vec<u32>,
+    next: usize,
+}
+
+impl Noise {
+    /// The noise of `key`.
+    pub fn new(key: u64) -> Self {
+        let mut state = key;
+        let mut word = || {
+            if key == 0 {
+                return 0;
+            }
+            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            let mut z = state;
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 16) as u32
+        };
+        let words = (0..(SIZE + WIDEST) / 4).map(|_| word()).collect();
+        Self { words, next: 0 }
+    }
+
+    /// The next `N` words.
+    #[inline]
+    pub fn words<const N: usize>(&mut self) -> [u32; N] {
+        const { assert!(N * 4 <= WIDEST) };
+        self.next = (self.next + N) % (SIZE / 4);
+        let mut taken = [0; N];
+        taken.copy_from_slice(&self.words[self.next..self.next + N]);
+        taken
+    }
+
+    /// One bit.
+    #[inline]
+    pub fn bit(&mut self) -> u64 {
+        u64::from(self.words::<1>()[0] & 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The values of SplitMix64 are fixed: vectors depend on them.
+    #[test]
+    fn the_noise_of_a_key_never_changes() {
+        // SplitMix64(1) begins with 0x910a2dec89025cc1, 0xbeeb8da1658eec67.
+        let noise = Noise::new(1);
+        assert_eq!(noise.words[..2], [0x2dec_8902, 0x8da1_658e]);
+    }
+
+    #[test]
+    fn key_zero_is_silence() {
+        assert_eq!(Noise::new(0).words::<18>(), [0; 18]);
+    }
+}

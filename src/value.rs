@@ -1,0 +1,123 @@
+//! Numbers of vectors and scenarios: their width is part of the type and is checked when read.
+
+use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
+use serde::{Serialize, Serializer};
+use std::fmt;
+
+/// An unsigned number of `WIDTH` bits, at most 64.
+///
+/// In JSON a number up to 32 bits is an integer, a wider one a hex string like `"0x1f"`.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
+pub struct Uint<const WIDTH: u32>(u64);
+
+impl<const WIDTH: u32> Uint<WIDTH> {
+    /// The largest value.
+    pub const MAX: u64 = if WIDTH >= 64 { u64::MAX } else { (1 << WIDTH) - 1 };
+
+    /// The low `WIDTH` bits of `value`.
+    pub const fn new(value: u64) -> Self {
+        Self(value & Self::MAX)
+    }
+
+    /// The value.
+    #[inline]
+    pub const fn get(self) -> u64 {
+        self.0
+    }
+
+    /// Whether JSON shows it as a hex string.
+    const IS_WIDE: bool = WIDTH > 32;
+}
+
+impl<const WIDTH: u32> fmt::Debug for Uint<WIDTH> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#x}", self.0)
+    }
+}
+
+impl<const WIDTH: u32> Serialize for Uint<WIDTH> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        if Self::IS_WIDE {
+            serializer.collect_str(&format_args!("{:#x}", self.0))
+        } else {
+            serializer.serialize_u64(self.0)
+        }
+    }
+}
+
+impl<'de, const WIDTH: u32> Deserialize<'de> for Uint<WIDTH> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        if Self::IS_WIDE {
+            deserializer.deserialize_str(UintVisitor::<WIDTH>)
+        } else {
+            deserializer.deserialize_u64(UintVisitor::<WIDTH>)
+        }
+    }
+}
+
+struct UintVisitor<const WIDTH: u32>;
+
+impl<const WIDTH: u32> Visitor<'_> for UintVisitor<WIDTH> {
+    type Value = Uint<WIDTH>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if Uint::<WIDTH>::IS_WIDE {
+            write!(f, "a hex string of at most {WIDTH} bits, like \"0x1f\"")
+        } else {
+            write!(f, "an integer from 0 to {}", Uint::<WIDTH>::MAX)
+        }
+    }
+
+    fn visit_u64<E: de::Error>(self, value: u64) -> Result<Self::Value, E> {
+        if !Uint::<WIDTH>::IS_WIDE && value <= Uint::<WIDTH>::MAX {
+            Ok(Uint(value))
+        } else {
+            Err(E::invalid_value(Unexpected::Unsigned(value), &self))
+        }
+    }
+
+    fn visit_str<E: de::Error>(self, text: &str) -> Result<Self::Value, E> {
+        let invalid = || E::invalid_value(Unexpected::Str(text), &self);
+        if !Uint::<WIDTH>::IS_WIDE {
+            return Err(invalid());
+        }
+        let digits = text.strip_prefix("0x").ok_or_else(invalid)?;
+        if digits.is_empty() || !digits.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Err(invalid());
+        }
+        match u64::from_str_radix(digits, 16) {
+            Ok(value) if value <= Uint::<WIDTH>::MAX => Ok(Uint(value)),
+            _ => Err(invalid()),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn narrow_numbers_are_integers_and_wide_ones_hex_strings() {
+        assert_eq!(serde_json::to_string(&Uint::<24>::new(17)).unwrap(), "17");
+        assert_eq!(serde_json::to_string(&Uint::<48>::new(17)).unwrap(), "\"0x11\"");
+        assert_eq!(serde_json::from_str::<Uint<3>>("7").unwrap().get(), 7);
+        assert_eq!(
+            serde_json::from_str::<Uint<64>>("\"0xffffffffffffffff\"").unwrap().get(),
+            u64::MAX
+        );
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused_with_the_range() {
+        for (text, wanted) in
+            [("8", "0 to 7"), ("-1", "0 to 7"), ("1.5", "0 to 7"), ("\"1\"", "0 to 7")]
+        {
+            let error = serde_json::from_str::<Uint<3>>(text).unwrap_err().to_string();
+            assert!(error.contains(wanted), "{text}: {error}");
+        }
+        for text in ["17", "\"17\"", "\"0x\"", "\"0x+1\"", "\"0x1000000000000\""] {
+            let error = serde_json::from_str::<Uint<48>>(text).unwrap_err().to_string();
+            assert!(error.contains("48 bits"), "{text}: {error}");
+        }
+    }
+}
