@@ -1,12 +1,33 @@
 //! The lock-step loop: one case, DUT and golden model side by side.
 
 use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Stimulus, Violation};
-use std::sync::atomic::{AtomicBool, Ordering};
+use serde::Serialize;
+use std::fmt;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use verilated::{Error, Model, Pins};
 use zerocopy::{FromZeros, IntoBytes};
 
-/// Cycles between two looks at the flag that cancels a case.
-const CANCEL_EVERY: u64 = 1024;
+/// Cycles between two looks at a case's [`Watch`].
+const WATCH_EVERY: u64 = 1024;
+
+/// How a case is watched, and cancelled, from another thread.
+#[derive(Debug, Default)]
+pub struct Watch {
+    cancelled: AtomicBool,
+    cycles: AtomicU64,
+}
+
+impl Watch {
+    /// Asks the case to end.
+    pub fn cancel(&self) {
+        self.cancelled.store(true, Ordering::Relaxed);
+    }
+
+    /// Cycles run so far, now and then.
+    pub fn cycles(&self) -> u64 {
+        self.cycles.load(Ordering::Relaxed)
+    }
+}
 
 /// What is compared with the golden model.
 ///
@@ -39,7 +60,8 @@ impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
 }
 
 /// How a case ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     /// Every output was equal in every cycle and every check held.
     Match,
@@ -47,8 +69,8 @@ pub enum Verdict {
     Mismatch(Mismatch),
     /// The golden model waits for something that will not come.
     Hang {
-        /// The cycle at which patience ended.
-        cycle: u64,
+        /// The cycle at which patience ended; `None` if the DUT itself did not return.
+        cycle: Option<u64>,
         /// The golden model's state.
         state: &'static str,
     },
@@ -57,6 +79,7 @@ pub enum Verdict {
         /// The cycle.
         cycle: u64,
         /// The check and its message.
+        #[serde(flatten)]
         violation: Violation,
     },
     /// The DUT or the golden model stopped by itself.
@@ -70,8 +93,50 @@ pub enum Verdict {
     Cancelled,
 }
 
+impl Verdict {
+    /// The verdict's name in results and summaries.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Match => "match",
+            Self::Mismatch(_) => "mismatch",
+            Self::Hang { .. } => "hang",
+            Self::CheckFailed { .. } => "check failed",
+            Self::Crashed { .. } => "crashed",
+            Self::Cancelled => "cancelled",
+        }
+    }
+
+    /// Whether the case failed.
+    pub fn is_failure(&self) -> bool {
+        !matches!(self, Self::Match | Self::Cancelled)
+    }
+}
+
+impl fmt::Display for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())?;
+        match self {
+            Self::Match | Self::Cancelled => Ok(()),
+            Self::Mismatch(Mismatch { cycle, port, expected, actual, state }) => {
+                write!(f, " at cycle {cycle} in {state}: {port} is {actual}, expected {expected}")
+            }
+            Self::Hang { cycle: Some(cycle), state } => {
+                write!(f, " at cycle {cycle}: nothing happens any more in {state}")
+            }
+            Self::Hang { cycle: None, .. } => f.write_str(": the model did not return"),
+            Self::CheckFailed { cycle, violation: Violation { check, message } } => {
+                write!(f, " at cycle {cycle}: {check}: {message}")
+            }
+            Self::Crashed { cycle: Some(cycle), message } => {
+                write!(f, " at cycle {cycle}: {message}")
+            }
+            Self::Crashed { cycle: None, message } => write!(f, ": {message}"),
+        }
+    }
+}
+
 /// The first difference of a case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Mismatch {
     /// The cycle, counted from 0, the reset cycle.
     pub cycle: u64,
@@ -105,7 +170,7 @@ pub fn run<B: Block>(
     stimulus: &Stimulus<B>,
     mask: u8,
     dut: &mut impl Dut<B>,
-    cancel: &AtomicBool,
+    watch: &Watch,
 ) -> Outcome {
     match stimulus {
         Stimulus::Traffic(traffic) => {
@@ -115,13 +180,13 @@ pub fn run<B: Block>(
                 last_handshake: 0,
                 handshakes: 0,
             };
-            let (verdict, cycles, hits) = lock_step(&mut source, mask, dut, cancel);
+            let (verdict, cycles, hits) = lock_step(&mut source, mask, dut, watch);
             let packets = source.environment.packets();
             Outcome { verdict, cycles, packets, hits, counters: source.scoreboard.counters() }
         }
         Stimulus::Cycles(cycles) => {
             let mut source = RawPins::<B> { cycles: cycles.iter() };
-            let (verdict, cycles, hits) = lock_step(&mut source, mask, dut, cancel);
+            let (verdict, cycles, hits) = lock_step(&mut source, mask, dut, watch);
             Outcome { verdict, cycles, packets: 0, hits, counters: Vec::new() }
         }
     }
@@ -204,7 +269,7 @@ fn lock_step<B: Block>(
     source: &mut impl Source<B>,
     mask: u8,
     dut: &mut impl Dut<B>,
-    cancel: &AtomicBool,
+    watch: &Watch,
 ) -> (Verdict, u64, Vec<u64>) {
     let mut golden = B::Golden::new(mask);
     let mut hits = vec![0; B::RULES.len()];
@@ -232,15 +297,18 @@ fn lock_step<B: Block>(
         match stop {
             None => {}
             Some(Stop::Violation(violation)) => break Verdict::CheckFailed { cycle, violation },
-            Some(Stop::Hang) => break Verdict::Hang { cycle, state: golden.state() },
+            Some(Stop::Hang) => break Verdict::Hang { cycle: Some(cycle), state: golden.state() },
         }
         count(golden.clock(&inputs), &mut hits);
         if let Err(error) = dut.edge() {
             break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
         }
         cycle += 1;
-        if cycle % CANCEL_EVERY == 0 && cancel.load(Ordering::Relaxed) {
-            break Verdict::Cancelled;
+        if cycle % WATCH_EVERY == 0 {
+            watch.cycles.store(cycle, Ordering::Relaxed);
+            if watch.cancelled.load(Ordering::Relaxed) {
+                break Verdict::Cancelled;
+            }
         }
         next = source.next();
     };

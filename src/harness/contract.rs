@@ -189,7 +189,7 @@ pub trait Scoreboard<B: Block>: Send {
 }
 
 /// A failed check.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 pub struct Violation {
     /// The check's name.
     pub check: &'static str,

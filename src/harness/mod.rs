@@ -7,7 +7,7 @@ mod noise;
 pub mod raw_pins;
 mod span;
 
-pub use case::{Dut, Mismatch, Outcome, Verdict, run};
+pub use case::{Dut, Mismatch, Outcome, Verdict, Watch, run};
 pub use contract::{
     Block, CaseRng, Environment, Golden, Profile, Rule, RuleSet, Scenario, Scoreboard, Stimulus,
     Violation,

@@ -37,6 +37,12 @@ pub struct ModelKind<I, O> {
     pins: PhantomData<fn(I) -> O>,
 }
 
+// SAFETY: tables are constants of the program or of a library that is never unloaded; the functions in
+// them only touch the model or context they are given, and thread-local state.
+unsafe impl<I, O> Send for ModelKind<I, O> {}
+// SAFETY: as above.
+unsafe impl<I, O> Sync for ModelKind<I, O> {}
+
 impl<I, O> Clone for ModelKind<I, O> {
     fn clone(&self) -> Self {
         *self

@@ -1,0 +1,53 @@
+//! `cosim bench`.
+
+use super::options::{Format, Target};
+use super::{print_json, print_text};
+use crate::engine::BenchReport;
+use crate::error::Error;
+use clap::Args;
+use std::process::ExitCode;
+
+/// What to measure.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    target: Target,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Measures each profile.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let block = arguments.target.block()?;
+    let rtl = arguments.target.rtl();
+    let reports = arguments
+        .target
+        .fixes(block)?
+        .iter()
+        .map(|fixes| block.bench(fixes, &rtl))
+        .collect::<Result<Vec<BenchReport>, Error>>()?;
+    match arguments.format {
+        Format::Json => print_json(&reports)?,
+        Format::Text => {
+            for report in &reports {
+                print_text(&table(report))?;
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn table(report: &BenchReport) -> String {
+    let BenchReport { block, fixes, scenario, cycles, bare, lock_step, whole } = report;
+    let row = |what: &str, speed: f64| {
+        format!("  {what:58} {:7.2} M cycles/s  {:5.2}\n", speed / 1e6, speed / bare)
+    };
+    format!(
+        "{block} {fixes}, scenario {scenario}, {cycles} cycles on one core, ratio to the bare model\n\
+         {}{}{}",
+        row("bare Verilated model, recorded inputs, driven from C++", *bare),
+        row("lock-step loop: stimulus, golden model, compare, checks", *lock_step),
+        row("whole cases: random generation and model creation, too", *whole),
+    )
+}

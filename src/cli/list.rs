@@ -1,0 +1,82 @@
+//! `cosim list`.
+
+use super::options::Format;
+use super::{print_json, print_text};
+use crate::blocks;
+use crate::engine::AnyBlock;
+use crate::error::Error;
+use clap::Args;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// What can be run.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+#[derive(Serialize)]
+struct BlockEntry {
+    name: &'static str,
+    title: &'static str,
+    profiles: BTreeMap<&'static str, String>,
+    scenarios: Vec<Named>,
+    rules: Vec<Named>,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    about: String,
+}
+
+impl BlockEntry {
+    fn new(block: &dyn AnyBlock) -> Self {
+        let named = |(name, about)| Named { name, about };
+        Self {
+            name: block.name(),
+            title: block.title(),
+            profiles: block
+                .profiles()
+                .iter()
+                .map(|profile| (profile.name, format!("0x{:02x}", profile.mask)))
+                .collect(),
+            scenarios: block.scenarios().into_iter().map(named).collect(),
+            rules: block
+                .rules()
+                .iter()
+                .map(|rule| named((rule.name.to_owned(), rule.meaning.to_owned())))
+                .collect(),
+        }
+    }
+}
+
+/// Lists every block.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let entries: Vec<BlockEntry> =
+        blocks::ALL.iter().map(|block| BlockEntry::new(*block)).collect();
+    match arguments.format {
+        Format::Json => print_json(&entries)?,
+        Format::Text => {
+            let mut text = String::new();
+            for entry in &entries {
+                let _ = writeln!(text, "{}: {}", entry.name, entry.title);
+                let profiles: Vec<String> =
+                    entry.profiles.iter().map(|(name, mask)| format!("{name} ({mask})")).collect();
+                let _ = writeln!(text, "  profiles: {}", profiles.join(", "));
+                for (title, list) in [("scenarios", &entry.scenarios), ("rules", &entry.rules)] {
+                    let _ = writeln!(text, "  {title}:");
+                    for Named { name, about } in list {
+                        let _ = writeln!(text, "    {name:14} {about}");
+                    }
+                }
+            }
+            print_text(&text)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}

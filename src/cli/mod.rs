@@ -1,0 +1,83 @@
+//! The command line.
+
+mod bench;
+mod list;
+mod options;
+mod run;
+mod summary;
+
+use crate::error::Error;
+use clap::{Parser, Subcommand};
+use std::io::{self, IsTerminal};
+use std::panic::{self, AssertUnwindSafe};
+use std::process::ExitCode;
+use std::thread;
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
+input, 3 something is missing on this machine, 130 interrupted.";
+
+/// Co-simulation regressions: Verilator RTL against a golden model, every output, every cycle.
+#[derive(Debug, Parser)]
+#[command(name = "cosim", version = crate::VERSION, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Regression: random cases through RTL and golden model, side by side.
+    Run(run::Arguments),
+    /// Cycles per second of the bare model and of the harness, on one core.
+    Bench(bench::Arguments),
+    /// Blocks, profiles, scenarios and rules.
+    List(list::Arguments),
+}
+
+/// Runs the command line of this process.
+pub fn main() -> ExitCode {
+    panic::set_hook(Box::new(|info| {
+        // A panic in a case is the case's verdict; the runner reports it.
+        if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {
+            eprintln!("cosim: internal error, please report it: {info}");
+        }
+    }));
+    let cli = Cli::parse();
+    let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Bench(arguments) => bench::execute(&arguments),
+        Command::List(arguments) => list::execute(&arguments),
+    }));
+    match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(error)) => {
+            eprintln!("cosim: error: {error}");
+            error.exit_code()
+        }
+        Err(_) => ExitCode::from(3),
+    }
+}
+
+/// Prints JSON on standard output.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::Environment(error.to_string()))?;
+    print_text(&text)
+}
+
+/// Prints a text on standard output; a reader that went away is no error.
+fn print_text(text: &str) -> Result<(), Error> {
+    use std::io::Write;
+    match writeln!(io::stdout(), "{}", text.trim_end()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::write("standard output")(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Whether a progress bar has somebody to look at it.
+fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}

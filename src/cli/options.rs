@@ -1,0 +1,59 @@
+//! Options that mean the same everywhere.
+
+use crate::blocks;
+use crate::engine::AnyBlock;
+use crate::error::Error;
+use crate::models::Rtl;
+use crate::runner::Fixes;
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+
+/// Which block, under which fixes, from which RTL.
+#[derive(Debug, Clone, Args)]
+pub struct Target {
+    /// The block.
+    #[arg(long, default_value = "thread2", value_name = "NAME")]
+    block: String,
+    /// Fixes of the source's errata: a profile (spec, repaired), all profiles, or a mask like 0x5a.
+    #[arg(long, default_value = "all", value_name = "PROFILE|MASK")]
+    pub fixes: String,
+    /// Another RTL of the block, compiled and loaded at run time: a Verilog file or a folder.
+    #[arg(long, value_name = "DIR|FILE")]
+    pub rtl: Option<PathBuf>,
+}
+
+impl Target {
+    /// The block.
+    pub fn block(&self) -> Result<&'static dyn AnyBlock, Error> {
+        find_block(&self.block)
+    }
+
+    /// The fixes, as the block knows them.
+    pub fn fixes(&self, block: &dyn AnyBlock) -> Result<Vec<Fixes>, Error> {
+        Fixes::parse(&self.fixes, block.profiles())
+            .map_err(|message| Error::Usage(format!("--fixes: {message}")))
+    }
+
+    /// The RTL.
+    pub fn rtl(&self) -> Rtl {
+        self.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path)
+    }
+}
+
+/// The block of a name.
+pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
+    blocks::find(name).ok_or_else(|| {
+        let names: Vec<&str> = blocks::ALL.iter().map(|block| block.name()).collect();
+        Error::Usage(format!("`{name}` is no block: expected {}", names.join(", ")))
+    })
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}

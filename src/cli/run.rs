@@ -1,0 +1,348 @@
+//! `cosim run`.
+
+use super::options::{Format, Target, find_block};
+use super::summary::Summary;
+use super::{is_watched, print_json, print_text};
+use crate::engine::Setup;
+use crate::error::Error;
+use crate::harness::Outcome;
+use crate::models::Rtl;
+use crate::runner::{
+    self, Case, End, Fixes, Header, Limits, Plan, Progress, RunDirectory, Shard, Tally, Timing,
+};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rand::RngExt;
+use std::env;
+use std::path::PathBuf;
+use std::process::{self, ExitCode};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const PACKETS: u32 = 64;
+const CASES: u64 = 400;
+const INTERRUPTED: u8 = 130;
+
+/// What to run.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    target: Target,
+    /// Seed of the run: a number, or `random`.
+    #[arg(long, default_value = "1", value_name = "N")]
+    seed: Seed,
+    /// Cases of each profile and scenario [default: 400, or no end with --time].
+    #[arg(long, value_name = "N")]
+    cases: Option<u64>,
+    /// Packets of a case.
+    #[arg(long, default_value_t = PACKETS, value_name = "N",
+          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+    packets: u32,
+    /// A scenario, built in or in a JSON file; may be given more than once [default: all].
+    #[arg(long, value_name = "NAME|FILE")]
+    scenario: Vec<String>,
+    /// Only this case, as in thread2/spec/ring/17; names block, fixes and scenario, too.
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"])]
+    case: Option<String>,
+    /// Threads [default: all cores].
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// The run directory [default: runs/SEED].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// End after that many failures.
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    max_failures: Option<u64>,
+    /// Begin no case after that time, as in 90s or 10m.
+    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    time: Option<Duration>,
+    /// Part I of N of the run.
+    #[arg(long, value_name = "I/N")]
+    shard: Option<Shard>,
+    /// A case whose model does not return for so long hangs.
+    #[arg(long, value_name = "DURATION", default_value = "60s",
+          value_parser = humantime::parse_duration)]
+    stuck_after: Duration,
+    /// The build a failure was seen with; a warning tells if this one differs.
+    #[arg(long, value_name = "ID")]
+    build: Option<String>,
+    /// How to print the summary.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Print the result and the failures only.
+    #[arg(long)]
+    quiet: bool,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Seed {
+    Number(u64),
+    Random,
+}
+
+impl FromStr for Seed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "random" {
+            return Ok(Self::Random);
+        }
+        text.parse()
+            .map(Self::Number)
+            .map_err(|_| "expected a number from 0 to 2^64 - 1, or `random`".to_owned())
+    }
+}
+
+/// A case's name, taken apart.
+struct CaseName {
+    block: String,
+    fixes: String,
+    scenario: String,
+    index: u64,
+}
+
+impl FromStr for CaseName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let wrong =
+            || Error::Usage(format!("--case: `{text}` is not BLOCK/PROFILE/SCENARIO/INDEX"));
+        let [block, fixes, scenario, index] = parts[..] else { return Err(wrong()) };
+        let index = index.parse().ok().filter(|index| *index < u64::MAX).ok_or_else(wrong)?;
+        Ok(Self {
+            block: block.to_owned(),
+            fixes: fixes.to_owned(),
+            scenario: scenario.to_owned(),
+            index,
+        })
+    }
+}
+
+/// Runs a regression.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let case: Option<CaseName> = arguments.case.as_deref().map(str::parse).transpose()?;
+    let block = match &case {
+        Some(case) => find_block(&case.block)?,
+        None => arguments.target.block()?,
+    };
+    let fixes = match &case {
+        Some(case) => Fixes::parse(&case.fixes, block.profiles())
+            .map_err(|message| Error::Usage(format!("--case: {message}")))?,
+        None => arguments.target.fixes(block)?,
+    };
+    let scenarios = match &case {
+        // A scenario from a file is still to be named by its file.
+        Some(case) if arguments.scenario.is_empty() => vec![case.scenario.clone()],
+        _ => arguments.scenario.clone(),
+    };
+    let seed = match arguments.seed {
+        Seed::Number(seed) => seed,
+        Seed::Random => u64::from(rand::rng().random::<u32>()),
+    };
+    let indices = match (&case, arguments.cases, arguments.time) {
+        (Some(case), ..) => case.index..case.index + 1,
+        (None, Some(cases), _) => 0..cases,
+        (None, None, Some(_)) => 0..u64::MAX,
+        (None, None, None) => 0..CASES,
+    };
+    let threads = match arguments.threads {
+        Some(threads) => usize::from(threads),
+        None => thread::available_parallelism().map_or(1, usize::from),
+    };
+    warn_of_other_build(arguments.build.as_deref());
+
+    let rtl = arguments.target.rtl();
+    let rtl_identity = block.rtl_identity(&rtl)?;
+    let setup = Setup { fixes, scenarios, packets: arguments.packets, rtl: rtl.clone() };
+    let session = block.session(&setup)?;
+    let plan = Plan {
+        block: block.name(),
+        seed,
+        profiles: setup.fixes,
+        scenarios: session.scenarios(),
+        indices,
+        shard: arguments.shard.unwrap_or(Shard::WHOLE),
+    };
+    if let Some(case) = &case
+        && plan.scenarios != [case.scenario.clone()]
+    {
+        let message = format!("--case names the scenario `{}`, --scenario another", case.scenario);
+        return Err(Error::Usage(message));
+    }
+    let header = Header {
+        version: crate::VERSION,
+        build: crate::BUILD,
+        verilator: crate::VERILATOR,
+        rtl: rtl_identity,
+        block: block.name(),
+        seed,
+        packets: arguments.packets,
+        shard: plan.shard.to_string(),
+        scenarios: plan.scenarios.clone(),
+    };
+    let folder =
+        arguments.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(seed.to_string()));
+    let mut observer = Observer {
+        tally: Tally::new(block, &plan),
+        directory: RunDirectory::begin(&folder, &header)?,
+        failures: Vec::new(),
+        reproduce: Reproduce::new(arguments, &rtl, seed),
+        bar: progress_bar(&plan, arguments.quiet),
+    };
+    let limits = Limits {
+        threads,
+        max_failures: arguments.max_failures,
+        time: arguments.time,
+        stuck_after: arguments.stuck_after,
+    };
+    let interrupted = interruption()?;
+    let begin = Instant::now();
+    let end = runner::run(&session, &plan, &limits, &interrupted, &mut observer)?;
+    let elapsed = begin.elapsed();
+    observer.bar.finish_and_clear();
+
+    let Observer { tally, directory, failures, .. } = observer;
+    let timing = Timing {
+        command: env::args().collect(),
+        threads,
+        seconds: elapsed.as_secs_f64(),
+        cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
+    };
+    let results = directory.finish(&tally, end, &timing)?;
+    let summary = Summary {
+        header: &header,
+        tally: &tally,
+        failures: &failures,
+        end,
+        timing: &timing,
+        results,
+    };
+    match arguments.format {
+        Format::Json => print_json(&summary.json())?,
+        Format::Text => print_text(&summary.text(arguments.quiet))?,
+    }
+    Ok(ExitCode::from(match end {
+        End::Interrupted => INTERRUPTED,
+        _ => u8::from(!tally.totals.passed()),
+    }))
+}
+
+fn warn_of_other_build(build: Option<&str>) {
+    if let Some(build) = build
+        && build != crate::BUILD
+    {
+        eprintln!(
+            "cosim: warning: this is build {}, the failure was seen with build {build}",
+            crate::BUILD
+        );
+    }
+}
+
+/// A failure and the command that shows it again.
+#[derive(Debug, Clone)]
+pub struct Failure {
+    /// The case's name.
+    pub case: String,
+    /// The verdict, in words.
+    pub verdict: String,
+    /// The command line.
+    pub command: String,
+}
+
+/// Failures kept for the summary; all of them are in `results.json`.
+pub const FAILURES_SHOWN: usize = 20;
+
+/// Collects what the run does.
+struct Observer {
+    tally: Tally,
+    directory: RunDirectory,
+    failures: Vec<Failure>,
+    reproduce: Reproduce,
+    bar: ProgressBar,
+}
+
+impl Progress for Observer {
+    fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        self.bar.inc(1);
+        self.bar.set_message(format!("{:.1} M cycles", self.tally.totals.cycles as f64 / 1e6));
+        self.tally.add(case, outcome);
+        if outcome.verdict.is_failure() && self.failures.len() < FAILURES_SHOWN {
+            self.failures.push(Failure {
+                case: case.name.clone(),
+                verdict: outcome.verdict.to_string(),
+                command: self.reproduce.command(case),
+            });
+        }
+        self.directory.case(case, outcome)
+    }
+}
+
+/// Makes command lines that show one case again.
+struct Reproduce {
+    before: Vec<String>,
+    after: Vec<String>,
+    scenarios: Vec<String>,
+}
+
+impl Reproduce {
+    fn new(arguments: &Arguments, rtl: &Rtl, seed: u64) -> Self {
+        let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
+        let before = vec![program, "run".to_owned(), "--seed".to_owned(), seed.to_string()];
+        let mut after = Vec::new();
+        if arguments.packets != PACKETS {
+            after.extend(["--packets".to_owned(), arguments.packets.to_string()]);
+        }
+        if let Rtl::Path(path) = rtl {
+            after.extend(["--rtl".to_owned(), path.display().to_string()]);
+        }
+        after.extend(["--build".to_owned(), crate::BUILD.to_owned()]);
+        Self { before, after, scenarios: arguments.scenario.clone() }
+    }
+
+    fn command(&self, case: &Case) -> String {
+        let mut words = self.before.clone();
+        words.extend(["--case".to_owned(), case.name.clone()]);
+        // A scenario's file is not in the case's name.
+        if let Some(file) =
+            self.scenarios.get(case.scenario).filter(|name| name.contains(['.', '/']))
+        {
+            words.extend(["--scenario".to_owned(), file.clone()]);
+        }
+        words.extend(self.after.iter().cloned());
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+    }
+}
+
+fn progress_bar(plan: &Plan, quiet: bool) -> ProgressBar {
+    if quiet || !is_watched() {
+        return ProgressBar::hidden();
+    }
+    let endless = plan.indices.end == u64::MAX;
+    let (length, template) = if endless {
+        (None, "{spinner} {pos} cases, {msg}, {elapsed}")
+    } else {
+        (Some(plan.len()), "{bar:30} {pos}/{len} cases, {msg}, {eta} left")
+    };
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}
+
+/// A flag that ^C and termination set; the second time ends the process at once.
+fn interruption() -> Result<Arc<AtomicBool>, Error> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::Relaxed) {
+            process::exit(i32::from(INTERRUPTED));
+        }
+    })
+    .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
+    Ok(flag)
+}

@@ -1,0 +1,181 @@
+//! The summary of a run.
+
+use super::run::{FAILURES_SHOWN, Failure};
+use crate::runner::{End, Header, ProfileTally, Tally, Timing, Totals};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+/// Rules on one line of the summary.
+const RULES_PER_LINE: usize = 8;
+
+/// Everything a summary is made of.
+pub struct Summary<'a> {
+    pub header: &'a Header,
+    pub tally: &'a Tally,
+    pub failures: &'a [Failure],
+    pub end: End,
+    pub timing: &'a Timing,
+    pub results: PathBuf,
+}
+
+impl Summary<'_> {
+    /// For programs.
+    pub fn json(&self) -> Value {
+        let failures: Vec<Value> = self
+            .failures
+            .iter()
+            .map(|Failure { case, verdict, command }| {
+                json!({ "case": case, "verdict": verdict, "command": command })
+            })
+            .collect();
+        json!({
+            "run": self.header,
+            "passed": self.passed(),
+            "ended": self.end,
+            "totals": self.tally.totals,
+            "profiles": self.tally.profiles,
+            "failures": failures,
+            "timing": self.timing,
+            "results": self.results,
+        })
+    }
+
+    /// For people: the result first, then failures, then what was covered.
+    pub fn text(&self, quiet: bool) -> String {
+        let mut text = String::new();
+        self.result(&mut text);
+        self.failures(&mut text);
+        if !quiet {
+            for profile in &self.tally.profiles {
+                text.push('\n');
+                self.profile(profile, &mut text);
+            }
+            let _ = writeln!(text, "\nwrote {}", self.results.display());
+        }
+        text
+    }
+
+    fn passed(&self) -> bool {
+        self.tally.totals.passed() && self.end != End::Interrupted
+    }
+
+    fn result(&self, text: &mut String) {
+        let Header { block, seed, build, rtl, verilator, .. } = self.header;
+        let Totals { cases, cycles, packets, .. } = self.tally.totals;
+        let verdict = match self.end {
+            End::Interrupted => "INTERRUPTED",
+            _ if self.passed() => "PASS",
+            _ => "FAIL",
+        };
+        let _ = writeln!(
+            text,
+            "{verdict}  {block}, seed {seed}: {cases} cases, {} of them failed; {packets} packets, {} \
+             cycles compared in {:.1} s ({} cycles/s, {} threads)",
+            self.tally.totals.failures(),
+            short(cycles as f64),
+            self.timing.seconds,
+            short(self.timing.cycles_per_second),
+            self.timing.threads,
+        );
+        let _ = writeln!(text, "      build {build}, RTL {rtl}, Verilator {verilator}");
+        if cycles == 0 {
+            let _ = writeln!(text, "      no cycle was compared, which is a failure");
+        }
+        match self.end {
+            End::Complete => {}
+            End::Time => text.push_str("      ended by --time\n"),
+            End::MaxFailures => text.push_str("      ended by --max-failures\n"),
+            End::Interrupted => text.push_str("      interrupted; what ran so far is written\n"),
+        }
+    }
+
+    fn failures(&self, text: &mut String) {
+        let failures = self.tally.totals.failures();
+        if failures > 0 {
+            let Totals { mismatched, hung, check_failed, crashed, .. } = self.tally.totals;
+            let _ = writeln!(
+                text,
+                "\n{mismatched} mismatches, {hung} hangs, {check_failed} failed checks, {crashed} crashes"
+            );
+        }
+        for Failure { case, verdict, command } in self.failures {
+            let _ = writeln!(text, "  {case}: {verdict}\n    {command}");
+        }
+        if failures > FAILURES_SHOWN as u64 {
+            let more = failures - FAILURES_SHOWN as u64;
+            let _ = writeln!(text, "  and {more} more in {}", self.results.display());
+        }
+    }
+
+    fn profile(&self, profile: &ProfileTally, text: &mut String) {
+        let ProfileTally { profile: name, fixes, scenarios, rules, unreachable, counters } =
+            profile;
+        let _ = writeln!(
+            text,
+            "profile {name} (fixes {fixes})\n  {:16} {:>8} {:>8} {:>10} {:>10}",
+            "scenario", "cases", "failed", "packets", "cycles"
+        );
+        for (scenario, totals) in scenarios {
+            let Totals { cases, packets, cycles, .. } = totals;
+            let failed = totals.failures();
+            let _ = writeln!(
+                text,
+                "  {scenario:16} {cases:8} {failed:8} {packets:10} {:>10}",
+                short(*cycles as f64)
+            );
+        }
+        let missed: Vec<&str> = profile.missed().collect();
+        let _ = writeln!(
+            text,
+            "  rules hit: {} of {} that can be",
+            rules.len() - missed.len(),
+            rules.len()
+        );
+        let cells: Vec<String> = rules
+            .iter()
+            .map(|(name, hits)| format!("{name:>4} {:>7}", short(*hits as f64)))
+            .collect();
+        for line in cells.chunks(RULES_PER_LINE) {
+            let _ = writeln!(text, "   {}", line.join(" "));
+        }
+        if !missed.is_empty() {
+            let _ = writeln!(text, "  rules not hit: {}", missed.join(" "));
+        }
+        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (rule, reason) in unreachable {
+            reasons.entry(reason).or_default().push(rule);
+        }
+        for (reason, rules) in reasons {
+            let _ = writeln!(text, "  cannot be hit: {} ({reason})", rules.join(" "));
+        }
+        let counts: Vec<String> =
+            counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
+        let _ = writeln!(text, "  counted: {}", counts.join(", "));
+    }
+}
+
+/// A number in three digits or so, as in `12.3M`.
+fn short(value: f64) -> String {
+    match value {
+        value if value >= 1e9 => format!("{:.2}G", value / 1e9),
+        value if value >= 1e6 => format!("{:.2}M", value / 1e6),
+        value if value >= 1e4 => format!("{:.1}k", value / 1e3),
+        value => format!("{value:.0}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::short;
+
+    #[test]
+    fn numbers_are_short() {
+        let cases =
+            [(0.0, "0"), (9_999.0, "9999"), (12_345.0, "12.3k"), (2.5e6, "2.50M"), (3e9, "3.00G")];
+        for (value, expected) in cases {
+            assert_eq!(short(value), expected);
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! What commands see of a block: the contract without its types.
+//!
+//! [`Engine`] implements [`AnyBlock`] once for every [`Block`]. A command goes through one dynamic
+//! call per case; everything inside a case is compiled for its block.
+
+mod bench;
+
+use crate::error::Error;
+use crate::harness::{self, Block, Outcome, Profile, Rule, Scenario, Scoreboard, Verdict, Watch};
+use crate::models::Rtl;
+use crate::runner::{Case, Fixes};
+pub use bench::BenchReport;
+use std::fs;
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::Arc;
+use verilated::{BeforeReset, ModelKind};
+use verilated_build::Tracing;
+
+/// A block, as commands use it.
+pub trait AnyBlock: Sync {
+    /// The name on the command line.
+    fn name(&self) -> &'static str;
+
+    /// What the block does, in one line.
+    fn title(&self) -> &'static str;
+
+    /// The masks that are regressed by default.
+    fn profiles(&self) -> &'static [Profile];
+
+    /// The golden model's rules.
+    fn rules(&self) -> &'static [Rule];
+
+    /// Why no legal stimulus hits a rule under a mask.
+    fn unreachable(&self, rule: usize, mask: u8) -> Option<String>;
+
+    /// What the scoreboard counts.
+    fn counters(&self) -> &'static [&'static str];
+
+    /// Names and purposes of the built-in scenarios.
+    fn scenarios(&self) -> Vec<(String, String)>;
+
+    /// A hash of the RTL's text.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it cannot be read.
+    fn rtl_identity(&self, rtl: &Rtl) -> Result<String, Error>;
+
+    /// Builds or loads what a run needs.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] or [`Error::Input`] for a scenario, [`Error::Build`] or [`Error::Model`] for
+    /// the RTL.
+    fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error>;
+
+    /// Measures the bare model and the harness on one core.
+    ///
+    /// # Errors
+    /// As [`AnyBlock::session`].
+    fn bench(&self, fixes: &Fixes, rtl: &Rtl) -> Result<BenchReport, Error>;
+}
+
+/// What a run is to be done with.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Profiles.
+    pub fixes: Vec<Fixes>,
+    /// Scenarios, by name or file; all built-in ones if empty.
+    pub scenarios: Vec<String>,
+    /// Packets of a case.
+    pub packets: u32,
+    /// The RTL.
+    pub rtl: Rtl,
+}
+
+/// A run that is ready to go.
+pub trait Session: Send + Sync {
+    /// Names of the scenarios, in the order of [`Case::scenario`].
+    fn scenarios(&self) -> Vec<String>;
+
+    /// Runs one case; `watch` can end it early.
+    fn run(&self, case: &Case, watch: &Watch) -> Outcome;
+}
+
+/// The implementation of [`AnyBlock`] for a block.
+#[derive(Debug, Clone, Copy)]
+pub struct Engine<B>(PhantomData<fn() -> B>);
+
+impl<B> Engine<B> {
+    /// The engine; it has no state.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl<B: Block> AnyBlock for Engine<B> {
+    fn name(&self) -> &'static str {
+        B::NAME
+    }
+
+    fn title(&self) -> &'static str {
+        B::TITLE
+    }
+
+    fn profiles(&self) -> &'static [Profile] {
+        B::PROFILES
+    }
+
+    fn rules(&self) -> &'static [Rule] {
+        B::RULES
+    }
+
+    fn unreachable(&self, rule: usize, mask: u8) -> Option<String> {
+        B::unreachable(rule, mask)
+    }
+
+    fn counters(&self) -> &'static [&'static str] {
+        B::Scoreboard::COUNTERS
+    }
+
+    fn scenarios(&self) -> Vec<(String, String)> {
+        B::scenarios().into_iter().map(|scenario| (scenario.name, scenario.about)).collect()
+    }
+
+    fn rtl_identity(&self, rtl: &Rtl) -> Result<String, Error> {
+        rtl.identity::<B>()
+    }
+
+    fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error> {
+        let scenarios = if setup.scenarios.is_empty() {
+            B::scenarios()
+        } else {
+            setup.scenarios.iter().map(|name| scenario::<B>(name)).collect::<Result<_, _>>()?
+        };
+        let models = setup
+            .fixes
+            .iter()
+            .map(|fixes| Ok((fixes.mask, setup.rtl.model::<B>(fixes.mask, Tracing::Off)?)))
+            .collect::<Result<_, Error>>()?;
+        Ok(Arc::new(BlockSession::<B> { scenarios, models, packets: setup.packets }))
+    }
+
+    fn bench(&self, fixes: &Fixes, rtl: &Rtl) -> Result<BenchReport, Error> {
+        bench::run::<B>(fixes, rtl.model::<B>(fixes.mask, Tracing::Off)?)
+    }
+}
+
+/// The scenario of a name, or the one in a file.
+fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
+    let built_in = B::scenarios();
+    if let Some(scenario) = built_in.iter().find(|scenario| scenario.name == name) {
+        return Ok(scenario.clone());
+    }
+    let path = Path::new(name);
+    if !path.is_file() {
+        let names: Vec<&str> = built_in.iter().map(|scenario| scenario.name.as_str()).collect();
+        return Err(Error::Usage(format!(
+            "`{name}` is no scenario of {}, and no file: expected {}",
+            B::NAME,
+            names.join(", ")
+        )));
+    }
+    let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+    let scenario: Scenario<B::Weights> =
+        serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
+    let simple = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if scenario.name.is_empty() || !scenario.name.chars().all(simple) {
+        let message = format!(
+            "the scenario's name `{}` must consist of letters, digits, - and _",
+            scenario.name
+        );
+        return Err(Error::File { path: path.to_owned(), message });
+    }
+    Ok(scenario)
+}
+
+struct BlockSession<B: Block> {
+    scenarios: Vec<Scenario<B::Weights>>,
+    /// Mask and model of each profile.
+    models: Vec<(u8, ModelKind<B::Inputs, B::Outputs>)>,
+    packets: u32,
+}
+
+impl<B: Block> Session for BlockSession<B> {
+    fn scenarios(&self) -> Vec<String> {
+        self.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
+    }
+
+    fn run(&self, case: &Case, watch: &Watch) -> Outcome {
+        let (mask, kind) = &self.models[case.profile];
+        let weights = &self.scenarios[case.scenario].weights;
+        let stimulus = B::generate(weights, *mask, self.packets, &mut case.rng());
+        match kind.create(BeforeReset::Ones) {
+            Ok(mut model) => harness::run::<B>(&stimulus, *mask, &mut model, watch),
+            Err(error) => Outcome::crashed(None, error.to_string(), B::RULES.len()),
+        }
+    }
+}
+
+impl Outcome {
+    /// The outcome of a case in which nothing could be compared.
+    pub fn crashed(cycle: Option<u64>, message: String, rules: usize) -> Self {
+        Self {
+            verdict: Verdict::Crashed { cycle, message },
+            cycles: 0,
+            packets: 0,
+            hits: vec![0; rules],
+            counters: Vec::new(),
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Errors a user sees: what, where, what to do next, and the exit code.
+
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An argument does not make sense.
+    #[error("{0}")]
+    Usage(String),
+    /// An input file is wrong, at a place.
+    #[error("{path}:{line}:{column}: {message}")]
+    Input {
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong and what was expected.
+        message: String,
+    },
+    /// A file named by the user cannot be used.
+    #[error("{path}: {message}")]
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+    /// A model could not be built.
+    #[error(transparent)]
+    Build(#[from] verilated_build::Error),
+    /// A model could not be loaded, or has other ports.
+    #[error(transparent)]
+    Model(#[from] verilated::Error),
+    /// A result could not be written.
+    #[error("{path}: {source}")]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// The machine does not let us work.
+    #[error("{0}")]
+    Environment(String),
+}
+
+impl Error {
+    /// The command's exit code: 2 for what the user gave, 3 for what the machine lacks.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(match self {
+            Self::Usage(_) | Self::Input { .. } | Self::File { .. } => 2,
+            Self::Build(_) | Self::Model(_) | Self::Write { .. } | Self::Environment(_) => 3,
+        })
+    }
+
+    /// An [`Error::Write`] for `path`, for use with `map_err`.
+    pub fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Write { path, source }
+    }
+
+    /// A JSON error in the file `path`, with line and column.
+    pub fn json(path: &Path, error: &serde_json::Error) -> Self {
+        // serde_json appends the position it also gives by number.
+        let text = error.to_string();
+        let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+        Self::Input { path: path.to_owned(), line: error.line(), column: error.column(), message }
+    }
+
+    /// A file that cannot be read.
+    pub fn unreadable(path: &Path, error: &io::Error) -> Self {
+        Self::File { path: path.to_owned(), message: format!("cannot be read: {error}") }
+    }
+}

@@ -1,0 +1,147 @@
+//! Where a model comes from: linked in, or compiled at run time from built-in or given RTL.
+
+use crate::error::Error;
+use crate::harness::Block;
+use sha2::{Digest, Sha256};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use verilated::{Library, ModelKind};
+use verilated_build::{Design, LibraryCache, Tracing, Verilator, verilog_files};
+
+/// The RTL a command works on.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Rtl {
+    /// The RTL the program was built with.
+    #[default]
+    BuiltIn,
+    /// A Verilog file, or a folder of them.
+    Path(PathBuf),
+}
+
+impl Rtl {
+    /// A hash of the RTL's text, to tell two of them apart.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the given RTL cannot be read.
+    pub fn identity<B: Block>(&self) -> Result<String, Error> {
+        let mut hash = Sha256::new();
+        match self {
+            Self::BuiltIn => {
+                for (name, text) in B::SOURCES {
+                    hash.update(name);
+                    hash.update(text);
+                }
+            }
+            Self::Path(path) => {
+                for file in given_files(path)? {
+                    let text = fs::read(&file).map_err(|error| Error::unreadable(&file, &error))?;
+                    hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
+                    hash.update(text);
+                }
+            }
+        }
+        Ok(short_hex(hash))
+    }
+
+    /// The model of this RTL for a mask. Compiled at run time unless it is linked in.
+    ///
+    /// # Errors
+    /// [`Error::Build`] with Verilator's or the compiler's message; [`Error::Model`] if the ports
+    /// differ from those the program was built with.
+    pub fn model<B: Block>(
+        &self,
+        mask: u8,
+        tracing: Tracing,
+    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+        if *self == Self::BuiltIn
+            && tracing == Tracing::Off
+            && let Some(kind) = B::embedded(mask)
+        {
+            return Ok(kind);
+        }
+        let cache = cache_folder()?;
+        let built_in = write_built_in::<B>(&cache)?;
+        let top = built_in.join(format!("{}.v", B::TOP));
+        let (sources, include) = match self {
+            Self::BuiltIn => (vec![top], vec![built_in]),
+            Self::Path(path) if path.is_dir() => {
+                let given = path.join(format!("{}.v", B::TOP));
+                let given = if given.is_file() { given } else { given.with_extension("sv") };
+                // A folder with some of the modules stands for the block with those replaced.
+                let source = if given.is_file() { given } else { top };
+                (vec![source], vec![path.clone(), built_in])
+            }
+            Self::Path(path) => {
+                given_files(path)?;
+                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+                let folder = folder.unwrap_or(Path::new(".")).to_owned();
+                let is_top = path.file_stem().is_some_and(|stem| stem == B::TOP);
+                let sources = if is_top { vec![path.clone()] } else { vec![path.clone(), top] };
+                (sources, vec![folder, built_in])
+            }
+        };
+        let design = Design {
+            top: B::TOP.to_owned(),
+            sources,
+            include,
+            parameters: B::MASK_PARAMETER
+                .iter()
+                .map(|name| ((*name).to_owned(), format!("8'h{mask:02x}")))
+                .collect(),
+            prefix: "Vmodel".to_owned(),
+            tracing,
+            coverage: false,
+        };
+        let library = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), cache)
+            .library(&design, verilated_build::compile::Effort::Turnaround)?;
+        Ok(Library::load(&library)?.kind()?)
+    }
+}
+
+/// The Verilog files of `--rtl PATH`.
+fn given_files(path: &Path) -> Result<Vec<PathBuf>, Error> {
+    if path.is_file() {
+        return Ok(vec![path.to_owned()]);
+    }
+    let files = if path.is_dir() { verilog_files(path)? } else { Vec::new() };
+    if files.is_empty() {
+        let message = "is neither a Verilog file nor a folder with some".to_owned();
+        return Err(Error::File { path: path.to_owned(), message });
+    }
+    Ok(files)
+}
+
+/// Where compiled models are kept: `COSIM_CACHE`, else `cosim` in the user's cache folder.
+fn cache_folder() -> Result<PathBuf, Error> {
+    let from = |name: &str| env::var_os(name).filter(|value| !value.is_empty()).map(PathBuf::from);
+    from("COSIM_CACHE")
+        .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("cosim")))
+        .or_else(|| from("HOME").map(|folder| folder.join(".cache/cosim")))
+        .ok_or_else(|| {
+            let message = "no folder for compiled models: set COSIM_CACHE to one";
+            Error::Environment(message.to_owned())
+        })
+}
+
+/// Writes the built-in RTL to a folder of the cache named by its content.
+fn write_built_in<B: Block>(cache: &Path) -> Result<PathBuf, Error> {
+    let folder = cache.join(format!("rtl-{}", Rtl::BuiltIn.identity::<B>()?));
+    fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+    for (name, text) in B::SOURCES {
+        let path = folder.join(name);
+        if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
+            continue;
+        }
+        // Another process may read it at this moment: the file appears whole.
+        let unfinished = folder.join(format!("{name}.{}", std::process::id()));
+        fs::write(&unfinished, text).map_err(Error::write(&unfinished))?;
+        fs::rename(&unfinished, &path).map_err(Error::write(&path))?;
+    }
+    Ok(folder)
+}
+
+/// The first 12 hex digits of a hash.
+pub fn short_hex(hash: Sha256) -> String {
+    hash.finalize()[..6].iter().map(|byte| format!("{byte:02x}")).collect()
+}

@@ -1,0 +1,11 @@
+//! The runner: plans cases, runs them on all cores, and writes what they did.
+
+mod plan;
+mod pool;
+mod results;
+mod tally;
+
+pub use plan::{Case, Fixes, Plan, Shard, case_seed};
+pub use pool::{End, Limits, Progress, run};
+pub use results::{Header, RunDirectory, Timing};
+pub use tally::{ProfileTally, Tally, Totals};

@@ -1,0 +1,265 @@
+//! Which cases a run has, what they are called and what seeds they have.
+
+use crate::harness::{CaseRng, Profile};
+use rand::SeedableRng;
+use sha2::{Digest, Sha256};
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// A mask of fixes and its name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fixes {
+    /// `spec`, `repaired`, or the mask as `0x5a`.
+    pub name: String,
+    /// Bit n switches fix Fn on.
+    pub mask: u8,
+}
+
+impl Fixes {
+    /// A mask, by its profile's name if it has one.
+    pub fn of_mask(mask: u8, profiles: &[Profile]) -> Self {
+        let name = profiles
+            .iter()
+            .find(|profile| profile.mask == mask)
+            .map_or_else(|| format!("0x{mask:02x}"), |profile| profile.name.to_owned());
+        Self { name, mask }
+    }
+
+    /// What `--fixes` names: a profile, `all` of them, or a mask like `0x5a`.
+    ///
+    /// # Errors
+    /// What would have been understood.
+    pub fn parse(text: &str, profiles: &[Profile]) -> Result<Vec<Self>, String> {
+        if text == "all" {
+            return Ok(profiles.iter().map(|p| Self::of_mask(p.mask, profiles)).collect());
+        }
+        if let Some(profile) = profiles.iter().find(|profile| profile.name == text) {
+            return Ok(vec![Self::of_mask(profile.mask, profiles)]);
+        }
+        let mask = text.strip_prefix("0x").and_then(|hex| u8::from_str_radix(hex, 16).ok());
+        // A block without errata has one profile and no mask.
+        match mask {
+            Some(mask) if profiles.len() > 1 => Ok(vec![Self::of_mask(mask, profiles)]),
+            _ => {
+                let names: Vec<&str> = profiles.iter().map(|profile| profile.name).collect();
+                let masks = if profiles.len() > 1 { ", or a mask from 0x00 to 0xff" } else { "" };
+                Err(format!(
+                    "`{text}` is no profile of this block: expected {}, all{masks}",
+                    names.join(", ")
+                ))
+            }
+        }
+    }
+}
+
+/// One case.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Case {
+    /// Place in the plan.
+    pub place: u64,
+    /// Index into the plan's profiles.
+    pub profile: usize,
+    /// Index into the plan's scenarios.
+    pub scenario: usize,
+    /// `block/profile/scenario/index`.
+    pub name: String,
+    /// From the run's seed and the name alone.
+    pub seed: u64,
+}
+
+impl Case {
+    /// The case's random numbers.
+    pub fn rng(&self) -> CaseRng {
+        CaseRng::seed_from_u64(self.seed)
+    }
+}
+
+/// The seed of the case `name` in a run with `seed`.
+pub fn case_seed(seed: u64, name: &str) -> u64 {
+    let hash = Sha256::new_with_prefix(format!("{seed}:{name}")).finalize();
+    let mut first = [0; 8];
+    first.copy_from_slice(&hash[..8]);
+    u64::from_le_bytes(first)
+}
+
+/// One of N parts of a run, as `I/N` with I from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    index: u64,
+    count: u64,
+}
+
+impl Shard {
+    /// The whole run.
+    pub const WHOLE: Self = Self { index: 1, count: 1 };
+
+    fn has(self, place: u64) -> bool {
+        place % self.count == self.index - 1
+    }
+
+    /// How many places below `end` are in this part.
+    fn below(self, end: u64) -> u64 {
+        end / self.count + u64::from(end % self.count >= self.index)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match parsed {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
+            _ => Err(format!("`{text}` is not I/N with I from 1 to N, as in 2/8")),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+/// Every case of a run, in order: by index, then profile, then scenario, so that a run cut short has
+/// seen all of them.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The block's name.
+    pub block: &'static str,
+    /// The run's seed.
+    pub seed: u64,
+    /// Profiles.
+    pub profiles: Vec<Fixes>,
+    /// Names of the scenarios.
+    pub scenarios: Vec<String>,
+    /// Indices of the cases of each profile and scenario.
+    pub indices: Range<u64>,
+    /// The part to run.
+    pub shard: Shard,
+}
+
+impl Plan {
+    /// The cases to run, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Case> + '_ {
+        let columns = self.columns();
+        self.places().filter(|place| self.shard.has(*place)).map(move |place| {
+            let (index, column) = (place / columns, (place % columns) as usize);
+            let profile = column / self.scenarios.len();
+            let scenario = column % self.scenarios.len();
+            let name = format!(
+                "{}/{}/{}/{index}",
+                self.block, self.profiles[profile].name, self.scenarios[scenario]
+            );
+            let seed = case_seed(self.seed, &name);
+            Case { place, profile, scenario, name, seed }
+        })
+    }
+
+    /// How many cases there are.
+    pub fn len(&self) -> u64 {
+        let Range { start, end } = self.places();
+        self.shard.below(end) - self.shard.below(start)
+    }
+
+    /// Whether there is no case.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn columns(&self) -> u64 {
+        (self.profiles.len() * self.scenarios.len()) as u64
+    }
+
+    fn places(&self) -> Range<u64> {
+        let columns = self.columns();
+        self.indices.start.saturating_mul(columns)..self.indices.end.saturating_mul(columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const PROFILES: &[Profile] =
+        &[Profile { name: "spec", mask: 0 }, Profile { name: "repaired", mask: 0xff }];
+
+    fn plan(shard: Shard) -> Plan {
+        Plan {
+            block: "b",
+            seed: 7,
+            profiles: Fixes::parse("all", PROFILES).unwrap(),
+            scenarios: vec!["x".to_owned(), "y".to_owned(), "z".to_owned()],
+            indices: 0..5,
+            shard,
+        }
+    }
+
+    #[test]
+    fn shards_part_the_cases_and_keep_names_and_seeds() {
+        let whole: Vec<Case> = plan(Shard::WHOLE).iter().collect();
+        assert_eq!(whole.len(), 30);
+        let mut parts = Vec::new();
+        for index in 1..=4 {
+            let part = plan(format!("{index}/4").parse().unwrap());
+            assert_eq!(part.len(), part.iter().count() as u64);
+            parts.extend(part.iter());
+        }
+        parts.sort_by_key(|case| case.place);
+        assert_eq!(parts, whole);
+    }
+
+    #[test]
+    fn one_case_can_be_run_alone() {
+        let mut alone = plan(Shard::WHOLE);
+        alone.indices = 3..4;
+        let whole: Vec<Case> = plan(Shard::WHOLE).iter().collect();
+        assert_eq!(alone.iter().collect::<Vec<_>>(), whole[18..24]);
+        assert_eq!(alone.len(), 6);
+    }
+
+    #[test]
+    fn a_seed_depends_on_the_name_and_not_on_the_place() {
+        let mut fewer = plan(Shard::WHOLE);
+        fewer.scenarios.remove(0);
+        let seed = |plan: &Plan, name: &str| {
+            plan.iter().find(|case| case.name == name).map(|case| case.seed)
+        };
+        let name = "b/repaired/y/3";
+        assert!(seed(&fewer, name).is_some());
+        assert_eq!(seed(&fewer, name), seed(&plan(Shard::WHOLE), name));
+    }
+
+    #[test]
+    fn seeds_never_change() {
+        // First 8 bytes of SHA-256("1:thread2/spec/smoke/0"), little endian.
+        assert_eq!(case_seed(1, "thread2/spec/smoke/0"), SEED_OF_SMOKE_0);
+    }
+
+    /// From `printf 1:thread2/spec/smoke/0 | sha256sum`.
+    const SEED_OF_SMOKE_0: u64 = 0x2e60_1c28_b977_8eb1;
+
+    #[test]
+    fn fixes_are_a_profile_all_or_a_mask() {
+        let names = |text| {
+            Fixes::parse(text, PROFILES)
+                .map(|fixes| fixes.into_iter().map(|fixes| fixes.name).collect::<Vec<_>>())
+        };
+        assert_eq!(names("all").unwrap(), ["spec", "repaired"]);
+        assert_eq!(names("0x5A").unwrap(), ["0x5a"]);
+        assert_eq!(names("0xff").unwrap(), ["repaired"]);
+        for bad in ["0x100", "5a", "none", "", "0x"] {
+            assert!(names(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn a_shard_is_i_of_n() {
+        for bad in ["0/4", "5/4", "1", "a/b", "1/0", "-1/2"] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,139 @@
+//! What a run adds up to.
+
+use super::plan::{Case, Plan};
+use crate::engine::AnyBlock;
+use crate::harness::{Outcome, Verdict};
+use serde::Serialize;
+use std::collections::BTreeMap;
+
+/// Cases by verdict, and what they did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+pub struct Totals {
+    /// Cases that ended.
+    pub cases: u64,
+    /// Cases in which everything was equal and every check held.
+    pub matched: u64,
+    /// Cases with a differing output.
+    pub mismatched: u64,
+    /// Cases that stopped making progress.
+    pub hung: u64,
+    /// Cases the scoreboard objected to.
+    pub check_failed: u64,
+    /// Cases whose model stopped by itself.
+    pub crashed: u64,
+    /// Cycles compared.
+    pub cycles: u64,
+    /// Packets taken by the block.
+    pub packets: u64,
+}
+
+impl Totals {
+    /// Adds a case.
+    pub fn add(&mut self, outcome: &Outcome) {
+        let count = match outcome.verdict {
+            Verdict::Match => &mut self.matched,
+            Verdict::Mismatch(_) => &mut self.mismatched,
+            Verdict::Hang { .. } => &mut self.hung,
+            Verdict::CheckFailed { .. } => &mut self.check_failed,
+            Verdict::Crashed { .. } => &mut self.crashed,
+            Verdict::Cancelled => return,
+        };
+        *count += 1;
+        self.cases += 1;
+        self.cycles += outcome.cycles;
+        self.packets += outcome.packets;
+    }
+
+    /// Cases that failed.
+    pub fn failures(&self) -> u64 {
+        self.cases - self.matched
+    }
+
+    /// Whether something was compared and everything matched.
+    pub fn passed(&self) -> bool {
+        self.failures() == 0 && self.cycles > 0
+    }
+}
+
+/// What a run adds up to in one profile.
+#[derive(Debug, Clone, Serialize)]
+pub struct ProfileTally {
+    /// The profile's name.
+    pub profile: String,
+    /// The mask of fixes.
+    pub fixes: String,
+    /// By scenario.
+    pub scenarios: Vec<(String, Totals)>,
+    /// Hits of each rule that can be hit.
+    pub rules: BTreeMap<&'static str, u64>,
+    /// Rules that no legal stimulus hits, with the reason.
+    pub unreachable: BTreeMap<&'static str, String>,
+    /// What the scoreboard counted.
+    pub counters: BTreeMap<&'static str, u64>,
+}
+
+impl ProfileTally {
+    /// Rules that could have been hit and were not.
+    pub fn missed(&self) -> impl Iterator<Item = &'static str> {
+        self.rules.iter().filter(|(_, hits)| **hits == 0).map(|(name, _)| *name)
+    }
+}
+
+/// What a run adds up to.
+#[derive(Clone)]
+pub struct Tally {
+    block: &'static dyn AnyBlock,
+    /// By profile, in the order of the plan.
+    pub profiles: Vec<ProfileTally>,
+    /// All of it.
+    pub totals: Totals,
+}
+
+impl Tally {
+    /// An empty tally for the profiles and scenarios of a plan.
+    pub fn new(block: &'static dyn AnyBlock, plan: &Plan) -> Self {
+        let profile = |fixes: &super::Fixes| {
+            let mut tally = ProfileTally {
+                profile: fixes.name.clone(),
+                fixes: format!("0x{:02x}", fixes.mask),
+                scenarios: plan
+                    .scenarios
+                    .iter()
+                    .map(|name| (name.clone(), Totals::default()))
+                    .collect(),
+                rules: BTreeMap::new(),
+                unreachable: BTreeMap::new(),
+                counters: block.counters().iter().map(|name| (*name, 0)).collect(),
+            };
+            for (index, rule) in block.rules().iter().enumerate() {
+                match block.unreachable(index, fixes.mask) {
+                    Some(reason) => drop(tally.unreachable.insert(rule.name, reason)),
+                    None => drop(tally.rules.insert(rule.name, 0)),
+                }
+            }
+            tally
+        };
+        Self {
+            block,
+            profiles: plan.profiles.iter().map(profile).collect(),
+            totals: Totals::default(),
+        }
+    }
+
+    /// Adds a case.
+    pub fn add(&mut self, case: &Case, outcome: &Outcome) {
+        self.totals.add(outcome);
+        let profile = &mut self.profiles[case.profile];
+        profile.scenarios[case.scenario].1.add(outcome);
+        for (rule, hits) in self.block.rules().iter().zip(&outcome.hits) {
+            if *hits > 0 {
+                // A rule that was thought unreachable and is hit belongs to the others.
+                *profile.rules.entry(rule.name).or_default() += hits;
+                profile.unreachable.remove(rule.name);
+            }
+        }
+        for (name, value) in self.block.counters().iter().zip(&outcome.counters) {
+            *profile.counters.entry(name).or_default() += value;
+        }
+    }
+}
