@@ -139,7 +139,7 @@ fn build_model(
     fs::write(dir.join("pins.h"), codegen::c_header(&ports))?;
     let shim = dir.join("shim");
     compile::write_shim(&shim)?;
-    let mut build = compile::compiler(verilator, &shim, compile::Effort::Speed);
+    let mut build = compile::compiler(verilator, &shim);
     compile::define_features(&mut build, Tracing::Off, false);
     build.cargo_metadata(false).out_dir(out).include(&dir).file(&source).try_compile(&prefix)?;
     fs::write(stamp_file, stamp(&dir, &prefix, rtl, verilator)?)?;

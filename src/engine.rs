@@ -6,10 +6,11 @@
 mod bench;
 
 use crate::error::Error;
-use crate::harness::{self, Block, Outcome, Profile, Rule, Scenario, Scoreboard, Verdict, Watch};
+use crate::harness::{self, Block, Outcome, Profile, Rule, Scenario, Verdict, Watch};
 use crate::models::Rtl;
 use crate::runner::{Case, Fixes};
 pub use bench::BenchReport;
+use rayon::prelude::*;
 use std::fs;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -113,7 +114,7 @@ impl<B: Block> AnyBlock for Engine<B> {
     }
 
     fn counters(&self) -> &'static [&'static str] {
-        B::Scoreboard::COUNTERS
+        B::COUNTERS
     }
 
     fn scenarios(&self) -> Vec<(String, String)> {
@@ -130,9 +131,10 @@ impl<B: Block> AnyBlock for Engine<B> {
         } else {
             setup.scenarios.iter().map(|name| scenario::<B>(name)).collect::<Result<_, _>>()?
         };
+        // In parallel: a model that is not linked in is compiled now.
         let models = setup
             .fixes
-            .iter()
+            .par_iter()
             .map(|fixes| Ok((fixes.mask, setup.rtl.model::<B>(fixes.mask, Tracing::Off)?)))
             .collect::<Result<_, Error>>()?;
         Ok(Arc::new(BlockSession::<B> { scenarios, models, packets: setup.packets }))

@@ -93,8 +93,8 @@ impl Rtl {
             tracing,
             coverage: false,
         };
-        let library = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), cache)
-            .library(&design, verilated_build::compile::Effort::Turnaround)?;
+        let library =
+            LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), cache).library(&design)?;
         Ok(Library::load(&library)?.kind()?)
     }
 }

@@ -26,7 +26,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={}", verilator.include().join("verilated.cpp").display());
     let shim = out.join("shim");
     let header = compile::write_shim(&shim)?;
-    let mut runtime = compile::compiler(&verilator, &shim, compile::Effort::Speed);
+    let mut runtime = compile::compiler(&verilator, &shim);
     compile::define_features(&mut runtime, Tracing::Off, false);
     runtime
         .files(compile::runtime_sources(&verilator, &shim, Tracing::Off))

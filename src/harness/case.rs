@@ -174,7 +174,7 @@ pub fn run<B: Block>(
 ) -> Outcome {
     match stimulus {
         Stimulus::Traffic(traffic) => {
-            let mut source = Traffic::<B> {
+            let mut source = Traffic::<'_, B> {
                 environment: B::Environment::new(traffic),
                 scoreboard: B::Scoreboard::new(traffic, mask),
                 last_handshake: 0,
@@ -194,8 +194,8 @@ pub fn run<B: Block>(
 
 /// Where inputs come from, and who watches the outputs.
 trait Source<B: Block> {
-    /// The inputs of the next cycle; `None` at the end.
-    fn next(&mut self) -> Option<B::Inputs>;
+    /// Sets the inputs of the next cycle; false at the end.
+    fn next(&mut self, inputs: &mut B::Inputs) -> bool;
 
     /// The cycle's end; a verdict ends the case.
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop>;
@@ -211,17 +211,21 @@ enum Stop {
 }
 
 /// Transactions: environment and scoreboard.
-struct Traffic<B: Block> {
-    environment: B::Environment,
-    scoreboard: B::Scoreboard,
+struct Traffic<'a, B: Block> {
+    environment: B::Environment<'a>,
+    scoreboard: B::Scoreboard<'a>,
     last_handshake: u64,
     handshakes: u64,
 }
 
-impl<B: Block> Source<B> for Traffic<B> {
+impl<B: Block> Source<B> for Traffic<'_, B> {
     #[inline]
-    fn next(&mut self) -> Option<B::Inputs> {
-        (!self.environment.finished()).then(|| self.environment.drive())
+    fn next(&mut self, inputs: &mut B::Inputs) -> bool {
+        if self.environment.finished() {
+            return false;
+        }
+        self.environment.drive(inputs);
+        true
     }
 
     #[inline]
@@ -250,8 +254,14 @@ struct RawPins<'a, B: Block> {
 
 impl<B: Block> Source<B> for RawPins<'_, B> {
     #[inline]
-    fn next(&mut self) -> Option<B::Inputs> {
-        self.cycles.next().copied()
+    fn next(&mut self, inputs: &mut B::Inputs) -> bool {
+        match self.cycles.next() {
+            Some(cycle) => {
+                *inputs = *cycle;
+                true
+            }
+            None => false,
+        }
     }
 
     #[inline]
@@ -274,23 +284,18 @@ fn lock_step<B: Block>(
     let mut golden = B::Golden::new(mask);
     let mut hits = vec![0; B::RULES.len()];
     let mut cycle = 0;
-    let mut next = Some(B::reset_inputs());
+    let mut inputs = B::reset_inputs();
+    let mut expected = B::Outputs::new_zeroed();
+    let mut actual = B::Outputs::new_zeroed();
     let verdict = loop {
-        let Some(inputs) = next else {
-            break match source.finish() {
-                Ok(()) => Verdict::Match,
-                Err(violation) => Verdict::CheckFailed { cycle, violation },
-            };
-        };
-        let expected = golden.outputs(&inputs);
-        let mut actual = B::Outputs::new_zeroed();
+        golden.outputs(&inputs, &mut expected);
         if let Err(error) = dut.settle(&inputs, &mut actual) {
             break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
         }
-        if expected.as_bytes() != actual.as_bytes() {
-            if let Some(mismatch) = mismatch::<B>(&expected, &actual, cycle, golden.state()) {
-                break Verdict::Mismatch(mismatch);
-            }
+        if !same(expected.as_bytes(), actual.as_bytes())
+            && let Some(mismatch) = mismatch::<B>(&expected, &actual, cycle, golden.state())
+        {
+            break Verdict::Mismatch(mismatch);
         }
         // The cycle in reset that begins a case is the harness's own; the source starts after it.
         let stop = if cycle == 0 { None } else { source.clock(&inputs, &expected, cycle) };
@@ -310,9 +315,23 @@ fn lock_step<B: Block>(
                 break Verdict::Cancelled;
             }
         }
-        next = source.next();
+        if !source.next(&mut inputs) {
+            break match source.finish() {
+                Ok(()) => Verdict::Match,
+                Err(violation) => Verdict::CheckFailed { cycle, violation },
+            };
+        }
     };
     (verdict, cycle, hits)
+}
+
+/// Equality of two packed structs, without a branch per word: pins are written in pieces, and an early
+/// exit would wait for each of them.
+#[inline]
+fn same(expected: &[u8], actual: &[u8]) -> bool {
+    let words = expected.chunks_exact(8).zip(actual.chunks_exact(8));
+    let word = |bytes: &[u8]| u64::from_ne_bytes(bytes.try_into().unwrap_or_default());
+    words.fold(0, |difference, (left, right)| difference | (word(left) ^ word(right))) == 0
 }
 
 #[inline]

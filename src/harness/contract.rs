@@ -9,7 +9,7 @@
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
 
-use rand_chacha::ChaCha8Rng;
+use rand_xoshiro::Xoshiro256PlusPlus;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -17,7 +17,7 @@ use std::fmt::Debug;
 use verilated::{ModelKind, Pins};
 
 /// The random numbers of a case; portable, so that a seed means the same on every machine.
-pub type CaseRng = ChaCha8Rng;
+pub type CaseRng = Xoshiro256PlusPlus;
 
 /// A block under test: its pins, its models and its stimulus.
 pub trait Block: Sized + Send + Sync + 'static {
@@ -35,6 +35,8 @@ pub trait Block: Sized + Send + Sync + 'static {
     const PROFILES: &'static [Profile];
     /// Every rule of the golden model, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
+    /// What the scoreboard counts without judging, as in "packets lost".
+    const COUNTERS: &'static [&'static str];
 
     /// Every input but the clock.
     type Inputs: Pins + Debug + Default;
@@ -45,9 +47,9 @@ pub trait Block: Sized + Send + Sync + 'static {
     /// Stimulus in the block's own terms.
     type Traffic: Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
     /// What surrounds the block, driven by [`Block::Traffic`].
-    type Environment: Environment<Self>;
+    type Environment<'a>: Environment<'a, Self>;
     /// The judge at transaction level.
-    type Scoreboard: Scoreboard<Self>;
+    type Scoreboard<'a>: Scoreboard<'a, Self>;
     /// What a scenario weighs.
     type Weights: Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
 
@@ -131,7 +133,7 @@ pub trait Golden<B: Block>: Send {
     fn new(mask: u8) -> Self;
 
     /// Every output for the present registers and `inputs`, before the rising edge.
-    fn outputs(&self, inputs: &B::Inputs) -> B::Outputs;
+    fn outputs(&self, inputs: &B::Inputs, outputs: &mut B::Outputs);
 
     /// The rising edge: registers take their next values. Returns the rules that applied.
     fn clock(&mut self, inputs: &B::Inputs) -> RuleSet;
@@ -141,12 +143,12 @@ pub trait Golden<B: Block>: Send {
 }
 
 /// What surrounds the block: it answers the golden model and follows an explicit list of stimulus.
-pub trait Environment<B: Block>: Send {
+pub trait Environment<'a, B: Block> {
     /// An environment at the beginning of `traffic`.
-    fn new(traffic: &B::Traffic) -> Self;
+    fn new(traffic: &'a B::Traffic) -> Self;
 
     /// Every input of the coming cycle.
-    fn drive(&mut self) -> B::Inputs;
+    fn drive(&mut self, inputs: &mut B::Inputs);
 
     /// The rising edge, seen with the cycle's inputs and the golden model's outputs.
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs);
@@ -165,12 +167,9 @@ pub trait Environment<B: Block>: Send {
 }
 
 /// Judges whole transactions, beside the comparison of pins, on legal stimulus.
-pub trait Scoreboard<B: Block>: Send {
-    /// What the scoreboard counts without judging, as in "lost packets".
-    const COUNTERS: &'static [&'static str];
-
+pub trait Scoreboard<'a, B: Block> {
     /// A scoreboard for `traffic` under `mask`.
-    fn new(traffic: &B::Traffic, mask: u8) -> Self;
+    fn new(traffic: &'a B::Traffic, mask: u8) -> Self;
 
     /// One cycle, before its rising edge.
     ///
@@ -184,7 +183,7 @@ pub trait Scoreboard<B: Block>: Send {
     /// A [`Violation`] for what is still owed.
     fn finish(&mut self) -> Result<(), Violation>;
 
-    /// The values of [`Scoreboard::COUNTERS`].
+    /// The values of [`Block::COUNTERS`].
     fn counters(&self) -> Vec<u64>;
 }
 

@@ -1,5 +1,7 @@
 //! What idle pins carry: a fixed function of a key, part of the vector format.
 
+use verilated::Bits;
+
 /// Bytes of noise; a power of two.
 const SIZE: usize = 1 << 13;
 /// The widest slice that is taken at once, in bytes.
@@ -35,18 +37,28 @@ impl Noise {
 
     /// The next `N` words.
     #[inline]
-    pub fn words<const N: usize>(&mut self) -> [u32; N] {
+    fn slice<const N: usize>(&mut self) -> &[u32; N] {
         const { assert!(N * 4 <= WIDEST) };
         self.next = (self.next + N) % (SIZE / 4);
-        let mut taken = [0; N];
-        taken.copy_from_slice(&self.words[self.next..self.next + N]);
-        taken
+        // The pool is longer than any place in it by the widest slice.
+        self.words[self.next..].first_chunk().unwrap_or(&[0; N])
     }
 
-    /// One bit.
+    /// The next `N` words.
     #[inline]
-    pub fn bit(&mut self) -> u64 {
-        u64::from(self.words::<1>()[0] & 1)
+    pub fn words<const N: usize>(&mut self) -> [u32; N] {
+        *self.slice()
+    }
+
+    /// Puts a payload on its pins: the one that is held while valid is high, else noise.
+    #[inline]
+    pub fn drive<const WIDTH: u32, const N: usize>(
+        &mut self,
+        pins: &mut Bits<WIDTH, [u32; N]>,
+        valid: bool,
+        held: &Bits<WIDTH, [u32; N]>,
+    ) {
+        pins.set_words(if valid { held.words() } else { self.slice() });
     }
 }
 

@@ -92,6 +92,15 @@ impl<const WIDTH: u32, const WORDS: usize> Bits<WIDTH, [u32; WORDS]> {
         Self(words)
     }
 
+    /// Replaces all words, the least significant first; bits above `WIDTH` are cleared.
+    #[inline]
+    pub fn set_words(&mut self, words: &[u32; WORDS]) {
+        self.0 = *words;
+        if WIDTH % 32 != 0 {
+            self.0[WORDS - 1] &= mask(WIDTH % 32) as u32;
+        }
+    }
+
     /// The words, the least significant first.
     #[inline]
     pub fn words(&self) -> &[u32; WORDS] {

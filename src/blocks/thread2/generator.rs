@@ -2,6 +2,7 @@
 
 use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES, opcode, qp_state, service};
 use super::rows::{self, fix};
+use super::rtl::{Bits128, Bits416, Bits488};
 use super::scenarios::{Percent, Weights};
 use super::stimulus::{Entry, Packet, Queue, Reset, Tables, Traffic, Unit, Wqe};
 use crate::harness::CaseRng;
@@ -86,7 +87,7 @@ impl Generator<'_> {
     }
 
     fn chance(&mut self, percent: Percent) -> bool {
-        self.rng.random_range(0..100) < percent.get()
+        percent.get() > 0 && u64::from(self.rng.random::<u32>()) * 100 >> 32 < percent.get()
     }
 
     fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
@@ -146,21 +147,11 @@ impl Generator<'_> {
 
     fn pair(&mut self, qpn: u64) -> Pair {
         let mut context = Context {
-            qp_service_type: self.bits(),
             qp_state: Uint::new(self.qp_state()),
             rq_entry_sz_log: Uint::new(self.rng.random_range(6..=10)),
-            rcv_cqn: self.bits(),
-            qp_pd: self.bits(),
-            rq_lkey: self.bits(),
-            rq_length: Uint::new(0),
             cq_log_size: self.queue_log(),
-            cq_comp_eqn: self.bits(),
-            cq_pd: self.bits(),
-            cq_lkey: self.bits(),
             eq_log_size: self.queue_log(),
-            eq_msix: self.bits(),
-            eq_pd: self.bits(),
-            eq_lkey: self.bits(),
+            ..Context::decode(&Bits416::from_words(self.rng.random()))
         };
         let entries = self.rng.random_range(1..=16);
         context.rq_length = Uint::new(entries << context.rq_entry_sz_log.get());
@@ -227,20 +218,12 @@ impl Generator<'_> {
             gap: self.gap(),
             context: pair.context,
             header: Header {
-                remote_qpn: self.bits(),
                 net_opcode: Uint::new(net_opcode),
                 service_type: Uint::new(pair.service),
                 local_qpn: Uint::new(pair.qpn),
                 solicited: Uint::new(u64::from(self.chance(self.weights.solicited))),
-                rkey: self.bits(),
-                raddr: self.bits(),
-                immediate: self.bits(),
-                dmac: self.bits(),
-                smac: self.bits(),
-                dip: self.bits(),
-                sip: self.bits(),
-                pkt_start_addr: self.bits(),
                 pkt_length: Uint::new(length),
+                ..Header::decode(&Bits488::from_words(self.rng.random()))
             },
             wqe: rows::consumes_wqe(net_opcode).then(|| Wqe {
                 // Without F0 a stall loses the packet; only single-packet messages may be lost.
@@ -379,8 +362,7 @@ impl Generator<'_> {
             .map(|cut| DataUnit {
                 byte_cnt: Uint::new(cut[1] - cut[0]),
                 inline: Uint::new(u64::from(self.chance(self.weights.inline))),
-                lkey: self.bits(),
-                laddr: self.bits(),
+                ..DataUnit::decode(&Bits128::from_words(self.rng.random()))
             })
             .collect();
         if !self.fixed(5) || self.rng.random_range(0..4) == 0 {

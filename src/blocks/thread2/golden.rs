@@ -333,9 +333,10 @@ impl harness::Golden<Thread2> for Golden {
         }
     }
 
-    fn outputs(&self, inputs: &Inputs) -> Outputs {
+    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
         if inputs.rst.get() == 1 {
-            return Outputs::default();
+            *outputs = Outputs::default();
+            return;
         }
         let is = |state| self.state == state;
         let bit = |high: bool| Bits1::new(u64::from(high));
@@ -377,7 +378,7 @@ impl harness::Golden<Thread2> for Golden {
         let writes = update.then(|| self.table_writes(inputs));
         let frees_cell = writes.as_ref().is_some_and(|writes| writes.frees_cell);
 
-        Outputs {
+        *outputs = Outputs {
             fetch_cxt_egress_ready: bit(is(State::IDLE_s)),
             fetch_mr_ingress_valid: mr_valid,
             fetch_mr_ingress_head: mr_head,
@@ -410,7 +411,7 @@ impl harness::Golden<Thread2> for Golden {
             ),
             eq_resp_ready: bit(is(State::EQ_RESP_s)),
             padding: Default::default(),
-        }
+        };
     }
 
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {

@@ -37,13 +37,14 @@ impl Block for Thread2 {
     const PROFILES: &'static [Profile] =
         &[Profile { name: "spec", mask: 0x00 }, Profile { name: "repaired", mask: 0xff }];
     const RULES: &'static [Rule] = &rows::RULES;
+    const COUNTERS: &'static [&'static str] = scoreboard::COUNTERS;
 
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
     type Golden = Golden;
     type Traffic = stimulus::Traffic;
-    type Environment = Environment;
-    type Scoreboard = Scoreboard;
+    type Environment<'a> = Environment<'a>;
+    type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
 
     fn embedded(mask: u8) -> Option<ModelKind<rtl::Inputs, rtl::Outputs>> {

@@ -31,10 +31,21 @@ const INSIDE: &str = "rq-offset-inside";
 /// Nothing is requested before the first packet.
 const UNASKED: &str = "unasked-request";
 
+/// What the scoreboard counts without judging.
+pub const COUNTERS: &[&str] = &[
+    "packets lost to T08",
+    "packets dropped",
+    "payload bytes",
+    "CQEs",
+    "events",
+    "acknowledges",
+    "RQ steps",
+];
+
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
-pub struct Scoreboard {
-    packets: Vec<Packet>,
+pub struct Scoreboard<'a> {
+    packets: &'a [Packet],
     mask: u8,
     /// Packets taken so far.
     taken: usize,
@@ -90,7 +101,7 @@ enum Stage {
     Ack,
 }
 
-impl Scoreboard {
+impl Scoreboard<'_> {
     fn fixed(&self, n: u32) -> bool {
         self.mask & fix(n) != 0
     }
@@ -302,20 +313,10 @@ fn qp(packet: &Packet) -> usize {
     (packet.header.local_qpn.get() & 0xff) as usize
 }
 
-impl harness::Scoreboard<Thread2> for Scoreboard {
-    const COUNTERS: &'static [&'static str] = &[
-        "packets lost to T08",
-        "packets dropped",
-        "payload bytes",
-        "CQEs",
-        "events",
-        "acknowledges",
-        "RQ steps",
-    ];
-
-    fn new(traffic: &Traffic, mask: u8) -> Self {
+impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
+    fn new(traffic: &'a Traffic, mask: u8) -> Self {
         Self {
-            packets: traffic.packets.clone(),
+            packets: &traffic.packets,
             mask,
             taken: 0,
             account: None,

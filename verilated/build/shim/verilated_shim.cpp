@@ -30,6 +30,8 @@ vl_context *context_create() {
   vl_context *created = nullptr;
   vl_shim_guarded([&] {
     created = new vl_context;
+    // A context with more threads starts a pool of them for every model.
+    created->context.threads(1);
     created->context.traceEverOn(true);
   });
   return created;

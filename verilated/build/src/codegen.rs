@@ -172,7 +172,7 @@ pub fn model_cpp(
     let port_count = inputs.fields.len() + outputs.fields.len();
     let _ = write!(
         text,
-        "extern \"C\" const vl_model_api *{symbol}(void) {{
+        "extern \"C\" __attribute__((visibility(\"default\"))) const vl_model_api *{symbol}(void) {{
   static const vl_model_api api = {{
     VL_SHIM_ABI, vl_runtime(), \"{top}\", ports, {port_count}, sizeof(Inputs), sizeof(Outputs),
     {trace_kind}, {coverage}, create, destroy, settle, edge, run_recorded, finish,

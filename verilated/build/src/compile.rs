@@ -10,15 +10,6 @@ const SHIM_FILES: [(&str, &str); 3] = [
     ("verilated_shim.cpp", include_str!("../shim/verilated_shim.cpp")),
 ];
 
-/// How hard the C++ compiler tries.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Effort {
-    /// Optimised for many cycles: models of regressions.
-    Speed,
-    /// Compiled fast: models that run a few cases.
-    Turnaround,
-}
-
 /// The text of the shim, for content hashes of what is built with it.
 pub fn shim_text() -> impl Iterator<Item = &'static str> {
     SHIM_FILES.iter().map(|(_, text)| *text)
@@ -40,15 +31,12 @@ pub fn write_shim(dir: &Path) -> Result<PathBuf, Error> {
 /// A C++ compilation against the runtime of `verilator`; `shim` is where [`write_shim`] wrote.
 ///
 /// Outside of a build script give it target, host and output folder before compiling.
-pub fn compiler(verilator: &Verilator, shim: &Path, effort: Effort) -> cc::Build {
+pub fn compiler(verilator: &Verilator, shim: &Path) -> cc::Build {
     let mut build = cc::Build::new();
     build
         .cpp(true)
         .std("gnu++17")
-        .opt_level(match effort {
-            Effort::Speed => 3,
-            Effort::Turnaround => 1,
-        })
+        .opt_level(3)
         .debug(false)
         .pic(true)
         .warnings(false)

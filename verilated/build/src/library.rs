@@ -1,6 +1,6 @@
 //! Models compiled at run time into shared libraries, kept by content.
 
-use crate::compile::{self, Effort};
+use crate::compile;
 use crate::{Design, Error, Ports, Tracing, Verilator, codegen};
 use sha2::{Digest, Sha256};
 use std::ffi::OsStr;
@@ -34,8 +34,8 @@ impl LibraryCache {
     ///
     /// # Errors
     /// Whatever [`Design::verilate`] and [`Ports::read`] return; [`Error::Compile`].
-    pub fn library(&self, design: &Design, effort: Effort) -> Result<PathBuf, Error> {
-        let key = self.key(design, effort)?;
+    pub fn library(&self, design: &Design) -> Result<PathBuf, Error> {
+        let key = self.key(design)?;
         self.once(&format!("{}-{key}.so", design.top), |work, library| {
             let verilated = design.verilate(&self.verilator, &work.join("model"))?;
             let ports = Ports::read(&verilated, &design.top)?;
@@ -53,7 +53,7 @@ impl LibraryCache {
             let runtime = self.runtime(design.tracing)?;
             let shim = work.join("shim");
             compile::write_shim(&shim)?;
-            let mut build = self.compiler(&shim, effort, work);
+            let mut build = self.compiler(&shim, work);
             compile::define_features(&mut build, design.tracing, design.coverage);
             build.include(&verilated.dir).file(&source);
             let objects = intermediates(&build, &design.top)?;
@@ -69,7 +69,7 @@ impl LibraryCache {
         self.once(&name, |work, object| {
             let shim = work.join("shim");
             compile::write_shim(&shim)?;
-            let mut build = self.compiler(&shim, Effort::Speed, work);
+            let mut build = self.compiler(&shim, work);
             compile::define_features(&mut build, tracing, false);
             build.files(compile::runtime_sources(&self.verilator, &shim, tracing));
             let objects = intermediates(&build, "the Verilator runtime")?;
@@ -94,8 +94,8 @@ impl LibraryCache {
         run(command.arg("-pthread"), "the model's library")
     }
 
-    fn compiler(&self, shim: &Path, effort: Effort, out: &Path) -> cc::Build {
-        let mut build = compile::compiler(&self.verilator, shim, effort);
+    fn compiler(&self, shim: &Path, out: &Path) -> cc::Build {
+        let mut build = compile::compiler(&self.verilator, shim);
         build.target(&self.target).host(&self.target).out_dir(out).cargo_metadata(false);
         build
     }
@@ -130,10 +130,10 @@ impl LibraryCache {
     }
 
     /// A hash of all that decides the bytes of a library.
-    fn key(&self, design: &Design, effort: Effort) -> Result<String, Error> {
+    fn key(&self, design: &Design) -> Result<String, Error> {
         let mut hash = self.common_hash();
         hash.update(format!(
-            "{} {:?} {:?} {} {effort:?}",
+            "{} {:?} {:?} {}",
             design.top, design.parameters, design.tracing, design.coverage
         ));
         let mut files = design.sources.clone();
