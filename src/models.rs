@@ -5,7 +5,9 @@ use crate::harness::Block;
 use sha2::{Digest, Sha256};
 use std::env;
 use std::fs;
+use std::io::Write;
 use std::path::{Path, PathBuf};
+use tempfile::NamedTempFile;
 use verilated::{Library, ModelKind};
 use verilated_build::{Design, LibraryCache, Tracing, Verilator, verilog_files};
 
@@ -133,10 +135,10 @@ fn write_built_in<B: Block>(cache: &Path) -> Result<PathBuf, Error> {
         if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
             continue;
         }
-        // Another process may read it at this moment: the file appears whole.
-        let unfinished = folder.join(format!("{name}.{}", std::process::id()));
-        fs::write(&unfinished, text).map_err(Error::write(&unfinished))?;
-        fs::rename(&unfinished, &path).map_err(Error::write(&path))?;
+        // Another thread or process may read it at this moment: the file appears whole.
+        let mut file = NamedTempFile::new_in(&folder).map_err(Error::write(&folder))?;
+        file.write_all(text.as_bytes()).map_err(Error::write(&path))?;
+        file.persist(&path).map_err(|error| Error::write(&path)(error.error))?;
     }
     Ok(folder)
 }
