@@ -141,7 +141,9 @@ fn build_model(
     compile::write_shim(&shim)?;
     let mut build = compile::compiler(verilator, &shim);
     compile::define_features(&mut build, Tracing::Off, false);
-    build.cargo_metadata(false).out_dir(out).include(&dir).file(&source).try_compile(&prefix)?;
+    build.cargo_metadata(false).include(&dir);
+    let objects = compile::objects(&build, &[source], &dir)?;
+    build.objects(objects).try_compile(&prefix)?;
     fs::write(stamp_file, stamp(&dir, &prefix, rtl, verilator)?)?;
     Ok(ports)
 }

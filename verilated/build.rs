@@ -22,15 +22,16 @@ fn build() -> Result<(), Box<dyn Error>> {
     }
     println!("cargo:rerun-if-changed=build.rs");
     let out = PathBuf::from(env::var_os("OUT_DIR").ok_or("cargo sets OUT_DIR")?);
+    println!("cargo:rustc-env=TEST_TARGET={}", env::var("TARGET")?);
     let verilator = Verilator::find()?;
     println!("cargo:rerun-if-changed={}", verilator.include().join("verilated.cpp").display());
     let shim = out.join("shim");
     let header = compile::write_shim(&shim)?;
     let mut runtime = compile::compiler(&verilator, &shim);
     compile::define_features(&mut runtime, Tracing::Off, false);
-    runtime
-        .files(compile::runtime_sources(&verilator, &shim, Tracing::Off))
-        .try_compile("verilated_runtime")?;
+    let sources = compile::runtime_sources(&verilator, &shim, Tracing::Off);
+    let objects = compile::objects(&runtime, &sources, &out)?;
+    runtime.objects(objects).try_compile("verilated_runtime")?;
     bindgen::builder()
         .header(header.display().to_string())
         .allowlist_type("vl_(context|model|port|runtime_api|model_api)")

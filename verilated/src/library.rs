@@ -4,9 +4,13 @@ use crate::model::same_abi;
 use crate::shim::vl_model_api;
 use crate::{Error, ModelKind, Pins};
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 /// Name of the function that returns the model's table in a shared library.
 const SYMBOL: &[u8] = b"vl_model_in_library\0";
+
+/// Every library loaded so far.
+static LOADED: Mutex<Vec<libloading::Library>> = Mutex::new(Vec::new());
 
 /// A shared library with one model.
 ///
@@ -27,7 +31,7 @@ impl Library {
         // SAFETY: the library was built by us from generated code; its initialisers only construct
         // statics of the runtime.
         let library = unsafe { libloading::Library::new(path) };
-        let library = Box::leak(Box::new(library.map_err(|error| fail(error.to_string()))?));
+        let library = library.map_err(|error| fail(error.to_string()))?;
         // SAFETY: the symbol has this type in every library the shim's generator writes.
         let table = unsafe {
             library
@@ -39,6 +43,7 @@ impl Library {
         if !same_abi(api) {
             return Err(fail("it was made by another version; delete it".to_owned()));
         }
+        LOADED.lock().unwrap_or_else(PoisonError::into_inner).push(library);
         Ok(Self { api })
     }
 

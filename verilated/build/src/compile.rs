@@ -3,9 +3,12 @@
 use crate::{Error, Tracing, Verilator};
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
 
-const SHIM_FILES: [(&str, &str); 3] = [
+const SHIM_FILES: [(&str, &str); 4] = [
     ("verilated_shim.h", include_str!("../shim/verilated_shim.h")),
+    ("verilated_print.h", include_str!("../shim/verilated_print.h")),
     ("verilated_shim.hpp", include_str!("../shim/verilated_shim.hpp")),
     ("verilated_shim.cpp", include_str!("../shim/verilated_shim.cpp")),
 ];
@@ -45,6 +48,10 @@ pub fn compiler(verilator: &Verilator, shim: &Path) -> cc::Build {
         .include(verilator.include())
         .include(verilator.include().join("vltstd"))
         .define("VERILATOR", "1")
+        // Standard output belongs to the program.
+        .define("VL_PRINTF", "vl_shim_printf")
+        .flag("-include")
+        .flag(shim.join("verilated_print.h"))
         .flag_if_supported("-fvisibility=hidden")
         // A template static shared between two loaded models would outlive its library.
         .flag_if_supported("-fno-gnu-unique")
@@ -71,6 +78,61 @@ pub fn define_features(build: &mut cc::Build, tracing: Tracing, coverage: bool) 
         .define("VM_TRACE", flag(tracing != Tracing::Off))
         .define("VM_TRACE_VCD", flag(tracing == Tracing::Vcd))
         .define("VM_TRACE_FST", flag(tracing == Tracing::Fst));
+}
+
+/// Compiles each source to an object in `out`, all at once.
+///
+/// # Errors
+/// [`Error::Compile`] with the compiler's own message.
+pub fn objects(build: &cc::Build, sources: &[PathBuf], out: &Path) -> Result<Vec<PathBuf>, Error> {
+    let tool = tool(build)?;
+    let compile = |source: &PathBuf| {
+        let object = out.join(source.file_name().unwrap_or_default()).with_extension("o");
+        let mut command = tool.to_command();
+        command.arg("-c").arg(source).arg("-o").arg(&object);
+        run(command, &source.display().to_string()).map(|()| object)
+    };
+    thread::scope(|scope| {
+        let running: Vec<_> =
+            sources.iter().map(|source| scope.spawn(move || compile(source))).collect();
+        running
+            .into_iter()
+            .zip(sources)
+            .map(|(thread, source)| {
+                let died = |_| failure(&source.display().to_string(), "the compiling thread died");
+                thread.join().map_err(died)?
+            })
+            .collect()
+    })
+}
+
+/// Runs a compiler or linker.
+///
+/// # Errors
+/// [`Error::Compile`] with its own message.
+pub fn run(mut command: Command, what: &str) -> Result<(), Error> {
+    let output = command.output().map_err(|error| {
+        failure(what, format!("{}: {error}", command.get_program().to_string_lossy()))
+    })?;
+    if output.status.success() {
+        Ok(())
+    } else {
+        Err(failure(what, String::from_utf8_lossy(&output.stderr)))
+    }
+}
+
+/// The C++ compiler of a build.
+///
+/// # Errors
+/// [`Error::Compile`] if there is none.
+pub fn tool(build: &cc::Build) -> Result<cc::Tool, Error> {
+    build.try_get_compiler().map_err(|error| {
+        failure("C++", format!("{error}; install a compiler with `apt-get install g++`"))
+    })
+}
+
+fn failure(what: &str, message: impl ToString) -> Error {
+    Error::Compile { what: what.to_owned(), message: message.to_string() }
 }
 
 /// The runtime's sources, shim included: what every model needs, and the trace writer of

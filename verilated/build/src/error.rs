@@ -55,7 +55,7 @@ pub enum Error {
         reason: String,
     },
     /// The C++ compiler failed or is missing.
-    #[error("compiling {what} failed: {message}")]
+    #[error("compiling {what} failed:\n{message}")]
     Compile {
         /// What was being compiled.
         what: String,

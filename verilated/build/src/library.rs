@@ -55,8 +55,8 @@ impl LibraryCache {
             compile::write_shim(&shim)?;
             let mut build = self.compiler(&shim, work);
             compile::define_features(&mut build, design.tracing, design.coverage);
-            build.include(&verilated.dir).file(&source);
-            let objects = intermediates(&build, &design.top)?;
+            build.include(&verilated.dir);
+            let objects = compile::objects(&build, &[source], work)?;
             self.link(&build, objects.iter().chain([&runtime]), design.tracing, library)
         })
     }
@@ -71,11 +71,11 @@ impl LibraryCache {
             compile::write_shim(&shim)?;
             let mut build = self.compiler(&shim, work);
             compile::define_features(&mut build, tracing, false);
-            build.files(compile::runtime_sources(&self.verilator, &shim, tracing));
-            let objects = intermediates(&build, "the Verilator runtime")?;
-            let mut command = tool(&build, "the Verilator runtime")?;
-            command.arg("-r").arg("-nostdlib").arg("-o").arg(object).args(objects);
-            run(command, "the Verilator runtime")
+            let sources = compile::runtime_sources(&self.verilator, &shim, tracing);
+            let objects = compile::objects(&build, &sources, work)?;
+            let mut command = Command::new(compile::tool(&build)?.path());
+            command.args(["-r", "-nostdlib", "-o"]).arg(object).args(objects);
+            compile::run(command, "the Verilator runtime")
         })
     }
 
@@ -86,12 +86,13 @@ impl LibraryCache {
         tracing: Tracing,
         library: &Path,
     ) -> Result<(), Error> {
-        let mut command = tool(build, "the model")?;
+        let mut command = Command::new(compile::tool(build)?.path());
         command.args(["-shared", "-Wl,-Bsymbolic", "-o"]).arg(library).args(objects);
         for name in compile::libraries(&self.verilator, tracing) {
             command.arg(format!("-l{name}"));
         }
-        run(command.arg("-pthread"), "the model's library")
+        command.arg("-pthread");
+        compile::run(command, "the model's library")
     }
 
     fn compiler(&self, shim: &Path, out: &Path) -> cc::Build {
@@ -190,26 +191,4 @@ fn hex(hash: Sha256) -> String {
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
     fs::write(path, text).map_err(Error::io(path))
-}
-
-fn compile_error(what: &str, message: impl ToString) -> Error {
-    Error::Compile { what: what.to_owned(), message: message.to_string() }
-}
-
-fn intermediates(build: &cc::Build, what: &str) -> Result<Vec<PathBuf>, Error> {
-    build.try_compile_intermediates().map_err(|error| compile_error(what, error))
-}
-
-fn tool(build: &cc::Build, what: &str) -> Result<Command, Error> {
-    let tool = build.try_get_compiler().map_err(|error| compile_error(what, error))?;
-    Ok(Command::new(tool.path()))
-}
-
-fn run(mut command: impl std::borrow::BorrowMut<Command>, what: &str) -> Result<(), Error> {
-    let output = command.borrow_mut().output().map_err(|error| compile_error(what, error))?;
-    if output.status.success() {
-        Ok(())
-    } else {
-        Err(compile_error(what, String::from_utf8_lossy(&output.stderr)))
-    }
 }

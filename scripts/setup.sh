@@ -1,0 +1,109 @@
+# Finds or installs what a build needs. Sourced by the other scripts; does nothing by itself.
+#
+# need WHAT CHECK PACKAGE...: if CHECK fails, the Debian packages are installed; where that is not
+# possible the script ends with exit code 3 and says what to install.
+
+missing_packages=()
+missing_things=()
+
+need() {
+  local what=$1 check=$2
+  shift 2
+  if ! "$check"; then
+    missing_things+=("$what")
+    missing_packages+=("$@")
+  fi
+}
+
+has_cxx() { command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null; }
+
+has_libclang() {
+  [ -n "${LIBCLANG_PATH:-}" ] && return 0
+  ldconfig -p 2>/dev/null | grep -q 'libclang[-.0-9]*\.so' && return 0
+  compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
+    compgen -G '/usr/lib*/libclang*.so*' >/dev/null
+}
+
+# The version as a number, 5006 for 5.006 and 5048 for 5.48; nothing if the program prints none.
+verilator_number() {
+  "${VERILATOR:-verilator}" --version 2>/dev/null |
+    sed -nE 's/^Verilator ([0-9]+)\.([0-9]+).*/\1 \2/p' |
+    while read -r major minor; do echo $((major * 1000 + 10#$minor)); done
+}
+
+has_verilator() {
+  command -v "${VERILATOR:-verilator}" >/dev/null || return 1
+  local number
+  number=$(verilator_number)
+  # Some packages print no number; the build looks closer.
+  [ -z "$number" ] || [ "$number" -ge 5006 ]
+}
+
+has_zlib() { [ -e /usr/include/zlib.h ] || [ -n "${CPATH:-}" ]; }
+has_yosys() { command -v yosys >/dev/null; }
+has_valgrind() { command -v valgrind >/dev/null; }
+has_patch() { command -v patch >/dev/null; }
+has_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
+# What compressed waves need; newer Verilators take lz4 from the system.
+has_lz4() { [ -e /usr/include/lz4.h ] || [ -n "${CPATH:-}" ]; }
+
+# Installs what the calls of `need` found missing.
+install_missing() {
+  [ ${#missing_things[@]} -eq 0 ] && return 0
+  local things=${missing_things[*]} packages=${missing_packages[*]}
+  local install="apt-get install -y --no-install-recommends $packages"
+  local as_root=()
+  if [ "$(id -u)" -ne 0 ]; then
+    if command -v sudo >/dev/null && sudo -n true 2>/dev/null; then
+      as_root=(sudo)
+    else
+      echo "error: missing: $things; as root run: $install" >&2
+      exit 3
+    fi
+  fi
+  if ! command -v apt-get >/dev/null; then
+    echo "error: missing: $things; install them (on Debian: $install)" >&2
+    exit 3
+  fi
+  echo "installing $packages" >&2
+  if ! { "${as_root[@]}" apt-get update -qq &&
+    DEBIAN_FRONTEND=noninteractive "${as_root[@]}" $install >/dev/null; } >&2; then
+    echo "error: could not install $packages; run: $install" >&2
+    exit 3
+  fi
+  missing_things=() missing_packages=()
+}
+
+need_cargo() {
+  command -v cargo >/dev/null || PATH="$HOME/.cargo/bin:$PATH"
+  if ! command -v cargo >/dev/null; then
+    echo "error: missing: a Rust toolchain (cargo); install one with rustup" >&2
+    exit 3
+  fi
+}
+
+need_build_tools() {
+  need_cargo
+  if [ -n "${VERILATOR:-}" ] && ! has_verilator; then
+    echo "error: VERILATOR=$VERILATOR is no Verilator of version 5.006 or newer" >&2
+    exit 3
+  fi
+  need "Verilator 5.006 or newer" has_verilator verilator
+  need "a C++ compiler" has_cxx g++
+  need "libclang" has_libclang libclang-dev
+  need "zlib" has_zlib zlib1g-dev
+  need "lz4" has_lz4 liblz4-dev
+  install_missing
+  if ! has_verilator; then
+    echo "error: the installed Verilator is older than 5.006; set VERILATOR to a newer one" >&2
+    exit 3
+  fi
+}
+
+need_test_tools() {
+  need "yosys" has_yosys yosys
+  need "valgrind" has_valgrind valgrind
+  need "patch" has_patch patch
+  need "Python with venv" has_venv python3-venv
+  install_missing
+}

@@ -1,0 +1,265 @@
+//! The bindings on real models: life cycle, failures, traces, coverage, threads, memory.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::thread;
+use tempfile::TempDir;
+use verilated::{BeforeReset, Bits, Error, Library, Model, ModelKind, Pins, Port, TraceFormat};
+use verilated_build::{Design, LibraryCache, Tracing, Verilator};
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Inputs {
+    enable: Bits<1, u8>,
+    misbehave: Bits<3, u8>,
+    rst: Bits<1, u8>,
+    padding: [u8; 5],
+}
+
+impl Pins for Inputs {
+    const PORTS: &'static [Port] = &[
+        Port { name: "enable", width: 1, offset: 0 },
+        Port { name: "misbehave", width: 3, offset: 1 },
+        Port { name: "rst", width: 1, offset: 2 },
+    ];
+}
+
+#[derive(Debug, Clone, Copy, Default, FromBytes, IntoBytes, Immutable, KnownLayout)]
+#[repr(C)]
+struct Outputs {
+    wide: Bits<70, [u32; 3]>,
+    count: Bits<8, u8>,
+    padding: [u8; 3],
+}
+
+impl Pins for Outputs {
+    const PORTS: &'static [Port] = &[
+        Port { name: "wide", width: 70, offset: 0 },
+        Port { name: "count", width: 8, offset: 12 },
+    ];
+}
+
+type Counter = Model<Inputs, Outputs>;
+type CounterKind = ModelKind<Inputs, Outputs>;
+
+fn library(file: &str, tracing: Tracing, coverage: bool) -> PathBuf {
+    let rtl = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rtl");
+    let design = Design {
+        top: "counter".to_owned(),
+        sources: vec![rtl.join(file)],
+        prefix: "Vcounter".to_owned(),
+        tracing,
+        coverage,
+        ..Design::default()
+    };
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("models");
+    let cache = LibraryCache::new(Verilator::find().unwrap(), env!("TEST_TARGET"), folder);
+    cache.library(&design).unwrap()
+}
+
+fn kind(tracing: Tracing, coverage: bool) -> CounterKind {
+    Library::load(&library("counter.v", tracing, coverage)).unwrap().kind().unwrap()
+}
+
+fn inputs(rst: u64, enable: u64, misbehave: u64) -> Inputs {
+    Inputs {
+        rst: Bits::new(rst),
+        enable: Bits::new(enable),
+        misbehave: Bits::new(misbehave),
+        ..Inputs::default()
+    }
+}
+
+fn cycle(model: &mut Counter, inputs: Inputs) -> Result<Outputs, Error> {
+    let mut outputs = Outputs::default();
+    model.settle(&inputs, &mut outputs)?;
+    model.dump()?;
+    model.edge()?;
+    model.dump()?;
+    Ok(outputs)
+}
+
+fn count(model: &mut Counter, cycles: u64) -> u64 {
+    cycle(model, inputs(1, 0, 0)).unwrap();
+    for _ in 0..cycles {
+        cycle(model, inputs(0, 1, 0)).unwrap();
+    }
+    cycle(model, inputs(0, 0, 0)).unwrap().count.get()
+}
+
+#[test]
+fn a_model_counts_and_outputs_are_those_before_the_edge() {
+    let mut model = kind(Tracing::Off, false).create(BeforeReset::Zeros).unwrap();
+    assert_eq!(count(&mut model, 0), 0);
+    assert_eq!(cycle(&mut model, inputs(0, 1, 0)).unwrap().count.get(), 0);
+    assert_eq!(cycle(&mut model, inputs(0, 0, 0)).unwrap().count.get(), 1);
+    assert_eq!(count(&mut model, 300), 44, "8 bits wrap");
+    let recorded = [inputs(1, 0, 0), inputs(0, 1, 0), inputs(0, 1, 0), inputs(0, 0, 0)];
+    assert_eq!(model.run_recorded(&recorded).unwrap().count.get(), 2);
+    model.finish().unwrap();
+}
+
+#[test]
+fn registers_before_reset_hold_what_was_asked_for() {
+    for (before, expected) in [(BeforeReset::Zeros, 0), (BeforeReset::Ones, 1 << 5)] {
+        let mut model = kind(Tracing::Off, false).create(before).unwrap();
+        assert_eq!(cycle(&mut model, inputs(0, 0, 0)).unwrap().wide.words()[2], expected);
+    }
+}
+
+#[test]
+fn what_stops_a_model_is_an_error_and_not_the_end_of_the_process() {
+    for (misbehave, expected) in
+        [(1, "the RTL called $finish"), (2, "the RTL called $stop"), (3, "told to")]
+    {
+        let mut model = kind(Tracing::Off, false).create(BeforeReset::Zeros).unwrap();
+        cycle(&mut model, inputs(1, 0, 0)).unwrap();
+        let error = cycle(&mut model, inputs(0, 0, misbehave)).unwrap_err().to_string();
+        assert!(error.contains(expected) || error.contains("counter.v"), "{error}");
+        assert!(error.contains("counter.v:"), "file and line: {error}");
+    }
+}
+
+#[test]
+fn a_loop_that_does_not_settle_is_an_error() {
+    let library = library("loop.v", Tracing::Off, false);
+    let kind: CounterKind = Library::load(&library).unwrap().kind().unwrap();
+    let mut model = kind.create(BeforeReset::Zeros).unwrap();
+    cycle(&mut model, inputs(1, 0, 0)).unwrap();
+    let error = cycle(&mut model, inputs(0, 1, 0)).unwrap_err().to_string();
+    assert!(error.contains("converge"), "{error}");
+}
+
+#[test]
+fn other_ports_are_refused_by_name() {
+    #[derive(Debug, Clone, Copy, FromBytes, IntoBytes, Immutable, KnownLayout)]
+    #[repr(C)]
+    struct Other([u8; 16]);
+    impl Pins for Other {
+        const PORTS: &'static [Port] = &[
+            Port { name: "wide", width: 71, offset: 0 },
+            Port { name: "gone", width: 8, offset: 12 },
+        ];
+    }
+    let library = Library::load(&library("counter.v", Tracing::Off, false)).unwrap();
+    let error = library.kind::<Inputs, Other>().unwrap_err().to_string();
+    for expected in ["wide: 70 bits, expected 71", "gone: missing", "count: not expected"] {
+        assert!(error.contains(expected), "{expected} in {error}");
+    }
+}
+
+#[test]
+fn traces_are_written_in_both_formats() {
+    let folder = TempDir::new().unwrap();
+    for (tracing, format, name) in
+        [(Tracing::Vcd, TraceFormat::Vcd, "t.vcd"), (Tracing::Fst, TraceFormat::Fst, "t.fst")]
+    {
+        let kind = kind(tracing, false);
+        assert_eq!(kind.trace_format(), Some(format));
+        let path = folder.path().join(name);
+        let mut model = kind.create(BeforeReset::Zeros).unwrap();
+        model.open_trace(&path).unwrap();
+        count(&mut model, 3);
+        model.close_trace();
+        let bytes = fs::read(&path).unwrap();
+        let holds_names = bytes.windows(5).any(|window| window == b"count");
+        assert!(bytes.len() > 100 && (holds_names || format == TraceFormat::Fst), "{name}");
+    }
+}
+
+#[test]
+fn a_trace_needs_a_model_built_for_it_and_a_place() {
+    let mut model = kind(Tracing::Off, false).create(BeforeReset::Zeros).unwrap();
+    let error = model.open_trace(Path::new("unused.vcd")).unwrap_err();
+    assert!(error.to_string().contains("without trace"), "{error}");
+    let mut model = kind(Tracing::Vcd, false).create(BeforeReset::Zeros).unwrap();
+    let error = model.open_trace(Path::new("/nowhere/t.vcd")).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/t.vcd"), "{error}");
+}
+
+#[test]
+fn coverage_belongs_to_one_model() {
+    let folder = TempDir::new().unwrap();
+    let kind = kind(Tracing::Off, true);
+    assert!(kind.covers());
+    let covered = |cycles: u64, name: &str| {
+        let mut model = kind.create(BeforeReset::Zeros).unwrap();
+        count(&mut model, cycles);
+        let path = folder.path().join(name);
+        model.context().write_coverage(&path).unwrap();
+        fs::read_to_string(path).unwrap()
+    };
+    let (one, many) = (covered(1, "one.dat"), covered(50, "many.dat"));
+    assert!(one.contains("counter.v"), "{one}");
+    assert_ne!(one, many);
+    assert_eq!(one, covered(1, "again.dat"), "counters start at zero in every context");
+    let mut model = kind.create(BeforeReset::Zeros).unwrap();
+    let error = model.context().write_coverage(Path::new("/nowhere/c.dat")).unwrap_err();
+    assert!(error.to_string().contains("/nowhere/c.dat"), "{error}");
+}
+
+#[test]
+fn many_models_run_on_many_threads() {
+    let kind = kind(Tracing::Off, false);
+    thread::scope(|scope| {
+        let threads: Vec<_> = (0..8)
+            .map(|index| {
+                scope.spawn(move || {
+                    (0..20)
+                        .map(|round| {
+                            let mut model = kind.create(BeforeReset::Ones).unwrap();
+                            let counted = count(&mut model, index * 7 + round);
+                            assert_eq!(model.context().time(), 2 * (index * 7 + round + 2));
+                            counted
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        for (index, thread) in threads.into_iter().enumerate() {
+            let expected: Vec<u64> = (0..20).map(|round| index as u64 * 7 + round).collect();
+            assert_eq!(thread.join().unwrap(), expected);
+        }
+    });
+}
+
+/// Set in the process that valgrind watches.
+const WATCHED: &str = "VERILATED_UNDER_VALGRIND";
+
+#[test]
+fn life_cycles_are_clean_under_valgrind() {
+    if env::var_os(WATCHED).is_some() {
+        return;
+    }
+    let tests = [
+        "a_model_counts_and_outputs_are_those_before_the_edge",
+        "what_stops_a_model_is_an_error_and_not_the_end_of_the_process",
+        "traces_are_written_in_both_formats",
+        "coverage_belongs_to_one_model",
+    ];
+    let output = Command::new("valgrind")
+        .args(["--quiet", "--error-exitcode=99", "--leak-check=full"])
+        .args(["--errors-for-leak-kinds=definite", "--show-leak-kinds=definite"])
+        .arg(concat!("--suppressions=", env!("CARGO_MANIFEST_DIR"), "/tests/valgrind.supp"))
+        .arg(env::current_exe().unwrap())
+        .args(["--exact", "--test-threads=1"])
+        .args(tests)
+        .env(WATCHED, "1")
+        .output()
+        .expect("valgrind is installed by scripts/test");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains("4 passed"), "{text}");
+}
+
+#[test]
+fn what_is_no_library_of_ours_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let path = folder.path().join("x.so");
+    fs::write(&path, "no library").unwrap();
+    let error = Library::load(&path).unwrap_err().to_string();
+    assert!(error.contains("x.so"), "{error}");
+}
