@@ -4,19 +4,27 @@
 //! call per case; everything inside a case is compiled for its block.
 
 mod bench;
+mod explain;
+mod replay;
+mod shrink;
+mod vectors;
 
 use crate::error::Error;
-use crate::harness::{self, Block, Outcome, Profile, Rule, Scenario, Verdict, Watch};
+use crate::harness::{self, Block, Outcome, Profile, Rule, Scenario, Stimulus, Verdict, Watch};
 use crate::models::Rtl;
 use crate::runner::{Case, Fixes};
+use crate::vector::{Origin, Vector, VectorFile};
 pub use bench::BenchReport;
+pub use explain::{CycleLine, Difference, Explanation, Step};
 use rayon::prelude::*;
+pub use replay::Waves;
+pub use shrink::ShrinkProgress;
 use std::fs;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
+pub use vectors::{LoadedVector, Replayed, ShrunkVector};
 use verilated::{BeforeReset, ModelKind};
-use verilated_build::Tracing;
 
 /// A block, as commands use it.
 pub trait AnyBlock: Sync {
@@ -54,6 +62,12 @@ pub trait AnyBlock: Sync {
     /// the RTL.
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error>;
 
+    /// Reads a vector of this block.
+    ///
+    /// # Errors
+    /// [`Error::Input`] or [`Error::File`].
+    fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error>;
+
     /// Measures the bare model and the harness on one core.
     ///
     /// # Errors
@@ -81,6 +95,29 @@ pub trait Session: Send + Sync {
 
     /// Runs one case; `watch` can end it early.
     fn run(&self, case: &Case, watch: &Watch) -> Outcome;
+
+    /// The vector of a case.
+    ///
+    /// # Errors
+    /// [`Error::Environment`]; there is no stimulus that has no JSON.
+    fn vector(
+        &self,
+        case: &Case,
+        origin: Origin,
+        recorded: Option<&Verdict>,
+    ) -> Result<String, Error>;
+
+    /// The vector of a failing case, shrunk with at most `budget` cycles.
+    ///
+    /// # Errors
+    /// As [`Session::vector`].
+    fn shrunk(
+        &self,
+        case: &Case,
+        outcome: &Outcome,
+        origin: Origin,
+        budget: u64,
+    ) -> Result<ShrunkVector, Error>;
 }
 
 /// The implementation of [`AnyBlock`] for a block.
@@ -135,13 +172,17 @@ impl<B: Block> AnyBlock for Engine<B> {
         let models = setup
             .fixes
             .par_iter()
-            .map(|fixes| Ok((fixes.mask, setup.rtl.model::<B>(fixes.mask, Tracing::Off)?)))
+            .map(|fixes| Ok((fixes.clone(), setup.rtl.model::<B>(fixes.mask)?)))
             .collect::<Result<_, Error>>()?;
         Ok(Arc::new(BlockSession::<B> { scenarios, models, packets: setup.packets }))
     }
 
+    fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error> {
+        Ok(Box::new(vectors::Loaded::<B>::new(file)?))
+    }
+
     fn bench(&self, fixes: &Fixes, rtl: &Rtl) -> Result<BenchReport, Error> {
-        bench::run::<B>(fixes, rtl.model::<B>(fixes.mask, Tracing::Off)?)
+        bench::run::<B>(fixes, rtl.model::<B>(fixes.mask)?)
     }
 }
 
@@ -176,8 +217,8 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
 
 struct BlockSession<B: Block> {
     scenarios: Vec<Scenario<B::Weights>>,
-    /// Mask and model of each profile.
-    models: Vec<(u8, ModelKind<B::Inputs, B::Outputs>)>,
+    /// Each profile and its model.
+    models: Vec<(Fixes, ModelKind<B::Inputs, B::Outputs>)>,
     packets: u32,
 }
 
@@ -187,13 +228,42 @@ impl<B: Block> Session for BlockSession<B> {
     }
 
     fn run(&self, case: &Case, watch: &Watch) -> Outcome {
-        let (mask, kind) = &self.models[case.profile];
-        let weights = &self.scenarios[case.scenario].weights;
-        let stimulus = B::generate(weights, *mask, self.packets, &mut case.rng());
+        let (fixes, kind) = &self.models[case.profile];
+        let stimulus = self.stimulus(case);
         match kind.create(BeforeReset::Ones) {
-            Ok(mut model) => harness::run::<B>(&stimulus, *mask, &mut model, watch),
+            Ok(mut model) => harness::run::<B>(&stimulus, fixes.mask, &mut model, watch),
             Err(error) => Outcome::crashed(None, error.to_string(), B::RULES.len()),
         }
+    }
+
+    fn vector(
+        &self,
+        case: &Case,
+        origin: Origin,
+        recorded: Option<&Verdict>,
+    ) -> Result<String, Error> {
+        let fixes = self.models[case.profile].0.name.clone();
+        Vector::<B>::new(fixes, origin, self.stimulus(case), recorded.cloned()).to_text()
+    }
+
+    fn shrunk(
+        &self,
+        case: &Case,
+        outcome: &Outcome,
+        origin: Origin,
+        budget: u64,
+    ) -> Result<ShrunkVector, Error> {
+        let (fixes, kind) = &self.models[case.profile];
+        let stimulus = self.stimulus(case);
+        let shrunk = shrink::shrink(&stimulus, outcome, fixes.mask, kind, budget, &mut ())?;
+        ShrunkVector::new(fixes, origin, shrunk)
+    }
+}
+
+impl<B: Block> BlockSession<B> {
+    fn stimulus(&self, case: &Case) -> Stimulus<B> {
+        let weights = &self.scenarios[case.scenario].weights;
+        B::generate(weights, self.models[case.profile].0.mask, self.packets, &mut case.rng())
     }
 }
 

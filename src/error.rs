@@ -66,9 +66,15 @@ impl Error {
 
     /// A JSON error in the file `path`, with line and column.
     pub fn json(path: &Path, error: &serde_json::Error) -> Self {
+        Self::json_at(path, ".", error)
+    }
+
+    /// A JSON error at a place of the file `path`, as in `stimulus.traffic.packets[3].gap`.
+    pub fn json_at(path: &Path, place: &str, error: &serde_json::Error) -> Self {
         // serde_json appends the position it also gives by number.
         let text = error.to_string();
-        let message = text.split(" at line ").next().unwrap_or(&text).to_owned();
+        let text = text.split(" at line ").next().unwrap_or(&text);
+        let message = if place == "." { text.to_owned() } else { format!("{place}: {text}") };
         Self::Input { path: path.to_owned(), line: error.line(), column: error.column(), message }
     }
 

@@ -8,7 +8,7 @@ use std::fs;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
-use verilated::{Library, ModelKind};
+use verilated::{Library, ModelKind, Pins, Port};
 use verilated_build::{Design, LibraryCache, Tracing, Verilator, verilog_files};
 
 /// The RTL a command works on.
@@ -51,21 +51,39 @@ impl Rtl {
     /// # Errors
     /// [`Error::Build`] with Verilator's or the compiler's message; [`Error::Model`] if the ports
     /// differ from those the program was built with.
-    pub fn model<B: Block>(
-        &self,
-        mask: u8,
-        tracing: Tracing,
-    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+    pub fn model<B: Block>(&self, mask: u8) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         if *self == Self::BuiltIn
-            && tracing == Tracing::Off
             && let Some(kind) = B::embedded(mask)
         {
             return Ok(kind);
         }
+        self.compile::<B>(mask, View::Bare)
+    }
+
+    /// The model of this RTL inside a top that also holds the golden model's outputs, state and rule,
+    /// for traces of both.
+    ///
+    /// # Errors
+    /// As [`Rtl::model`].
+    pub fn observed<B: Block>(
+        &self,
+        mask: u8,
+        tracing: Tracing,
+    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+        // First without the top around it, so that wrong ports are reported as what they are.
+        self.model::<B>(mask)?;
+        self.compile::<B>(mask, View::Observed(tracing))
+    }
+
+    fn compile<B: Block>(
+        &self,
+        mask: u8,
+        view: View,
+    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         let cache = cache_folder()?;
         let built_in = write_built_in::<B>(&cache)?;
         let top = built_in.join(format!("{}.v", B::TOP));
-        let (sources, include) = match self {
+        let (mut sources, include) = match self {
             Self::BuiltIn => (vec![top], vec![built_in]),
             Self::Path(path) if path.is_dir() => {
                 let given = path.join(format!("{}.v", B::TOP));
@@ -83,8 +101,21 @@ impl Rtl {
                 (sources, vec![folder, built_in])
             }
         };
+        let (name, tracing) = match view {
+            View::Bare => (B::TOP, Tracing::Off),
+            View::Observed(tracing) => {
+                let text = observing_top::<B>();
+                let hash = short_hex(Sha256::new_with_prefix(&text));
+                let folder = cache.join(format!("observer-{hash}"));
+                fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+                let path = folder.join(format!("{OBSERVING_TOP}.sv"));
+                write_whole(&path, &text)?;
+                sources.insert(0, path);
+                (OBSERVING_TOP, tracing)
+            }
+        };
         let design = Design {
-            top: B::TOP.to_owned(),
+            top: name.to_owned(),
             sources,
             include,
             parameters: B::MASK_PARAMETER
@@ -132,15 +163,79 @@ fn write_built_in<B: Block>(cache: &Path) -> Result<PathBuf, Error> {
     fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
     for (name, text) in B::SOURCES {
         let path = folder.join(name);
-        if fs::read_to_string(&path).is_ok_and(|there| there == *text) {
-            continue;
-        }
-        // Another thread or process may read it at this moment: the file appears whole.
-        let mut file = NamedTempFile::new_in(&folder).map_err(Error::write(&folder))?;
-        file.write_all(text.as_bytes()).map_err(Error::write(&path))?;
-        file.persist(&path).map_err(|error| Error::write(&path)(error.error))?;
+        write_whole(&path, text)?;
     }
     Ok(folder)
+}
+
+/// Writes a file unless it is there already. It appears whole: another thread or process may be
+/// reading it.
+fn write_whole(path: &Path, text: &str) -> Result<(), Error> {
+    if fs::read_to_string(path).is_ok_and(|there| there == text) {
+        return Ok(());
+    }
+    let folder = path.parent().unwrap_or(Path::new("."));
+    let mut file = NamedTempFile::new_in(folder).map_err(Error::write(folder))?;
+    file.write_all(text.as_bytes()).map_err(Error::write(path))?;
+    file.persist(path).map_err(|error| Error::write(path)(error.error))?;
+    Ok(())
+}
+
+/// How a model is built.
+#[derive(Debug, Clone, Copy)]
+enum View {
+    /// As it is.
+    Bare,
+    /// Inside an observing top, with waves.
+    Observed(Tracing),
+}
+
+/// Module name of the observing top.
+const OBSERVING_TOP: &str = "cosim_top";
+/// Bits of a text in a trace.
+const TEXT_BITS: u32 = 192;
+
+/// A Verilog top that holds the DUT as `dut` and, in a scope `golden`, the golden model's outputs.
+fn observing_top<B: Block>() -> String {
+    let (inputs, outputs) = (B::Inputs::PORTS, B::Outputs::PORTS);
+    let declare = |direction: &str, prefix: &str, port: &Port| {
+        format!("  {direction} wire [{}:0] {prefix}{}", port.width - 1, port.name)
+    };
+    let texts = |prefix: &str| {
+        ["state", "rule"].map(|name| format!("  input wire [{}:0] {prefix}{name}", TEXT_BITS - 1))
+    };
+    let mut ports = vec!["  input wire clk".to_owned()];
+    ports.extend(inputs.iter().map(|port| declare("input", "", port)));
+    ports.extend(outputs.iter().map(|port| declare("output", "", port)));
+    ports.extend(outputs.iter().map(|port| declare("input", "cosim_golden_", port)));
+    ports.extend(texts("cosim_golden_"));
+    ports.push("  output wire [63:0] cosim_dut_state".to_owned());
+    let names = || inputs.iter().chain(outputs).map(|port| port.name);
+    let mut dut_pins = vec!["    .clk(clk)".to_owned()];
+    dut_pins.extend(names().map(|name| format!("    .{name}({name})")));
+    let golden_names = || outputs.iter().map(|port| port.name).chain(["state", "rule"]);
+    let golden_pins: Vec<String> =
+        golden_names().map(|name| format!("    .{name}(cosim_golden_{name})")).collect();
+    let mut golden_ports: Vec<String> =
+        outputs.iter().map(|port| declare("input", "", port)).collect();
+    golden_ports.extend(texts(""));
+    let (parameter, argument) = match B::MASK_PARAMETER {
+        Some(name) => {
+            (format!(" #(parameter [7:0] {name} = 8'h00)"), format!(" #(.{name}({name}))"))
+        }
+        None => (String::new(), String::new()),
+    };
+    let state = B::STATE_REGISTER.map_or("64'd0".to_owned(), |name| format!("64'(dut.{name})"));
+    format!(
+        "module {OBSERVING_TOP}{parameter} (\n{}\n);\n  {}{argument} dut (\n{}\n  );\n  golden golden \
+         (\n{}\n  );\n  assign cosim_dut_state = {state};\nendmodule\n\nmodule golden (\n{}\n);\n\
+         endmodule\n",
+        ports.join(",\n"),
+        B::TOP,
+        dut_pins.join(",\n"),
+        golden_pins.join(",\n"),
+        golden_ports.join(",\n"),
+    )
 }
 
 /// The first 12 hex digits of a hash.

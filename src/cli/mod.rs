@@ -1,16 +1,21 @@
 //! The command line.
 
 mod bench;
+mod explain;
 mod list;
 mod options;
+mod replay;
 mod run;
+mod shrink;
 mod summary;
 
 use crate::error::Error;
 use clap::{Parser, Subcommand};
 use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
-use std::process::ExitCode;
+use std::process::{self, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 
 const AFTER_HELP: &str = "\
@@ -29,6 +34,12 @@ struct Cli {
 enum Command {
     /// Regression: random cases through RTL and golden model, side by side.
     Run(run::Arguments),
+    /// Run JSON vectors again.
+    Replay(replay::Arguments),
+    /// The smallest vector that still shows the same failure.
+    Shrink(shrink::Arguments),
+    /// A failure for a person: values decoded, cycles around it.
+    Explain(explain::Arguments),
     /// Cycles per second of the bare model and of the harness, on one core.
     Bench(bench::Arguments),
     /// Blocks, profiles, scenarios and rules.
@@ -46,6 +57,9 @@ pub fn main() -> ExitCode {
     let cli = Cli::parse();
     let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
         Command::Run(arguments) => run::execute(&arguments),
+        Command::Replay(arguments) => replay::execute(&arguments),
+        Command::Shrink(arguments) => shrink::execute(&arguments),
+        Command::Explain(arguments) => explain::execute(&arguments),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
     }));
@@ -75,6 +89,24 @@ fn print_text(text: &str) -> Result<(), Error> {
         }
         _ => Ok(()),
     }
+}
+
+/// Exit code of an interrupted command.
+const INTERRUPTED: u8 = 130;
+
+/// Runs `stop` on ^C and on termination; the second time ends the process at once. Returns a way to ask
+/// whether it happened.
+fn interruption(stop: impl Fn() + Send + 'static) -> Result<impl Fn() -> bool, Error> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    ctrlc::set_handler(move || {
+        if set.swap(true, Ordering::Relaxed) {
+            process::exit(i32::from(INTERRUPTED));
+        }
+        stop();
+    })
+    .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
+    Ok(move || flag.load(Ordering::Relaxed))
 }
 
 /// Whether a progress bar has somebody to look at it.

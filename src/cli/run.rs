@@ -2,20 +2,22 @@
 
 use super::options::{Format, Target, find_block};
 use super::summary::Summary;
-use super::{is_watched, print_json, print_text};
-use crate::engine::Setup;
+use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
+use crate::engine::{Session, Setup};
 use crate::error::Error;
-use crate::harness::Outcome;
+use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
 use crate::runner::{
-    self, Case, End, Fixes, Header, Limits, Plan, Progress, RunDirectory, Shard, Tally, Timing,
+    self, Case, End, Failures, Fixes, Header, Limits, Plan, Progress, RunDirectory, Shard, Tally,
+    Timing,
 };
+use crate::vector::Origin;
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rand::RngExt;
 use std::env;
 use std::path::PathBuf;
-use std::process::{self, ExitCode};
+use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -24,7 +26,6 @@ use std::time::{Duration, Instant};
 
 const PACKETS: u32 = 64;
 const CASES: u64 = 400;
-const INTERRUPTED: u8 = 130;
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -62,6 +63,12 @@ pub struct Arguments {
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// Keep failing vectors as they are.
+    #[arg(long)]
+    no_shrink: bool,
+    /// Keep the vectors of the first N matching cases, too.
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    save_vectors: u64,
     /// A case whose model does not return for so long hangs.
     #[arg(long, value_name = "DURATION", default_value = "60s",
           value_parser = humantime::parse_duration)]
@@ -186,11 +193,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let folder =
         arguments.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(seed.to_string()));
+    let reproduce = Reproduce::new(arguments, &rtl, seed);
+    let origin = Origin {
+        seed: Some(seed),
+        build: Some(crate::BUILD.to_owned()),
+        rtl: Some(header.rtl.clone()),
+        ..Origin::default()
+    };
+    let shrink = !arguments.no_shrink;
     let mut observer = Observer {
         tally: Tally::new(block, &plan),
         directory: RunDirectory::begin(&folder, &header)?,
-        failures: Vec::new(),
-        reproduce: Reproduce::new(arguments, &rtl, seed),
+        failures: Failures::new(block, session.clone(), rtl, &folder, origin.clone(), shrink),
+        session: session.clone(),
+        profiles: plan.profiles.clone(),
+        origin,
+        save: arguments.save_vectors,
         bar: progress_bar(&plan, arguments.quiet),
     };
     let limits = Limits {
@@ -199,7 +217,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         time: arguments.time,
         stuck_after: arguments.stuck_after,
     };
-    let interrupted = interruption()?;
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(&interrupted);
+    let _ = interruption(move || stop.store(true, Ordering::Relaxed))?;
     let begin = Instant::now();
     let end = runner::run(&session, &plan, &limits, &interrupted, &mut observer)?;
     let elapsed = begin.elapsed();
@@ -212,11 +232,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         seconds: elapsed.as_secs_f64(),
         cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
     };
-    let results = directory.finish(&tally, end, &timing)?;
+    let results = directory.finish(&tally, failures.groups(), end, &timing)?;
     let summary = Summary {
         header: &header,
         tally: &tally,
-        failures: &failures,
+        failures: failures.groups(),
+        command: &|case| reproduce.command(case),
+        folder: &folder,
         end,
         timing: &timing,
         results,
@@ -242,40 +264,32 @@ fn warn_of_other_build(build: Option<&str>) {
     }
 }
 
-/// A failure and the command that shows it again.
-#[derive(Debug, Clone)]
-pub struct Failure {
-    /// The case's name.
-    pub case: String,
-    /// The verdict, in words.
-    pub verdict: String,
-    /// The command line.
-    pub command: String,
-}
-
-/// Failures kept for the summary; all of them are in `results.json`.
-pub const FAILURES_SHOWN: usize = 20;
-
 /// Collects what the run does.
 struct Observer {
     tally: Tally,
     directory: RunDirectory,
-    failures: Vec<Failure>,
-    reproduce: Reproduce,
+    failures: Failures,
+    session: Arc<dyn Session>,
+    profiles: Vec<Fixes>,
+    origin: Origin,
+    /// Vectors of matching cases still to be saved.
+    save: u64,
     bar: ProgressBar,
 }
 
 impl Progress for Observer {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        self.tally.add(case, outcome);
         self.bar.inc(1);
         self.bar.set_message(format!("{:.1} M cycles", self.tally.totals.cycles as f64 / 1e6));
-        self.tally.add(case, outcome);
-        if outcome.verdict.is_failure() && self.failures.len() < FAILURES_SHOWN {
-            self.failures.push(Failure {
-                case: case.name.clone(),
-                verdict: outcome.verdict.to_string(),
-                command: self.reproduce.command(case),
-            });
+        if outcome.verdict.is_failure() {
+            self.bar.set_message(format!("shrinking {}", case.name));
+            self.failures.add(case, &self.profiles[case.profile].name, outcome)?;
+        } else if self.save > 0 && outcome.verdict == Verdict::Match {
+            self.save -= 1;
+            let about = format!("{}: everything matches", case.name);
+            let origin = Origin { about, case: Some(case.name.clone()), ..self.origin.clone() };
+            self.directory.save(case, &self.session.vector(case, origin, None)?)?;
         }
         self.directory.case(case, outcome)
     }
@@ -332,17 +346,4 @@ fn progress_bar(plan: &Plan, quiet: bool) -> ProgressBar {
         bar.set_style(style);
     }
     bar
-}
-
-/// A flag that ^C and termination set; the second time ends the process at once.
-fn interruption() -> Result<Arc<AtomicBool>, Error> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
-    ctrlc::set_handler(move || {
-        if set.swap(true, Ordering::Relaxed) {
-            process::exit(i32::from(INTERRUPTED));
-        }
-    })
-    .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
-    Ok(flag)
 }

@@ -1,20 +1,25 @@
 //! The summary of a run.
 
-use super::run::{FAILURES_SHOWN, Failure};
-use crate::runner::{End, Header, ProfileTally, Tally, Timing, Totals};
+use crate::runner::{CASES_SHOWN, Case, End, Group, Header, ProfileTally, Tally, Timing, Totals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 /// Rules on one line of the summary.
 const RULES_PER_LINE: usize = 8;
+
+/// Groups of failures shown with all they have; the others get one line.
+const GROUPS_SHOWN: usize = 5;
 
 /// Everything a summary is made of.
 pub struct Summary<'a> {
     pub header: &'a Header,
     pub tally: &'a Tally,
-    pub failures: &'a [Failure],
+    pub failures: &'a [Group],
+    /// The command that shows a case again.
+    pub command: &'a dyn Fn(&Case) -> String,
+    pub folder: &'a Path,
     pub end: End,
     pub timing: &'a Timing,
     pub results: PathBuf,
@@ -23,12 +28,11 @@ pub struct Summary<'a> {
 impl Summary<'_> {
     /// For programs.
     pub fn json(&self) -> Value {
-        let failures: Vec<Value> = self
+        let commands: BTreeMap<String, String> = self
             .failures
             .iter()
-            .map(|Failure { case, verdict, command }| {
-                json!({ "case": case, "verdict": verdict, "command": command })
-            })
+            .flat_map(|group| &group.first_cases)
+            .map(|case| (case.name.clone(), (self.command)(case)))
             .collect();
         json!({
             "run": self.header,
@@ -36,7 +40,8 @@ impl Summary<'_> {
             "ended": self.end,
             "totals": self.tally.totals,
             "profiles": self.tally.profiles,
-            "failures": failures,
+            "failures": self.failures,
+            "commands": commands,
             "timing": self.timing,
             "results": self.results,
         })
@@ -100,12 +105,36 @@ impl Summary<'_> {
                 "\n{mismatched} mismatches, {hung} hangs, {check_failed} failed checks, {crashed} crashes"
             );
         }
-        for Failure { case, verdict, command } in self.failures {
-            let _ = writeln!(text, "  {case}: {verdict}\n    {command}");
+        for group in self.failures.iter().take(GROUPS_SHOWN) {
+            self.group(group, text);
         }
-        if failures > FAILURES_SHOWN as u64 {
-            let more = failures - FAILURES_SHOWN as u64;
-            let _ = writeln!(text, "  and {more} more in {}", self.results.display());
+        if self.failures.len() > GROUPS_SHOWN {
+            text.push_str("\n  more signatures, each with a vector of its own\n");
+        }
+        for Group { signature, count, .. } in self.failures.iter().skip(GROUPS_SHOWN) {
+            let _ = writeln!(text, "  {count:6}  {signature}");
+        }
+    }
+
+    fn group(&self, group: &Group, text: &mut String) {
+        let Group { signature, count, verdict, vector, packets, cycles, waves, notes, .. } = group;
+        let vector = self.folder.join(vector);
+        let cases = if *count == 1 { "case" } else { "cases" };
+        let _ = writeln!(text, "\n  {signature}: {count} {cases}\n    {verdict}");
+        let _ =
+            writeln!(text, "    vector: {} ({packets} packets, {cycles} cycles)", vector.display());
+        if let Some(waves) = waves {
+            let _ = writeln!(text, "    waves: {}", self.folder.join(waves).display());
+        }
+        for note in notes {
+            let _ = writeln!(text, "    {note}");
+        }
+        for case in &group.first_cases {
+            let _ = writeln!(text, "    {}", (self.command)(case));
+        }
+        if *count > CASES_SHOWN as u64 {
+            let more = count - CASES_SHOWN as u64;
+            let _ = writeln!(text, "    and {more} more in {}", self.results.display());
         }
     }
 

@@ -1,8 +1,7 @@
 //! The lock-step loop: one case, DUT and golden model side by side.
 
 use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Stimulus, Violation};
-use serde::Serialize;
-use std::fmt;
+use super::verdict::{Mismatch, Verdict};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use verilated::{Error, Model, Pins};
 use zerocopy::{FromZeros, IntoBytes};
@@ -45,6 +44,37 @@ pub trait Dut<B: Block> {
     /// # Errors
     /// If the DUT stopped by itself.
     fn edge(&mut self) -> Result<(), Error>;
+
+    /// Whether the DUT wants to be shown the golden model in every cycle, for a trace.
+    const OBSERVES: bool = false;
+
+    /// The cycle, after both have settled. Only if the DUT observes.
+    fn observe(&mut self, _: &Moment<'_, B>) {}
+
+    /// The golden model after the rising edge, still with the cycle's inputs. Only if the DUT observes.
+    fn observe_edge(&mut self, _outputs: &B::Outputs, _state: &'static str) {}
+
+    /// Cycles to go on after the first mismatch.
+    fn aftermath(&self) -> u64 {
+        0
+    }
+}
+
+/// One cycle as the harness sees it.
+#[derive(Debug)]
+pub struct Moment<'a, B: Block> {
+    /// The cycle.
+    pub cycle: u64,
+    /// The inputs.
+    pub inputs: &'a B::Inputs,
+    /// The golden model's outputs.
+    pub expected: &'a B::Outputs,
+    /// The DUT's outputs.
+    pub actual: &'a B::Outputs,
+    /// The golden model's state.
+    pub state: &'static str,
+    /// The rules that fire on the coming edge.
+    pub rules: RuleSet,
 }
 
 impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
@@ -57,97 +87,6 @@ impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
     fn edge(&mut self) -> Result<(), Error> {
         Self::edge(self)
     }
-}
-
-/// How a case ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-#[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Verdict {
-    /// Every output was equal in every cycle and every check held.
-    Match,
-    /// An output differed.
-    Mismatch(Mismatch),
-    /// The golden model waits for something that will not come.
-    Hang {
-        /// The cycle at which patience ended; `None` if the DUT itself did not return.
-        cycle: Option<u64>,
-        /// The golden model's state.
-        state: &'static str,
-    },
-    /// The scoreboard objects.
-    CheckFailed {
-        /// The cycle.
-        cycle: u64,
-        /// The check and its message.
-        #[serde(flatten)]
-        violation: Violation,
-    },
-    /// The DUT or the golden model stopped by itself.
-    Crashed {
-        /// The cycle, if it is known.
-        cycle: Option<u64>,
-        /// What it said.
-        message: String,
-    },
-    /// The run was interrupted before the case ended.
-    Cancelled,
-}
-
-impl Verdict {
-    /// The verdict's name in results and summaries.
-    pub fn name(&self) -> &'static str {
-        match self {
-            Self::Match => "match",
-            Self::Mismatch(_) => "mismatch",
-            Self::Hang { .. } => "hang",
-            Self::CheckFailed { .. } => "check failed",
-            Self::Crashed { .. } => "crashed",
-            Self::Cancelled => "cancelled",
-        }
-    }
-
-    /// Whether the case failed.
-    pub fn is_failure(&self) -> bool {
-        !matches!(self, Self::Match | Self::Cancelled)
-    }
-}
-
-impl fmt::Display for Verdict {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())?;
-        match self {
-            Self::Match | Self::Cancelled => Ok(()),
-            Self::Mismatch(Mismatch { cycle, port, expected, actual, state }) => {
-                write!(f, " at cycle {cycle} in {state}: {port} is {actual}, expected {expected}")
-            }
-            Self::Hang { cycle: Some(cycle), state } => {
-                write!(f, " at cycle {cycle}: nothing happens any more in {state}")
-            }
-            Self::Hang { cycle: None, .. } => f.write_str(": the model did not return"),
-            Self::CheckFailed { cycle, violation: Violation { check, message } } => {
-                write!(f, " at cycle {cycle}: {check}: {message}")
-            }
-            Self::Crashed { cycle: Some(cycle), message } => {
-                write!(f, " at cycle {cycle}: {message}")
-            }
-            Self::Crashed { cycle: None, message } => write!(f, ": {message}"),
-        }
-    }
-}
-
-/// The first difference of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Mismatch {
-    /// The cycle, counted from 0, the reset cycle.
-    pub cycle: u64,
-    /// The first differing port.
-    pub port: &'static str,
-    /// The golden model's value, as a Verilog literal.
-    pub expected: String,
-    /// The DUT's value, as a Verilog literal.
-    pub actual: String,
-    /// The golden model's state in that cycle.
-    pub state: &'static str,
 }
 
 /// What one case did.
@@ -275,10 +214,10 @@ impl<B: Block> Source<B> for RawPins<'_, B> {
 }
 
 /// The loop. Nothing in it allocates, locks or calls through a table but the DUT itself.
-fn lock_step<B: Block>(
+fn lock_step<B: Block, D: Dut<B>>(
     source: &mut impl Source<B>,
     mask: u8,
-    dut: &mut impl Dut<B>,
+    dut: &mut D,
     watch: &Watch,
 ) -> (Verdict, u64, Vec<u64>) {
     let mut golden = B::Golden::new(mask);
@@ -287,24 +226,41 @@ fn lock_step<B: Block>(
     let mut inputs = B::reset_inputs();
     let mut expected = B::Outputs::new_zeroed();
     let mut actual = B::Outputs::new_zeroed();
+    // The first mismatch, and the cycles still to go after it.
+    let mut mismatched: Option<(Verdict, u64)> = None;
     let verdict = loop {
         golden.outputs(&inputs, &mut expected);
         if let Err(error) = dut.settle(&inputs, &mut actual) {
             break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
         }
-        if !same(expected.as_bytes(), actual.as_bytes())
-            && let Some(mismatch) = mismatch::<B>(&expected, &actual, cycle, golden.state())
-        {
-            break Verdict::Mismatch(mismatch);
-        }
+        let state = golden.state();
         // The cycle in reset that begins a case is the harness's own; the source starts after it.
         let stop = if cycle == 0 { None } else { source.clock(&inputs, &expected, cycle) };
-        match stop {
-            None => {}
-            Some(Stop::Violation(violation)) => break Verdict::CheckFailed { cycle, violation },
-            Some(Stop::Hang) => break Verdict::Hang { cycle: Some(cycle), state: golden.state() },
+        let rules = golden.clock(&inputs);
+        if D::OBSERVES {
+            let (inputs, expected, actual) = (&inputs, &expected, &actual);
+            dut.observe(&Moment { cycle, inputs, expected, actual, state, rules });
         }
-        count(golden.clock(&inputs), &mut hits);
+        if !same(expected.as_bytes(), actual.as_bytes()) && mismatched.is_none() {
+            let verdict = mismatch::<B>(&expected, &actual, cycle, state, rules);
+            mismatched = Some((verdict, dut.aftermath()));
+        }
+        match (&mut mismatched, stop) {
+            (Some((verdict, 0)), _) => break verdict.clone(),
+            (Some((_, left)), _) => *left -= 1,
+            (None, None) => {}
+            (None, Some(Stop::Violation(violation))) => {
+                break Verdict::CheckFailed { cycle, violation };
+            }
+            (None, Some(Stop::Hang)) => {
+                break Verdict::Hang { cycle: Some(cycle), state: state.to_owned() };
+            }
+        }
+        count(rules, &mut hits);
+        if D::OBSERVES {
+            golden.outputs(&inputs, &mut expected);
+            dut.observe_edge(&expected, golden.state());
+        }
         if let Err(error) = dut.edge() {
             break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
         }
@@ -316,9 +272,10 @@ fn lock_step<B: Block>(
             }
         }
         if !source.next(&mut inputs) {
-            break match source.finish() {
-                Ok(()) => Verdict::Match,
-                Err(violation) => Verdict::CheckFailed { cycle, violation },
+            break match (mismatched, source.finish()) {
+                (Some((verdict, _)), _) => verdict,
+                (None, Ok(())) => Verdict::Match,
+                (None, Err(violation)) => Verdict::CheckFailed { cycle, violation },
             };
         }
     };
@@ -347,13 +304,20 @@ fn mismatch<B: Block>(
     actual: &B::Outputs,
     cycle: u64,
     state: &'static str,
-) -> Option<Mismatch> {
-    let port = expected.first_difference(actual)?;
-    Some(Mismatch {
+    rules: RuleSet,
+) -> Verdict {
+    let rules: Vec<&str> = rules.iter().map(|rule| B::RULES[rule].name).collect();
+    // Structs that differ in no port differ in padding, which models leave at zero.
+    let (port, expected, actual) = match expected.first_difference(actual) {
+        Some(port) => (port.name, port.show(expected.as_bytes()), port.show(actual.as_bytes())),
+        None => ("padding", String::new(), String::new()),
+    };
+    Verdict::Mismatch(Mismatch {
         cycle,
-        port: port.name,
-        expected: port.show(expected.as_bytes()),
-        actual: port.show(actual.as_bytes()),
-        state,
+        port: port.to_owned(),
+        expected,
+        actual,
+        state: state.to_owned(),
+        rule: rules.join("+"),
     })
 }

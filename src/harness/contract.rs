@@ -14,13 +14,13 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::fmt::Debug;
-use verilated::{ModelKind, Pins};
+use verilated::{Field, ModelKind, Pins};
 
 /// The random numbers of a case; portable, so that a seed means the same on every machine.
 pub type CaseRng = Xoshiro256PlusPlus;
 
 /// A block under test: its pins, its models and its stimulus.
-pub trait Block: Sized + Send + Sync + 'static {
+pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The name on the command line.
     const NAME: &'static str;
     /// What the block does, in one line.
@@ -72,6 +72,39 @@ pub trait Block: Sized + Send + Sync + 'static {
 
     /// Why no legal stimulus hits a rule under `mask`; `None` if one can.
     fn unreachable(rule: usize, mask: u8) -> Option<String>;
+
+    /// Checks what the types of a traffic cannot say, as the order of its packets.
+    ///
+    /// # Errors
+    /// Where it is wrong and why.
+    fn check(traffic: &Self::Traffic) -> Result<(), Objection>;
+
+    /// The RTL's state register inside the top module, at most 64 bits, if the block has one.
+    const STATE_REGISTER: Option<&'static str>;
+
+    /// Name of a state by its code in the RTL.
+    fn state_name(code: u64) -> Option<&'static str>;
+
+    /// The rules that lead from one state to another.
+    fn rules_between(from: &str, to: &str) -> Vec<&'static str>;
+
+    /// The named fields of a wide port.
+    fn fields(port: &str) -> &'static [(&'static str, Field)];
+
+    /// What a value of a field stands for, as an opcode's name.
+    fn meaning(field: &str, value: u64) -> Option<String>;
+
+    /// The stimulus in flight once `packets` packets were taken, in words.
+    fn in_flight(traffic: &Self::Traffic, packets: u64) -> Vec<String>;
+}
+
+/// What is wrong with a traffic, and where.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Objection {
+    /// Place in the JSON of the traffic, as in `packets[3].wqe`.
+    pub path: String,
+    /// What is wrong and what was expected.
+    pub message: String,
 }
 
 /// A named mask of fixes.
@@ -188,18 +221,18 @@ pub trait Scoreboard<'a, B: Block> {
 }
 
 /// A failed check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct Violation {
     /// The check's name.
-    pub check: &'static str,
+    pub check: String,
     /// What was expected and what was seen.
     pub message: String,
 }
 
 impl Violation {
     /// A violation of `check`.
-    pub fn new(check: &'static str, message: impl fmt::Display) -> Self {
-        Self { check, message: message.to_string() }
+    pub fn new(check: &str, message: impl fmt::Display) -> Self {
+        Self { check: check.to_owned(), message: message.to_string() }
     }
 }
 

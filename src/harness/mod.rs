@@ -6,11 +6,13 @@ mod layout;
 mod noise;
 pub mod raw_pins;
 mod span;
+mod verdict;
 
-pub use case::{Dut, Mismatch, Outcome, Verdict, Watch, run};
+pub use case::{Dut, Moment, Outcome, Watch, run};
 pub use contract::{
-    Block, CaseRng, Environment, Golden, Profile, Rule, RuleSet, Scenario, Scoreboard, Stimulus,
-    Violation,
+    Block, CaseRng, Environment, Golden, Objection, Profile, Rule, RuleSet, Scenario, Scoreboard,
+    Stimulus, Violation,
 };
 pub use noise::Noise;
 pub use span::Span;
+pub use verdict::{Mismatch, Signature, Verdict};

@@ -1,10 +1,12 @@
 //! The runner: plans cases, runs them on all cores, and writes what they did.
 
+mod failures;
 mod plan;
 mod pool;
 mod results;
 mod tally;
 
+pub use failures::{CASES_SHOWN, Failures, Group, SHRINK_BUDGET};
 pub use plan::{Case, Fixes, Plan, Shard, case_seed};
 pub use pool::{End, Limits, Progress, run};
 pub use results::{Header, RunDirectory, Timing};

@@ -218,7 +218,7 @@ impl Runner<'_> {
         self.pool = pool(limits.threads)?;
         for place in stuck {
             let mut outcome = Outcome::crashed(None, String::new(), 0);
-            outcome.verdict = Verdict::Hang { cycle: None, state: "unknown" };
+            outcome.verdict = Verdict::Hang { cycle: None, state: "unknown".to_owned() };
             self.land((place, outcome));
         }
         // Those the lost threads never began.
@@ -242,7 +242,9 @@ fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::engine::ShrunkVector;
     use crate::runner::{Fixes, Shard};
+    use crate::vector::Origin;
 
     /// A session whose cases do what their index says; no model is involved.
     struct Script;
@@ -258,7 +260,7 @@ mod tests {
             outcome.cycles = index;
             outcome.verdict = match index {
                 3 => panic!("case {index} breaks"),
-                5 => Verdict::Hang { cycle: Some(1), state: "s" },
+                5 => Verdict::Hang { cycle: Some(1), state: "s".to_owned() },
                 1_000_000 => loop {
                     // A model that never returns, until the test is over.
                     std::thread::sleep(Duration::from_millis(1));
@@ -271,6 +273,14 @@ mod tests {
             // Later cases tend to be done first.
             std::thread::sleep(Duration::from_micros(500 / (index % 7 + 1)));
             outcome
+        }
+
+        fn vector(&self, _: &Case, _: Origin, _: Option<&Verdict>) -> Result<String, Error> {
+            unreachable!("the pool writes no vectors")
+        }
+
+        fn shrunk(&self, _: &Case, _: &Outcome, _: Origin, _: u64) -> Result<ShrunkVector, Error> {
+            unreachable!("the pool shrinks nothing")
         }
     }
 

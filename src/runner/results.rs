@@ -3,6 +3,7 @@
 //! `results.json` is the same, byte by byte, for the same seed and build; all that depends on the
 //! machine or the moment is in `timing.json`.
 
+use super::failures::Group;
 use super::plan::Case;
 use super::pool::End;
 use super::tally::Tally;
@@ -16,6 +17,8 @@ use std::path::{Path, PathBuf};
 const RESULTS: &str = "results.json";
 const UNFINISHED: &str = "results.json.unfinished";
 const TIMING: &str = "timing.json";
+const FAILURES: &str = "failures";
+const SAVED: &str = "saved";
 
 /// What identifies a run.
 #[derive(Debug, Clone, Serialize)]
@@ -89,6 +92,12 @@ impl RunDirectory {
                 fs::remove_file(&path).map_err(Error::write(&path))?;
             }
         }
+        for old in [FAILURES, SAVED] {
+            let path = folder.join(old);
+            if path.is_dir() {
+                fs::remove_dir_all(&path).map_err(Error::write(&path))?;
+            }
+        }
         let path = folder.join(UNFINISHED);
         let file = File::create(&path).map_err(Error::write(&path))?;
         let mut directory =
@@ -122,15 +131,33 @@ impl RunDirectory {
         self.write(format_args!("{separator}{}", to_json(&line)))
     }
 
+    /// Keeps the vector of a case that matched.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn save(&self, case: &Case, text: &str) -> Result<(), Error> {
+        let folder = self.folder.join(SAVED);
+        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+        let path = folder.join(format!("{}.json", case.name.replace('/', "-")));
+        fs::write(&path, text).map_err(Error::write(path))
+    }
+
     /// Ends the directory: totals, rules and counters by profile. Only now is there a `results.json`.
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn finish(mut self, tally: &Tally, end: End, timing: &Timing) -> Result<PathBuf, Error> {
+    pub fn finish(
+        mut self,
+        tally: &Tally,
+        failures: &[Group],
+        end: End,
+        timing: &Timing,
+    ) -> Result<PathBuf, Error> {
         self.write(format_args!(
-            "\n],\n\"profiles\": {},\n\"totals\": {},\n\"ended\": {},\n\"passed\": {}\n}}\n",
+            "\n],\n\"profiles\": {},\n\"totals\": {},\n\"failures\": {},\n\"ended\": {},\n\"passed\": {}\n}}\n",
             to_json(&tally.profiles),
             to_json(&tally.totals),
+            to_json(failures),
             to_json(&end),
             tally.totals.passed() && end != End::Interrupted,
         ))?;
@@ -149,7 +176,7 @@ impl RunDirectory {
 }
 
 /// JSON text; what is written here has string keys and finite numbers, so it always has one.
-fn to_json(value: &impl Serialize) -> String {
+fn to_json(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| format!("\"{error}\""))
 }
 

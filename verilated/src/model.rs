@@ -337,6 +337,28 @@ impl<I: Pins, O: Pins> Model<I, O> {
         }
     }
 
+    /// Shows the golden model's outputs, state and rule to a model inside an observing top, so that
+    /// a trace holds both; does nothing in others. Texts keep their first 24 characters.
+    pub fn observe(&mut self, outputs: &O, state: &str, rule: &str) {
+        let (state, rule) = (text_words(state), text_words(rule));
+        // SAFETY: the model is alive; the size of the struct was checked with its kind; the texts
+        // have the length the shim reads.
+        unsafe {
+            function(self.kind.api.observe)(
+                self.raw.as_ptr(),
+                std::ptr::from_ref(outputs).cast(),
+                state.as_ptr(),
+                rule.as_ptr(),
+            );
+        }
+    }
+
+    /// The RTL's state register, of a model inside an observing top; else 0.
+    pub fn probe(&mut self) -> u64 {
+        // SAFETY: the model is alive.
+        unsafe { function(self.kind.api.probe)(self.raw.as_ptr()) }
+    }
+
     /// The model's context.
     pub fn context(&mut self) -> &mut Context {
         &mut self.context
@@ -352,6 +374,16 @@ impl<I, O> Drop for Model<I, O> {
             function(api.destroy)(self.raw.as_ptr());
         }
     }
+}
+
+/// A text as a Verilog string: ASCII, the last character in the low byte.
+fn text_words(text: &str) -> [u32; shim::VL_TEXT_WORDS as usize] {
+    let mut words = [0; shim::VL_TEXT_WORDS as usize];
+    let shown = &text.as_bytes()[..text.len().min(words.len() * 4)];
+    for (index, byte) in shown.iter().rev().enumerate() {
+        words[index / 4] |= u32::from(*byte) << (index % 4 * 8);
+    }
+    words
 }
 
 /// An entry of a table; the shim fills all of them.
@@ -386,4 +418,16 @@ fn c_path(path: &Path) -> Result<CString, Error> {
 pub(crate) fn same_abi(api: &vl_model_api) -> bool {
     // SAFETY: the runtime pointer of a table is the address of a constant.
     api.abi == shim::VL_SHIM_ABI && unsafe { &*api.runtime }.abi == shim::VL_SHIM_ABI
+}
+
+#[cfg(test)]
+mod tests {
+    use super::text_words;
+
+    #[test]
+    fn texts_are_verilog_strings() {
+        assert_eq!(text_words("AB")[0], 0x4142);
+        assert_eq!(text_words("IDLE_s")[..2], [0x4c45_5f73, 0x4944]);
+        assert_eq!(text_words(&"x".repeat(40)), [0x7878_7878; 6]);
+    }
 }

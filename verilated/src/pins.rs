@@ -1,5 +1,6 @@
 //! Packed structs of ports and their tables.
 
+use crate::Field;
 use crate::bits::hex;
 use std::fmt;
 use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
@@ -27,10 +28,21 @@ impl Port {
         }
     }
 
+    /// The port's bytes in those of its struct.
+    pub fn bytes<'a>(&self, pins: &'a [u8]) -> &'a [u8] {
+        &pins[self.offset..self.offset + self.size()]
+    }
+
+    /// A field of the port's value in the bytes of its struct, zero-extended.
+    pub fn field(&self, pins: &[u8], field: Field) -> u64 {
+        let bytes = self.bytes(pins);
+        let bit = |index: u32| u64::from(bytes[index as usize / 8] >> (index % 8) & 1);
+        field.range().rev().fold(0, |value, index| value << 1 | bit(index))
+    }
+
     /// The port's value in the bytes of its struct, as a Verilog literal like `24'h1f`.
     pub fn show(&self, pins: &[u8]) -> String {
-        let bytes = &pins[self.offset..self.offset + self.size()];
-        format!("{}'h{}", self.width, hex(bytes, self.width))
+        format!("{}'h{}", self.width, hex(self.bytes(pins), self.width))
     }
 }
 
@@ -43,10 +55,7 @@ pub trait Pins: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + 'static
     /// The first port whose value differs, if any.
     fn first_difference(&self, other: &Self) -> Option<&'static Port> {
         let (left, right) = (self.as_bytes(), other.as_bytes());
-        Self::PORTS.iter().find(|port| {
-            let bytes = port.offset..port.offset + port.size();
-            left[bytes.clone()] != right[bytes]
-        })
+        Self::PORTS.iter().find(|port| port.bytes(left) != port.bytes(right))
     }
 }
 
@@ -89,5 +98,19 @@ impl fmt::Display for PortDifference {
             }
             Self::Direction { port } => write!(f, "{port}: wrong direction"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_is_shown_whole_and_by_field() {
+        let port = Port { name: "p", width: 70, offset: 2 };
+        let pins = [0xff, 0xff, 0x21, 0x43, 0, 0, 0, 0, 0, 0, 0x3f, 0, 0, 0];
+        assert_eq!(port.show(&pins), "70'h3f0000000000004321");
+        assert_eq!(port.field(&pins, Field::new(11, 4)), 0x32);
+        assert_eq!(port.field(&pins, Field::new(69, 62)), 0xfc);
     }
 }

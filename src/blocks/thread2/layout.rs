@@ -2,6 +2,7 @@
 
 use super::rtl::{Bits64, Bits96, Bits128, Bits224, Bits256, Bits416, Bits488, Bits576};
 use crate::layout;
+use verilated::Field;
 
 layout! {
     /// `fetch_cxt_egress_head`: the contexts of QP, CQ and EQ.
@@ -289,6 +290,49 @@ pub mod status {
 
 /// Bytes of a slot, the unit of offsets in the RQ.
 pub const SLOT_BYTES: u64 = 16;
+
+/// The named fields of a wide port.
+pub fn fields(port: &str) -> &'static [(&'static str, Field)] {
+    const QUEUE_REQUEST: &[(&str, Field)] =
+        &[("queue_number", Field::new(23, 0)), ("queue_bytes", Field::new(63, 32))];
+    match port {
+        "fetch_cxt_egress_head" => Context::FIELDS,
+        "fetch_cxt_egress_data" => Header::FIELDS,
+        "fetch_mr_ingress_head" => MrHead::FIELDS,
+        "fetch_mr_ingress_data" => MrData::FIELDS,
+        "wqe_req_head" => WqeRequest::FIELDS,
+        "wqe_resp_data" => DataUnit::FIELDS,
+        "cq_req_head" | "eq_req_head" => QUEUE_REQUEST,
+        "cq_resp_head" | "eq_resp_head" => QueueResponse::FIELDS,
+        _ => &[],
+    }
+}
+
+/// What a value of a field stands for.
+pub fn meaning(field: &str, value: u64) -> Option<String> {
+    let of = |names: &[&str]| {
+        names.get(value as usize).filter(|name| !name.is_empty()).map(|name| (*name).to_owned())
+    };
+    match field {
+        "net_opcode" | "opcode" => of(&opcode::NAMES),
+        "service_type" | "qp_service_type" => of(&["RC", "UC", "RD", "UD", "CNP", "XRC"]),
+        "qp_state" => of(&["RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"]),
+        "status" => of(&["good", "local length error"]),
+        "flags" => {
+            let names = [
+                (mr_flag::ABSOLUTE, "absolute"),
+                (mr_flag::RELATIVE, "relative"),
+                (mr_flag::REMOTE_READ, "remote read"),
+                (mr_flag::REMOTE_WRITE, "remote write"),
+                (mr_flag::LOCAL_WRITE, "local write"),
+            ];
+            let set: Vec<&str> =
+                names.iter().filter(|(bit, _)| value & bit != 0).map(|(_, name)| *name).collect();
+            (!set.is_empty()).then(|| set.join(", "))
+        }
+        _ => None,
+    }
+}
 
 #[cfg(test)]
 mod tests {

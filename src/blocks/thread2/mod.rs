@@ -18,11 +18,11 @@ pub mod rtl {
     include!(concat!(env!("OUT_DIR"), "/thread2.rs"));
 }
 
-use crate::harness::{Block, CaseRng, Profile, Rule, Scenario, Stimulus};
+use crate::harness::{Block, CaseRng, Objection, Profile, Rule, Scenario, Stimulus};
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
-use verilated::ModelKind;
+use verilated::{Field, ModelKind};
 
 /// The block.
 #[derive(Debug, Clone, Copy)]
@@ -73,5 +73,32 @@ impl Block for Thread2 {
 
     fn unreachable(rule: usize, mask: u8) -> Option<String> {
         rows::unreachable(rule, mask)
+    }
+
+    fn check(traffic: &stimulus::Traffic) -> Result<(), Objection> {
+        stimulus::check(traffic)
+    }
+
+    const STATE_REGISTER: Option<&'static str> = Some("cur_state");
+
+    fn state_name(code: u64) -> Option<&'static str> {
+        rows::State::ALL.into_iter().find(|state| *state as u64 == code).map(rows::State::name)
+    }
+
+    fn rules_between(from: &str, to: &str) -> Vec<&'static str> {
+        let leads = |row: &&rows::Row| row.from.name() == from && row.to.name() == to;
+        rows::ROWS.iter().filter(leads).map(|row| row.name).collect()
+    }
+
+    fn fields(port: &str) -> &'static [(&'static str, Field)] {
+        layout::fields(port)
+    }
+
+    fn meaning(field: &str, value: u64) -> Option<String> {
+        layout::meaning(field, value)
+    }
+
+    fn in_flight(traffic: &stimulus::Traffic, packets: u64) -> Vec<String> {
+        stimulus::in_flight(traffic, packets)
     }
 }

@@ -1,6 +1,8 @@
 //! Traffic in the block's own terms: what a vector of `thread2` holds.
 
-use super::layout::{Context, DataUnit, Header, NextUnit};
+use super::layout::{self, Context, DataUnit, Header, NextUnit, opcode};
+use super::rows;
+use crate::harness::Objection;
 use crate::value::Uint;
 use serde::{Deserialize, Serialize};
 
@@ -90,12 +92,12 @@ pub struct Wqe {
 
 /// A DataUnit and the cycles before it is offered.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Unit {
     /// Cycles before the beat is offered.
     #[serde(default)]
     pub gap: Uint<12>,
     /// The beat.
-    #[serde(flatten)]
     pub data: DataUnit,
 }
 
@@ -119,4 +121,69 @@ pub struct Reset {
     pub after: Uint<12>,
     /// Cycles the reset lasts, at least 1.
     pub cycles: Uint<4>,
+}
+
+/// Checks what the types cannot say: a packet that consumes a WQE has one with a last beat, and the
+/// packets of a message come in order.
+pub fn check(traffic: &Traffic) -> Result<(), Objection> {
+    // The operation whose message is open, for each QP.
+    let mut open = [None; 256];
+    for (index, packet) in traffic.packets.iter().enumerate() {
+        let object = |field: &str, message: String| {
+            Err(Objection { path: format!("packets[{index}].{field}"), message })
+        };
+        let net_opcode = packet.header.net_opcode.get();
+        let name = opcode::NAMES[net_opcode as usize];
+        if rows::consumes_wqe(net_opcode) {
+            match &packet.wqe {
+                None => return object("wqe", format!("missing; a {name} packet consumes a WQE")),
+                Some(wqe) if wqe.units.is_empty() => {
+                    let message = "empty; the last beat of a WQE is a DataUnit".to_owned();
+                    return object("wqe.units", message);
+                }
+                Some(_) => {}
+            }
+        }
+        if packet.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+            return object("reset.cycles", "0; a reset lasts at least one cycle".to_owned());
+        }
+        let operation = match net_opcode {
+            code if rows::is_send(code) => "SEND",
+            code if rows::is_write(code) => "RDMA_WRITE",
+            _ => continue,
+        };
+        let open = &mut open[(packet.header.local_qpn.get() & 0xff) as usize];
+        let continues = name.contains("_MIDDLE") || name.contains("_LAST");
+        if continues && *open != Some(operation) {
+            let message = format!("{name} without a {operation}_FIRST of the same QP before it");
+            return object("header.net_opcode", message);
+        }
+        let goes_on = name.contains("_FIRST") || name.contains("_MIDDLE");
+        *open = goes_on.then_some(operation);
+    }
+    Ok(())
+}
+
+/// The packet being processed and the one that waits behind it, in words.
+pub fn in_flight(traffic: &Traffic, packets: u64) -> Vec<String> {
+    let taken = packets as usize;
+    let describe = |index: usize, role: &str| {
+        let Packet { header, wqe, .. } = traffic.packets.get(index)?;
+        let name = opcode::NAMES[header.net_opcode.get() as usize];
+        let service = layout::meaning("service_type", header.service_type.get());
+        let units = wqe.as_ref().map_or_else(String::new, |wqe| {
+            let bytes: Vec<String> =
+                wqe.units.iter().map(|unit| unit.data.byte_cnt.get().to_string()).collect();
+            format!(", WQE units of {} bytes", bytes.join("+"))
+        });
+        Some(format!(
+            "packet {index} {role}: {} on QP {:#x} ({}), {} bytes{units}",
+            if name.is_empty() { "unknown opcode" } else { name },
+            header.local_qpn.get(),
+            service.unwrap_or_else(|| "unknown service".to_owned()),
+            header.pkt_length.get(),
+        ))
+    };
+    let current = taken.checked_sub(1).and_then(|index| describe(index, "in flight"));
+    current.into_iter().chain(describe(taken, "next")).collect()
 }

@@ -18,6 +18,9 @@ extern "C" {
 // Raised whenever a table or the meaning of an entry changes.
 #define VL_SHIM_ABI 1
 
+// Words of a text shown to an observing top.
+#define VL_TEXT_WORDS 6
+
 // A VerilatedContext: simulation time, seeds, `$finish` flag and coverage counters of one model.
 typedef struct vl_context vl_context;
 // A verilated model.
@@ -74,8 +77,12 @@ typedef struct vl_model_api {
   int32_t (*trace_open)(vl_model *model, const char *path);
   // Adds the present values to the trace at `time`; times must grow.
   int32_t (*trace_dump)(vl_model *model, uint64_t time);
-  void (*trace_flush)(vl_model *model);
   void (*trace_close)(vl_model *model);
+  // For a model inside an observing top: shows it the golden model's outputs, state and rule (texts
+  // of VL_TEXT_WORDS words, last character in the low byte), and reads the RTL's state register.
+  void (*observe)(vl_model *model, const void *outputs, const uint32_t *state,
+                  const uint32_t *rule);
+  uint64_t (*probe)(vl_model *model);
 } vl_model_api;
 
 // The runtime linked into this program or library.

@@ -169,6 +169,7 @@ pub fn model_cpp(
     }
     text.push_str("};\n\n}  // namespace\n\n");
     text.push_str(&model_table(class, trace_class));
+    text.push_str(&observer(ports));
     let port_count = inputs.fields.len() + outputs.fields.len();
     let _ = write!(
         text,
@@ -176,12 +177,52 @@ pub fn model_cpp(
   static const vl_model_api api = {{
     VL_SHIM_ABI, vl_runtime(), \"{top}\", ports, {port_count}, sizeof(Inputs), sizeof(Outputs),
     {trace_kind}, {coverage}, create, destroy, settle, edge, run_recorded, finish,
-    trace_open, trace_dump, trace_flush, trace_close,
+    trace_open, trace_dump, trace_close, observe, probe,
   }};
   return &api;
 }}
 ",
         coverage = u32::from(coverage),
+    );
+    text
+}
+
+/// The functions that show an observing top the golden model, and read the RTL's state from it.
+fn observer(ports: &Ports) -> String {
+    if !ports.observing {
+        return "namespace {
+void observe(vl_model *, const void *, const uint32_t *, const uint32_t *) {}
+uint64_t probe(vl_model *) { return 0; }
+}  // namespace
+
+"
+        .to_owned();
+    }
+    let mut text = String::from(
+        "namespace {
+void observe(vl_model *model, const void *outputs, const uint32_t *state, const uint32_t *rule) {
+  auto &top = *model->top;
+  const Outputs &pins = *static_cast<const Outputs *>(outputs);
+  std::memcpy(&top.cosim_golden_state[0], state, sizeof(uint32_t) * VL_TEXT_WORDS);
+  std::memcpy(&top.cosim_golden_rule[0], rule, sizeof(uint32_t) * VL_TEXT_WORDS);
+",
+    );
+    for Port { name, width } in &ports.outputs {
+        let _ = match Storage::of(*width) {
+            Storage::Integer(_) => writeln!(text, "  top.cosim_golden_{name} = pins.{name}.value;"),
+            Storage::Words(_) => writeln!(
+                text,
+                "  std::memcpy(&top.cosim_golden_{name}[0], pins.{name}.value, sizeof \
+                 pins.{name}.value);"
+            ),
+        };
+    }
+    text.push_str(
+        "}
+uint64_t probe(vl_model *model) { return model->top->cosim_dut_state; }
+}  // namespace
+
+",
     );
     text
 }
@@ -200,7 +241,6 @@ fn model_table(class: &str, trace_class: Option<&str>) -> String {
   return 1;
 }
 int32_t trace_dump(vl_model *, uint64_t) { return 0; }
-void trace_flush(vl_model *) {}
 void trace_close(vl_model *) {}
 "
             .to_owned(),
@@ -219,7 +259,6 @@ void trace_close(vl_model *) {}
 int32_t trace_dump(vl_model *model, uint64_t time) {{
   return vl_shim_guarded([&] {{ if (model->trace) model->trace->dump(time); }});
 }}
-void trace_flush(vl_model *model) {{ if (model->trace) model->trace->flush(); }}
 void trace_close(vl_model *model) {{
   if (model->trace) model->trace->close();
   model->trace.reset();
@@ -308,6 +347,7 @@ mod tests {
         Ports {
             inputs: vec![port("wide", 70), port("rst", 1)],
             outputs: vec![port("big", 41), port("narrow", 8)],
+            observing: false,
         }
     }
 

@@ -6,6 +6,9 @@ use std::fs;
 /// Name of the clock port; the shim drives it, it is not among the inputs.
 const CLOCK: &str = "clk";
 
+/// How the names of an observing top's own ports begin.
+const OBSERVER: &str = "cosim_";
+
 /// One port of the top module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Port {
@@ -62,6 +65,9 @@ pub struct Ports {
     pub inputs: Vec<Port>,
     /// Driven by the model.
     pub outputs: Vec<Port>,
+    /// Whether the top is an observing one: it has ports named `cosim_...`, which are not among the
+    /// others.
+    pub observing: bool,
 }
 
 impl Ports {
@@ -80,6 +86,7 @@ impl Ports {
         let mut clocked = false;
         for (direction, port) in header.lines().filter_map(declaration) {
             match direction {
+                _ if port.name.starts_with(OBSERVER) => ports.observing = true,
                 "IN" if port.name == CLOCK => clocked = port.width == 1,
                 "IN" => ports.inputs.push(port),
                 "OUT" => ports.outputs.push(port),

@@ -1,0 +1,141 @@
+//! `cosim explain`.
+
+use super::options::Format;
+use super::print_json;
+use super::replay::load;
+use crate::engine::{CycleLine, Difference, Explanation, Step};
+use crate::error::Error;
+use crate::models::Rtl;
+use anstyle::{AnsiColor, Style};
+use clap::Args;
+use std::env;
+use std::fmt::Write as _;
+use std::io::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+const BOLD: Style = Style::new().bold();
+const RED: Style = AnsiColor::Red.on_default().bold();
+const GREEN: Style = AnsiColor::Green.on_default();
+const DIM: Style = Style::new().dimmed();
+
+/// A vector to explain.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// The vector.
+    #[arg(value_name = "VECTOR")]
+    vector: PathBuf,
+    /// Explain under these fixes instead of the vector's own.
+    #[arg(long, value_name = "PROFILE|MASK")]
+    fixes: Option<String>,
+    /// The RTL it fails with: a Verilog file or a folder.
+    #[arg(long, value_name = "DIR|FILE")]
+    rtl: Option<PathBuf>,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+}
+
+/// Explains what a vector does now.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let vector = load(&arguments.vector)?;
+    let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
+    let explanations = vector
+        .fixes(arguments.fixes.as_deref())?
+        .iter()
+        .map(|fixes| vector.explain(fixes, &rtl))
+        .collect::<Result<Vec<Explanation>, Error>>()?;
+    match arguments.format {
+        Format::Json => print_json(&explanations)?,
+        Format::Text => {
+            // Colour on a terminal, plain in a pipe.
+            let mut out = anstream::stdout().lock();
+            for explanation in &explanations {
+                let text = page(arguments, vector.about(), explanation);
+                out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
+            }
+        }
+    }
+    let failed = explanations.iter().any(|explanation| explanation.signature.is_some());
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+fn page(arguments: &Arguments, about: &str, explanation: &Explanation) -> String {
+    let Explanation { fixes, sentence, signature, differences, golden, rtl, in_flight, cycles } =
+        explanation;
+    let mut text = String::new();
+    let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", arguments.vector.display());
+    let _ = writeln!(text, "{DIM}{about}{DIM:#}\n\n{BOLD}{sentence}{BOLD:#}");
+    if !differences.is_empty() {
+        text.push_str("\nWhat differs\n");
+        for Difference { port, field, expected, actual } in differences {
+            let name =
+                field.as_ref().map_or_else(|| port.clone(), |field| format!("{port}.{field}"));
+            let _ = writeln!(
+                text,
+                "  {name}: expected {GREEN}{expected}{GREEN:#}, actual {RED}{actual}{RED:#}"
+            );
+        }
+    }
+    for (who, step) in [("golden model", golden), ("RTL", rtl)] {
+        if let Some(Step { from, to, rules }) = step {
+            let to = to.as_deref().unwrap_or("?");
+            let _ = writeln!(text, "\n{who}: {from} -> {to}");
+            for rule in rules {
+                let _ = writeln!(text, "  {rule}");
+            }
+            if rules.is_empty() {
+                let _ = writeln!(text, "  no rule leads there");
+            }
+        }
+    }
+    if !in_flight.is_empty() {
+        text.push_str("\nStimulus\n");
+        for line in in_flight {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
+    if !cycles.is_empty() {
+        table(cycles, &mut text);
+    }
+    if let Some(signature) = signature {
+        let _ =
+            writeln!(text, "\nsignature: {signature}\nwaves: {}", waves_command(arguments, fixes));
+    }
+    text.push('\n');
+    text
+}
+
+fn table(cycles: &[CycleLine], text: &mut String) {
+    let _ = writeln!(
+        text,
+        "\n  {:>6}  {:14} {:5} {:14} handshakes (VR: valid and ready, V-: valid waits)",
+        "cycle", "golden", "rule", "RTL"
+    );
+    for CycleLine { cycle, golden, rules, rtl, handshakes, differing } in cycles {
+        let wrong = !differing.is_empty();
+        let style = if wrong { RED } else { Style::new() };
+        let mark = if wrong { ">" } else { " " };
+        let rtl = rtl.as_deref().unwrap_or("");
+        let _ = write!(
+            text,
+            "{style}{mark} {cycle:>6}  {golden:14} {rules:5} {rtl:14} {}{style:#}",
+            handshakes.join(" ")
+        );
+        if wrong {
+            let _ = write!(text, "  {RED}differs: {}{RED:#}", differing.join(", "));
+        }
+        text.push('\n');
+    }
+}
+
+fn waves_command(arguments: &Arguments, fixes: &str) -> String {
+    let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
+    let mut words = vec![program, "replay".to_owned(), arguments.vector.display().to_string()];
+    words.extend(["--fixes".to_owned(), fixes.to_owned()]);
+    if let Some(rtl) = &arguments.rtl {
+        words.extend(["--rtl".to_owned(), rtl.display().to_string()]);
+    }
+    words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+}

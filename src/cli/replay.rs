@@ -1,0 +1,131 @@
+//! `cosim replay`.
+
+use super::options::{Format, find_block};
+use super::{interruption, print_json, print_text};
+use crate::engine::{LoadedVector, Replayed, Waves};
+use crate::error::Error;
+use crate::harness::{Signature, Verdict, Watch};
+use crate::models::Rtl;
+use crate::vector::VectorFile;
+use clap::Args;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Vectors to run again. No random number is drawn.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Vectors.
+    #[arg(required = true, value_name = "VECTOR")]
+    vectors: Vec<PathBuf>,
+    /// Replay with these fixes instead of the vector's own.
+    #[arg(long, value_name = "PROFILE|MASK")]
+    fixes: Option<String>,
+    /// Another RTL of the block: a Verilog file or a folder.
+    #[arg(long, value_name = "DIR|FILE")]
+    rtl: Option<PathBuf>,
+    /// Write waves of RTL and golden model: 50 cycles before the end and 10 after a mismatch.
+    #[arg(long, value_name = "FILE.fst|FILE.vcd")]
+    trace: Option<PathBuf>,
+    /// Write every cycle to the trace.
+    #[arg(long, requires = "trace")]
+    trace_all: bool,
+    /// Succeed only if exactly the recorded mismatch happens.
+    #[arg(long)]
+    expect_recorded: bool,
+    /// How to print the results.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Print failures only.
+    #[arg(long)]
+    quiet: bool,
+}
+
+/// Reads a vector, whatever its block.
+pub fn load(path: &PathBuf) -> Result<Box<dyn LoadedVector>, Error> {
+    let file = VectorFile::read(path)?;
+    let block = find_block(&file.block)
+        .map_err(|error| Error::File { path: path.clone(), message: format!("block: {error}") })?;
+    block.load(&file)
+}
+
+/// Replays vectors.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if let Some(trace) = &arguments.trace {
+        Waves::format(trace)?;
+    }
+    // All are read before the first is run: a bad one changes nothing.
+    let mut runs = Vec::new();
+    for path in &arguments.vectors {
+        let vector = load(path)?;
+        let fixes = vector.fixes(arguments.fixes.as_deref())?;
+        runs.push((path, vector, fixes));
+    }
+    let count: usize = runs.iter().map(|(_, _, fixes)| fixes.len()).sum();
+    if arguments.trace.is_some() && count != 1 {
+        let message = "--trace takes one vector and one profile: choose with --fixes";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    let waves = arguments.trace.clone().map(|path| Waves { path, all: arguments.trace_all });
+    let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
+    let watch = Arc::new(Watch::default());
+    let cancelled = Arc::clone(&watch);
+    let interrupted = interruption(move || cancelled.cancel())?;
+
+    let mut failed = false;
+    let mut reports = Vec::new();
+    for (path, vector, fixes) in &runs {
+        for fixes in fixes {
+            let replayed = vector.replay(fixes, &rtl, waves.as_ref(), &watch)?;
+            if interrupted() {
+                return Ok(ExitCode::from(super::INTERRUPTED));
+            }
+            let ok = if arguments.expect_recorded {
+                replayed.is_recorded == Some(true)
+            } else {
+                replayed.outcome.verdict == Verdict::Match
+            };
+            failed |= !ok;
+            match arguments.format {
+                Format::Json => reports.push(report(path, &fixes.name, &replayed, ok)),
+                Format::Text if ok && arguments.quiet => {}
+                Format::Text => print_text(&line(path, &fixes.name, &replayed, ok))?,
+            }
+        }
+    }
+    if arguments.format == Format::Json {
+        print_json(&reports)?;
+    } else if let Some(waves) = &waves {
+        print_text(&format!("waves: {}", waves.path.display()))?;
+    }
+    Ok(ExitCode::from(u8::from(failed)))
+}
+
+fn report(path: &PathBuf, fixes: &str, replayed: &Replayed, ok: bool) -> Value {
+    json!({
+        "vector": path,
+        "fixes": fixes,
+        "ok": ok,
+        "outcome": replayed.outcome.verdict,
+        "signature": Signature::of(&replayed.outcome.verdict),
+        "is_recorded": replayed.is_recorded,
+        "cycles": replayed.outcome.cycles,
+        "rules": replayed.rules,
+    })
+}
+
+fn line(path: &PathBuf, fixes: &str, replayed: &Replayed, ok: bool) -> String {
+    let recorded = match replayed.is_recorded {
+        None => "",
+        Some(true) => " (as recorded)",
+        Some(false) => " (not what was recorded)",
+    };
+    format!(
+        "{}  {} {fixes}: {}{recorded}, {} cycles",
+        if ok { "ok  " } else { "FAIL" },
+        path.display(),
+        replayed.outcome.verdict,
+        replayed.outcome.cycles,
+    )
+}

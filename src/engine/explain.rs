@@ -1,0 +1,232 @@
+//! What failed, for a person: one sentence, the values decoded, and the cycles around it.
+
+use super::replay;
+use crate::error::Error;
+use crate::harness::{self, Block, Outcome, Signature, Stimulus, Verdict};
+use crate::models::Rtl;
+use crate::observe::Record;
+use crate::runner::Fixes;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use verilated::{Pins, Port};
+use zerocopy::IntoBytes;
+
+/// Cycles shown before the end.
+const BEFORE: u64 = 8;
+/// Cycles shown after it.
+const AFTER: u64 = 2;
+
+/// A failure, taken apart.
+#[derive(Debug, Clone, Serialize)]
+pub struct Explanation {
+    /// The profile.
+    pub fixes: String,
+    /// What happened, in one sentence.
+    pub sentence: String,
+    /// What makes failures the same; `None` if nothing failed.
+    pub signature: Option<String>,
+    /// Everything that differs in the decisive cycle.
+    pub differences: Vec<Difference>,
+    /// What the golden model did there.
+    pub golden: Option<Step>,
+    /// What the RTL did there, if its state can be seen.
+    pub rtl: Option<Step>,
+    /// Stimulus in flight, in words.
+    pub in_flight: Vec<String>,
+    /// The cycles around it.
+    pub cycles: Vec<CycleLine>,
+}
+
+/// A differing port, or a differing field of one.
+#[derive(Debug, Clone, Serialize)]
+pub struct Difference {
+    /// The port.
+    pub port: String,
+    /// The field, if the port has named ones.
+    pub field: Option<String>,
+    /// The golden model's value.
+    pub expected: String,
+    /// The RTL's value.
+    pub actual: String,
+}
+
+/// A step of a state machine.
+#[derive(Debug, Clone, Serialize)]
+pub struct Step {
+    /// The state it was in.
+    pub from: String,
+    /// The state it went to, if the trace goes on.
+    pub to: Option<String>,
+    /// The rules that say so, with their meaning.
+    pub rules: Vec<String>,
+}
+
+/// One cycle.
+#[derive(Debug, Clone, Serialize)]
+pub struct CycleLine {
+    /// The cycle.
+    pub cycle: u64,
+    /// The golden model's state.
+    pub golden: String,
+    /// The golden model's rules.
+    pub rules: String,
+    /// The RTL's state, if it can be seen.
+    pub rtl: Option<String>,
+    /// Handshakes of the golden side: name and `VR`, or `V-` for a valid that waits.
+    pub handshakes: Vec<String>,
+    /// Ports that differ.
+    pub differing: Vec<&'static str>,
+}
+
+/// Explains what a stimulus does.
+pub fn explain<B: Block>(
+    stimulus: &Stimulus<B>,
+    fixes: &Fixes,
+    rtl: &Rtl,
+) -> Result<Explanation, Error> {
+    let outcome = replay::replay(stimulus, fixes, rtl, &harness::Watch::default())?;
+    let records = replay::record(stimulus, fixes, rtl, &outcome, BEFORE, AFTER)?;
+    let decisive = decisive_cycle(&outcome);
+    let place = records.iter().position(|record| Some(record.cycle) == decisive);
+    let here = place.and_then(|place| records.get(place));
+    let next = place.and_then(|place| records.get(place + 1));
+    Ok(Explanation {
+        fixes: fixes.name.clone(),
+        sentence: sentence::<B>(&outcome, here),
+        signature: Signature::of(&outcome.verdict).map(|signature| signature.to_string()),
+        differences: here.map(differences).unwrap_or_default(),
+        golden: here.map(|here| Step {
+            from: here.state.to_owned(),
+            to: next.map(|next| next.state.to_owned()),
+            rules: here.rules.split('+').filter(|rule| !rule.is_empty()).map(rule::<B>).collect(),
+        }),
+        rtl: here.and_then(|here| rtl_step(here, next)),
+        in_flight: match stimulus {
+            Stimulus::Traffic(traffic) => B::in_flight(traffic, outcome.packets),
+            Stimulus::Cycles(cycles) => vec![format!("raw pins, {} cycles", cycles.len())],
+        },
+        cycles: records.iter().map(cycle_line).collect(),
+    })
+}
+
+fn decisive_cycle(outcome: &Outcome) -> Option<u64> {
+    match &outcome.verdict {
+        Verdict::Mismatch(mismatch) => Some(mismatch.cycle),
+        Verdict::CheckFailed { cycle, .. } => Some(*cycle),
+        Verdict::Hang { cycle, .. } | Verdict::Crashed { cycle, .. } => *cycle,
+        Verdict::Match | Verdict::Cancelled => None,
+    }
+}
+
+fn sentence<B: Block>(outcome: &Outcome, here: Option<&Record<B>>) -> String {
+    let Verdict::Mismatch(mismatch) = &outcome.verdict else {
+        return match &outcome.verdict {
+            Verdict::Match => format!("Everything matched in {} cycles.", outcome.cycles),
+            other => format!("The case failed: {other}."),
+        };
+    };
+    let first = here.and_then(|here| differences(here).into_iter().next());
+    let (what, expected, actual) = match first {
+        Some(Difference { port, field: Some(field), expected, actual }) => {
+            (format!("{field} of {port}"), expected, actual)
+        }
+        Some(Difference { port, field: None, expected, actual }) => (port, expected, actual),
+        None => (mismatch.port.clone(), mismatch.expected.clone(), mismatch.actual.clone()),
+    };
+    format!(
+        "In cycle {}, in {}, the RTL drives {what} with {actual}; the golden model says {expected}.",
+        mismatch.cycle, mismatch.state
+    )
+}
+
+fn rule<B: Block>(name: &str) -> String {
+    let meaning = B::RULES.iter().find(|rule| rule.name == name).map_or("", |rule| rule.meaning);
+    format!("{name}: {meaning}")
+}
+
+fn rtl_step<B: Block>(here: &Record<B>, next: Option<&Record<B>>) -> Option<Step> {
+    B::STATE_REGISTER?;
+    let from = state::<B>(here.rtl_state);
+    let to = next.map(|next| state::<B>(next.rtl_state));
+    let rules = to.as_ref().map_or(Vec::new(), |to| B::rules_between(&from, to));
+    Some(Step { from, to, rules: rules.into_iter().map(rule::<B>).collect() })
+}
+
+fn state<B: Block>(code: u64) -> String {
+    B::state_name(code).map_or_else(|| format!("undefined ({code:#x})"), str::to_owned)
+}
+
+/// Every differing port, by field where it has named ones.
+fn differences<B: Block>(record: &Record<B>) -> Vec<Difference> {
+    let (expected, actual) = (record.expected.as_bytes(), record.actual.as_bytes());
+    let mut found = Vec::new();
+    for port in differing(record) {
+        let before = found.len();
+        for (name, field) in B::fields(port.name) {
+            let value = |bytes| port.field(bytes, *field);
+            let (left, right) = (value(expected), value(actual));
+            if left != right {
+                let show = |value: u64| match B::meaning(name, value) {
+                    Some(meaning) => format!("{value:#x} ({meaning})"),
+                    None => format!("{value:#x}"),
+                };
+                found.push(Difference {
+                    port: port.name.to_owned(),
+                    field: Some((*name).to_owned()),
+                    expected: show(left),
+                    actual: show(right),
+                });
+            }
+        }
+        // Also where the difference lies in no named field.
+        if found.len() == before {
+            found.push(Difference {
+                port: port.name.to_owned(),
+                field: None,
+                expected: port.show(expected),
+                actual: port.show(actual),
+            });
+        }
+    }
+    found
+}
+
+fn differing<B: Block>(record: &Record<B>) -> impl Iterator<Item = &'static Port> {
+    let (expected, actual) = (record.expected, record.actual);
+    B::Outputs::PORTS
+        .iter()
+        .filter(move |port| port.bytes(expected.as_bytes()) != port.bytes(actual.as_bytes()))
+}
+
+fn cycle_line<B: Block>(record: &Record<B>) -> CycleLine {
+    CycleLine {
+        cycle: record.cycle,
+        golden: record.state.to_owned(),
+        rules: record.rules.clone(),
+        rtl: B::STATE_REGISTER.map(|_| state::<B>(record.rtl_state)),
+        handshakes: handshakes::<B>(record),
+        differing: differing(record).map(|port| port.name).collect(),
+    }
+}
+
+/// Channels whose valid is high, and other single pins that are: what happens in a cycle.
+fn handshakes<B: Block>(record: &Record<B>) -> Vec<String> {
+    let (inputs, outputs) = (record.inputs.as_bytes(), record.expected.as_bytes());
+    let mut high = BTreeSet::new();
+    for (ports, bytes) in [(B::Inputs::PORTS, inputs), (B::Outputs::PORTS, outputs)] {
+        let single = ports.iter().filter(|port| port.width == 1);
+        high.extend(single.filter(|port| port.bytes(bytes) != [0]).map(|port| port.name));
+    }
+    let mut shown = Vec::new();
+    for name in &high {
+        match name.rsplit_once('_') {
+            Some((channel, "valid")) => {
+                let ready = high.contains(format!("{channel}_ready").as_str());
+                shown.push(format!("{channel}:{}", if ready { "VR" } else { "V-" }));
+            }
+            Some((_, "ready" | "start" | "last")) => {}
+            _ => shown.push((*name).to_owned()),
+        }
+    }
+    shown
+}

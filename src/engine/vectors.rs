@@ -1,0 +1,172 @@
+//! What commands do with vectors: the generic side of replay, shrink and explain.
+
+use super::explain::{self, Explanation};
+use super::replay::{self, Waves};
+use super::shrink::{self, ShrinkProgress, Shrunk};
+use crate::error::Error;
+use crate::harness::{Block, Outcome, Signature, Verdict, Watch};
+use crate::models::Rtl;
+use crate::runner::Fixes;
+use crate::vector::{Origin, Vector, VectorFile};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// A vector, as commands use it.
+pub trait LoadedVector {
+    /// The fixes it is to be replayed with: those given, else its own.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] or [`Error::File`] if they name nothing.
+    fn fixes(&self, given: Option<&str>) -> Result<Vec<Fixes>, Error>;
+
+    /// What it shows, in one line.
+    fn about(&self) -> &str;
+
+    /// What happened when it was written.
+    fn recorded(&self) -> Option<&Verdict>;
+
+    /// Runs it.
+    ///
+    /// # Errors
+    /// If the model cannot be built, or the trace not be written.
+    fn replay(
+        &self,
+        fixes: &Fixes,
+        rtl: &Rtl,
+        waves: Option<&Waves>,
+        watch: &Watch,
+    ) -> Result<Replayed, Error>;
+
+    /// Makes it smaller.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it does not fail.
+    fn shrink(
+        &self,
+        fixes: &Fixes,
+        rtl: &Rtl,
+        budget: u64,
+        progress: &mut dyn ShrinkProgress,
+    ) -> Result<ShrunkVector, Error>;
+
+    /// Takes its failure apart.
+    ///
+    /// # Errors
+    /// If the model cannot be built.
+    fn explain(&self, fixes: &Fixes, rtl: &Rtl) -> Result<Explanation, Error>;
+}
+
+/// What a replay did.
+#[derive(Debug, Clone)]
+pub struct Replayed {
+    /// The outcome.
+    pub outcome: Outcome,
+    /// Whether it is exactly what was recorded; `None` if nothing was.
+    pub is_recorded: Option<bool>,
+    /// Hits of the rules that were hit, by name.
+    pub rules: BTreeMap<&'static str, u64>,
+}
+
+/// A smaller vector.
+#[derive(Debug, Clone)]
+pub struct ShrunkVector {
+    /// The vector's text.
+    pub text: String,
+    /// What it does.
+    pub outcome: Outcome,
+    /// Candidates tried.
+    pub tried: u64,
+    /// Whether the budget ended the search.
+    pub out_of_budget: bool,
+}
+
+impl ShrunkVector {
+    /// The vector of what shrinking left.
+    pub(super) fn new<B: Block>(
+        fixes: &Fixes,
+        origin: Origin,
+        shrunk: Shrunk<B>,
+    ) -> Result<Self, Error> {
+        let Shrunk { stimulus, outcome, tried, out_of_budget } = shrunk;
+        let recorded = Some(outcome.verdict.clone());
+        let text = Vector::new(fixes.name.clone(), origin, stimulus, recorded).to_text()?;
+        Ok(Self { text, outcome, tried, out_of_budget })
+    }
+}
+
+/// A vector of a block.
+#[derive(Debug)]
+pub struct Loaded<B: Block> {
+    path: PathBuf,
+    vector: Vector<B>,
+}
+
+impl<B: Block> Loaded<B> {
+    /// Reads a vector.
+    pub fn new(file: &VectorFile) -> Result<Self, Error> {
+        let loaded = Self { path: file.path.clone(), vector: file.parse()? };
+        loaded.fixes(None)?;
+        Ok(loaded)
+    }
+}
+
+impl<B: Block> LoadedVector for Loaded<B> {
+    fn fixes(&self, given: Option<&str>) -> Result<Vec<Fixes>, Error> {
+        match given {
+            Some(given) => Fixes::parse(given, B::PROFILES)
+                .map_err(|message| Error::Usage(format!("--fixes: {message}"))),
+            None => Fixes::parse(&self.vector.fixes, B::PROFILES).map_err(|message| Error::File {
+                path: self.path.clone(),
+                message: format!("fixes: {message}"),
+            }),
+        }
+    }
+
+    fn about(&self) -> &str {
+        &self.vector.origin.about
+    }
+
+    fn recorded(&self) -> Option<&Verdict> {
+        self.vector.recorded.as_ref()
+    }
+
+    fn replay(
+        &self,
+        fixes: &Fixes,
+        rtl: &Rtl,
+        waves: Option<&Waves>,
+        watch: &Watch,
+    ) -> Result<Replayed, Error> {
+        let stimulus = &self.vector.stimulus;
+        let outcome = replay::replay(stimulus, fixes, rtl, watch)?;
+        if let Some(waves) = waves {
+            replay::trace(stimulus, fixes, rtl, &outcome, waves, watch)?;
+        }
+        let is_recorded = self.recorded().map(|recorded| *recorded == outcome.verdict);
+        let rules = B::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
+        let rules = rules.map(|(rule, hits)| (rule.name, *hits)).collect();
+        Ok(Replayed { outcome, is_recorded, rules })
+    }
+
+    fn shrink(
+        &self,
+        fixes: &Fixes,
+        rtl: &Rtl,
+        budget: u64,
+        progress: &mut dyn ShrinkProgress,
+    ) -> Result<ShrunkVector, Error> {
+        let stimulus = &self.vector.stimulus;
+        let outcome = replay::replay(stimulus, fixes, rtl, &Watch::default())?;
+        if Signature::of(&outcome.verdict).is_none() {
+            let message = "everything matches, there is nothing to shrink; is this the right RTL?";
+            return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
+        }
+        let kind = rtl.model::<B>(fixes.mask)?;
+        let shrunk = shrink::shrink(stimulus, &outcome, fixes.mask, &kind, budget, progress)?;
+        ShrunkVector::new(fixes, self.vector.origin.clone(), shrunk)
+    }
+
+    fn explain(&self, fixes: &Fixes, rtl: &Rtl) -> Result<Explanation, Error> {
+        explain::explain(&self.vector.stimulus, fixes, rtl)
+    }
+}

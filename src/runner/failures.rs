@@ -1,0 +1,158 @@
+//! What is kept of failing cases: groups by signature, vectors, waves.
+
+use super::plan::Case;
+use crate::engine::{AnyBlock, Session, Waves};
+use crate::error::Error;
+use crate::harness::{Outcome, Signature, Verdict, Watch};
+use crate::models::Rtl;
+use crate::vector::{Origin, VectorFile};
+use serde::Serialize;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// Cycles that shrinking one failure may run.
+pub const SHRINK_BUDGET: u64 = 4_000_000;
+/// Vectors written for one signature; further cases are counted only.
+const VECTORS_PER_GROUP: u64 = 20;
+
+/// The failures with one signature.
+#[derive(Debug, Clone, Serialize)]
+pub struct Group {
+    /// What they have in common.
+    pub signature: Signature,
+    /// How many there are.
+    pub count: u64,
+    /// The first case.
+    pub case: String,
+    /// What happened to it.
+    pub verdict: Verdict,
+    /// Its vector in the run directory, shrunk if it could be.
+    pub vector: String,
+    /// Packets and cycles of that vector.
+    pub packets: u64,
+    /// Cycles of that vector.
+    pub cycles: u64,
+    /// Its waves in the run directory, if they could be made.
+    pub waves: Option<String>,
+    /// What could not be done and why.
+    pub notes: Vec<String>,
+    /// The first cases, the one above included.
+    #[serde(skip)]
+    pub first_cases: Vec<Case>,
+}
+
+/// Cases whose commands are shown for a group.
+pub const CASES_SHOWN: usize = 3;
+
+/// Keeps failures, in the order of the plan.
+pub struct Failures {
+    block: &'static dyn AnyBlock,
+    session: Arc<dyn Session>,
+    rtl: Rtl,
+    folder: PathBuf,
+    origin: Origin,
+    shrink: bool,
+    groups: Vec<Group>,
+}
+
+impl Failures {
+    /// Failures of a run in `folder`; `origin` has what their vectors have in common.
+    pub fn new(
+        block: &'static dyn AnyBlock,
+        session: Arc<dyn Session>,
+        rtl: Rtl,
+        folder: &Path,
+        origin: Origin,
+        shrink: bool,
+    ) -> Self {
+        let folder = folder.to_owned();
+        Self { block, session, rtl, folder, origin, shrink, groups: Vec::new() }
+    }
+
+    /// The groups, by first appearance.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Adds a failing case.
+    ///
+    /// # Errors
+    /// [`Error::Write`] if its vector cannot be written.
+    pub fn add(&mut self, case: &Case, fixes: &str, outcome: &Outcome) -> Result<(), Error> {
+        let Some(signature) = Signature::of(&outcome.verdict) else { return Ok(()) };
+        let name = format!("{signature}-{}", case.name.replace('/', "-"));
+        let vector = format!("failures/{name}.json");
+        let origin = Origin {
+            about: format!("{}: {}", case.name, outcome.verdict),
+            case: Some(case.name.clone()),
+            ..self.origin.clone()
+        };
+        if let Some(group) = self.groups.iter_mut().find(|group| group.signature == signature) {
+            group.count += 1;
+            if group.first_cases.len() < CASES_SHOWN {
+                group.first_cases.push(case.clone());
+            }
+            if group.count <= VECTORS_PER_GROUP {
+                let text = self.session.vector(case, origin, Some(&outcome.verdict))?;
+                self.write(&vector, &text)?;
+            }
+            return Ok(());
+        }
+        let mut notes = Vec::new();
+        // What takes the process's thread with it must not be run again here.
+        let lost = matches!(
+            outcome.verdict,
+            Verdict::Hang { cycle: None, .. } | Verdict::Crashed { cycle: None, .. }
+        );
+        let (text, shown) = if self.shrink && !lost {
+            let shrunk = self.session.shrunk(case, outcome, origin, SHRINK_BUDGET)?;
+            if shrunk.out_of_budget {
+                notes.push(format!("shrinking ended after {} candidates", shrunk.tried));
+            }
+            (shrunk.text, shrunk.outcome)
+        } else {
+            (self.session.vector(case, origin, Some(&outcome.verdict))?, outcome.clone())
+        };
+        self.write(&vector, &text)?;
+        let waves = format!("failures/{name}.fst");
+        let traced = !lost
+            && match self.trace(&vector, &waves, fixes) {
+                Ok(()) => true,
+                Err(error) => {
+                    notes.push(format!("no waves: {error}"));
+                    false
+                }
+            };
+        self.groups.push(Group {
+            signature,
+            count: 1,
+            case: case.name.clone(),
+            verdict: shown.verdict,
+            vector,
+            packets: shown.packets,
+            cycles: shown.cycles,
+            waves: traced.then_some(waves),
+            notes,
+            first_cases: vec![case.clone()],
+        });
+        Ok(())
+    }
+
+    fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+        let path = self.folder.join(name);
+        if let Some(folder) = path.parent() {
+            fs::create_dir_all(folder).map_err(Error::write(folder))?;
+        }
+        fs::write(&path, text).map_err(Error::write(path))
+    }
+
+    fn trace(&self, vector: &str, waves: &str, fixes: &str) -> Result<(), Error> {
+        let loaded = self.block.load(&VectorFile::read(&self.folder.join(vector))?)?;
+        let waves = Waves { path: self.folder.join(waves), all: false };
+        for fixes in loaded.fixes(Some(fixes))? {
+            loaded.replay(&fixes, &self.rtl, Some(&waves), &Watch::default())?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,181 @@
+//! Vectors: one case in a file, with everything a replay needs and no random number.
+
+use crate::error::Error;
+use crate::harness::{Block, Stimulus, Verdict};
+use serde::de::IgnoredAny;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The only value of a vector's `format`.
+pub const FORMAT: &str = "cosim-vector";
+/// The version written, and the only one read.
+pub const VERSION: u64 = 1;
+/// A file larger than this is no vector; bytes.
+const LARGEST: u64 = 256 << 20;
+
+/// A vector of a block.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+pub struct Vector<B: Block> {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u64,
+    /// The block's name.
+    pub block: String,
+    /// The fixes it is replayed with: a profile, `all` of them, or a mask.
+    pub fixes: String,
+    /// Where it comes from.
+    pub origin: Origin,
+    /// What drives the block.
+    pub stimulus: Stimulus<B>,
+    /// What happened when it was written; `null` if everything matched.
+    #[serde(deserialize_with = "Option::deserialize")]
+    pub recorded: Option<Verdict>,
+}
+
+/// Where a vector comes from.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Origin {
+    /// What it shows, in one line.
+    pub about: String,
+    /// The case it was drawn for, if it was not written by hand.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub case: Option<String>,
+    /// The run's seed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The build that wrote it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub build: Option<String>,
+    /// The RTL it was recorded with.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub rtl: Option<String>,
+}
+
+/// A vector's file, read and known to be a vector of some block.
+#[derive(Debug, Clone)]
+pub struct VectorFile {
+    /// The file.
+    pub path: PathBuf,
+    /// The block it names.
+    pub block: String,
+    text: String,
+}
+
+/// The parts that say how to read the rest.
+#[derive(Deserialize)]
+struct Head {
+    format: String,
+    version: u64,
+    block: String,
+    #[serde(rename = "stimulus", default)]
+    _stimulus: IgnoredAny,
+}
+
+impl VectorFile {
+    /// Reads a file as far as its head.
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Input`].
+    pub fn read(path: &Path) -> Result<Self, Error> {
+        let file_error = |message: String| Error::File { path: path.to_owned(), message };
+        let metadata = fs::metadata(path).map_err(|error| Error::unreadable(path, &error))?;
+        if metadata.is_dir() {
+            return Err(file_error("is a folder, expected a vector's JSON file".to_owned()));
+        }
+        if metadata.len() > LARGEST {
+            let message = format!(
+                "has {} MiB, a vector has at most {} MiB",
+                metadata.len() >> 20,
+                LARGEST >> 20
+            );
+            return Err(file_error(message));
+        }
+        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        let head: Head = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
+        if head.format != FORMAT {
+            let message = format!("format is `{}`, expected `{FORMAT}`", head.format);
+            return Err(file_error(message));
+        }
+        if head.version != VERSION {
+            let message = format!("version is {}, this program reads {VERSION}", head.version);
+            return Err(file_error(message));
+        }
+        Ok(Self { path: path.to_owned(), block: head.block, text })
+    }
+
+    /// Reads the rest.
+    ///
+    /// # Errors
+    /// [`Error::Input`] with line, column and JSON path; [`Error::File`] for what the types cannot
+    /// say, as an impossible order.
+    pub fn parse<B: Block>(&self) -> Result<Vector<B>, Error> {
+        parse(&self.text, &self.path)
+    }
+}
+
+/// Reads a vector's text; `path` is for messages.
+///
+/// # Errors
+/// As [`VectorFile::parse`].
+pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
+    let mut deserializer = serde_json::Deserializer::from_str(text);
+    let vector: Vector<B> =
+        serde_path_to_error::deserialize(&mut deserializer).map_err(|error| {
+            let place = error.path().to_string();
+            Error::json_at(path, &place, error.inner())
+        })?;
+    deserializer.end().map_err(|error| Error::json(path, &error))?;
+    let object = |place: &str, message: String| {
+        Err(Error::File { path: path.to_owned(), message: format!("{place}: {message}") })
+    };
+    if vector.block != B::NAME {
+        return object("block", format!("is `{}`, expected `{}`", vector.block, B::NAME));
+    }
+    match &vector.stimulus {
+        Stimulus::Traffic(traffic) => {
+            if let Err(objection) = B::check(traffic) {
+                let place = format!("stimulus.traffic.{}", objection.path);
+                return object(&place, objection.message);
+            }
+        }
+        Stimulus::Cycles(cycles) if cycles.is_empty() => {
+            return object("stimulus.cycles", "empty; at least one cycle is expected".to_owned());
+        }
+        Stimulus::Cycles(_) => {}
+    }
+    Ok(vector)
+}
+
+impl<B: Block> Vector<B> {
+    /// A vector of a stimulus.
+    pub fn new(
+        fixes: String,
+        origin: Origin,
+        stimulus: Stimulus<B>,
+        recorded: Option<Verdict>,
+    ) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            block: B::NAME.to_owned(),
+            fixes,
+            origin,
+            stimulus,
+            recorded,
+        }
+    }
+
+    /// The vector's text.
+    ///
+    /// # Errors
+    /// [`Error::Environment`]; there is no stimulus that has no JSON.
+    pub fn to_text(&self) -> Result<String, Error> {
+        serde_json::to_string_pretty(self)
+            .map(|text| text + "\n")
+            .map_err(|error| Error::Environment(error.to_string()))
+    }
+}
