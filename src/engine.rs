@@ -13,12 +13,14 @@ use crate::error::Error;
 use crate::harness::{self, Block, Outcome, Profile, Rule, Scenario, Stimulus, Verdict, Watch};
 use crate::models::Rtl;
 use crate::runner::{Case, Fixes};
-use crate::vector::{Origin, Vector, VectorFile};
+use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::BenchReport;
 pub use explain::{CycleLine, Difference, Explanation, Step};
 use rayon::prelude::*;
 pub use replay::Waves;
 pub use shrink::ShrinkProgress;
+use schemars::SchemaGenerator;
+use serde_json::Value;
 use std::fs;
 use std::marker::PhantomData;
 use std::path::Path;
@@ -67,6 +69,9 @@ pub trait AnyBlock: Sync {
     /// # Errors
     /// [`Error::Input`] or [`Error::File`].
     fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error>;
+
+    /// The JSON schema of the block's vectors.
+    fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value;
 
     /// Measures the bare model and the harness on one core.
     ///
@@ -179,6 +184,10 @@ impl<B: Block> AnyBlock for Engine<B> {
 
     fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error> {
         Ok(Box::new(vectors::Loaded::<B>::new(file)?))
+    }
+
+    fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value {
+        vector::schema::<B>(generator)
     }
 
     fn bench(&self, fixes: &Fixes, rtl: &Rtl) -> Result<BenchReport, Error> {

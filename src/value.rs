@@ -1,7 +1,9 @@
 //! Numbers of vectors and scenarios: their width is part of the type and is checked when read.
 
 use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
+use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
 use serde::{Serialize, Serializer};
+use std::borrow::Cow;
 use std::fmt;
 
 /// An unsigned number of `WIDTH` bits, at most 64.
@@ -53,6 +55,35 @@ impl<'de, const WIDTH: u32> Deserialize<'de> for Uint<WIDTH> {
             deserializer.deserialize_u64(UintVisitor::<WIDTH>)
         }
     }
+}
+
+impl<const WIDTH: u32> JsonSchema for Uint<WIDTH> {
+    fn schema_name() -> Cow<'static, str> {
+        format!("Uint{WIDTH}").into()
+    }
+
+    fn inline_schema() -> bool {
+        true
+    }
+
+    fn json_schema(_: &mut SchemaGenerator) -> Schema {
+        if Self::IS_WIDE {
+            json_schema!({ "type": "string", "pattern": hex_pattern(WIDTH) })
+        } else {
+            json_schema!({ "type": "integer", "minimum": 0, "maximum": Self::MAX })
+        }
+    }
+}
+
+/// A regular expression for hex strings of at most `width` bits.
+pub fn hex_pattern(width: u32) -> String {
+    let (digits, rest) = (width / 4, width % 4);
+    let first = match rest {
+        0 => String::new(),
+        1 => "[01]?".to_owned(),
+        rest => format!("[0-{}]?", (1 << rest) - 1),
+    };
+    format!("^0x0*{first}[0-9a-fA-F]{{0,{digits}}}$")
 }
 
 struct UintVisitor<const WIDTH: u32>;

@@ -1,9 +1,11 @@
 //! Vectors: one case in a file, with everything a replay needs and no random number.
 
 use crate::error::Error;
-use crate::harness::{Block, Stimulus, Verdict};
+use crate::harness::{Block, Stimulus, Verdict, raw_pins};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -36,7 +38,7 @@ pub struct Vector<B: Block> {
 }
 
 /// Where a vector comes from.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Origin {
     /// What it shows, in one line.
@@ -148,6 +150,42 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
         Stimulus::Cycles(_) => {}
     }
     Ok(vector)
+}
+
+/// The JSON schema of a block's vectors. Types that several places share are in `generator`.
+pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
+    let object = |name: &str, schema: Value| {
+        json!({
+            "type": "object",
+            "properties": { name: schema },
+            "required": [name],
+            "additionalProperties": false,
+        })
+    };
+    let traffic = generator.subschema_for::<B::Traffic>().to_value();
+    json!({
+        "title": format!("Vector of block {}", B::NAME),
+        "type": "object",
+        "properties": {
+            "format": { "const": FORMAT },
+            "version": { "const": VERSION },
+            "block": { "const": B::NAME },
+            "fixes": { "type": "string", "pattern": "^([a-z]+|0x[0-9a-f]{1,2})$" },
+            "origin": generator.subschema_for::<Origin>(),
+            "stimulus": {
+                "oneOf": [
+                    object("traffic", traffic),
+                    object("cycles", raw_pins::schema::<B::Inputs>()),
+                ],
+            },
+            "recorded": { "anyOf": [
+                { "type": "null" },
+                generator.subschema_for::<Verdict>(),
+            ] },
+        },
+        "required": ["format", "version", "block", "fixes", "origin", "stimulus", "recorded"],
+        "additionalProperties": false,
+    })
 }
 
 impl<B: Block> Vector<B> {

@@ -6,7 +6,9 @@ use crate::blocks;
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use clap::Args;
+use schemars::SchemaGenerator;
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -17,6 +19,9 @@ pub struct Arguments {
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    /// Print the JSON schema of vectors instead.
+    #[arg(long)]
+    vector_schema: bool,
 }
 
 #[derive(Serialize)]
@@ -57,6 +62,10 @@ impl BlockEntry {
 
 /// Lists every block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.vector_schema {
+        print_json(&vector_schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
     let entries: Vec<BlockEntry> =
         blocks::ALL.iter().map(|block| BlockEntry::new(*block)).collect();
     match arguments.format {
@@ -79,4 +88,17 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// The JSON schema of all vectors: one alternative for each block.
+fn vector_schema() -> Value {
+    let mut generator = SchemaGenerator::default();
+    let vectors: Vec<Value> =
+        blocks::ALL.iter().map(|block| block.vector_schema(&mut generator)).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "cosim vector",
+        "oneOf": vectors,
+        "$defs": generator.take_definitions(true),
+    })
 }

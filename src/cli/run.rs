@@ -8,7 +8,7 @@ use crate::error::Error;
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
 use crate::runner::{
-    self, Case, End, Failures, Fixes, Header, Limits, Plan, Progress, RunDirectory, Shard, Tally,
+    self, Case, End, Failures, Fixes, Header, Keep, Limits, Plan, Progress, RunDirectory, Shard, Tally,
     Timing,
 };
 use crate::vector::Origin;
@@ -66,6 +66,9 @@ pub struct Arguments {
     /// Keep failing vectors as they are.
     #[arg(long)]
     no_shrink: bool,
+    /// Write no waves of failures.
+    #[arg(long)]
+    no_waves: bool,
     /// Keep the vectors of the first N matching cases, too.
     #[arg(long, value_name = "N", default_value_t = 0)]
     save_vectors: u64,
@@ -200,11 +203,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         rtl: Some(header.rtl.clone()),
         ..Origin::default()
     };
-    let shrink = !arguments.no_shrink;
+    let keep = Keep { shrink: !arguments.no_shrink, waves: !arguments.no_waves };
     let mut observer = Observer {
         tally: Tally::new(block, &plan),
         directory: RunDirectory::begin(&folder, &header)?,
-        failures: Failures::new(block, session.clone(), rtl, &folder, origin.clone(), shrink),
+        failures: Failures::new(block, session.clone(), rtl, &folder, origin.clone(), keep),
         session: session.clone(),
         profiles: plan.profiles.clone(),
         origin,

@@ -10,6 +10,7 @@
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
 
 use rand_xoshiro::Xoshiro256PlusPlus;
+use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
@@ -45,7 +46,7 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The golden model.
     type Golden: Golden<Self>;
     /// Stimulus in the block's own terms.
-    type Traffic: Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
+    type Traffic: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + Send + Sync;
     /// What surrounds the block, driven by [`Block::Traffic`].
     type Environment<'a>: Environment<'a, Self>;
     /// The judge at transaction level.
@@ -221,7 +222,7 @@ pub trait Scoreboard<'a, B: Block> {
 }
 
 /// A failed check.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize, JsonSchema)]
 pub struct Violation {
     /// The check's name.
     pub check: String,

@@ -2,7 +2,9 @@
 
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
+use crate::value::hex_pattern;
 use serde::{Deserializer, Serializer};
+use serde_json::{Map, Value, json};
 use std::fmt;
 use std::marker::PhantomData;
 use verilated::{Pins, Port};
@@ -102,6 +104,24 @@ impl<'de, P: Pins> Visitor<'de> for CycleVisitor<P> {
             None => Ok(pins),
         }
     }
+}
+
+/// The JSON schema of cycles.
+pub fn schema<P: Pins>() -> Value {
+    let value = |port: &Port| json!({ "type": "string", "pattern": hex_pattern(port.width) });
+    let ports: Map<String, Value> =
+        P::PORTS.iter().map(|port| (port.name.to_owned(), value(port))).collect();
+    let names: Vec<&str> = P::PORTS.iter().map(|port| port.name).collect();
+    json!({
+        "type": "array",
+        "minItems": 1,
+        "items": {
+            "type": "object",
+            "properties": ports,
+            "required": names,
+            "additionalProperties": false,
+        },
+    })
 }
 
 /// Little-endian bytes of `0x…` if it fits `width` bits.

@@ -1,11 +1,12 @@
 //! How a case ends, and what makes two failures the same.
 
 use super::contract::Violation;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How a case ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum Verdict {
     /// Every output was equal in every cycle and every check held.
@@ -82,7 +83,7 @@ impl fmt::Display for Verdict {
 }
 
 /// The first difference of a case.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Mismatch {
     /// The cycle, counted from 0, the reset cycle.
     pub cycle: u64,

@@ -45,6 +45,15 @@ pub struct Group {
 /// Cases whose commands are shown for a group.
 pub const CASES_SHOWN: usize = 3;
 
+/// What is done with the first failure of a signature.
+#[derive(Debug, Clone, Copy)]
+pub struct Keep {
+    /// Its vector is shrunk.
+    pub shrink: bool,
+    /// Its waves are written.
+    pub waves: bool,
+}
+
 /// Keeps failures, in the order of the plan.
 pub struct Failures {
     block: &'static dyn AnyBlock,
@@ -52,7 +61,7 @@ pub struct Failures {
     rtl: Rtl,
     folder: PathBuf,
     origin: Origin,
-    shrink: bool,
+    keep: Keep,
     groups: Vec<Group>,
 }
 
@@ -64,10 +73,10 @@ impl Failures {
         rtl: Rtl,
         folder: &Path,
         origin: Origin,
-        shrink: bool,
+        keep: Keep,
     ) -> Self {
         let folder = folder.to_owned();
-        Self { block, session, rtl, folder, origin, shrink, groups: Vec::new() }
+        Self { block, session, rtl, folder, origin, keep, groups: Vec::new() }
     }
 
     /// The groups, by first appearance.
@@ -105,7 +114,7 @@ impl Failures {
             outcome.verdict,
             Verdict::Hang { cycle: None, .. } | Verdict::Crashed { cycle: None, .. }
         );
-        let (text, shown) = if self.shrink && !lost {
+        let (text, shown) = if self.keep.shrink && !lost {
             let shrunk = self.session.shrunk(case, outcome, origin, SHRINK_BUDGET)?;
             if shrunk.out_of_budget {
                 notes.push(format!("shrinking ended after {} candidates", shrunk.tried));
@@ -116,7 +125,8 @@ impl Failures {
         };
         self.write(&vector, &text)?;
         let waves = format!("failures/{name}.fst");
-        let traced = !lost
+        let traced = self.keep.waves
+            && !lost
             && match self.trace(&vector, &waves, fixes) {
                 Ok(()) => true,
                 Err(error) => {

@@ -6,7 +6,7 @@ mod pool;
 mod results;
 mod tally;
 
-pub use failures::{CASES_SHOWN, Failures, Group, SHRINK_BUDGET};
+pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET};
 pub use plan::{Case, Fixes, Plan, Shard, case_seed};
 pub use pool::{End, Limits, Progress, run};
 pub use results::{Header, RunDirectory, Timing};

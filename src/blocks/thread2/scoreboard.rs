@@ -361,3 +361,6 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
         vec![lost, dropped, payload_bytes, cqes, events, acks, rq_steps]
     }
 }
+
+#[cfg(test)]
+mod tests;

@@ -4,10 +4,11 @@ use super::layout::{self, Context, DataUnit, Header, NextUnit, opcode};
 use super::rows;
 use crate::harness::Objection;
 use crate::value::Uint;
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
 /// Everything that surrounds the block in one case.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Traffic {
     /// Key of the noise on payload pins whose valid is low, and on reserved bits; 0 is silence.
@@ -19,7 +20,7 @@ pub struct Traffic {
 }
 
 /// First contents of the three tables outside the block.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tables {
     /// RQ consumer offsets in slots.
@@ -34,7 +35,7 @@ pub struct Tables {
 }
 
 /// One entry of a table.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Entry<const ADDRESS: u32, const VALUE: u32> {
     /// The table's address: the low bits of a QPN.
@@ -44,7 +45,7 @@ pub struct Entry<const ADDRESS: u32, const VALUE: u32> {
 }
 
 /// A packet and how its surroundings answer it. Gaps and stalls are in cycles.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Packet {
     /// Cycles the block is idle before the packet is offered; 0: offered while the block is busy.
@@ -75,7 +76,7 @@ pub struct Packet {
 }
 
 /// The answer to a WQE request.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Wqe {
     /// Cycles the request waits.
@@ -91,7 +92,7 @@ pub struct Wqe {
 }
 
 /// A DataUnit and the cycles before it is offered.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Unit {
     /// Cycles before the beat is offered.
@@ -102,7 +103,7 @@ pub struct Unit {
 }
 
 /// The answer of CompletionQueueMgt or EventQueueMgt.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields, default)]
 pub struct Queue {
     /// Cycles a request waits.
@@ -114,7 +115,7 @@ pub struct Queue {
 }
 
 /// A reset in mid-flight.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reset {
     /// Cycles after the packet was taken.

@@ -1,0 +1,80 @@
+//! Bad arguments and bad scenario files: exit code 2, a message that helps, nothing written.
+
+mod common;
+
+use common::{code, run, text};
+use std::fs;
+use tempfile::TempDir;
+
+#[test]
+fn bad_arguments_exit_2_and_say_what_was_expected() {
+    let cases: [(&[&str], &str); 19] = [
+        (&[], "Usage"),
+        (&["jump"], "jump"),
+        (&["run", "--block", "thread9"], "expected thread2"),
+        (&["run", "--fixes", "none"], "expected spec, repaired, all, or a mask"),
+        (&["run", "--fixes", "0x100"], "0x00 to 0xff"),
+        (&["run", "--scenario", "storm"], "expected smoke, default"),
+        (&["run", "--seed=-1"], "0 to 2^64"),
+        (&["run", "--seed", "many"], "a number"),
+        (&["run", "--cases", "x"], "--cases"),
+        (&["run", "--packets", "0"], "1..=1000000"),
+        (&["run", "--threads", "0"], "--threads"),
+        (&["run", "--shard", "3/2"], "I/N"),
+        (&["run", "--time", "soon"], "--time"),
+        (&["run", "--case", "thread2/spec/17"], "BLOCK/PROFILE/SCENARIO/INDEX"),
+        (&["run", "--case", "thread2/spec/storm/17"], "expected smoke"),
+        (&["run", "--rtl", "/nowhere"], "neither a Verilog file nor a folder"),
+        (&["run", "--unknown"], "--unknown"),
+        (&["replay"], "VECTOR"),
+        (&["replay", "/nowhere.json"], "cannot be read"),
+    ];
+    for (arguments, expected) in cases {
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("run");
+        let mut all: Vec<&str> = arguments.to_vec();
+        if arguments.first() == Some(&"run") {
+            all.extend(["--out", out.to_str().unwrap()]);
+        }
+        let output = run(&all);
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
+        assert!(text(&output).contains(expected), "{arguments:?}: {}", text(&output));
+        assert!(!out.exists(), "{arguments:?} wrote something");
+        assert!(!text(&output).contains("panicked"), "{arguments:?}");
+    }
+}
+
+#[test]
+fn a_bad_scenario_file_is_named_with_line_and_column() {
+    let cases = [
+        ("{", "1:1: EOF"),
+        (
+            "{\n  \"name\": \"x\", \"about\": \"\", \"weights\": { \"gaps\": 1 } }",
+            "unknown field `gaps`",
+        ),
+        ("{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"gap\": 200 } }", "0 to 127"),
+        (
+            "{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"units\": [3, 1] } }",
+            "ends before it begins",
+        ),
+        ("{ \"about\": \"\", \"weights\": {} }", "missing field `name`"),
+        ("{ \"name\": \"a/b\", \"about\": \"\", \"weights\": {} }", "letters, digits"),
+        ("[]", "invalid"),
+    ];
+    for (content, expected) in cases {
+        let folder = TempDir::new().unwrap();
+        let file = folder.path().join("s.json");
+        fs::write(&file, content).unwrap();
+        let output = run(["run", "--scenario", file.to_str().unwrap(), "--out", "/nowhere/out"]);
+        assert_eq!(code(&output), 2, "{content}: {}", text(&output));
+        assert!(text(&output).contains("s.json"), "{content}: {}", text(&output));
+        assert!(text(&output).contains(expected), "{content}: {}", text(&output));
+    }
+}
+
+#[test]
+fn help_and_version_are_no_errors() {
+    for arguments in [&["--help"][..], &["--version"], &["run", "--help"], &["list"]] {
+        assert_eq!(code(&run(arguments)), 0, "{arguments:?}");
+    }
+}

@@ -1,0 +1,71 @@
+//! The corpus of bugs in `tests/bad_rtl`: each is found by default runs with three seeds, saved,
+//! shrunk, replayed to the same signature, and gone with the good RTL.
+
+mod common;
+
+use common::{code, files, json, patched_rtl, project, run, text};
+use rayon::prelude::*;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// Packets that are enough to show a bug of the corpus.
+const PACKETS: u64 = 3;
+
+/// Finds one bug; returns what is wrong with how that went.
+fn find(block: &str, patch: &Path) -> Result<(), String> {
+    let copy = patched_rtl(patch);
+    let rtl = copy.path().join("rtl");
+    let rtl = rtl.to_str().unwrap();
+    let folder = TempDir::new().unwrap();
+    for seed in ["11", "22", "33"] {
+        let out = folder.path().join(seed);
+        // Waves and shrinking are shown on the first seed; one thread, since bugs run in parallel.
+        let mut arguments = vec!["run", "--block", block, "--rtl", rtl, "--seed", seed, "--quiet"];
+        arguments.extend(["--max-failures", "1", "--threads", "1", "--no-waves"]);
+        arguments.extend(["--out", out.to_str().unwrap()]);
+        if seed != "11" {
+            arguments.push("--no-shrink");
+        }
+        let output = run(&arguments);
+        if code(&output) != 1 {
+            return Err(format!("seed {seed} does not find it: {}", text(&output)));
+        }
+    }
+    let out = folder.path().join("11");
+    let group = json(&out.join("results.json"))["failures"][0].clone();
+    let vector = out.join(group["vector"].as_str().unwrap());
+    let vector = vector.to_str().unwrap();
+    let packets = group["packets"].as_u64().unwrap();
+    if packets > PACKETS {
+        return Err(format!("shrunk to {packets} packets only"));
+    }
+    let again = run(["replay", "--expect-recorded", "--rtl", rtl, vector]);
+    if code(&again) != 0 {
+        return Err(format!("does not happen again: {}", text(&again)));
+    }
+    let good = run(["replay", vector]);
+    if code(&good) != 0 {
+        return Err(format!("the good RTL fails, too: {}", text(&good)));
+    }
+    Ok(())
+}
+
+fn find_all(block: &str, at_least: usize) {
+    let patches: Vec<PathBuf> = files(&project().join("tests/bad_rtl").join(block), "patch");
+    assert!(patches.len() >= at_least, "{} bugs", patches.len());
+    let failures: Vec<String> = patches
+        .par_iter()
+        .filter_map(|patch| Some(format!("{}: {}", patch.display(), find(block, patch).err()?)))
+        .collect();
+    assert!(failures.is_empty(), "{}", failures.join("\n"));
+}
+
+#[test]
+fn every_bug_of_thread2_is_found() {
+    find_all("thread2", 25);
+}
+
+#[test]
+fn every_bug_of_dll_is_found() {
+    find_all("dll", 12);
+}

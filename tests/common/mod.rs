@@ -1,0 +1,94 @@
+//! What the end-to-end tests share: the program, folders, and RTL with bugs.
+
+#![allow(dead_code, reason = "every test file uses a part of it")]
+
+use assert_cmd::Command;
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tempfile::TempDir;
+
+/// The project's folder.
+pub fn project() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The program, with compiled models kept below the build folder.
+pub fn cosim() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_cosim"));
+    command.env("COSIM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"));
+    command.current_dir(project());
+    command
+}
+
+/// What the program does with `arguments`.
+pub fn run<A: AsRef<std::ffi::OsStr>>(arguments: impl IntoIterator<Item = A>) -> Output {
+    cosim().args(arguments).output().expect("the program runs")
+}
+
+/// Standard output and standard error.
+pub fn text(output: &Output) -> String {
+    let streams = [&output.stdout, &output.stderr];
+    streams.map(|stream| String::from_utf8_lossy(stream).into_owned()).join("\n")
+}
+
+/// The exit code.
+#[track_caller]
+pub fn code(output: &Output) -> i32 {
+    output.status.code().unwrap_or_else(|| panic!("killed: {}", text(output)))
+}
+
+/// A JSON file.
+pub fn json(path: &Path) -> Value {
+    let text = fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
+    serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+}
+
+/// A copy of the RTL in which `from` is replaced by `to` in one file.
+pub fn changed_rtl(file: &str, from: &str, to: &str) -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    for entry in fs::read_dir(project().join("rtl")).expect("rtl/ is there") {
+        let path = entry.expect("an entry").path();
+        let text = fs::read_to_string(&path).expect("RTL is text");
+        let name = path.file_name().expect("a name");
+        let text = if name == file {
+            assert!(text.contains(from), "{file} has no `{from}`");
+            text.replacen(from, to, 1)
+        } else {
+            text
+        };
+        fs::write(folder.path().join(name), text).expect("a copy");
+    }
+    folder
+}
+
+/// A copy of the RTL with a patch applied.
+pub fn patched_rtl(patch: &Path) -> TempDir {
+    let folder = TempDir::new().expect("a temporary folder");
+    let rtl = folder.path().join("rtl");
+    fs::create_dir(&rtl).expect("a folder");
+    for entry in fs::read_dir(project().join("rtl")).expect("rtl/ is there") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, rtl.join(path.file_name().expect("a name"))).expect("a copy");
+    }
+    let output = std::process::Command::new("patch")
+        .args(["-p1", "--silent", "--fuzz=0", "--input"])
+        .arg(patch)
+        .current_dir(folder.path())
+        .output()
+        .expect("patch is installed by scripts/test");
+    assert!(output.status.success(), "{patch:?} does not apply: {}", text(&output));
+    folder
+}
+
+/// The files of a folder with an ending, sorted.
+pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let mut files: Vec<PathBuf> = entries
+        .filter_map(|entry| Some(entry.ok()?.path()))
+        .filter(|path| path.extension().is_some_and(|extension| extension == ending))
+        .collect();
+    files.sort();
+    files
+}

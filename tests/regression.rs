@@ -1,0 +1,191 @@
+//! `cosim run`: does a run do what it says, and the same whatever the threads?
+
+mod common;
+
+use common::{code, cosim, json, run, text};
+use std::fs;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+fn run_into(folder: &Path, arguments: &[&str]) -> std::process::Output {
+    let folder = folder.to_str().unwrap();
+    run(["run", "--out", folder].iter().chain(arguments))
+}
+
+#[test]
+fn a_default_run_matches_and_hits_every_rule_that_can_be_hit() {
+    for block in ["thread2", "dll"] {
+        let folder = TempDir::new().unwrap();
+        let output = run_into(folder.path(), &["--block", block, "--cases", "120"]);
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert!(text(&output).starts_with(&format!("PASS  {block}, seed 1")), "{}", text(&output));
+        assert!(output.stderr.is_empty(), "no progress bar in a pipe: {}", text(&output));
+        let results = json(&folder.path().join("results.json"));
+        assert_eq!(results["passed"], true);
+        assert_eq!(results["ended"], "complete");
+        assert!(results["totals"]["cycles"].as_u64().unwrap() > 1_000_000);
+        for profile in results["profiles"].as_array().unwrap() {
+            for (rule, hits) in profile["rules"].as_object().unwrap() {
+                assert!(hits.as_u64().unwrap() > 0, "{} {rule}", profile["profile"]);
+            }
+        }
+    }
+}
+
+#[test]
+fn unreachable_rows_are_listed_with_the_reason() {
+    let folder = TempDir::new().unwrap();
+    run_into(folder.path(), &["--cases", "1", "--scenario", "smoke"]);
+    let results = json(&folder.path().join("results.json"));
+    let [spec, repaired] = &results["profiles"].as_array().unwrap()[..] else { panic!("two") };
+    assert_eq!(spec["unreachable"]["T43"], "nothing enters EQ_REQ_s without F1");
+    assert_eq!(repaired["unreachable"]["T08"], "replaced by F0");
+    assert_eq!(spec["rules"]["T01"], 64, "without resets each packet is taken once");
+}
+
+#[test]
+fn other_masks_match_too() {
+    // T43 (F1 without F2), F5 alone, F6 with F3, everything but F0, an arbitrary one.
+    for mask in ["0x02", "0x20", "0x48", "0xfe", "0x5a"] {
+        let folder = TempDir::new().unwrap();
+        let output = run_into(folder.path(), &["--fixes", mask, "--cases", "25", "--quiet"]);
+        assert_eq!(code(&output), 0, "{mask}: {}", text(&output));
+    }
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_at_any_number_of_threads() {
+    let results = |threads: &str| {
+        let folder = TempDir::new().unwrap();
+        let arguments =
+            ["--seed", "77", "--cases", "6", "--threads", threads, "--save-vectors", "5"];
+        run_into(folder.path(), &arguments);
+        let mut bytes = fs::read(folder.path().join("results.json")).unwrap();
+        for vector in common::files(&folder.path().join("saved"), "json") {
+            bytes.extend(fs::read(vector).unwrap());
+        }
+        bytes
+    };
+    let one = results("1");
+    assert_eq!(one, results("2"));
+    assert_eq!(one, results("7"));
+}
+
+#[test]
+fn another_seed_draws_other_cases() {
+    let results = |seed: &str| {
+        let folder = TempDir::new().unwrap();
+        run_into(folder.path(), &["--seed", seed, "--cases", "2"]);
+        json(&folder.path().join("results.json"))["cases"].clone()
+    };
+    assert_ne!(results("1"), results("2"));
+}
+
+#[test]
+fn shards_add_up_to_the_whole() {
+    let cases = |arguments: &[&str]| {
+        let folder = TempDir::new().unwrap();
+        run_into(folder.path(), arguments);
+        json(&folder.path().join("results.json"))["cases"].as_array().unwrap().clone()
+    };
+    let mut whole = cases(&["--cases", "3"]);
+    let mut parts = cases(&["--cases", "3", "--shard", "1/2"]);
+    parts.extend(cases(&["--cases", "3", "--shard", "2/2"]));
+    let name = |case: &serde_json::Value| case["name"].as_str().unwrap().to_owned();
+    whole.sort_by_key(name);
+    parts.sort_by_key(name);
+    assert_eq!(parts, whole);
+}
+
+#[test]
+fn a_run_that_compares_nothing_has_failed() {
+    let folder = TempDir::new().unwrap();
+    let output = run_into(folder.path(), &["--cases", "0"]);
+    assert_eq!(code(&output), 1);
+    assert!(text(&output).contains("no cycle was compared"), "{}", text(&output));
+}
+
+#[test]
+fn an_interrupted_run_exits_130_and_leaves_a_readable_run_directory() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let mut child = Command::new(env!("CARGO_BIN_EXE_cosim"))
+        .args(["run", "--time", "1h", "--out"])
+        .arg(&out)
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    std::thread::sleep(Duration::from_millis(1500));
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let first_line = BufReader::new(child.stdout.take().unwrap()).lines().next().unwrap().unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(first_line.starts_with("INTERRUPTED"), "{first_line}");
+    let results = json(&out.join("results.json"));
+    assert_eq!(results["ended"], "interrupted");
+    assert_eq!(results["passed"], false);
+    assert!(!results["cases"].as_array().unwrap().is_empty(), "what ran so far is written");
+    assert!(out.join("timing.json").is_file());
+}
+
+#[test]
+fn time_ends_a_run_that_is_otherwise_endless() {
+    let folder = TempDir::new().unwrap();
+    let output = run_into(folder.path(), &["--time", "1s", "--quiet"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_eq!(json(&folder.path().join("results.json"))["ended"], "time");
+}
+
+#[test]
+fn a_folder_with_something_else_is_not_written_over() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("thesis.txt"), "precious").unwrap();
+    let output = run_into(folder.path(), &["--cases", "1"]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing was written");
+}
+
+#[test]
+fn a_run_directory_is_replaced_by_the_next_run() {
+    let folder = TempDir::new().unwrap();
+    for _ in 0..2 {
+        let output = run_into(folder.path(), &["--cases", "1", "--scenario", "smoke"]);
+        assert_eq!(code(&output), 0, "{}", text(&output));
+    }
+}
+
+#[test]
+fn a_scenario_can_come_from_a_file() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("mine.json");
+    let weights = r#"{ "name": "mine", "about": "only SENDs",
+        "weights": { "operations": { "write": 0, "long_write": 0, "read": 0, "unknown": 0 } } }"#;
+    fs::write(&file, weights).unwrap();
+    let out = folder.path().join("run");
+    let output = run_into(&out, &["--cases", "3", "--scenario", file.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let results = json(&out.join("results.json"));
+    assert_eq!(results["cases"][0]["name"], "thread2/spec/mine/0");
+    assert_eq!(results["profiles"][0]["rules"]["T05"], 0, "no READ was drawn");
+}
+
+#[test]
+fn json_on_standard_output_is_json() {
+    let folder = TempDir::new().unwrap();
+    let output = run_into(folder.path(), &["--cases", "1", "--format", "json"]);
+    let summary: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(summary["passed"], true);
+    for command in ["list", "bench"] {
+        let mut program = cosim();
+        program.args([command, "--format", "json"]);
+        if command == "bench" {
+            program.args(["--fixes", "spec"]);
+        }
+        let output = program.output().unwrap();
+        let value: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert!(value.is_array(), "{command}");
+    }
+}

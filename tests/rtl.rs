@@ -1,0 +1,54 @@
+//! The RTL itself: lint-clean, synthesizable, no latches.
+
+mod common;
+
+use common::{json, project, text};
+use std::process::Command;
+
+/// Top modules and masks of `rtl/blocks.json`.
+fn designs() -> Vec<(String, String)> {
+    let blocks = json(&project().join("rtl/blocks.json"));
+    let mut designs = Vec::new();
+    for block in blocks.as_array().unwrap() {
+        for mask in block["embedded"].as_array().unwrap() {
+            let parameter = block["mask"].as_str().map_or_else(String::new, |name| {
+                format!("-G{name}=8'h{:02x}", mask.as_u64().unwrap())
+            });
+            designs.push((block["top"].as_str().unwrap().to_owned(), parameter));
+        }
+    }
+    assert!(designs.len() >= 2);
+    designs
+}
+
+#[test]
+fn the_rtl_is_lint_clean() {
+    let verilator = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".to_owned());
+    for (top, parameter) in designs() {
+        let output = Command::new(&verilator)
+            .args(["--lint-only", "-Wall", "-Irtl", "--top-module", &top])
+            .args((!parameter.is_empty()).then_some(&parameter))
+            .arg(format!("rtl/{top}.v"))
+            .current_dir(project())
+            .output()
+            .unwrap();
+        assert!(output.status.success(), "{top} {parameter}: {}", text(&output));
+        assert!(!text(&output).contains("%Warning"), "{top} {parameter}: {}", text(&output));
+    }
+}
+
+#[test]
+fn the_rtl_is_synthesizable_and_has_no_latches() {
+    let mut tops: Vec<String> = designs().into_iter().map(|(top, _)| top).collect();
+    tops.dedup();
+    for top in tops {
+        let script = format!(
+            "read_verilog -Irtl rtl/{top}.v; hierarchy -top {top} -libdir rtl; synth -top {top}; \
+             check -assert; select -assert-none t:$_DLATCH_* t:$dlatch t:$_LATCH_*"
+        );
+        let output =
+            Command::new("yosys").args(["-q", "-p", &script]).current_dir(project()).output();
+        let output = output.expect("yosys is installed by scripts/test");
+        assert!(output.status.success(), "{top}: {}", text(&output));
+    }
+}

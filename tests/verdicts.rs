@@ -1,0 +1,221 @@
+//! Every verdict, on a DUT that deserves it.
+
+mod common;
+
+use common::{changed_rtl, code, json, run, text};
+use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
+use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
+use cosim::blocks::thread2::{Thread2, layout};
+use cosim::harness::{self, Block, CaseRng, Dut, Mismatch, Stimulus, Verdict, Watch};
+use cosim::value::Uint;
+use rand::SeedableRng;
+use tempfile::TempDir;
+use verilated::{BeforeReset, Error, Model};
+
+const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
+
+/// The verilated model, with its outputs changed on the way.
+struct Tampered<F> {
+    model: Model<Inputs, Outputs>,
+    cycle: u64,
+    tamper: F,
+}
+
+impl<F: FnMut(u64, &mut Outputs) -> Result<(), Error>> Dut<Thread2> for Tampered<F> {
+    fn settle(&mut self, inputs: &Inputs, outputs: &mut Outputs) -> Result<(), Error> {
+        self.model.settle(inputs, outputs)?;
+        (self.tamper)(self.cycle, outputs)
+    }
+
+    fn edge(&mut self) -> Result<(), Error> {
+        self.cycle += 1;
+        self.model.edge()
+    }
+}
+
+fn verdict(
+    stimulus: &Stimulus<Thread2>,
+    mask: u8,
+    tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>,
+) -> Verdict {
+    let model = Thread2::embedded(mask).unwrap().create(BeforeReset::Ones).unwrap();
+    let mut dut = Tampered { model, cycle: 0, tamper };
+    harness::run::<Thread2>(stimulus, mask, &mut dut, &Watch::default()).verdict
+}
+
+fn smoke() -> Stimulus<Thread2> {
+    let scenarios = Thread2::scenarios();
+    Thread2::generate(&scenarios[0].weights, 0xff, 20, &mut CaseRng::seed_from_u64(1))
+}
+
+#[test]
+fn a_right_dut_matches() {
+    assert_eq!(verdict(&smoke(), 0xff, |_, _| Ok(())), Verdict::Match);
+}
+
+#[test]
+fn one_wrong_bit_in_one_cycle_is_a_mismatch_at_that_cycle_and_port() {
+    let flip = |cycle, outputs: &mut Outputs| {
+        if cycle == 57 {
+            outputs.eq_resp_ready = Bits1::new(1 - outputs.eq_resp_ready.get());
+        }
+        Ok(())
+    };
+    match verdict(&smoke(), 0xff, flip) {
+        Verdict::Mismatch(Mismatch { cycle: 57, port, expected, actual, .. }) => {
+            assert_eq!((port.as_str(), expected == actual), ("eq_resp_ready", false));
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn every_output_is_compared() {
+    use verilated::Pins;
+    use zerocopy::IntoBytes;
+    for port in Outputs::PORTS {
+        let flip = |cycle, outputs: &mut Outputs| {
+            if cycle == 9 {
+                outputs.as_mut_bytes()[port.offset] ^= 1;
+            }
+            Ok(())
+        };
+        match verdict(&smoke(), 0xff, flip) {
+            Verdict::Mismatch(Mismatch { cycle: 9, port: seen, .. }) => assert_eq!(seen, port.name),
+            other => panic!("{}: {other:?}", port.name),
+        }
+    }
+}
+
+#[test]
+fn a_dut_that_never_answers_is_a_mismatch_at_once() {
+    let silent = |_, outputs: &mut Outputs| {
+        *outputs = Outputs::default();
+        Ok(())
+    };
+    match verdict(&smoke(), 0xff, silent) {
+        Verdict::Mismatch(Mismatch { cycle: 1, port, .. }) => {
+            assert_eq!(port, "fetch_cxt_egress_ready");
+        }
+        other => panic!("{other:?}"),
+    }
+}
+
+/// Without F5 the WQE's last unit is consumed in MR_FOR_SEND_s, and S0 then waits for a beat that
+/// never comes: both models do, which only the watchdog can tell.
+#[test]
+fn a_wait_without_end_is_a_hang() {
+    let mut packet = Packet::default();
+    packet.header.net_opcode = Uint::new(layout::opcode::SEND_ONLY);
+    packet.header.pkt_length = Uint::new(16);
+    let mut unit = Unit::default();
+    unit.data.byte_cnt = Uint::new(16);
+    packet.wqe = Some(Wqe { units: vec![unit], ..Wqe::default() });
+    let stimulus = Stimulus::Traffic(Traffic { packets: vec![packet], ..Traffic::default() });
+    match verdict(&stimulus, 0x00, |_, _| Ok(())) {
+        Verdict::Hang { cycle: Some(_), state } => assert_eq!(state, "DATA_UNIT_s"),
+        other => panic!("{other:?}"),
+    }
+    assert_eq!(verdict(&stimulus, 0x20, |_, _| Ok(())), Verdict::Match, "F5 repairs it");
+}
+
+#[test]
+fn a_dut_that_stops_is_a_crash() {
+    let stop = |cycle, _: &mut Outputs| match cycle {
+        12 => Err(Error::Stopped("gone".to_owned())),
+        _ => Ok(()),
+    };
+    match verdict(&smoke(), 0xff, stop) {
+        Verdict::Crashed { cycle: Some(12), message } => assert_eq!(message, "gone"),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[test]
+fn a_cancelled_case_says_so() {
+    let watch = Watch::default();
+    watch.cancel();
+    let scenarios = Thread2::scenarios();
+    let long = Thread2::generate(&scenarios[2].weights, 0xff, 200, &mut CaseRng::seed_from_u64(1));
+    let mut model = Thread2::embedded(0xff).unwrap().create(BeforeReset::Ones).unwrap();
+    let outcome = harness::run::<Thread2>(&long, 0xff, &mut model, &watch);
+    assert_eq!(outcome.verdict, Verdict::Cancelled);
+}
+
+#[test]
+fn rtl_that_calls_finish_crashes_its_cases_and_the_run_goes_on() {
+    let rtl = changed_rtl(
+        TOP_FILE,
+        "endmodule",
+        "always @(posedge clk) if (eq_req_valid) $finish;\nendmodule",
+    );
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().to_str().unwrap();
+    let rtl = rtl.path().to_str().unwrap();
+    let output = run(["run", "--rtl", rtl, "--cases", "4", "--fixes", "repaired", "--out", out]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("the RTL called $finish"), "{}", text(&output));
+    let totals = &json(&folder.path().join("results.json"))["totals"];
+    assert!(totals["crashed"].as_u64().unwrap() > 0, "{totals}");
+    assert!(totals["matched"].as_u64().unwrap() > 0, "{totals}");
+    assert_eq!(totals["cases"], 36, "{totals}");
+}
+
+#[test]
+fn rtl_that_does_not_verilate_shows_verilators_message_and_exits_3() {
+    let rtl = changed_rtl(TOP_FILE, "endmodule", "always @* begin\nendmodule");
+    let output = run(["run", "--rtl", rtl.path().to_str().unwrap(), "--out", "/nowhere/x"]);
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("ReqRecvCore_Thread_2.v:"), "{}", text(&output));
+    assert!(text(&output).contains("syntax error"), "{}", text(&output));
+}
+
+#[test]
+fn rtl_with_a_truncated_port_is_refused_by_name() {
+    let rtl = changed_rtl(TOP_FILE, "[23:0]  rq_offset_din", "[22:0]  rq_offset_din");
+    let output = run(["run", "--rtl", rtl.path().to_str().unwrap(), "--out", "/nowhere/x"]);
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    let expected = "rq_offset_din: 23 bits, expected 24";
+    assert!(text(&output).contains(expected), "{}", text(&output));
+}
+
+#[test]
+fn a_failure_prints_a_command_that_shows_it_again() {
+    let patches = common::files(&common::project().join("tests/bad_rtl/thread2"), "patch");
+    let rtl = common::patched_rtl(&patches[0]);
+    let rtl_folder = rtl.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let arguments = [
+        "run",
+        "--rtl",
+        rtl_folder.to_str().unwrap(),
+        "--seed",
+        "9",
+        "--max-failures",
+        "1",
+        "--no-waves",
+        "--out",
+        out.to_str().unwrap(),
+    ];
+    let output = run(arguments);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let printed = text(&output);
+    let line = printed
+        .lines()
+        .find(|line| line.contains("--case "))
+        .unwrap_or_else(|| panic!("{printed}"));
+    let words: Vec<&str> = line.split_whitespace().collect();
+    let again = folder.path().join("again");
+    let mut again_arguments: Vec<&str> = words[1..].to_vec();
+    again_arguments.extend(["--no-waves", "--out", again.to_str().unwrap()]);
+    let repeated = run(&again_arguments);
+    assert_eq!(code(&repeated), 1, "{}", text(&repeated));
+    let case = |folder: &std::path::Path| {
+        let results = json(&folder.join("results.json"));
+        let cases = results["cases"].as_array().unwrap().clone();
+        cases.into_iter().find(|case| case["verdict"] != "match").unwrap()
+    };
+    assert_eq!(case(&out), case(&again), "the same case fails in the same way");
+    assert!(line.contains("--build "), "{line}");
+}
