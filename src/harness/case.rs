@@ -226,6 +226,11 @@ fn lock_step<B: Block, D: Dut<B>>(
     let mut inputs = B::reset_inputs();
     let mut expected = B::Outputs::new_zeroed();
     let mut actual = B::Outputs::new_zeroed();
+    // Power comes up before reset: the asynchronous reset of cycle 0 is an edge that models can see.
+    if let Err(error) = dut.settle(&B::Inputs::new_zeroed(), &mut actual) {
+        let message = error.to_string();
+        return (Verdict::Crashed { cycle: Some(0), message }, 0, hits);
+    }
     // The first mismatch, and the cycles still to go after it.
     let mut mismatched: Option<(Verdict, u64)> = None;
     let verdict = loop {

@@ -1,6 +1,6 @@
 //! Raw random pins: no protocol, but values that lead somewhere.
 
-use super::layout::{Context, DataUnit, Header, NextUnit};
+use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
 use super::rtl::{Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
 use crate::harness::CaseRng;
 use crate::value::Uint;
@@ -9,7 +9,7 @@ use rand::RngExt;
 /// `count` cycles of random pins. Each case draws how often each valid, ready and rst is high, so that
 /// some cases run free and others crawl.
 pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
-    let mut pins = Pins { rng };
+    let mut pins = Pins { rng, offset: 0 };
     let often = pins.probabilities();
     let reset = [0.0, 0.0, 0.01, 0.1][pins.rng.random_range(0..4)];
     let qps: Vec<u64> = (0..3).map(|_| pins.rng.random()).collect();
@@ -18,6 +18,8 @@ pub fn cycles(count: u32, rng: &mut CaseRng) -> Vec<Inputs> {
 
 struct Pins<'a> {
     rng: &'a mut CaseRng,
+    /// The RQ offset that this cycle's other values are likely to be near.
+    offset: u64,
 }
 
 impl Pins<'_> {
@@ -46,6 +48,7 @@ impl Pins<'_> {
     fn cycle(&mut self, often: &[f64; 9], reset: f64, qps: &[u64]) -> Inputs {
         let near = |rng: &mut CaseRng| rng.random_range(0..64u64);
         let (offset, slots) = (near(self.rng), near(self.rng));
+        self.offset = offset;
         let qpn = self.mostly(qps);
         Inputs {
             rst: self.bit(reset),
@@ -82,7 +85,15 @@ impl Pins<'_> {
         let context = Context {
             qp_state: self.mostly(&[2, 3, 4, 5]),
             rq_entry_sz_log: entry_log,
-            rq_length: self.mostly(&[0, entry, 2 * entry, 8 * entry, 16 * entry - 1]),
+            rq_length: self.mostly(&[
+                0,
+                entry,
+                2 * entry,
+                16 * entry - 1,
+                SLOT_BYTES * self.offset,
+                SLOT_BYTES * self.offset + entry - 1,
+                SLOT_BYTES * self.offset + entry,
+            ]),
             cq_log_size: self.mostly(&[0, 4, 26, 27]),
             eq_log_size: self.mostly(&[0, 4, 26, 27]),
             ..Context::decode(&Bits416::from_words(self.words()))
@@ -94,7 +105,7 @@ impl Pins<'_> {
         let header = Header {
             net_opcode: self.mostly(&[0, 1, 2, 3, 4, 5, 9, 11]),
             local_qpn,
-            pkt_length: self.mostly(&[0, 1, 16, 64, 4096]),
+            pkt_length: self.mostly(&[0, 1, 16, 64, 4096, 0xffff]),
             ..Header::decode(&Bits488::from_words(self.words()))
         };
         header.encode(Bits488::from_words(self.words()))
@@ -112,7 +123,8 @@ impl Pins<'_> {
             }
             .encode(noise),
             1 | 2 => DataUnit {
-                byte_cnt: self.mostly(&[0, 1, 16, 32, 64, 0x7fff_ffff]),
+                byte_cnt: self.mostly(&[0, 1, 16, 32, 64, 0x4000_0000, 0x7fff_ffff]),
+                laddr: self.mostly(&[0xffff_fff8, u64::MAX - 7]),
                 ..DataUnit::decode(&noise)
             }
             .encode(noise),

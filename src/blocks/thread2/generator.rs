@@ -11,6 +11,8 @@ use rand::RngExt;
 
 /// Slots of a cell of the WQE cache.
 const CELL_SLOTS: u64 = 256;
+/// Slots that an RQ offset can count.
+const RQ_SLOTS: u64 = 1 << 24;
 /// Cycles within which a reset follows its packet.
 const RESET_WITHIN: u64 = 40;
 
@@ -153,33 +155,43 @@ impl Generator<'_> {
             eq_log_size: self.queue_log(),
             ..Context::decode(&Bits416::from_words(self.rng.random()))
         };
-        let entries = self.rng.random_range(1..=16);
-        context.rq_length = Uint::new(entries << context.rq_entry_sz_log.get());
         let entry_slots = (1 << context.rq_entry_sz_log.get()) / SLOT_BYTES;
+        let most = if self.chance(self.weights.large_ring) { RQ_SLOTS / entry_slots } else { 16 };
+        let entries = self.rng.random_range(1..=most);
+        context.rq_length = Uint::new(entries << context.rq_entry_sz_log.get());
         let at = if self.chance(self.weights.near_wrap) {
             entries - 1
         } else {
             self.rng.random_range(0..entries)
         };
+        let rq_offset = at * entry_slots;
         if self.chance(self.weights.illegal_entry) {
             let log = if self.rng.random() { 5 } else { 11 };
             context.rq_entry_sz_log = if self.rng.random() { Uint::new(log) } else { self.bits() };
+            // Nothing is added to the offset now; whether it wraps must not depend on the size.
+            let slack = self.rng.random_range(0..=2 * SLOT_BYTES << log.min(10));
+            context.rq_length = Uint::new(rq_offset * SLOT_BYTES + slack);
         }
         let weights = &self.weights.services;
-        let weights = [weights.rc, weights.uc, weights.rd, weights.ud, weights.cnp, weights.xrc];
-        let service = self.weighted(&weights.map(Uint::get));
+        let weights = [
+            weights.rc,
+            weights.uc,
+            weights.rd,
+            weights.ud,
+            weights.cnp,
+            weights.xrc,
+            weights.reserved,
+        ];
+        // The codes of the service types are 0 to 5; the two above have no meaning.
+        let service = match self.weighted(&weights.map(Uint::get)) as u64 {
+            code @ service::RC..=service::XRC => code,
+            reserved => reserved + self.rng.random_range(0..2),
+        };
         Pair {
             qpn,
             context,
-            service: [
-                service::RC,
-                service::UC,
-                service::RD,
-                service::UD,
-                service::CNP,
-                service::XRC,
-            ][service],
-            rq_offset: at * entry_slots,
+            service,
+            rq_offset,
             cache_offset: self.rng.random_range(0..CELL_SLOTS),
             message: None,
         }
@@ -332,6 +344,8 @@ impl Generator<'_> {
             .map(|_| {
                 if self.chance(self.weights.empty) {
                     0
+                } else if self.chance(self.weights.jumbo) {
+                    self.rng.random_range(0..=Uint::<16>::MAX)
                 } else {
                     self.weights.payload.draw(self.rng)
                 }
@@ -359,16 +373,30 @@ impl Generator<'_> {
         cuts.sort_unstable();
         let mut units: Vec<DataUnit> = cuts
             .windows(2)
-            .map(|cut| DataUnit {
-                byte_cnt: Uint::new(cut[1] - cut[0]),
-                inline: Uint::new(u64::from(self.chance(self.weights.inline))),
-                ..DataUnit::decode(&Bits128::from_words(self.rng.random()))
+            .map(|cut| {
+                let unit = DataUnit::decode(&Bits128::from_words(self.rng.random()));
+                DataUnit {
+                    byte_cnt: Uint::new(cut[1] - cut[0]),
+                    inline: Uint::new(u64::from(self.chance(self.weights.inline))),
+                    laddr: self.address(unit.laddr),
+                    ..unit
+                }
             })
             .collect();
         if !self.fixed(5) || self.rng.random_range(0..4) == 0 {
             units.push(DataUnit { lkey: self.bits(), laddr: self.bits(), ..DataUnit::default() });
         }
         units
+    }
+
+    /// An address as it is, or just below a carry out of its low 32 or of all 64 bits.
+    fn address(&mut self, address: Uint<64>) -> Uint<64> {
+        if !self.chance(self.weights.address_edge) {
+            return address;
+        }
+        let below = |bits: u32| u64::MAX >> (64 - bits) & !0xffff;
+        let edge = if self.rng.random() { below(32) } else { below(64) };
+        Uint::new(address.get() | edge)
     }
 
     /// The NextUnit of a WQE with that many units: mostly the entry RecvQueueMgt reads next, sometimes

@@ -27,6 +27,12 @@ pub struct Weights {
     pub units: Span<6>,
     /// Packets without payload, in percent.
     pub empty: Percent,
+    /// Packets with payload far beyond any MTU.
+    pub jumbo: Percent,
+    /// Units whose address is about to carry out of its low 32 or its 64 bits.
+    pub address_edge: Percent,
+    /// QPs whose RQ is so large that its offsets need all their bits.
+    pub large_ring: Percent,
     /// Chance of a gap before a packet, a beat or a response.
     pub gap: Percent,
     /// Longest gap in cycles.
@@ -91,6 +97,8 @@ pub struct Services {
     pub cnp: Uint<16>,
     /// Extended reliable connection.
     pub xrc: Uint<16>,
+    /// The codes without meaning.
+    pub reserved: Uint<16>,
 }
 
 const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
@@ -112,7 +120,7 @@ impl Default for Operations {
 
 impl Default for Services {
     fn default() -> Self {
-        Self { rc: n(4), uc: n(2), rd: n(1), ud: n(2), cnp: n(1), xrc: n(1) }
+        Self { rc: n(4), uc: n(2), rd: n(1), ud: n(2), cnp: n(1), xrc: n(1), reserved: n(1) }
     }
 }
 
@@ -127,6 +135,9 @@ impl Default for Weights {
             payload: Span::new(1, 4096),
             units: Span::new(1, 6),
             empty: n(5),
+            jumbo: n(2),
+            address_edge: n(20),
+            large_ring: n(10),
             gap: n(20),
             longest_gap: n(6),
             stall: n(20),
@@ -200,6 +211,7 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
                 },
                 message_packets: Span::new(3, 16),
                 units: Span::new(4, 24),
+                jumbo: n(20),
                 gap: n(5),
                 stall: n(5),
                 short_wqe: n(10),
