@@ -100,7 +100,7 @@ pub fn explain<B: Block>(
             to: next.map(|next| next.state.to_owned()),
             rules: here.rules.split('+').filter(|rule| !rule.is_empty()).map(rule::<B>).collect(),
         }),
-        rtl: here.and_then(|here| rtl_step(here, next)),
+        rtl: here.and_then(|here| rtl_step(here, next, fixes.mask)),
         in_flight: match stimulus {
             Stimulus::Traffic(traffic) => B::in_flight(traffic, outcome.packets),
             Stimulus::Cycles(cycles) => vec![format!("raw pins, {} cycles", cycles.len())],
@@ -144,11 +144,15 @@ fn rule<B: Block>(name: &str) -> String {
     format!("{name}: {meaning}")
 }
 
-fn rtl_step<B: Block>(here: &Record<B>, next: Option<&Record<B>>) -> Option<Step> {
+fn rtl_step<B: Block>(here: &Record<B>, next: Option<&Record<B>>, mask: u8) -> Option<Step> {
     B::STATE_REGISTER?;
     let from = state::<B>(here.rtl_state);
     let to = next.map(|next| state::<B>(next.rtl_state));
-    let rules = to.as_ref().map_or(Vec::new(), |to| B::rules_between(&from, to));
+    let mut rules = to.as_ref().map_or(Vec::new(), |to| B::rules_between(&from, to));
+    rules.retain(|name| {
+        let index = B::RULES.iter().position(|rule| rule.name == *name);
+        index.is_some_and(|index| B::unreachable(index, mask).is_none())
+    });
     Some(Step { from, to, rules: rules.into_iter().map(rule::<B>).collect() })
 }
 

@@ -6,6 +6,8 @@ use crate::models::Rtl;
 use crate::observe::{Observed, Record};
 use crate::runner::Fixes;
 use std::collections::VecDeque;
+use std::fs::OpenOptions;
+use std::io::{Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use verilated::BeforeReset;
@@ -19,6 +21,10 @@ pub struct Waves {
     /// Every cycle, and not only those around the end.
     pub all: bool,
 }
+
+/// Where an FST file's header has the date: behind block type, nine 8-byte fields, the time scale and
+/// 128 bytes of version.
+const FST_DATE: Range<u64> = 202..321;
 
 /// Cycles traced before a failure.
 const BEFORE: u64 = 50;
@@ -69,7 +75,18 @@ pub fn trace<B: Block>(
     observed.trace(&waves.path)?;
     harness::run(stimulus, fixes.mask, &mut observed, watch);
     observed.finish();
-    Ok(())
+    undate(&waves.path)
+}
+
+/// Blanks the date in the header of an FST file: the same case is to give the same bytes.
+fn undate(path: &Path) -> Result<(), Error> {
+    if Waves::format(path)? != Tracing::Fst {
+        return Ok(());
+    }
+    let mut file = OpenOptions::new().write(true).open(path).map_err(Error::write(path))?;
+    file.seek(SeekFrom::Start(FST_DATE.start)).map_err(Error::write(path))?;
+    let blank = vec![0; (FST_DATE.end - FST_DATE.start) as usize];
+    file.write_all(&blank).map_err(Error::write(path))
 }
 
 /// Runs a stimulus again and keeps the cycles around its end.
