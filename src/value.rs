@@ -1,7 +1,7 @@
 //! Numbers of vectors and scenarios: their width is part of the type and is checked when read.
 
-use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 use schemars::{JsonSchema, Schema, SchemaGenerator, json_schema};
+use serde::de::{self, Deserialize, Deserializer, Unexpected, Visitor};
 use serde::{Serialize, Serializer};
 use std::borrow::Cow;
 use std::fmt;
@@ -78,12 +78,13 @@ impl<const WIDTH: u32> JsonSchema for Uint<WIDTH> {
 /// A regular expression for hex strings of at most `width` bits.
 pub fn hex_pattern(width: u32) -> String {
     let (digits, rest) = (width / 4, width % 4);
-    let first = match rest {
-        0 => String::new(),
-        1 => "[01]?".to_owned(),
-        rest => format!("[0-{}]?", (1 << rest) - 1),
-    };
-    format!("^0x0*{first}[0-9a-fA-F]{{0,{digits}}}$")
+    let top = (1u32 << rest) - 1;
+    let hex = "[0-9a-fA-F]";
+    match (digits, rest) {
+        (_, 0) => format!("^0x0*{hex}{{1,{digits}}}$"),
+        (0, _) => format!("^0x0*[0-{top}]$"),
+        _ => format!("^0x0*([0-{top}]?{hex}{{{digits}}}|{hex}{{1,{digits}}})$"),
+    }
 }
 
 struct UintVisitor<const WIDTH: u32>;

@@ -8,11 +8,8 @@ use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 
-/// Packets that are enough to show a bug of the corpus.
-const PACKETS: u64 = 3;
-
 /// Finds one bug; returns what is wrong with how that went.
-fn find(block: &str, patch: &Path) -> Result<(), String> {
+fn find(block: &str, patch: &Path, most_packets: Option<u64>) -> Result<(), String> {
     let copy = patched_rtl(patch);
     let rtl = copy.path().join("rtl");
     let rtl = rtl.to_str().unwrap();
@@ -36,7 +33,7 @@ fn find(block: &str, patch: &Path) -> Result<(), String> {
     let vector = out.join(group["vector"].as_str().unwrap());
     let vector = vector.to_str().unwrap();
     let packets = group["packets"].as_u64().unwrap();
-    if packets > PACKETS {
+    if most_packets.is_some_and(|most| packets > most) {
         return Err(format!("shrunk to {packets} packets only"));
     }
     let again = run(["replay", "--expect-recorded", "--rtl", rtl, vector]);
@@ -50,22 +47,26 @@ fn find(block: &str, patch: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn find_all(block: &str, at_least: usize) {
+/// Every bug of a block; their vectors shrink to `most_packets` at most, if there is a limit.
+fn find_all(block: &str, at_least: usize, most_packets: Option<u64>) {
     let patches: Vec<PathBuf> = files(&project().join("tests/bad_rtl").join(block), "patch");
     assert!(patches.len() >= at_least, "{} bugs", patches.len());
     let failures: Vec<String> = patches
         .par_iter()
-        .filter_map(|patch| Some(format!("{}: {}", patch.display(), find(block, patch).err()?)))
+        .filter_map(|patch| {
+            Some(format!("{}: {}", patch.display(), find(block, patch, most_packets).err()?))
+        })
         .collect();
     assert!(failures.is_empty(), "{}", failures.join("\n"));
 }
 
 #[test]
 fn every_bug_of_thread2_is_found() {
-    find_all("thread2", 25);
+    find_all("thread2", 25, Some(3));
 }
 
 #[test]
 fn every_bug_of_dll_is_found() {
-    find_all("dll", 12);
+    // Many of these need a full buffer, or sequence numbers that roll over: there is no one limit.
+    find_all("dll", 12, None);
 }

@@ -7,6 +7,7 @@ use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
 use cosim::blocks::thread2::{Thread2, layout};
 use cosim::harness::{self, Block, CaseRng, Dut, Mismatch, Stimulus, Verdict, Watch};
+use cosim::models::Rtl;
 use cosim::value::Uint;
 use rand::SeedableRng;
 use tempfile::TempDir;
@@ -38,7 +39,8 @@ fn verdict(
     mask: u8,
     tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>,
 ) -> Verdict {
-    let model = Thread2::embedded(mask).unwrap().create(BeforeReset::Ones).unwrap();
+    let kind = Rtl::BuiltIn.model::<Thread2>(mask).unwrap();
+    let model = kind.create(BeforeReset::Ones).unwrap();
     let mut dut = Tampered { model, cycle: 0, tamper };
     harness::run::<Thread2>(stimulus, mask, &mut dut, &Watch::default()).verdict
 }
@@ -147,12 +149,13 @@ fn rtl_that_calls_finish_crashes_its_cases_and_the_run_goes_on() {
     let rtl = changed_rtl(
         TOP_FILE,
         "endmodule",
-        "always @(posedge clk) if (eq_req_valid) $finish;\nendmodule",
+        "always @(posedge clk) if (wqe_req_valid && !wqe_req_ready) $finish;\nendmodule",
     );
     let folder = TempDir::new().unwrap();
     let out = folder.path().to_str().unwrap();
     let rtl = rtl.path().to_str().unwrap();
-    let output = run(["run", "--rtl", rtl, "--cases", "4", "--fixes", "repaired", "--out", out]);
+    let arguments = ["run", "--rtl", rtl, "--cases", "4", "--fixes", "repaired", "--out", out];
+    let output = run(arguments.iter().chain(&["--no-shrink", "--no-waves"]));
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("the RTL called $finish"), "{}", text(&output));
     let totals = &json(&folder.path().join("results.json"))["totals"];

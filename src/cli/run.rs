@@ -8,8 +8,8 @@ use crate::error::Error;
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
 use crate::runner::{
-    self, Case, End, Failures, Fixes, Header, Keep, Limits, Plan, Progress, RunDirectory, Shard, Tally,
-    Timing,
+    self, Case, End, Failures, Fixes, Header, Keep, Limits, Plan, Progress, RunDirectory, Shard,
+    Tally, Timing,
 };
 use crate::vector::Origin;
 use clap::Args;

@@ -1,8 +1,8 @@
 //! Raw pins in JSON: one object per cycle, port name to value; wide ports are hex strings.
 
+use crate::value::hex_pattern;
 use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
 use serde::ser::{SerializeMap, SerializeSeq};
-use crate::value::hex_pattern;
 use serde::{Deserializer, Serializer};
 use serde_json::{Map, Value, json};
 use std::fmt;

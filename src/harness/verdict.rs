@@ -108,7 +108,9 @@ impl Signature {
     pub fn of(verdict: &Verdict) -> Option<Self> {
         let parts: Vec<&str> = match verdict {
             Verdict::Match | Verdict::Cancelled => return None,
+            // Where several rules fire at once, which ones do by chance tells nothing.
             Verdict::Mismatch(Mismatch { port, state, rule, .. }) => {
+                let rule = if rule.contains('+') { "" } else { rule };
                 vec!["mismatch", port, state, rule]
             }
             Verdict::Hang { state, .. } => vec!["hang", state],

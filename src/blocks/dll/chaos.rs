@@ -1,0 +1,80 @@
+//! Raw random pins: no protocol, but values that lead somewhere.
+//!
+//! Sequence numbers that mean something are few among 4096, so a golden model runs along and most
+//! numbers are drawn around its registers. What comes out is a list of pins, whatever it was drawn
+//! from.
+
+use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
+use super::{Dll, Golden};
+use crate::harness::{CaseRng, Golden as _};
+use rand::RngExt;
+
+/// `count` cycles of random pins. Each case draws how often each valid, ready, CRC and rst is high, so
+/// that some cases run free and others crawl.
+pub fn cycles(count: u32, mask: u8, rng: &mut CaseRng) -> Vec<Inputs> {
+    let mut pins = Pins { rng };
+    let often: [f64; 8] = std::array::from_fn(|_| pins.one_of([0.1, 0.5, 0.9, 1.0]));
+    // A device that hears something in every cycle, or a Nak in every other, gets nowhere.
+    let answers = pins.one_of([0.02, 0.05, 0.2, 0.7]);
+    let reset = pins.one_of([0.0, 0.0, 0.001, 0.02]);
+    let mut golden = <Golden as crate::harness::Golden<Dll>>::new(mask);
+    let mut outputs = Outputs::default();
+    (0..count)
+        .map(|_| {
+            let idle = Inputs::default();
+            golden.outputs(&idle, &mut outputs);
+            let inputs = pins.cycle(&often, answers, reset, &outputs);
+            golden.clock(&inputs);
+            inputs
+        })
+        .collect()
+}
+
+struct Pins<'a> {
+    rng: &'a mut CaseRng,
+}
+
+impl Pins<'_> {
+    fn one_of<const N: usize>(&mut self, values: [f64; N]) -> f64 {
+        values[self.rng.random_range(0..N)]
+    }
+
+    fn bit(&mut self, probability: f64) -> Bits1 {
+        Bits1::new(u64::from(self.rng.random_bool(probability)))
+    }
+
+    /// Mostly around one of `likely`, sometimes half the numbers away from it, else anything.
+    fn near(&mut self, likely: &[Bits12]) -> Bits12 {
+        let base = likely[self.rng.random_range(0..likely.len())].get();
+        let around = |rng: &mut CaseRng, reach: u64| base + 4096 + rng.random_range(0..=2 * reach);
+        Bits12::new(match self.rng.random_range(0..16) {
+            0 => self.rng.random(),
+            1 => around(self.rng, 1) + 2048 - 1,
+            2..8 => around(self.rng, 3) - 3,
+            8..10 => around(self.rng, 18) - 18,
+            _ => base,
+        })
+    }
+
+    fn cycle(&mut self, often: &[f64; 8], answers: f64, reset: f64, seen: &Outputs) -> Inputs {
+        let before = |seq: Bits12| Bits12::new(seq.get().wrapping_sub(1));
+        let answered = [seen.a_ackd_seq, before(seen.a_next_seq), before(seen.a_link_seq)];
+        let arriving = [seen.b_next_rcv_seq, seen.b_next_rcv_seq, before(seen.b_next_rcv_seq)];
+        Inputs {
+            rst: self.bit(reset),
+            a_tlp_valid: self.bit(often[0]),
+            a_tlp_data: Bits32::new(self.rng.random()),
+            a_link_ready: self.bit(often[1]),
+            a_dllp_valid: self.bit(answers),
+            a_dllp_nak: self.bit(often[2] * 0.4),
+            a_dllp_seq: self.near(&answered),
+            a_dllp_crc_ok: self.bit(often[3].max(0.5)),
+            b_link_valid: self.bit(often[4]),
+            b_link_seq: self.near(&arriving),
+            b_link_data: Bits32::new(self.rng.random()),
+            b_link_crc_ok: self.bit(often[5].max(0.5)),
+            b_dllp_ready: self.bit(often[6]),
+            padding: Default::default(),
+        }
+    }
+}

@@ -1,0 +1,348 @@
+//! What surrounds the block: the source of TLPs at A and the link between A and B.
+//!
+//! Follows the traffic's explicit lists; handshakes are those of the golden model. A ready that is
+//! not stalled is high before its valid, a stalled one rises after that many cycles of valid.
+
+use super::Dll;
+use super::link::{CAPACITY, Fates, Lane};
+use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
+use super::rules::{ACKNAK_LATENCY, REPLAY_LIMIT};
+use super::stimulus::{DllpDamage, Fate, Reset, TlpDamage, Tlps, Traffic};
+use crate::harness::{self, Noise};
+
+/// Idle cycles at the end, in which nothing more may happen: enough for an Ack that is owed.
+const DRAIN: u32 = ACKNAK_LATENCY + 8;
+/// Cycles after a duplicate in which B would have answered, if it did.
+const SILENCE: u32 = ACKNAK_LATENCY + 4;
+/// Cycles without progress beyond what the traffic explains.
+const SLACK: u64 = 64;
+/// Replays and answers that can follow one another without progress once the lists are used up.
+const ROUNDS: u64 = 4;
+
+/// The environment of one case.
+#[derive(Debug, Clone)]
+pub struct Environment<'a> {
+    noise: Noise,
+    source: Source<'a>,
+    tlps: Lane<'a, Tlp>,
+    tlp_fates: Fates<'a, TlpDamage>,
+    dllps: Lane<'a, Dllp>,
+    ack_fates: Fates<'a, DllpDamage>,
+    nak_fates: Fates<'a, DllpDamage>,
+    reset: ResetTimer,
+    silence: Silence,
+    drained: u32,
+    ackd_seq: u64,
+    progress: u64,
+    patience: u64,
+}
+
+/// A TLP on the link.
+#[derive(Debug, Clone, Copy)]
+struct Tlp {
+    seq: Bits12,
+    data: Bits32,
+    crc_ok: bool,
+}
+
+impl Tlp {
+    fn damaged(self, damage: &TlpDamage) -> Self {
+        Self {
+            seq: Bits12::new(self.seq.get() ^ damage.seq.get()),
+            data: Bits32::new(self.data.get() ^ damage.data.get()),
+            crc_ok: false,
+        }
+    }
+}
+
+/// A DLLP on the link.
+#[derive(Debug, Clone, Copy)]
+struct Dllp {
+    nak: bool,
+    seq: Bits12,
+    crc_ok: bool,
+}
+
+impl Dllp {
+    fn damaged(self, damage: &DllpDamage) -> Self {
+        Self {
+            nak: self.nak != (damage.nak.get() == 1),
+            seq: Bits12::new(self.seq.get() ^ damage.seq.get()),
+            crc_ok: false,
+        }
+    }
+}
+
+/// Offers TLPs.
+#[derive(Debug, Clone)]
+struct Source<'a> {
+    /// Entries that are not used up; the first one is in use.
+    rest: &'a [Tlps],
+    /// TLPs of the first entry that were taken.
+    inside: u64,
+    gap: u64,
+    offered: bool,
+    taken: u64,
+}
+
+impl<'a> Source<'a> {
+    fn new(tlps: &'a [Tlps]) -> Self {
+        let mut source = Self { rest: tlps, inside: 0, gap: 0, offered: false, taken: 0 };
+        source.begin_entry();
+        source
+    }
+
+    fn begin_entry(&mut self) {
+        self.inside = 0;
+        self.gap = self.rest.first().map_or(0, |tlps| tlps.gap.get());
+        self.offered = self.gap == 0 && !self.rest.is_empty();
+    }
+
+    fn is_used_up(&self) -> bool {
+        self.rest.is_empty()
+    }
+
+    fn data(&self) -> u64 {
+        self.rest.first().map_or(0, |tlps| tlps.data.get().wrapping_add(self.inside))
+    }
+
+    /// The edge; the reset of the TLP that was taken, if it has one.
+    fn clock(&mut self, ready: bool) -> Option<Reset> {
+        if !self.offered {
+            self.gap = self.gap.saturating_sub(1);
+            self.offered = self.gap == 0 && !self.rest.is_empty();
+            return None;
+        }
+        if !ready {
+            return None;
+        }
+        self.taken += 1;
+        self.inside += 1;
+        let (entry, rest) = self.rest.split_first()?;
+        if self.inside < entry.count() {
+            return None;
+        }
+        self.rest = rest;
+        self.begin_entry();
+        entry.reset
+    }
+}
+
+/// Asserts rst at the traffic's word.
+#[derive(Debug, Clone, Default)]
+struct ResetTimer {
+    /// Cycles until rst rises, and how long it will stay.
+    due: Option<(u64, u64)>,
+    /// Cycles rst still is high.
+    left: u64,
+}
+
+impl ResetTimer {
+    fn start(&mut self, reset: Reset) {
+        self.due = Some((reset.after.get(), reset.cycles.get().max(1)));
+    }
+
+    fn asserted(&self) -> bool {
+        self.left > 0
+    }
+
+    fn is_over(&self) -> bool {
+        self.left == 0 && self.due.is_none()
+    }
+
+    fn clock(&mut self) {
+        self.left = self.left.saturating_sub(1);
+        match self.due {
+            Some((0, cycles)) => {
+                self.left = cycles;
+                self.due = None;
+            }
+            Some((after, cycles)) => self.due = Some((after - 1, cycles)),
+            None => {}
+        }
+    }
+}
+
+/// Notices the stall of the specification's section 10: B has all that A holds and answers nothing
+/// more, and A gets nothing new. Without F0 it lasts for ever, so the case is over.
+#[derive(Debug, Clone, Default)]
+struct Silence {
+    /// Cycles since a duplicate came that B has not answered.
+    cycles: Option<u32>,
+}
+
+impl Silence {
+    /// The edge; `stuck` is what can be seen in the cycle, `duplicate` what came.
+    fn clock(&mut self, stuck: bool, duplicate: bool) {
+        self.cycles = match self.cycles {
+            _ if !stuck => None,
+            Some(cycles) => Some(cycles + 1),
+            None => duplicate.then_some(0),
+        };
+    }
+
+    fn is_certain(&self) -> bool {
+        self.cycles.is_some_and(|cycles| cycles > SILENCE)
+    }
+}
+
+/// The longest wait that a link's fates explain, in cycles.
+fn longest_delay<Damage>(fates: &[Fate<Damage>]) -> u64 {
+    let delay = |fate: &Fate<Damage>| fate.delay.map_or(0, |delay| delay.get());
+    let again = |fate: &Fate<Damage>| fate.again.map_or(0, |again| again.get());
+    fates.iter().map(|fate| delay(fate) + again(fate)).max().unwrap_or(0)
+}
+
+/// Cycles without progress that a traffic explains.
+fn patience(traffic: &Traffic) -> u64 {
+    let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
+    let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.after.get() + reset.cycles.get());
+    let reset = traffic.tlps.iter().filter_map(reset).max();
+    let stalls = [&traffic.link_stalls, &traffic.dllp_stalls];
+    let stalls = stalls.map(|stalls| stalls.iter().map(|stall| stall.get()).max());
+    let waits = [gap, reset, stalls[0], stalls[1]];
+    let waits: u64 = waits.into_iter().flatten().sum();
+    let tlps = traffic.tlp_delay.get().max(longest_delay(&traffic.tlp_link));
+    let naks = longest_delay(&traffic.nak_link);
+    let dllps = traffic.dllp_delay.get().max(longest_delay(&traffic.ack_link)).max(naks);
+    let round = u64::from(REPLAY_LIMIT + ACKNAK_LATENCY) + tlps + dllps;
+    SLACK + waits + ROUNDS * round + 2 * CAPACITY as u64
+}
+
+impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
+    fn new(traffic: &'a Traffic) -> Self {
+        Self {
+            noise: Noise::new(traffic.noise.get()),
+            source: Source::new(&traffic.tlps),
+            tlps: Lane::new(traffic.tlp_delay, &traffic.link_stalls),
+            tlp_fates: Fates::new(&traffic.tlp_link),
+            dllps: Lane::new(traffic.dllp_delay, &traffic.dllp_stalls),
+            ack_fates: Fates::new(&traffic.ack_link),
+            nak_fates: Fates::new(&traffic.nak_link),
+            reset: ResetTimer::default(),
+            silence: Silence::default(),
+            drained: 0,
+            ackd_seq: 0,
+            progress: 0,
+            patience: patience(traffic),
+        }
+    }
+
+    fn drive(&mut self, inputs: &mut Inputs) {
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        let Inputs {
+            rst,
+            a_tlp_valid,
+            a_tlp_data,
+            a_link_ready,
+            a_dllp_valid,
+            a_dllp_nak,
+            a_dllp_seq,
+            a_dllp_crc_ok,
+            b_link_valid,
+            b_link_seq,
+            b_link_data,
+            b_link_crc_ok,
+            b_dllp_ready,
+            padding: _,
+        } = inputs;
+        let bit = |high: bool| Bits1::new(u64::from(high));
+        let [data, link_data, seqs, flags] = self.noise.words().map(u64::from);
+        let flag = |index: u32| flags >> index & 1 == 1;
+        *rst = bit(self.reset.asserted());
+
+        *a_tlp_valid = bit(self.source.offered);
+        *a_tlp_data = Bits32::new(if self.source.offered { self.source.data() } else { data });
+        *a_link_ready = bit(self.tlps.ready());
+
+        let dllp = self.dllps.arriving();
+        *a_dllp_valid = bit(dllp.is_some());
+        let idle = Dllp { nak: flag(0), seq: Bits12::new(seqs), crc_ok: flag(1) };
+        let Dllp { nak, seq, crc_ok } = dllp.unwrap_or(idle);
+        *a_dllp_nak = bit(nak);
+        *a_dllp_seq = seq;
+        *a_dllp_crc_ok = bit(crc_ok);
+
+        let tlp = self.tlps.arriving();
+        *b_link_valid = bit(tlp.is_some());
+        let seq = Bits12::new(seqs >> 12);
+        let idle = Tlp { seq, data: Bits32::new(link_data), crc_ok: flag(2) };
+        let Tlp { seq, data, crc_ok } = tlp.unwrap_or(idle);
+        *b_link_seq = seq;
+        *b_link_data = data;
+        *b_link_crc_ok = bit(crc_ok);
+        *b_dllp_ready = bit(self.dllps.ready());
+    }
+
+    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let high = |pin: Bits1| pin.get() == 1;
+        if high(inputs.rst) {
+            // The link is reset with the devices.
+            self.tlps.flush();
+            self.dllps.flush();
+            self.silence = Silence::default();
+            self.reset.clock();
+            return;
+        }
+        let a_has = outputs.a_next_seq != outputs.b_next_rcv_seq;
+        let gets_more = high(outputs.a_tlp_ready) && !self.source.is_used_up();
+        let stuck = high(outputs.b_nak_scheduled)
+            && !a_has
+            && !gets_more
+            && self.reset.is_over()
+            && !high(outputs.b_dllp_valid)
+            && self.dllps.is_empty();
+        let unacknowledged = outputs.a_next_seq.get() != (outputs.a_ackd_seq.get() + 1) % 4096;
+        let duplicate = high(inputs.b_link_valid) && high(inputs.b_link_crc_ok);
+        self.silence.clock(stuck && unacknowledged, duplicate);
+
+        let idle = self.source.is_used_up()
+            && !unacknowledged
+            && !high(outputs.a_link_valid)
+            && !high(outputs.b_dllp_valid)
+            && self.tlps.is_empty()
+            && self.dllps.is_empty();
+        self.drained = if idle { self.drained + 1 } else { 0 };
+
+        self.progress += u64::from(high(outputs.b_deliver_valid));
+        if outputs.a_ackd_seq.get() != self.ackd_seq {
+            self.ackd_seq = outputs.a_ackd_seq.get();
+            self.progress += 1;
+        }
+        if self.tlps.clock(high(outputs.a_link_valid)) {
+            let (seq, data) = (outputs.a_link_seq, outputs.a_link_data);
+            let tlp = Tlp { seq, data, crc_ok: true };
+            self.tlps.send(tlp, self.tlp_fates.take(), Tlp::damaged);
+        }
+        if self.dllps.clock(high(outputs.b_dllp_valid)) {
+            let nak = high(outputs.b_dllp_nak);
+            let dllp = Dllp { nak, seq: outputs.b_dllp_seq, crc_ok: true };
+            let fates = if nak { &mut self.nak_fates } else { &mut self.ack_fates };
+            self.dllps.send(dllp, fates.take(), Dllp::damaged);
+        }
+        if let Some(reset) = self.source.clock(high(outputs.a_tlp_ready)) {
+            self.reset.start(reset);
+        }
+        self.reset.clock();
+    }
+
+    fn finished(&self) -> bool {
+        self.reset.is_over() && (self.drained >= DRAIN || self.silence.is_certain())
+    }
+
+    fn handshakes(&self) -> u64 {
+        // The link's lists are finite: using them up is progress, what comes after them is not.
+        self.source.taken + self.progress + self.tlps.used() + self.dllps.used()
+    }
+
+    fn patience(&self) -> u64 {
+        self.patience
+    }
+
+    fn packets(&self) -> u64 {
+        self.source.taken
+    }
+}
+
+#[cfg(test)]
+mod tests;

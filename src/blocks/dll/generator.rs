@@ -1,0 +1,188 @@
+//! The constrained-random generator of traffic and of the link's mishaps.
+
+use super::scenarios::{Mishaps, Percent, Weights};
+use super::stimulus::{DllpDamage, Fate, Reset, TlpDamage, Tlps, Traffic};
+use crate::harness::CaseRng;
+use crate::value::Uint;
+use rand::RngExt;
+
+/// Cycles within which a reset follows its TLP.
+const RESET_WITHIN: u64 = 60;
+
+/// Draws traffic of `packets` packets; every traffic is legal under every mask.
+pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
+    let mut generator = Generator { weights, rng };
+    let noise = generator.bits();
+    let tlps: Vec<Tlps> = (0..packets).map(|_| generator.packet()).collect();
+    let total: u64 = tlps.iter().map(Tlps::count).sum();
+    // About as many as the case will need, replays included; what comes after them passes.
+    let (sent, answers) = (total + total / 2, total / 2 + 16);
+    let tlp_link = generator.fates(sent, &weights.tlps, |generator| TlpDamage {
+        seq: generator.bits(),
+        data: generator.bits(),
+    });
+    let dllp =
+        |generator: &mut Generator| DllpDamage { nak: generator.bits(), seq: generator.bits() };
+    Traffic {
+        noise,
+        tlps,
+        tlp_delay: Uint::new(weights.tlp_delay.draw(generator.rng)),
+        tlp_link,
+        dllp_delay: Uint::new(weights.dllp_delay.draw(generator.rng)),
+        ack_link: generator.fates(answers, &weights.acks, dllp),
+        nak_link: generator.fates(answers, &weights.naks, dllp),
+        link_stalls: generator.stalls(sent, weights.link_stall, weights.longest_link_stall),
+        dllp_stalls: generator.stalls(answers, weights.dllp_stall, weights.longest_dllp_stall),
+    }
+}
+
+struct Generator<'a> {
+    weights: &'a Weights,
+    rng: &'a mut CaseRng,
+}
+
+impl Generator<'_> {
+    fn chance(&mut self, percent: Percent) -> bool {
+        percent.get() > 0 && (u64::from(self.rng.random::<u32>()) * 100) >> 32 < percent.get()
+    }
+
+    fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
+        Uint::new(self.rng.random())
+    }
+
+    fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12> {
+        if longest.get() > 0 && self.chance(chance) {
+            Uint::new(self.rng.random_range(1..=longest.get()))
+        } else {
+            Uint::new(0)
+        }
+    }
+
+    fn packet(&mut self) -> Tlps {
+        Tlps {
+            gap: self.wait(self.weights.gap, self.weights.longest_gap),
+            data: self.bits(),
+            count: many(self.weights.tlps_per_packet.draw(self.rng)),
+            reset: self.chance(self.weights.reset).then(|| Reset {
+                after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
+                cycles: Uint::new(self.rng.random_range(1..=3)),
+            }),
+        }
+    }
+
+    /// Cycles each of `count` transmissions waits; none if nothing does.
+    fn stalls(&mut self, count: u64, chance: Percent, longest: Uint<12>) -> Vec<Uint<12>> {
+        let mut stalls: Vec<_> = (0..count).map(|_| self.wait(chance, longest)).collect();
+        let used = stalls.iter().rposition(|stall| stall.get() > 0).map_or(0, |last| last + 1);
+        stalls.truncate(used);
+        stalls
+    }
+
+    /// Fates of about `count` transmissions, equal ones in a row as one.
+    fn fates<Damage: PartialEq>(
+        &mut self,
+        count: u64,
+        mishaps: &Mishaps,
+        damage: impl Fn(&mut Self) -> Damage,
+    ) -> Vec<Fate<Damage>> {
+        let mut fates: Vec<Fate<Damage>> = Vec::new();
+        if *mishaps == Mishaps::default() {
+            return fates;
+        }
+        for _ in 0..count {
+            let fate = self.fate(mishaps, &damage);
+            match fates.last_mut() {
+                Some(last) if last.count() < Uint::<16>::MAX && is_same(last, &fate) => {
+                    last.count = many(last.count() + 1);
+                }
+                _ => fates.push(fate),
+            }
+        }
+        fates
+    }
+
+    fn fate<Damage>(
+        &mut self,
+        mishaps: &Mishaps,
+        damage: &impl Fn(&mut Self) -> Damage,
+    ) -> Fate<Damage> {
+        let mut fate = Fate::default();
+        if self.chance(mishaps.blackout) {
+            fate.count = many(mishaps.blackout_length.draw(self.rng));
+            fate.lost = Uint::new(1);
+            return fate;
+        }
+        if self.chance(mishaps.lost) {
+            fate.lost = Uint::new(1);
+            return fate;
+        }
+        let delay = |generator: &mut Self| {
+            Uint::new(generator.rng.random_range(0..=generator.weights.longest_delay.get()))
+        };
+        fate.delay = self.chance(mishaps.delayed).then(|| delay(self));
+        fate.damage = self.chance(mishaps.damaged).then(|| damage(self));
+        fate.again = self.chance(mishaps.again).then(|| delay(self));
+        fate
+    }
+}
+
+/// A count, left out if it is 1.
+fn many(count: u64) -> Option<Uint<16>> {
+    (count > 1).then(|| Uint::new(count))
+}
+
+/// Whether two fates differ in nothing but their counts, and the second one is single.
+fn is_same<Damage: PartialEq>(fate: &Fate<Damage>, single: &Fate<Damage>) -> bool {
+    let Fate { count, delay, lost, damage, again } = single;
+    count.is_none()
+        && (&fate.delay, &fate.lost, &fate.damage, &fate.again) == (delay, lost, damage, again)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenarios;
+    use super::super::stimulus::check;
+    use super::*;
+    use rand::SeedableRng;
+
+    fn draw(scenario: &str, seed: u64) -> Traffic {
+        let scenarios = scenarios::built_in();
+        let scenario = scenarios.iter().find(|known| known.name == scenario).unwrap();
+        traffic(&scenario.weights, 64, &mut CaseRng::seed_from_u64(seed))
+    }
+
+    #[test]
+    fn every_traffic_passes_the_checks() {
+        for scenario in scenarios::built_in() {
+            for seed in 0..20 {
+                let traffic = draw(&scenario.name, seed);
+                assert_eq!(check(&traffic), Ok(()), "{} {seed}", scenario.name);
+            }
+        }
+    }
+
+    #[test]
+    fn the_same_seed_draws_the_same_traffic() {
+        assert_eq!(draw("lossy", 3), draw("lossy", 3));
+        assert_ne!(draw("lossy", 3), draw("lossy", 4));
+    }
+
+    #[test]
+    fn the_sequence_numbers_roll_over_twice_at_least_on_average() {
+        let total: u64 = (0..50).map(|seed| draw("rollover", seed).total()).sum();
+        assert!(total / 50 > 2 * 4096, "{}", total / 50);
+    }
+
+    #[test]
+    fn chances_are_those_of_the_weights() {
+        let (mut lost, mut all) = (0, 0);
+        for seed in 0..50 {
+            for fate in draw("acks-lost", seed).ack_link {
+                lost += fate.lost.get() * fate.count();
+                all += fate.count();
+            }
+        }
+        let percent = lost * 100 / all;
+        assert!((42..48).contains(&percent), "{percent} % of {all}");
+    }
+}

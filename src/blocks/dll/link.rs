@@ -1,0 +1,270 @@
+//! One direction of the link: it keeps its order and does with each transmission what its fate says.
+
+use super::stimulus::Fate;
+use crate::value::Uint;
+
+/// Cycles ahead that arrivals are kept for; a power of two.
+const SLOTS: usize = 1024;
+/// Arrivals at which the link takes nothing more. What is put last then arrives at most that many
+/// cycles after its delay, and a second copy that many after its own: within [`SLOTS`].
+pub const CAPACITY: usize = 240;
+
+/// What is to happen to transmissions, in their order.
+#[derive(Debug, Clone)]
+pub struct Fates<'a, Damage> {
+    rest: &'a [Fate<Damage>],
+    /// Transmissions that had the first fate of the rest.
+    used: u64,
+}
+
+impl<'a, Damage> Fates<'a, Damage> {
+    pub fn new(list: &'a [Fate<Damage>]) -> Self {
+        Self { rest: list, used: 0 }
+    }
+
+    /// The fate of the next transmission; `None`: it passes.
+    pub fn take(&mut self) -> Option<&'a Fate<Damage>> {
+        let fate = self.rest.first()?;
+        self.used += 1;
+        if self.used >= fate.count() {
+            self.rest = &self.rest[1..];
+            self.used = 0;
+        }
+        Some(fate)
+    }
+}
+
+/// A direction of the link.
+#[derive(Debug, Clone)]
+pub struct Lane<'a, Item> {
+    delay: usize,
+    stalls: &'a [Uint<12>],
+    /// Cycles the next item still waits to be taken.
+    stall: u64,
+    /// Arrivals by cycle, as a ring.
+    slots: Box<[Option<Item>; SLOTS]>,
+    /// The present cycle's place in the ring.
+    now: usize,
+    arrivals: usize,
+    /// Cycles from now before which the next first copy would overtake.
+    order: usize,
+    /// Fates and stalls of the lists that were used.
+    used: u64,
+}
+
+impl<'a, Item: Copy> Lane<'a, Item> {
+    pub fn new(delay: Uint<8>, stalls: &'a [Uint<12>]) -> Self {
+        let mut lane = Self {
+            delay: delay.get() as usize,
+            stalls,
+            stall: 0,
+            slots: Box::new([None; SLOTS]),
+            now: 0,
+            arrivals: 0,
+            order: 0,
+            used: 0,
+        };
+        lane.next_stall();
+        lane
+    }
+
+    fn next_stall(&mut self) {
+        if let Some((stall, rest)) = self.stalls.split_first() {
+            self.stall = stall.get();
+            self.stalls = rest;
+            self.used += 1;
+        }
+    }
+
+    /// Whether it takes an item in this cycle.
+    #[inline]
+    pub fn ready(&self) -> bool {
+        // An item may need two places.
+        self.stall == 0 && self.arrivals + 2 <= CAPACITY
+    }
+
+    /// What arrives in this cycle.
+    #[inline]
+    pub fn arriving(&self) -> Option<Item> {
+        self.slots[self.now]
+    }
+
+    /// Whether nothing is on the way.
+    #[inline]
+    pub fn is_empty(&self) -> bool {
+        self.arrivals == 0
+    }
+
+    /// Entries of the lists used so far.
+    #[inline]
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// The edge, with the valid of what is offered; true if it is taken.
+    #[inline]
+    pub fn clock(&mut self, valid: bool) -> bool {
+        let taken = valid && self.ready();
+        if self.slots[self.now].take().is_some() {
+            self.arrivals -= 1;
+        }
+        self.now = (self.now + 1) % SLOTS;
+        self.order = self.order.saturating_sub(1);
+        if taken {
+            self.next_stall();
+        } else if valid {
+            self.stall = self.stall.saturating_sub(1);
+        }
+        taken
+    }
+
+    /// Sends what was taken at the edge that [`Lane::clock`] was.
+    pub fn send<Damage>(
+        &mut self,
+        item: Item,
+        fate: Option<&Fate<Damage>>,
+        damaged: impl Fn(Item, &Damage) -> Item,
+    ) {
+        let Some(Fate { delay, lost, damage, again, count: _ }) = fate else {
+            self.order = self.put(self.delay.max(self.order), item) + 1;
+            return;
+        };
+        self.used += 1;
+        if lost.get() == 1 {
+            return;
+        }
+        let item = damage.as_ref().map_or(item, |damage| damaged(item, damage));
+        let delay = delay.map_or(self.delay, |delay| delay.get() as usize);
+        let arrival = self.put(delay.max(self.order), item);
+        self.order = arrival + 1;
+        if let Some(again) = again {
+            self.put(arrival + again.get() as usize, item);
+        }
+    }
+
+    /// Puts an arrival into the first free cycle from `cycles` on; returns that cycle.
+    fn put(&mut self, mut cycles: usize, item: Item) -> usize {
+        let place = |cycles: usize| (self.now + cycles) % SLOTS;
+        while self.slots[place(cycles)].is_some() {
+            cycles += 1;
+        }
+        self.slots[place(cycles)] = Some(item);
+        self.arrivals += 1;
+        cycles
+    }
+
+    /// Everything on the way is lost.
+    pub fn flush(&mut self) {
+        if self.arrivals > 0 {
+            self.slots.fill(None);
+            self.arrivals = 0;
+        }
+        self.order = 0;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    type Item = u32;
+
+    fn flip(item: Item, damage: &u32) -> Item {
+        item ^ damage
+    }
+
+    fn fate(json: &str) -> Fate<u32> {
+        serde_json::from_str(json).unwrap()
+    }
+
+    /// Offers items from cycle 0 on, as fast as they are taken; (cycle, item) of every arrival.
+    fn arrivals(lane: &mut Lane<'_, Item>, fates: &[Fate<u32>], items: Item) -> Vec<(u64, Item)> {
+        let mut fates = Fates::new(fates);
+        let mut next = 0;
+        let mut arrivals = Vec::new();
+        for cycle in 0..600 {
+            arrivals.extend(lane.arriving().map(|item| (cycle, item)));
+            if lane.clock(next < items) {
+                lane.send(next, fates.take(), flip);
+                next += 1;
+            }
+        }
+        assert!(lane.is_empty());
+        arrivals
+    }
+
+    fn lane(delay: u64) -> Lane<'static, Item> {
+        Lane::new(Uint::new(delay), &[])
+    }
+
+    #[test]
+    fn an_item_arrives_in_the_next_cycle_or_its_delay_later() {
+        assert_eq!(arrivals(&mut lane(0), &[], 2), [(1, 0), (2, 1)]);
+        assert_eq!(arrivals(&mut lane(5), &[], 2), [(6, 0), (7, 1)]);
+    }
+
+    #[test]
+    fn what_is_lost_does_not_arrive_and_the_rest_passes() {
+        let fates = [fate("{}"), fate(r#"{"lost": 1, "count": 2}"#)];
+        assert_eq!(arrivals(&mut lane(0), &fates, 4), [(1, 0), (4, 3)]);
+    }
+
+    #[test]
+    fn damage_flips_bits() {
+        assert_eq!(arrivals(&mut lane(0), &[fate(r#"{"damage": 6}"#)], 2), [(1, 6), (2, 1)]);
+    }
+
+    #[test]
+    fn what_is_delayed_holds_up_what_follows() {
+        let fates = [fate(r#"{"delay": 9}"#)];
+        assert_eq!(arrivals(&mut lane(0), &fates, 3), [(10, 0), (11, 1), (12, 2)]);
+    }
+
+    #[test]
+    fn a_second_copy_comes_later_and_may_be_overtaken() {
+        let fates = [fate(r#"{"again": 2}"#)];
+        assert_eq!(arrivals(&mut lane(0), &fates, 3), [(1, 0), (2, 1), (3, 0), (4, 2)]);
+    }
+
+    #[test]
+    fn stalls_are_used_in_order() {
+        let stalls = [Uint::new(3), Uint::new(0), Uint::new(2)];
+        let mut lane = Lane::new(Uint::new(0), &stalls);
+        assert!(!lane.ready());
+        assert_eq!(arrivals(&mut lane, &[], 4), [(4, 0), (5, 1), (8, 2), (9, 3)]);
+        assert_eq!(lane.used(), 3);
+    }
+
+    #[test]
+    fn a_full_lane_takes_nothing_and_loses_nothing() {
+        let all = fate(r#"{"delay": 255, "again": 255, "count": 65535}"#);
+        let mut lane = lane(0);
+        let mut taken = 0;
+        let mut arrived = 0;
+        for _ in 0..10_000 {
+            arrived += u32::from(lane.arriving().is_some());
+            if lane.clock(true) {
+                lane.send(taken, Some(&all), flip);
+                taken += 1;
+            }
+            assert!(lane.arrivals <= CAPACITY);
+        }
+        while !lane.is_empty() {
+            arrived += u32::from(lane.arriving().is_some());
+            lane.clock(false);
+        }
+        assert!(taken > 1000);
+        assert_eq!(arrived, 2 * taken);
+    }
+
+    #[test]
+    fn a_flushed_lane_is_empty_and_starts_afresh() {
+        let mut lane = lane(0);
+        for item in 0..3 {
+            assert!(lane.clock(true));
+            lane.send(item, Some(&fate(r#"{"delay": 9}"#)), flip);
+        }
+        lane.flush();
+        assert_eq!(arrivals(&mut lane, &[], 1), [(1, 0)]);
+    }
+}

@@ -1,0 +1,104 @@
+//! Block `dll`: `PcieAckNak`, the Ack/Nak protocol of a PCIe data link layer.
+//!
+//! Its specification is `docs/dll.md`.
+
+mod chaos;
+mod environment;
+mod generator;
+mod golden;
+mod link;
+pub mod rules;
+pub mod scenarios;
+mod scoreboard;
+pub mod stimulus;
+
+#[allow(missing_docs, clippy::all)]
+pub mod rtl {
+    //! Pins and models, generated from the RTL by the build script.
+    include!(concat!(env!("OUT_DIR"), "/dll.rs"));
+}
+
+use crate::harness::{Block, CaseRng, Objection, Profile, Rule, Scenario, Stimulus};
+pub use environment::Environment;
+pub use golden::Golden;
+pub use scoreboard::Scoreboard;
+use verilated::{Field, ModelKind};
+
+/// The block.
+#[derive(Debug, Clone, Copy)]
+pub struct Dll;
+
+impl Block for Dll {
+    const NAME: &'static str = "dll";
+    const TITLE: &'static str = "PcieAckNak, Ack/Nak and replay of a PCIe data link layer";
+    const TOP: &'static str = rtl::TOP;
+    const MASK_PARAMETER: Option<&'static str> = rtl::MASK_PARAMETER;
+    const SOURCES: &'static [(&'static str, &'static str)] = rtl::SOURCES;
+    const PROFILES: &'static [Profile] =
+        &[Profile { name: "spec", mask: 0x00 }, Profile { name: "repaired", mask: 0xff }];
+    const RULES: &'static [Rule] = &rules::RULES;
+    const COUNTERS: &'static [&'static str] = scoreboard::COUNTERS;
+
+    type Inputs = rtl::Inputs;
+    type Outputs = rtl::Outputs;
+    type Golden = Golden;
+    type Traffic = stimulus::Traffic;
+    type Environment<'a> = Environment<'a>;
+    type Scoreboard<'a> = Scoreboard;
+    type Weights = scenarios::Weights;
+
+    fn embedded(mask: u8) -> Option<ModelKind<rtl::Inputs, rtl::Outputs>> {
+        rtl::embedded(mask)
+    }
+
+    fn reset_inputs() -> rtl::Inputs {
+        rtl::Inputs { rst: rtl::Bits1::new(1), ..Default::default() }
+    }
+
+    fn scenarios() -> Vec<Scenario<scenarios::Weights>> {
+        scenarios::built_in()
+    }
+
+    fn generate(
+        weights: &scenarios::Weights,
+        mask: u8,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Stimulus<Self> {
+        match weights.raw_cycles_per_packet.get() as u32 {
+            0 => Stimulus::Traffic(generator::traffic(weights, packets, rng)),
+            cycles => Stimulus::Cycles(chaos::cycles(cycles * packets, mask, rng)),
+        }
+    }
+
+    fn unreachable(rule: usize, mask: u8) -> Option<String> {
+        rules::unreachable(rule, mask)
+    }
+
+    fn check(traffic: &stimulus::Traffic) -> Result<(), Objection> {
+        stimulus::check(traffic)
+    }
+
+    // The block's state is its sequence numbers; it has no state register.
+    const STATE_REGISTER: Option<&'static str> = None;
+
+    fn state_name(_: u64) -> Option<&'static str> {
+        None
+    }
+
+    fn rules_between(_: &str, _: &str) -> Vec<&'static str> {
+        Vec::new()
+    }
+
+    fn fields(_: &str) -> &'static [(&'static str, Field)] {
+        &[]
+    }
+
+    fn meaning(_: &str, _: u64) -> Option<String> {
+        None
+    }
+
+    fn in_flight(traffic: &stimulus::Traffic, packets: u64) -> Vec<String> {
+        stimulus::in_flight(traffic, packets)
+    }
+}

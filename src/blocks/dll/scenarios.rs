@@ -1,0 +1,205 @@
+//! The built-in scenarios, each a set of weights.
+
+use crate::harness::{Scenario, Span};
+use crate::value::Uint;
+use serde::{Deserialize, Serialize};
+
+/// Percent.
+pub type Percent = Uint<7>;
+
+/// What the generator draws how often. Fields that a file leaves out have the values of `default`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Weights {
+    /// Raw random pins for that many cycles per packet instead of traffic; 0: traffic.
+    pub raw_cycles_per_packet: Uint<8>,
+    /// TLPs of a packet, offered in a row.
+    pub tlps_per_packet: Span<12>,
+    /// Chance of a gap before a packet.
+    pub gap: Percent,
+    /// Longest gap in cycles.
+    pub longest_gap: Uint<12>,
+    /// Cycles a TLP is on the link, drawn once for a case.
+    pub tlp_delay: Span<8>,
+    /// Cycles a DLLP is on the link, drawn once for a case.
+    pub dllp_delay: Span<8>,
+    /// What happens to TLPs.
+    pub tlps: Mishaps,
+    /// What happens to Acks.
+    pub acks: Mishaps,
+    /// What happens to Naks.
+    pub naks: Mishaps,
+    /// Longest delay of what has its own, in cycles.
+    pub longest_delay: Uint<8>,
+    /// Chance that a TLP waits for the link.
+    pub link_stall: Percent,
+    /// Longest wait of a TLP in cycles.
+    pub longest_link_stall: Uint<12>,
+    /// Chance that a DLLP waits for the link.
+    pub dllp_stall: Percent,
+    /// Longest wait of a DLLP in cycles.
+    pub longest_dllp_stall: Uint<12>,
+    /// Packets followed by a reset.
+    pub reset: Percent,
+}
+
+/// What a direction of the link does to what it carries. Chances are of one transmission each.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Mishaps {
+    /// It is lost.
+    pub lost: Percent,
+    /// It is damaged.
+    pub damaged: Percent,
+    /// It arrives twice.
+    pub again: Percent,
+    /// It has a delay of its own.
+    pub delayed: Percent,
+    /// A blackout begins with it.
+    pub blackout: Percent,
+    /// Transmissions that are lost in a blackout.
+    pub blackout_length: Span<12>,
+}
+
+const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
+    Uint::new(value)
+}
+
+impl Mishaps {
+    /// Everything passes.
+    const NONE: Self = Self {
+        lost: n(0),
+        damaged: n(0),
+        again: n(0),
+        delayed: n(0),
+        blackout: n(0),
+        blackout_length: Span::new(1, 1),
+    };
+}
+
+impl Default for Mishaps {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
+
+impl Default for Weights {
+    fn default() -> Self {
+        Self {
+            raw_cycles_per_packet: n(0),
+            tlps_per_packet: Span::new(1, 3),
+            gap: n(20),
+            longest_gap: n(30),
+            tlp_delay: Span::new(0, 8),
+            dllp_delay: Span::new(0, 8),
+            tlps: Mishaps::NONE,
+            acks: Mishaps::NONE,
+            naks: Mishaps::NONE,
+            longest_delay: n(40),
+            link_stall: n(10),
+            longest_link_stall: n(4),
+            dllp_stall: n(20),
+            longest_dllp_stall: n(30),
+            reset: n(0),
+        }
+    }
+}
+
+/// The built-in scenarios, in the order of a run.
+pub fn built_in() -> Vec<Scenario<Weights>> {
+    let base = Weights::default;
+    let none = || Mishaps::NONE;
+    let lossy = || Mishaps { lost: n(8), damaged: n(5), again: n(3), delayed: n(8), ..none() };
+    let scenario = |name: &str, about: &str, weights| Scenario {
+        name: name.to_owned(),
+        about: about.to_owned(),
+        weights,
+    };
+    vec![
+        scenario(
+            "clean",
+            "a link without losses or stalls",
+            Weights { link_stall: n(0), dllp_stall: n(0), ..base() },
+        ),
+        scenario(
+            "lossy",
+            "losses, damage, second copies and uneven delays both ways",
+            Weights { tlps: lossy(), acks: lossy(), naks: lossy(), ..base() },
+        ),
+        scenario(
+            "burst",
+            "many TLPs at once, then pauses; losses come in bursts, too",
+            Weights {
+                tlps_per_packet: Span::new(1, 40),
+                gap: n(80),
+                longest_gap: n(120),
+                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(2, 12), ..none() },
+                ..base()
+            },
+        ),
+        scenario(
+            "acks-lost",
+            "half of the Acks do not arrive",
+            Weights { acks: Mishaps { lost: n(45), damaged: n(5), ..none() }, ..base() },
+        ),
+        scenario(
+            "naks-lost",
+            "a tenth of the TLPs are spoiled and most Naks do not arrive",
+            Weights {
+                tlps: Mishaps { lost: n(5), damaged: n(5), ..none() },
+                acks: Mishaps { lost: n(15), ..none() },
+                naks: Mishaps { lost: n(50), damaged: n(30), ..none() },
+                ..base()
+            },
+        ),
+        scenario(
+            "rollover",
+            "so many TLPs that the sequence numbers roll over two or three times",
+            Weights {
+                tlps_per_packet: Span::new(128, 192),
+                gap: n(5),
+                tlps: Mishaps { lost: n(1), damaged: n(1), again: n(1), ..none() },
+                acks: Mishaps { lost: n(2), delayed: n(4), ..none() },
+                naks: Mishaps { lost: n(10), ..none() },
+                // An Ack that comes after the timeout overtakes a replay.
+                longest_delay: n(90),
+                link_stall: n(0),
+                dllp_stall: n(0),
+                ..base()
+            },
+        ),
+        scenario(
+            "full-buffer",
+            "a slow way back: the replay buffer is full most of the time",
+            Weights {
+                tlps_per_packet: Span::new(2, 8),
+                gap: n(0),
+                dllp_delay: Span::new(10, 60),
+                dllp_stall: n(60),
+                longest_dllp_stall: n(60),
+                tlps: Mishaps { lost: n(2), damaged: n(2), ..none() },
+                ..base()
+            },
+        ),
+        scenario(
+            "timeout",
+            "blackouts: A replays until it asks for retraining",
+            Weights {
+                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(8, 80), ..none() },
+                acks: Mishaps { blackout: n(5), blackout_length: Span::new(2, 8), ..none() },
+                naks: Mishaps { lost: n(50), ..none() },
+                ..base()
+            },
+        ),
+        scenario(
+            "reset",
+            "resets in mid-flight on a lossy link",
+            Weights { tlps: lossy(), acks: lossy(), naks: lossy(), reset: n(15), ..base() },
+        ),
+        scenario(
+            "chaos",
+            "raw random pins, no protocol",
+            Weights { raw_cycles_per_packet: n(16), ..base() },
+        ),
+    ]
+}

@@ -1,0 +1,261 @@
+//! Traffic in the block's own terms: what a vector of `dll` holds.
+
+use crate::harness::Objection;
+use crate::value::Uint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything that surrounds the block in one case. Gaps, stalls and delays are in cycles.
+///
+/// What is sent over the link uses up one fate each, in the order in which the block hands it over;
+/// once a list is used up, everything passes. TLPs, Acks and Naks have lists of their own.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Key of the noise on payload pins whose valid is low; 0 is silence.
+    pub noise: Uint<64>,
+    /// TLPs in the order they are offered to A.
+    pub tlps: Vec<Tlps>,
+    /// Cycles a TLP is on the link beyond the one it takes at least.
+    #[serde(default)]
+    pub tlp_delay: Uint<8>,
+    /// Fates of TLPs.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub tlp_link: Vec<Fate<TlpDamage>>,
+    /// Cycles a DLLP is on the link beyond the one it takes at least.
+    #[serde(default)]
+    pub dllp_delay: Uint<8>,
+    /// Fates of Acks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub ack_link: Vec<Fate<DllpDamage>>,
+    /// Fates of Naks.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub nak_link: Vec<Fate<DllpDamage>>,
+    /// Cycles each TLP waits for the link; those beyond the list do not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub link_stalls: Vec<Uint<12>>,
+    /// Cycles each DLLP waits for the link; those beyond the list do not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub dllp_stalls: Vec<Uint<12>>,
+}
+
+/// TLPs that are offered in a row, without gaps between them.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Tlps {
+    /// Cycles before the first of them is offered.
+    #[serde(default)]
+    pub gap: Uint<12>,
+    /// The first one's payload; each further one has the next number.
+    pub data: Uint<32>,
+    /// How many they are, at least 1; one if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<Uint<16>>,
+    /// A reset after the last of them was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
+}
+
+/// What the link does to what is handed to it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Fate<Damage> {
+    /// How many in a row share this fate, at least 1; one if it is left out.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub count: Option<Uint<16>>,
+    /// Its own delay. The link keeps its order: what follows waits behind it.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub delay: Option<Uint<8>>,
+    /// 1: it never arrives.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub lost: Uint<1>,
+    /// It arrives with a bad CRC and these bits flipped.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub damage: Option<Damage>,
+    /// It arrives a second time, so many cycles later or soon after; others may come between.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub again: Option<Uint<8>>,
+}
+
+/// Bits of a TLP that flip.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct TlpDamage {
+    /// In its sequence number.
+    pub seq: Uint<12>,
+    /// In its payload.
+    pub data: Uint<32>,
+}
+
+/// Bits of a DLLP that flip.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields, default)]
+pub struct DllpDamage {
+    /// An Ack looks like a Nak, a Nak like an Ack.
+    pub nak: Uint<1>,
+    /// In its sequence number.
+    pub seq: Uint<12>,
+}
+
+/// A reset in mid-flight; what is on the link is lost.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Reset {
+    /// Cycles between the one in which the TLP was taken and the reset.
+    pub after: Uint<12>,
+    /// Cycles the reset lasts, at least 1.
+    pub cycles: Uint<4>,
+}
+
+/// Everything passes after the link's delay.
+impl<Damage> Default for Fate<Damage> {
+    fn default() -> Self {
+        Self { count: None, delay: None, lost: Uint::default(), damage: None, again: None }
+    }
+}
+
+/// How many something stands for.
+fn how_many(count: Option<Uint<16>>) -> u64 {
+    count.map_or(1, Uint::get)
+}
+
+fn is_zero(flag: &Uint<1>) -> bool {
+    flag.get() == 0
+}
+
+impl Tlps {
+    /// How many TLPs they are.
+    pub fn count(&self) -> u64 {
+        how_many(self.count)
+    }
+}
+
+impl<Damage> Fate<Damage> {
+    /// How many transmissions in a row share it.
+    pub fn count(&self) -> u64 {
+        how_many(self.count)
+    }
+
+    /// Whether it does not arrive as it was sent.
+    pub fn spoils(&self) -> bool {
+        self.lost.get() == 1 || self.damage.is_some()
+    }
+}
+
+impl Traffic {
+    /// TLPs of the whole case.
+    pub fn total(&self) -> u64 {
+        self.tlps.iter().map(Tlps::count).sum()
+    }
+}
+
+/// Checks what the types cannot say: nothing stands for no TLP, and what is lost has no other fate.
+pub fn check(traffic: &Traffic) -> Result<(), Objection> {
+    for (index, tlps) in traffic.tlps.iter().enumerate() {
+        let object = |field: &str, message: &str| {
+            let path = format!("tlps[{index}].{field}");
+            Err(Objection { path, message: message.to_owned() })
+        };
+        if tlps.count() == 0 {
+            return object("count", "0; an entry stands for at least one TLP");
+        }
+        if tlps.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+            return object("reset.cycles", "0; a reset lasts at least one cycle");
+        }
+    }
+    check_fates("tlp_link", &traffic.tlp_link)?;
+    check_fates("ack_link", &traffic.ack_link)?;
+    check_fates("nak_link", &traffic.nak_link)
+}
+
+fn check_fates<Damage>(list: &str, fates: &[Fate<Damage>]) -> Result<(), Objection> {
+    for (index, fate) in fates.iter().enumerate() {
+        let object = |field: &str, message: &str| {
+            let path = format!("{list}[{index}].{field}");
+            Err(Objection { path, message: message.to_owned() })
+        };
+        if fate.count() == 0 {
+            return object("count", "0; an entry stands for at least one transmission");
+        }
+        if fate.lost.get() == 1 {
+            if fate.damage.is_some() {
+                return object("damage", "what is lost is not damaged, too");
+            }
+            if fate.again.is_some() {
+                return object("again", "what is lost does not arrive a second time");
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The TLP that was taken last and the one that waits behind it, in words.
+pub fn in_flight(traffic: &Traffic, packets: u64) -> Vec<String> {
+    let describe = |number: u64, role: &str| {
+        let mut first = 0;
+        let (entry, tlps) = traffic.tlps.iter().enumerate().find(|(_, tlps)| {
+            first += tlps.count();
+            number < first
+        })?;
+        let inside = number + tlps.count() - first;
+        let data = tlps.data.get().wrapping_add(inside) as u32;
+        Some(format!("TLP {number} {role}: payload {data:#x}, from tlps[{entry}]"))
+    };
+    let last = packets.checked_sub(1).and_then(|number| describe(number, "taken last"));
+    last.into_iter().chain(describe(packets, "next")).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(json: &str) -> Traffic {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn objection(json: &str) -> String {
+        let Objection { path, message } = check(&read(json)).unwrap_err();
+        format!("{path}: {message}")
+    }
+
+    #[test]
+    fn thousands_of_tlps_are_one_entry() {
+        let traffic =
+            read(r#"{"noise": "0x0", "tlps": [{"data": 7, "count": 4094}, {"data": 1}]}"#);
+        assert_eq!(traffic.total(), 4095);
+        assert_eq!(check(&traffic), Ok(()));
+        assert_eq!(
+            in_flight(&traffic, 4094),
+            [
+                "TLP 4093 taken last: payload 0x1004, from tlps[0]",
+                "TLP 4094 next: payload 0x1, from tlps[1]",
+            ]
+        );
+        assert_eq!(in_flight(&traffic, 0), ["TLP 0 next: payload 0x7, from tlps[0]"]);
+        assert_eq!(in_flight(&traffic, 4095).len(), 1, "nothing is next");
+    }
+
+    #[test]
+    fn an_empty_object_is_a_fate_that_passes() {
+        let text = r#"{"noise":"0x0","tlps":[],"tlp_delay":2,"tlp_link":[{}],"dllp_delay":0}"#;
+        let traffic = read(text);
+        assert_eq!(traffic.tlp_link, [Fate::default()]);
+        assert!(!traffic.tlp_link[0].spoils());
+        assert_eq!(serde_json::to_string(&traffic).unwrap(), text);
+    }
+
+    #[test]
+    fn what_the_types_cannot_say_is_objected_to() {
+        let head = r#""noise": "0x0", "tlps": [{"data": 1}]"#;
+        let of = |rest: &str| objection(&format!("{{{head}, {rest}}}"));
+        assert!(of(r#""ack_link": [{}, {"count": 0}]"#).starts_with("ack_link[1].count: 0;"));
+        assert!(
+            of(r#""tlp_link": [{"lost": 1, "damage": {}}]"#).starts_with("tlp_link[0].damage:")
+        );
+        assert!(of(r#""nak_link": [{"lost": 1, "again": 3}]"#).starts_with("nak_link[0].again:"));
+        let tlps = |entry: &str| objection(&format!(r#"{{"noise": "0x0", "tlps": [{entry}]}}"#));
+        assert!(tlps(r#"{"data": 1, "count": 0}"#).starts_with("tlps[0].count:"));
+        let reset = r#"{"data": 1, "reset": {"after": 3, "cycles": 0}}"#;
+        assert!(tlps(reset).starts_with("tlps[0].reset.cycles:"));
+    }
+}

@@ -1,0 +1,226 @@
+//! DATA_UNIT_s: is each beat of a WQE placed, skipped or taken as the end, in the specified order?
+
+use crate::beats::*;
+use crate::bench::{REPAIRED, SPEC, under};
+use crate::codes::*;
+use crate::drive::Drive;
+use crate::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
+
+#[test]
+fn t11_rdma_write_last_with_immediate_only_consumes_the_wqe() {
+    let opcode = RDMA_WRITE_LAST_WITH_IMM;
+    for (mask, done) in [(SPEC, "T35"), (REPAIRED, "F3")] {
+        under(&[mask], |bench| {
+            // The unit has room and the packet has bytes: neither is looked at.
+            bench.fetches_wqe(&Packet { opcode, ..PACKET }).consumes("T11", &UNIT, Last);
+            bench.updates("T31", &TABLES, &WRITTEN).requests(done, &Mr { opcode, ..WRITE_MR });
+        });
+    }
+}
+
+#[test]
+fn t12_rdma_write_only_with_immediate_only_consumes_the_wqe() {
+    let opcode = RDMA_WRITE_ONLY_WITH_IMM;
+    for (mask, done) in [(SPEC, "T35"), (REPAIRED, "F3")] {
+        under(&[mask], |bench| {
+            bench.fetches_wqe(&Packet { opcode, ..PACKET }).consumes("T12", &UNIT, Last);
+            bench.updates("T31", &TABLES, &WRITTEN).requests(done, &Mr { opcode, ..WRITE_MR });
+        });
+    }
+}
+
+#[test]
+fn d1_rdma_write_with_immediate_skips_beats_up_to_the_last() {
+    under(&[SPEC, REPAIRED], |bench| {
+        for (opcode, end) in [(RDMA_WRITE_LAST_WITH_IMM, "T11"), (RDMA_WRITE_ONLY_WITH_IMM, "T12")]
+        {
+            bench.fetches_wqe(&Packet { opcode, ..PACKET });
+            bench.consumes("D1", &UNIT, More).consumes("D1", &TERMINATOR, More);
+            bench.waits_for_unit("T19", &UNIT, 1).consumes("D1", &UNIT, More);
+            bench.consumes(end, &UNIT, Last).updates("T31", &TABLES, &WRITTEN).reset();
+        }
+    });
+}
+
+#[test]
+fn d1_rdma_write_with_immediate_and_no_payload_skips_too() {
+    let packet = Packet { opcode: RDMA_WRITE_ONLY_WITH_IMM, length: 0, ..PACKET };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&packet).consumes("D1", &UNIT, More).consumes("T12", &UNIT, Last);
+        bench.updates("T31", &TABLES, &WRITTEN);
+    });
+}
+
+/// A message's last packet, in one unit and a terminator.
+fn ends_a_send(row: &str, opcode: u64) {
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&Packet { opcode, ..PACKET }).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &Mr { opcode, ..SEND_MR });
+        bench.consumes(row, &TERMINATOR, Last).updates("T30", &TABLES, &WRITTEN);
+        bench.requests_cq("T22", CQ_HEAD);
+    });
+}
+
+#[test]
+fn t13_send_last_ends_with_the_wqe() {
+    ends_a_send("T13", SEND_LAST);
+}
+
+#[test]
+fn t14_send_only_ends_with_the_wqe() {
+    ends_a_send("T14", SEND_ONLY);
+}
+
+#[test]
+fn t15_send_last_with_immediate_ends_with_the_wqe() {
+    ends_a_send("T15", SEND_LAST_WITH_IMM);
+}
+
+#[test]
+fn t16_send_only_with_immediate_ends_with_the_wqe() {
+    ends_a_send("T16", SEND_ONLY_WITH_IMM);
+}
+
+#[test]
+fn t17_a_first_or_middle_packet_is_acknowledged_when_placed() {
+    under(&[SPEC, REPAIRED], |bench| {
+        for opcode in [SEND_FIRST, SEND_MIDDLE] {
+            bench.fetches_wqe(&Packet { opcode, ..PACKET }).keeps(&UNIT);
+            bench.places("T33", &UNIT, More, &Mr { opcode, ..SEND_MR });
+            bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK).idles().reset();
+        }
+    });
+}
+
+#[test]
+fn t17_under_s0_every_service_is_acknowledged() {
+    under(&[SPEC], |bench| {
+        for service in 0..=7 {
+            bench.fetches_wqe(&Packet { opcode: SEND_FIRST, service, length: 0, ..PACKET });
+            bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK).idles();
+        }
+    });
+}
+
+#[test]
+fn f6a_a_placed_packet_of_an_unreliable_service_is_not_acknowledged() {
+    under(&[0x40, REPAIRED], |bench| {
+        for service in UNRELIABLE {
+            for opcode in [SEND_FIRST, SEND_MIDDLE] {
+                bench.fetches_wqe(&Packet { opcode, service, ..PACKET }).keeps(&UNIT);
+                bench.places("T33", &UNIT, More, &Mr { opcode, ..SEND_MR });
+                bench.consumes("F6a", &TERMINATOR, Last).idles().reset();
+            }
+        }
+        for service in RELIABLE {
+            bench.fetches_wqe(&Packet { opcode: SEND_MIDDLE, service, length: 0, ..PACKET });
+            bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK).idles();
+        }
+    });
+}
+
+#[test]
+fn t18_a_unit_with_room_stays_on_offer_for_its_request() {
+    under(&[SPEC, REPAIRED], |bench| {
+        // One byte of room is enough, and one more than the packet needs changes nothing.
+        for (bytes, length, tail) in [(1, 1, 0), (100, 100, 0xff), (0x7fff_ffff, 100, 0xff)] {
+            let unit = unit_of(bytes);
+            let offered = Drive::new().wqe_resp_valid(1).unit(&unit, Either);
+            bench.fetches_wqe(&PACKET);
+            bench.cycle("T18", offered, &expect::wqe_resp_ready(PACKET.qp, 0));
+            bench.offers_to_place("T34", &unit, &Mr { length, tail, ..SEND_MR }).reset();
+        }
+    });
+}
+
+#[test]
+fn t19_a_beat_is_waited_for() {
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&PACKET);
+        // ready = (pkt_left = 0 or avail = 0), even while there is no beat.
+        bench.waits_for_unit("T19", &UNIT, 0).waits_for_unit("T19", &unit_of(1), 0);
+        bench.waits_for_unit("T19", &unit_of(0), 1);
+        bench.keeps(&UNIT).places("T33", &UNIT, More, &SEND_MR);
+        bench.waits_for_unit("T19", &UNIT, 1).waits_for_unit("T19", &unit_of(0), 1);
+        bench.consumes("T14", &TERMINATOR, Last);
+    });
+}
+
+#[test]
+fn t20_units_after_the_packets_end_are_skipped() {
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&PACKET).keeps(&UNIT).places("T33", &UNIT, More, &SEND_MR);
+        bench.consumes("T20", &UNIT, More).consumes("T20", &unit_of(0), More);
+        bench.consumes("T14", &UNIT, Last).updates("T30", &TABLES, &WRITTEN);
+    });
+}
+
+#[test]
+fn t21_used_up_units_are_skipped_and_counted() {
+    let first = Packet { opcode: SEND_FIRST, ..PACKET };
+    let last = Packet { opcode: SEND_LAST, length: 50, ..PACKET };
+    let third = Unit { laddr: 0xaaaa_0000, lkey: 0xbbbb, ..unit_of(61) };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&first).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &Mr { opcode: SEND_FIRST, ..SEND_MR });
+        bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK);
+        // 100 bytes are placed: units of 40, 0 and 60 are used up, the next byte is not.
+        bench.fetches_wqe(&last).consumes("T21", &unit_of(40), More);
+        bench.consumes("T21", &unit_of(0), More).consumes("T21", &unit_of(60), More);
+        let rest =
+            Mr { address: 0xaaaa_0000, key: 0xbbbb, length: 50, opcode: SEND_LAST, ..SEND_MR };
+        bench.keeps(&third).places("T33", &third, More, &rest);
+        bench.consumes("T13", &TERMINATOR, Last);
+    });
+}
+
+#[test]
+fn t21_a_unit_is_used_up_to_its_last_byte() {
+    let first = Packet { opcode: SEND_FIRST, ..PACKET };
+    let last = Packet { opcode: SEND_LAST, ..PACKET };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&first).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &Mr { opcode: SEND_FIRST, ..SEND_MR });
+        bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK);
+        // parsed 40 + 61 = 101 > 100: one byte of the second unit is free, at laddr + 60.
+        bench.fetches_wqe(&last).consumes("T21", &unit_of(40), More).keeps(&unit_of(61));
+        let byte =
+            Mr { address: 0x7fff_1234_503c, length: 1, tail: 0, opcode: SEND_LAST, ..SEND_MR };
+        bench.places("T33", &unit_of(61), More, &byte);
+    });
+}
+
+/// S0's erratum F5: the block waits for a beat that does not come.
+#[test]
+fn t21_under_s0_a_used_up_last_unit_does_not_end_the_wqe() {
+    under(&[SPEC], |bench| {
+        bench.fetches_wqe(&PACKET).consumes("T21", &unit_of(0), Either);
+        bench.consumes("T21", &unit_of(0), Last).waits_for_unit("T19", &UNIT, 0);
+    });
+}
+
+#[test]
+fn f5a_a_used_up_last_unit_is_a_length_error() {
+    let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
+    let last = Packet { opcode: SEND_LAST, length: 40, ..PACKET };
+    under(&[0x20, REPAIRED], |bench| {
+        bench.fetches_wqe(&first).keeps(&unit_of(60));
+        let mr = Mr { length: 60, opcode: SEND_FIRST, ..SEND_MR };
+        bench.places("F5c", &unit_of(60), Last, &mr).requests("T44", &ACK);
+        bench.fetches_wqe(&last).consumes("F5a", &unit_of(60), Last);
+        bench.updates("F5e", &TABLES, &WRITTEN).requests_cq("T22", CQ_HEAD);
+        bench.takes_cq_address("T24", CQ_LADDR);
+        bench.requests("T40", &Mr { net_opcode: SEND_LAST, status: 1, ..CQ_MR });
+        bench.requests("T44", &Mr { status: 1, ..ACK }).idles();
+    });
+}
+
+/// Decision order in DATA_UNIT_s: (c) comes before (d), and (b) before both.
+#[test]
+fn t20_comes_before_t21_and_t14_before_f5a() {
+    under(&[SPEC, REPAIRED], |bench| {
+        let packet = Packet { length: 0, ..PACKET };
+        bench.fetches_wqe(&packet).consumes("T20", &unit_of(0), More);
+        bench.consumes("T14", &unit_of(0), Last).updates("T30", &TABLES, &WRITTEN);
+    });
+}

@@ -1,0 +1,269 @@
+//! SEND placement: which bytes of which unit does each packet of a message get?
+
+use crate::beats::*;
+use crate::bench::{Bench, REPAIRED, SPEC, under};
+use crate::codes::*;
+use crate::drive::Drive;
+use crate::expect::{ACK, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
+
+/// A second unit, elsewhere.
+fn other_unit(bytes: u64) -> Unit {
+    Unit { bytes, inline: 0, lkey: 0xbbbb, laddr: 0xaaaa_0000 }
+}
+
+/// The request for a piece of [`UNIT`].
+fn piece(opcode: u64, address: u64, length: u64, tail: u64) -> Mr {
+    Mr { opcode, address, length, tail, ..SEND_MR }
+}
+
+/// The request for a piece of [`other_unit`].
+fn other_piece(opcode: u64, address: u64, length: u64, tail: u64) -> Mr {
+    Mr { key: 0xbbbb, ..piece(opcode, address, length, tail) }
+}
+
+/// A first or middle packet ends with its WQE.
+#[track_caller]
+fn acknowledges(bench: &mut Bench) {
+    bench.consumes("T17", &TERMINATOR, Last).requests("T44", &ACK);
+}
+
+/// A message ends with its WQE, in row `end`.
+#[track_caller]
+fn completes(bench: &mut Bench, end: &str, opcode: u64) {
+    bench.consumes(end, &TERMINATOR, Last).updates("T30", &TABLES, &WRITTEN).fetches_cq_address();
+    bench.requests("T40", &Mr { net_opcode: opcode, ..CQ_MR }).requests("T44", &ACK).idles();
+}
+
+#[test]
+fn the_tail_marks_the_request_that_ends_the_packet() {
+    under(&[SPEC, REPAIRED], |bench| {
+        for (bytes, length, tail) in
+            [(1, 1, 0), (99, 99, 0), (100, 100, 0xff), (101, 100, 0xff), (0x7fff_ffff, 100, 0xff)]
+        {
+            let mr = piece(SEND_ONLY, 0x7fff_1234_5000, length, tail);
+            bench.fetches_wqe(&PACKET).keeps(&unit_of(bytes));
+            bench.places("T33", &unit_of(bytes), More, &mr).reset();
+        }
+    });
+}
+
+#[test]
+fn each_unit_says_whether_it_is_inline() {
+    let inline = Unit { inline: 1, ..unit_of(40) };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&PACKET).keeps(&inline);
+        bench.places("T33", &inline, More, &Mr { bypass: 1, length: 40, tail: 0, ..SEND_MR });
+        bench.keeps(&unit_of(60));
+        bench.places("T33", &unit_of(60), More, &Mr { bypass: 0, length: 60, ..SEND_MR });
+        completes(bench, "T14", SEND_ONLY);
+    });
+}
+
+#[test]
+fn addresses_wrap_at_64_bits() {
+    let top = Unit { laddr: 0xffff_ffff_ffff_fff0, ..UNIT };
+    let first = Packet { opcode: SEND_FIRST, length: 32, ..PACKET };
+    let last = Packet { opcode: SEND_LAST, length: 8, ..PACKET };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&first).keeps(&top);
+        bench.places("T33", &top, More, &piece(SEND_FIRST, 0xffff_ffff_ffff_fff0, 32, 0xff));
+        acknowledges(bench);
+        // 0xffff_ffff_ffff_fff0 + 32 = 0x1_0000_0000_0000_0010.
+        bench.fetches_wqe(&last).keeps(&top);
+        bench.places("T33", &top, More, &piece(SEND_LAST, 0x10, 8, 0xff));
+        completes(bench, "T13", SEND_LAST);
+    });
+}
+
+/// Two messages in turns, each split inside its units; the QPs share a cache cell, no more.
+#[test]
+fn interleaved_messages_keep_their_places() {
+    let b = Qp { qpn: 0x00_0043, entry: 0x43, cell: 0x43 };
+    let of = |qp, opcode, length| Packet { qp, opcode, length, ..PACKET };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&of(QP, SEND_FIRST, 60)).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 60, 0xff));
+        acknowledges(bench);
+
+        bench.fetches_wqe(&of(b, SEND_FIRST, 30)).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 30, 0xff));
+        acknowledges(bench);
+
+        // A goes on at byte 60 of its first unit and ends 30 bytes into the second.
+        bench.fetches_wqe(&of(QP, SEND_MIDDLE, 70)).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_MIDDLE, 0x7fff_1234_503c, 40, 0));
+        bench.keeps(&other_unit(80));
+        let mr = other_piece(SEND_MIDDLE, 0xaaaa_0000, 30, 0xff);
+        bench.places("T33", &other_unit(80), More, &mr);
+        acknowledges(bench);
+
+        // B goes on at byte 30 and ends: only its own place is forgotten.
+        bench.fetches_wqe(&of(b, SEND_LAST, 70)).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_LAST, 0x7fff_1234_501e, 70, 0xff));
+        completes(bench, "T13", SEND_LAST);
+
+        // A: the first unit is used up, byte 30 of the second is next.
+        bench.fetches_wqe(&of(QP, SEND_LAST, 50)).consumes("T21", &UNIT, More);
+        bench.keeps(&other_unit(80));
+        let mr = other_piece(SEND_LAST, 0xaaaa_001e, 50, 0xff);
+        bench.places("T33", &other_unit(80), More, &mr);
+        completes(bench, "T13", SEND_LAST);
+
+        for qp in [QP, b] {
+            bench.fetches_wqe(&of(qp, SEND_ONLY, 100)).keeps(&UNIT);
+            bench.places("T33", &UNIT, More, &SEND_MR);
+            completes(bench, "T14", SEND_ONLY);
+        }
+    });
+}
+
+/// The table has 256 entries: qpn[7:0] alone names one.
+#[test]
+fn qps_with_the_same_low_byte_share_their_place() {
+    let twin = Qp { qpn: 0xed_cbc3, entry: 0xc3, cell: 0x43 };
+    let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
+    let last = Packet { qp: twin, opcode: SEND_LAST, length: 40, ..PACKET };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&first).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 60, 0xff));
+        acknowledges(bench);
+        bench.fetches_wqe(&last).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_LAST, 0x7fff_1234_503c, 40, 0xff));
+    });
+}
+
+#[test]
+fn a_last_packet_without_payload_ends_its_message() {
+    let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
+    let last = Packet { opcode: SEND_LAST, length: 0, ..PACKET };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&first).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 60, 0xff));
+        acknowledges(bench);
+        bench.fetches_wqe(&last).consumes("T20", &UNIT, More);
+        completes(bench, "T13", SEND_LAST);
+        bench.fetches_wqe(&PACKET).keeps(&UNIT).places("T33", &UNIT, More, &SEND_MR);
+    });
+}
+
+/// A packet has at most 0xffff bytes; units, places and address offsets are not so bounded.
+#[test]
+fn a_message_beyond_64_kib_keeps_its_place() {
+    let of = |opcode, length| Packet { opcode, length, ..PACKET };
+    let unit = unit_of(0x2_0000);
+    let largest = other_unit(0x7fff_ffff);
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&of(SEND_FIRST, 0xffff)).keeps(&unit);
+        bench.places("T33", &unit, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 0xffff, 0xff));
+        acknowledges(bench);
+        bench.fetches_wqe(&of(SEND_MIDDLE, 0xffff)).keeps(&unit);
+        bench.places("T33", &unit, More, &piece(SEND_MIDDLE, 0x7fff_1235_4fff, 0xffff, 0xff));
+        acknowledges(bench);
+        // 0x1_fffe bytes are placed; the unit's last two follow.
+        bench.fetches_wqe(&of(SEND_MIDDLE, 2)).keeps(&unit);
+        bench.places("T33", &unit, More, &piece(SEND_MIDDLE, 0x7fff_1236_4ffe, 2, 0xff));
+        acknowledges(bench);
+        bench.fetches_wqe(&of(SEND_LAST, 0x8000)).consumes("T21", &unit, More).keeps(&largest);
+        bench.places("T33", &largest, More, &other_piece(SEND_LAST, 0xaaaa_0000, 0x8000, 0xff));
+        completes(bench, "T13", SEND_LAST);
+    });
+}
+
+/// Every UPDATE_RQ_s forgets the QP's place, not only a SEND's.
+#[test]
+fn an_rdma_write_with_immediate_forgets_the_place() {
+    let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
+    let opcode = RDMA_WRITE_ONLY_WITH_IMM;
+    for (mask, row) in [(SPEC, "T35"), (REPAIRED, "F3")] {
+        let mut bench = Bench::new(mask);
+        bench.fetches_wqe(&first).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 60, 0xff));
+        acknowledges(&mut bench);
+        bench.fetches_wqe(&Packet { opcode, ..PACKET }).consumes("T12", &UNIT, Last);
+        bench.updates("T31", &TABLES, &WRITTEN).requests(row, &Mr { opcode, ..WRITE_MR });
+        if mask == REPAIRED {
+            bench.fetches_cq_address().requests("T40", &Mr { net_opcode: opcode, ..CQ_MR });
+        }
+        bench.requests("T44", &ACK).idles();
+        bench.fetches_wqe(&PACKET).keeps(&UNIT).places("T33", &UNIT, More, &SEND_MR);
+    }
+}
+
+/// Raw pins: MR_FOR_SEND_s works with the beat it sees, whatever DATA_UNIT_s saw.
+#[test]
+fn a_request_is_made_for_the_beat_on_the_pins() {
+    let first = Packet { opcode: SEND_FIRST, length: 60, ..PACKET };
+    let last = Packet { opcode: SEND_LAST, length: 40, ..PACKET };
+    under(&[SPEC, REPAIRED], |bench| {
+        bench.fetches_wqe(&first).keeps(&UNIT);
+        let ten = other_piece(SEND_FIRST, 0xaaaa_0000, 10, 0);
+        bench.offers_to_place("T34", &other_unit(10), &ten);
+        bench.places("T33", &UNIT, More, &piece(SEND_FIRST, 0x7fff_1234_5000, 60, 0xff));
+        acknowledges(bench);
+        // A used-up unit asks for nothing, at the place where the message goes on.
+        bench.fetches_wqe(&last).keeps(&UNIT);
+        let nothing = other_piece(SEND_LAST, 0xaaaa_003c, 0, 0);
+        bench.places("T33", &other_unit(50), More, &nothing);
+        // It was counted: parsed is 50, and 10 bytes more are used up.
+        bench.consumes("T21", &unit_of(10), More).keeps(&UNIT);
+        bench.places("T33", &UNIT, More, &piece(SEND_LAST, 0x7fff_1234_5000, 40, 0xff));
+        completes(bench, "T13", SEND_LAST);
+    });
+}
+
+/// Raw pins: a used-up last beat in MR_FOR_SEND_s leaves the packet unplaced.
+#[test]
+fn a_request_for_nothing_that_is_the_last_is_a_length_error() {
+    under(&[0x20, REPAIRED], |bench| {
+        bench.fetches_wqe(&PACKET).keeps(&UNIT);
+        let nothing = other_piece(SEND_ONLY, 0xaaaa_0000, 0, 0);
+        bench.places("F5d", &other_unit(0), Last, &nothing).updates("F5e", &TABLES, &WRITTEN);
+    });
+}
+
+/// Raw pins: 65538 packets of one message bring msg_offset and parsed to 2^32 and around.
+///
+/// msg_offset grows by at most 65535 in a packet, so no shorter way leads there.
+#[test]
+fn places_wrap_at_32_bits() {
+    let packet = Packet { opcode: SEND_MIDDLE, service: UC, length: 0xffff, ..PACKET };
+    let beat = |unit: &Unit, end| Drive::new().wqe_resp_valid(1).unit(unit, end);
+    let half = unit_of(0x7fff_8000);
+    let largest = unit_of(0x7fff_ffff);
+    let before = [
+        Drive::new().packet(&packet),
+        Drive::new(),
+        Drive::new().wqe_req_ready(1),
+        Drive::new().next_unit(&NEXT),
+    ];
+    let placing = [beat(&largest, Either), beat(&largest, Last).mr_ready(1)];
+    let skipping = [beat(&half, More)];
+
+    let mut bench = Bench::one_lane(REPAIRED);
+    // 32768 * 65535 = 0x7fff_8000 bytes; above that a first unit is used up.
+    bench.repeat(32768, &[&before[..], &placing].concat());
+    bench.repeat(32768, &[&before[..], &skipping, &placing].concat());
+    bench.idles();
+
+    // 0xffff_0000 placed: parsed 0xffff_0000 + 0x7fff_ffff needs 33 bits.
+    bench.fetches_wqe(&Packet { length: 0x8000, ..packet });
+    bench.consumes("T21", &half, More).consumes("T21", &half, More).keeps(&largest);
+    bench.places("F6b", &largest, Last, &piece(SEND_MIDDLE, 0x7fff_1234_5000, 0x8000, 0xff));
+
+    // 0xffff_8000 placed: 0x9000 bytes more bring both registers to 0x1000.
+    bench.fetches_wqe(&packet).consumes("T21", &half, More).consumes("T21", &half, More);
+    bench.consumes("T21", &unit_of(0x8000), More).keeps(&unit_of(0x9000));
+    let crossing = piece(SEND_MIDDLE, 0x7fff_1234_5000, 0x9000, 0);
+    bench.places("T33", &unit_of(0x9000), More, &crossing).keeps(&other_unit(0x1_0000));
+    let rest = other_piece(SEND_MIDDLE, 0xaaaa_0000, 0x6fff, 0xff);
+    bench.places("F6b", &other_unit(0x1_0000), Last, &rest).idles();
+
+    // 0x1000 + 0x6fff = 0x7fff placed, as the next packet sees.
+    bench.fetches_wqe(&Packet { opcode: SEND_LAST, service: UC, length: 0x10, ..PACKET });
+    bench.consumes("T21", &unit_of(0x7ffe), More).keeps(&other_unit(0x10));
+    // One byte of the second unit is used.
+    let rest = other_piece(SEND_LAST, 0xaaaa_0001, 0x0f, 0);
+    bench.places("T33", &other_unit(0x10), More, &rest).keeps(&UNIT);
+    bench.places("F5b", &UNIT, Last, &piece(SEND_LAST, 0x7fff_1234_5000, 1, 0xff));
+    bench.updates("T30", &TABLES, &WRITTEN);
+}
