@@ -224,10 +224,13 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
     Ok(scenario)
 }
 
+/// A profile and its model.
+type ProfileModel<B> = (Fixes, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);
+
 struct BlockSession<B: Block> {
     scenarios: Vec<Scenario<B::Weights>>,
     /// Each profile and its model.
-    models: Vec<(Fixes, ModelKind<B::Inputs, B::Outputs>)>,
+    models: Vec<ProfileModel<B>>,
     packets: u32,
 }
 

@@ -120,7 +120,7 @@ fn a_folder_a_huge_file_and_one_that_may_not_be_read() {
     let secret = folder.path().join("secret.json");
     fs::write(&secret, good()).unwrap();
     use std::os::unix::fs::PermissionsExt;
-    fs::set_permissions(&secret, fs::Permissions::from_mode(0)).unwrap();
+    fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read it all the same.
     if File::open(&secret).is_err() {
         assert_eq!(code(&run(["replay", secret.to_str().unwrap()])), 2);

@@ -9,7 +9,7 @@ use crate::models::Rtl;
 use crate::vector::VectorFile;
 use clap::Args;
 use serde_json::{Value, json};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -43,10 +43,12 @@ pub struct Arguments {
 }
 
 /// Reads a vector, whatever its block.
-pub fn load(path: &PathBuf) -> Result<Box<dyn LoadedVector>, Error> {
+pub fn load(path: &Path) -> Result<Box<dyn LoadedVector>, Error> {
     let file = VectorFile::read(path)?;
-    let block = find_block(&file.block)
-        .map_err(|error| Error::File { path: path.clone(), message: format!("block: {error}") })?;
+    let block = find_block(&file.block).map_err(|error| Error::File {
+        path: path.to_owned(),
+        message: format!("block: {error}"),
+    })?;
     block.load(&file)
 }
 
@@ -102,7 +104,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-fn report(path: &PathBuf, fixes: &str, replayed: &Replayed, ok: bool) -> Value {
+fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> Value {
     json!({
         "vector": path,
         "fixes": fixes,
@@ -115,7 +117,7 @@ fn report(path: &PathBuf, fixes: &str, replayed: &Replayed, ok: bool) -> Value {
     })
 }
 
-fn line(path: &PathBuf, fixes: &str, replayed: &Replayed, ok: bool) -> String {
+fn line(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> String {
     let recorded = match replayed.is_recorded {
         None => "",
         Some(true) => " (as recorded)",

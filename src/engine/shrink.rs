@@ -11,7 +11,7 @@ use serde_json::Value;
 use verilated::{BeforeReset, ModelKind};
 
 /// Names of numbers that are waits, in cycles; they go before other numbers.
-const WAITS: [&str; 4] = ["gap", "stall", "after", "cycles"];
+const WAITS: [&str; 5] = ["gap", "stall", "delay", "after", "cycles"];
 
 /// Told of progress: candidates run, and the size of the smallest so far.
 pub trait ShrinkProgress {

@@ -96,7 +96,7 @@ impl<const WIDTH: u32, const WORDS: usize> Bits<WIDTH, [u32; WORDS]> {
     #[inline]
     pub fn set_words(&mut self, words: &[u32; WORDS]) {
         self.0 = *words;
-        if WIDTH % 32 != 0 {
+        if !WIDTH.is_multiple_of(32) {
             self.0[WORDS - 1] &= mask(WIDTH % 32) as u32;
         }
     }

@@ -4,8 +4,8 @@
 //! numbers are drawn around its registers. What comes out is a list of pins, whatever it was drawn
 //! from.
 
+use super::Golden;
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
-use super::{Dll, Golden};
 use crate::harness::{CaseRng, Golden as _};
 use rand::RngExt;
 
@@ -13,11 +13,11 @@ use rand::RngExt;
 /// that some cases run free and others crawl.
 pub fn cycles(count: u32, mask: u8, rng: &mut CaseRng) -> Vec<Inputs> {
     let mut pins = Pins { rng };
-    let often: [f64; 8] = std::array::from_fn(|_| pins.one_of([0.1, 0.5, 0.9, 1.0]));
+    let often: [f64; 7] = std::array::from_fn(|_| pins.one_of([0.1, 0.5, 0.9, 1.0]));
     // A device that hears something in every cycle, or a Nak in every other, gets nowhere.
     let answers = pins.one_of([0.02, 0.05, 0.2, 0.7]);
     let reset = pins.one_of([0.0, 0.0, 0.001, 0.02]);
-    let mut golden = <Golden as crate::harness::Golden<Dll>>::new(mask);
+    let mut golden = Golden::new(mask);
     let mut outputs = Outputs::default();
     (0..count)
         .map(|_| {
@@ -56,7 +56,7 @@ impl Pins<'_> {
         })
     }
 
-    fn cycle(&mut self, often: &[f64; 8], answers: f64, reset: f64, seen: &Outputs) -> Inputs {
+    fn cycle(&mut self, often: &[f64; 7], answers: f64, reset: f64, seen: &Outputs) -> Inputs {
         let before = |seq: Bits12| Bits12::new(seq.get().wrapping_sub(1));
         let answered = [seen.a_ackd_seq, before(seen.a_next_seq), before(seen.a_link_seq)];
         let arriving = [seen.b_next_rcv_seq, seen.b_next_rcv_seq, before(seen.b_next_rcv_seq)];

@@ -22,7 +22,7 @@ pub struct Golden {
     b: DeviceB,
 }
 
-/// Registers of device A.
+/// Registers of device A, named as in the specification, section 4.
 #[derive(Debug, Clone)]
 struct DeviceA {
     ackd_seq: u16,
@@ -40,7 +40,7 @@ struct DeviceA {
     replay_mem: [u32; REPLAY_DEPTH as usize],
 }
 
-/// Registers of device B.
+/// Registers of device B, named as in the specification, section 6.
 #[derive(Debug, Clone)]
 struct DeviceB {
     next_rcv_seq: u16,
@@ -82,14 +82,15 @@ fn seq(pins: Bits12) -> u16 {
     pins.get() as u16
 }
 
-/// Rules and whether they fire.
+/// The rules that fire.
 fn fired<const N: usize>(rules: [(RuleSet, bool); N]) -> RuleSet {
-    rules.into_iter().fold(
-        RuleSet::EMPTY,
-        |fired, (rule, fires)| {
-            if fires { fired.with(rule) } else { fired }
-        },
-    )
+    let mut fired = RuleSet::EMPTY;
+    for (rule, fires) in rules {
+        if fires {
+            fired = fired.with(rule);
+        }
+    }
+    fired
 }
 
 impl DeviceA {

@@ -89,7 +89,7 @@ impl Generator<'_> {
     }
 
     fn chance(&mut self, percent: Percent) -> bool {
-        percent.get() > 0 && u64::from(self.rng.random::<u32>()) * 100 >> 32 < percent.get()
+        percent.get() > 0 && (u64::from(self.rng.random::<u32>()) * 100) >> 32 < percent.get()
     }
 
     fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
@@ -169,7 +169,7 @@ impl Generator<'_> {
             let log = if self.rng.random() { 5 } else { 11 };
             context.rq_entry_sz_log = if self.rng.random() { Uint::new(log) } else { self.bits() };
             // Nothing is added to the offset now; whether it wraps must not depend on the size.
-            let slack = self.rng.random_range(0..=2 * SLOT_BYTES << log.min(10));
+            let slack = self.rng.random_range(0..=(2 * SLOT_BYTES) << log.min(10));
             context.rq_length = Uint::new(rq_offset * SLOT_BYTES + slack);
         }
         let weights = &self.weights.services;

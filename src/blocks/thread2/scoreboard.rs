@@ -255,7 +255,7 @@ impl Scoreboard<'_> {
         let length = context.rq_length.get();
         let log = context.rq_entry_sz_log.get();
         let entry = if (6..=10).contains(&log) { 1 << log } else { 0 };
-        let aligned = |offset: u64| entry == 0 || offset * SLOT_BYTES % entry == 0;
+        let aligned = |offset: u64| entry == 0 || (offset * SLOT_BYTES).is_multiple_of(entry);
         let inside = |offset: u64| offset == 0 || offset * SLOT_BYTES + entry <= length;
         let show = |what| {
             format!(
