@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 #[test]
 fn bad_arguments_exit_2_and_say_what_was_expected() {
-    let cases: [(&[&str], &str); 19] = [
+    let cases: [(&[&str], &str); 20] = [
         (&[], "Usage"),
         (&["jump"], "jump"),
         (&["run", "--block", "thread9"], "expected thread2"),
@@ -27,6 +27,15 @@ fn bad_arguments_exit_2_and_say_what_was_expected() {
         (&["run", "--rtl", "/nowhere"], "neither a Verilog file nor a folder"),
         (&["run", "--unknown"], "--unknown"),
         (&["replay"], "VECTOR"),
+        (
+            &[
+                "replay",
+                "--block",
+                "dll",
+                "vectors/thread2/d1-write-with-immediate-skips-units.json",
+            ],
+            "vector of block thread2, not of dll",
+        ),
         (&["replay", "/nowhere.json"], "cannot be read"),
     ];
     for (arguments, expected) in cases {

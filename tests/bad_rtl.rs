@@ -62,7 +62,8 @@ fn find_all(block: &str, at_least: usize, most_packets: Option<u64>) {
 
 #[test]
 fn every_bug_of_thread2_is_found() {
-    find_all("thread2", 25, Some(3));
+    // Three packets are enough for nearly all; four bugs need a long message or a detour over a reset.
+    find_all("thread2", 25, Some(6));
 }
 
 #[test]

@@ -25,6 +25,9 @@ pub struct Arguments {
     /// The vector.
     #[arg(value_name = "VECTOR")]
     vector: PathBuf,
+    /// The block the vector must be of [default: whichever it names].
+    #[arg(long, value_name = "NAME")]
+    block: Option<String>,
     /// Explain under these fixes instead of the vector's own.
     #[arg(long, value_name = "PROFILE|MASK")]
     fixes: Option<String>,
@@ -38,7 +41,7 @@ pub struct Arguments {
 
 /// Explains what a vector does now.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let vector = load(&arguments.vector)?;
+    let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
     let explanations = vector
         .fixes(arguments.fixes.as_deref())?

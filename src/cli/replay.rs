@@ -19,6 +19,9 @@ pub struct Arguments {
     /// Vectors.
     #[arg(required = true, value_name = "VECTOR")]
     vectors: Vec<PathBuf>,
+    /// The block the vectors must be of [default: whichever they name].
+    #[arg(long, value_name = "NAME")]
+    block: Option<String>,
     /// Replay with these fixes instead of the vector's own.
     #[arg(long, value_name = "PROFILE|MASK")]
     fixes: Option<String>,
@@ -42,13 +45,16 @@ pub struct Arguments {
     quiet: bool,
 }
 
-/// Reads a vector, whatever its block.
-pub fn load(path: &Path) -> Result<Box<dyn LoadedVector>, Error> {
+/// Reads a vector; its block must be `expected`, if one is.
+pub fn load(path: &Path, expected: Option<&str>) -> Result<Box<dyn LoadedVector>, Error> {
     let file = VectorFile::read(path)?;
-    let block = find_block(&file.block).map_err(|error| Error::File {
-        path: path.to_owned(),
-        message: format!("block: {error}"),
-    })?;
+    let wrong = |message: String| Error::File { path: path.to_owned(), message };
+    let block = find_block(&file.block).map_err(|error| wrong(format!("block: {error}")))?;
+    if let Some(expected) = expected
+        && expected != file.block
+    {
+        return Err(wrong(format!("is a vector of block {}, not of {expected}", file.block)));
+    }
     block.load(&file)
 }
 
@@ -60,7 +66,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // All are read before the first is run: a bad one changes nothing.
     let mut runs = Vec::new();
     for path in &arguments.vectors {
-        let vector = load(path)?;
+        let vector = load(path, arguments.block.as_deref())?;
         let fixes = vector.fixes(arguments.fixes.as_deref())?;
         runs.push((path, vector, fixes));
     }

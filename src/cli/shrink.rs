@@ -18,6 +18,9 @@ pub struct Arguments {
     /// The vector.
     #[arg(value_name = "VECTOR")]
     vector: PathBuf,
+    /// The block the vector must be of [default: whichever it names].
+    #[arg(long, value_name = "NAME")]
+    block: Option<String>,
     /// Shrink under these fixes instead of the vector's own.
     #[arg(long, value_name = "PROFILE|MASK")]
     fixes: Option<String>,
@@ -46,7 +49,7 @@ impl ShrinkProgress for Bar {
 
 /// Shrinks a vector.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let vector = load(&arguments.vector)?;
+    let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let fixes: Vec<Fixes> = vector.fixes(arguments.fixes.as_deref())?;
     let [fixes] = &fixes[..] else {
         let message = "the vector names several profiles: choose one with --fixes";

@@ -1,7 +1,7 @@
 //! Speed: the bare model, and the harness around it, in one run on one core.
 
 use crate::error::Error;
-use crate::harness::{self, Block, CaseRng, Dut, Golden, Stimulus, Verdict, Watch};
+use crate::harness::{self, Block, CaseRng, Echo, Stimulus, Verdict, Watch};
 use crate::runner::{Fixes, case_seed};
 use rand::SeedableRng;
 use serde::Serialize;
@@ -126,33 +126,7 @@ fn total<T>(
 
 /// The inputs of every cycle of a case.
 fn record<B: Block>(stimulus: &Stimulus<B>, mask: u8) -> Vec<B::Inputs> {
-    let mut recorder = Recorder::<B> { golden: B::Golden::new(mask), inputs: Vec::new() };
-    harness::run::<B>(stimulus, mask, &mut recorder, &Watch::default());
-    // The first evaluation, before reset, is no cycle.
-    recorder.inputs.split_off(1)
-}
-
-/// A DUT that is the golden model and writes down its inputs.
-struct Recorder<B: Block> {
-    golden: B::Golden,
-    inputs: Vec<B::Inputs>,
-}
-
-impl<B: Block> Dut<B> for Recorder<B> {
-    fn settle(
-        &mut self,
-        inputs: &B::Inputs,
-        outputs: &mut B::Outputs,
-    ) -> Result<(), verilated::Error> {
-        self.golden.outputs(inputs, outputs);
-        self.inputs.push(*inputs);
-        Ok(())
-    }
-
-    fn edge(&mut self) -> Result<(), verilated::Error> {
-        if let Some(inputs) = self.inputs.last() {
-            self.golden.clock(inputs);
-        }
-        Ok(())
-    }
+    let mut echo = Echo::<B>::new(mask);
+    harness::run::<B>(stimulus, mask, &mut echo, &Watch::default());
+    echo.into_inputs()
 }

@@ -6,12 +6,15 @@
 //! Everything is deterministic: the budget is counted in cycles.
 
 use crate::error::Error;
-use crate::harness::{self, Block, Outcome, Signature, Stimulus, Watch};
+use crate::harness::{self, Block, Echo, Outcome, Signature, Stimulus, Verdict, Watch};
 use serde_json::Value;
 use verilated::{BeforeReset, ModelKind};
 
 /// Names of numbers that are waits, in cycles; they go before other numbers.
 const WAITS: [&str; 5] = ["gap", "stall", "delay", "after", "cycles"];
+
+/// The longest list of which all pairs are tried.
+const SHORT: usize = 16;
 
 /// Told of progress: candidates run, and the size of the smallest so far.
 pub trait ShrinkProgress {
@@ -56,6 +59,7 @@ pub fn shrink<B: Block>(
         outcome: outcome.clone(),
         signature,
         mask,
+        keeps_legal: is_legal(stimulus, mask),
         kind,
         left: budget,
         tried: 0,
@@ -65,6 +69,7 @@ pub fn shrink<B: Block>(
     loop {
         let before = search.kept;
         search.lists(Depth::Outer);
+        search.pairs();
         search.lists(Depth::Inner);
         search.values(is_wait);
         search.options();
@@ -96,6 +101,8 @@ struct Search<'a, B: Block> {
     outcome: Outcome,
     signature: Signature,
     mask: u8,
+    /// Nothing is wrong with the stimulus itself, and that is to stay so.
+    keeps_legal: bool,
     kind: &'a ModelKind<B::Inputs, B::Outputs>,
     /// Cycles that may still be run.
     left: u64,
@@ -125,7 +132,8 @@ impl<B: Block> Search<'_, B> {
         self.tried += 1;
         // A candidate costs something even if it fails at once.
         self.left = self.left.saturating_sub(outcome.cycles + 100);
-        let same = Signature::of(&outcome.verdict).as_ref() == Some(&self.signature);
+        let same = Signature::of(&outcome.verdict).as_ref() == Some(&self.signature)
+            && (!self.keeps_legal || is_legal(&stimulus, self.mask));
         if same {
             self.kept += 1;
             (self.json, self.best, self.outcome) = (json, stimulus, outcome);
@@ -155,6 +163,33 @@ impl<B: Block> Search<'_, B> {
                     end = start;
                 }
                 run /= 2;
+            }
+        }
+    }
+
+    /// Removes two elements of a short list that are not neighbours, as the two ends of a detour.
+    fn pairs(&mut self) {
+        let mut pointers = Vec::new();
+        find_lists(&self.json, String::new(), 0, Depth::Outer, &mut pointers);
+        for pointer in pointers {
+            let length =
+                |json: &Value| json.pointer(&pointer).and_then(Value::as_array).map_or(0, Vec::len);
+            let mut first = 0;
+            while length(&self.json) <= SHORT && first < length(&self.json) {
+                let mut second = first + 1;
+                while second < length(&self.json) {
+                    let mut candidate = self.json.clone();
+                    if let Some(list) =
+                        candidate.pointer_mut(&pointer).and_then(Value::as_array_mut)
+                    {
+                        list.remove(second);
+                        list.remove(first);
+                    }
+                    if !self.attempt(candidate) {
+                        second += 1;
+                    }
+                }
+                first += 1;
             }
         }
     }
@@ -225,6 +260,12 @@ fn half(value: &Value) -> Option<Value> {
         }
         _ => None,
     }
+}
+
+/// Whether the golden model alone comes to a good end: a smaller stimulus must not hang by itself.
+fn is_legal<B: Block>(stimulus: &Stimulus<B>, mask: u8) -> bool {
+    let outcome = harness::run::<B>(stimulus, mask, &mut Echo::<B>::new(mask), &Watch::default());
+    outcome.verdict == Verdict::Match
 }
 
 fn is_wait(name: &str) -> bool {

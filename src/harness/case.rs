@@ -9,6 +9,42 @@ use zerocopy::{FromZeros, IntoBytes};
 /// Cycles between two looks at a case's [`Watch`].
 const WATCH_EVERY: u64 = 1024;
 
+/// A DUT that is the golden model: it shows what a stimulus does when nothing is wrong, and writes down
+/// the inputs of every cycle.
+#[derive(Debug)]
+pub struct Echo<B: Block> {
+    golden: B::Golden,
+    inputs: Vec<B::Inputs>,
+}
+
+impl<B: Block> Echo<B> {
+    /// A golden model with the fixes of `mask`.
+    pub fn new(mask: u8) -> Self {
+        Self { golden: B::Golden::new(mask), inputs: Vec::new() }
+    }
+
+    /// The inputs of every cycle.
+    pub fn into_inputs(mut self) -> Vec<B::Inputs> {
+        // The first evaluation, before reset, is no cycle.
+        self.inputs.split_off(1.min(self.inputs.len()))
+    }
+}
+
+impl<B: Block> Dut<B> for Echo<B> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
+        self.golden.outputs(inputs, outputs);
+        self.inputs.push(*inputs);
+        Ok(())
+    }
+
+    fn edge(&mut self) -> Result<(), Error> {
+        if let Some(inputs) = self.inputs.last() {
+            self.golden.clock(inputs);
+        }
+        Ok(())
+    }
+}
+
 /// How a case is watched, and cancelled, from another thread.
 #[derive(Debug, Default)]
 pub struct Watch {

@@ -8,7 +8,7 @@ pub mod raw_pins;
 mod span;
 mod verdict;
 
-pub use case::{Dut, Moment, Outcome, Watch, run};
+pub use case::{Dut, Echo, Moment, Outcome, Watch, run};
 pub use contract::{
     Block, CaseRng, Environment, Golden, Objection, Profile, Rule, RuleSet, Scenario, Scoreboard,
     Stimulus, Violation,
