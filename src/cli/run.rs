@@ -282,6 +282,10 @@ struct Observer {
 
 impl Progress for Observer {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
+        if outcome.verdict == Verdict::Cancelled {
+            return Ok(());
+        }
         self.tally.add(case, outcome);
         self.bar.inc(1);
         self.bar.set_message(format!("{:.1} M cycles", self.tally.totals.cycles as f64 / 1e6));
