@@ -17,6 +17,7 @@ impl<const WIDTH: u32> Uint<WIDTH> {
     pub const MAX: u64 = if WIDTH >= 64 { u64::MAX } else { (1 << WIDTH) - 1 };
 
     /// The low `WIDTH` bits of `value`.
+    #[inline]
     pub const fn new(value: u64) -> Self {
         Self(value & Self::MAX)
     }

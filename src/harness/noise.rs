@@ -31,7 +31,8 @@ impl Noise {
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
             ((z ^ (z >> 31)) >> 16) as u32
         };
-        let words = (0..(SIZE + WIDEST) / 4).map(|_| word()).collect();
+        let mut words = vec![0; (SIZE + WIDEST) / 4];
+        words.fill_with(&mut word);
         Self { words, next: 0 }
     }
 

@@ -134,6 +134,7 @@ impl<const WIDTH: u32, const WORDS: usize> Bits<WIDTH, [u32; WORDS]> {
 }
 
 impl<const WIDTH: u32, S: FromZeros> Default for Bits<WIDTH, S> {
+    #[inline]
     fn default() -> Self {
         Self(S::new_zeroed())
     }

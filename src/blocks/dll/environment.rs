@@ -107,6 +107,7 @@ impl<'a> Source<'a> {
     }
 
     /// The edge; the reset of the TLP that was taken, if it has one.
+    #[inline]
     fn clock(&mut self, ready: bool) -> Option<Reset> {
         if !self.offered {
             self.gap = self.gap.saturating_sub(1);
@@ -150,6 +151,7 @@ impl ResetTimer {
         self.left == 0 && self.due.is_none()
     }
 
+    #[inline]
     fn clock(&mut self) {
         self.left = self.left.saturating_sub(1);
         match self.due {
@@ -173,6 +175,7 @@ struct Silence {
 
 impl Silence {
     /// The edge; `stuck` is what can be seen in the cycle, `duplicate` what came.
+    #[inline]
     fn clock(&mut self, stuck: bool, duplicate: bool) {
         self.cycles = match self.cycles {
             _ if !stuck => None,
@@ -194,6 +197,7 @@ fn longest_delay<Damage>(fates: &[Fate<Damage>]) -> u64 {
 }
 
 /// Cycles without progress that a traffic explains.
+#[inline]
 fn patience(traffic: &Traffic) -> u64 {
     let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
     let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.after.get() + reset.cycles.get());
@@ -228,6 +232,7 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
         }
     }
 
+    #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
         // No `..`: a port that the RTL gains or loses does not compile here.
         let Inputs {
@@ -274,6 +279,7 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
         *b_dllp_ready = bit(self.dllps.ready());
     }
 
+    #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let high = |pin: Bits1| pin.get() == 1;
         if high(inputs.rst) {
@@ -326,15 +332,18 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
         self.reset.clock();
     }
 
+    #[inline]
     fn finished(&self) -> bool {
         self.reset.is_over() && (self.drained >= DRAIN || self.silence.is_certain())
     }
 
+    #[inline]
     fn handshakes(&self) -> u64 {
         // The link's lists are finite: using them up is progress, what comes after them is not.
         self.source.taken + self.progress + self.tlps.used() + self.dllps.used()
     }
 
+    #[inline]
     fn patience(&self) -> u64 {
         self.patience
     }

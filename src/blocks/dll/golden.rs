@@ -115,6 +115,7 @@ impl DeviceA {
         dist(self.send_seq, self.ackd_seq) <= dist(self.last_sent_seq, self.ackd_seq)
     }
 
+    #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
         let n = seq(inputs.a_dllp_seq);
         let arrives = high(inputs.a_dllp_valid);
@@ -210,6 +211,7 @@ impl DeviceB {
         dllp_seq: 0,
     };
 
+    #[inline]
     fn clock(&mut self, inputs: &Inputs, f0_on: bool) -> RuleSet {
         let arrives = high(inputs.b_link_valid);
         let good = arrives && high(inputs.b_link_crc_ok);
@@ -284,6 +286,7 @@ impl harness::Golden<Dll> for Golden {
         Self { fixes: mask, a: DeviceA::RESET, b: DeviceB::RESET }
     }
 
+    #[inline]
     fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
         // A17, B14: the reset is asynchronous.
         let (a, b) = match high(inputs.rst) {
@@ -313,6 +316,7 @@ impl harness::Golden<Dll> for Golden {
         };
     }
 
+    #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
         if high(inputs.rst) {
             *self = Self::new(self.fixes);
@@ -321,6 +325,7 @@ impl harness::Golden<Dll> for Golden {
         self.a.clock(inputs).with(self.b.clock(inputs, self.fixes & fix(0) != 0))
     }
 
+    #[inline]
     fn state(&self) -> &'static str {
         match (self.a.is_replaying(), self.b.nak_scheduled) {
             (false, false) => "normal",

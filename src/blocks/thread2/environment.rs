@@ -71,15 +71,18 @@ struct Responder<Payload> {
 }
 
 impl<Payload: Copy> Responder<Payload> {
+    #[inline]
     fn ready(&self) -> bool {
         self.stall == 0
     }
 
+    #[inline]
     fn valid(&self) -> bool {
         self.pending && self.gap == 0
     }
 
     /// The edge on the request's side; true on a handshake.
+    #[inline]
     fn clock_request(&mut self, valid: bool) -> bool {
         let taken = valid && self.ready();
         if valid && !taken {
@@ -88,6 +91,7 @@ impl<Payload: Copy> Responder<Payload> {
         taken
     }
 
+    #[inline]
     fn offer(&mut self, gap: u64, payload: Payload) {
         self.pending = true;
         self.gap = gap;
@@ -95,6 +99,7 @@ impl<Payload: Copy> Responder<Payload> {
     }
 
     /// The edge on the response's side; true on a handshake.
+    #[inline]
     fn clock_response(&mut self, ready: bool) -> bool {
         let taken = self.valid() && ready;
         if taken {
@@ -139,6 +144,7 @@ impl Tables {
         tables
     }
 
+    #[inline]
     fn clock(&mut self, outputs: &Outputs) {
         let rq_offset = outputs.rq_offset_addr.get() as usize;
         let cache_offset = outputs.cache_offset_addr.get() as usize;
@@ -172,14 +178,17 @@ impl ResetTimer {
         self.due = Some((after, cycles.max(1)));
     }
 
+    #[inline]
     fn asserted(&self) -> bool {
         self.left > 0
     }
 
+    #[inline]
     fn is_over(&self) -> bool {
         self.left == 0 && self.due.is_none()
     }
 
+    #[inline]
     fn clock(&mut self) {
         self.left = self.left.saturating_sub(1);
         match self.due {
@@ -195,11 +204,13 @@ impl ResetTimer {
 
 impl<'a> Environment<'a> {
     /// The packet that was taken last.
+    #[inline]
     fn current(&self) -> Option<&'a Packet> {
         self.packets.get(self.taken.checked_sub(1)?)
     }
 
     /// The station's side: waits out the gap while the block is idle, then offers.
+    #[inline]
     fn clock_station(&mut self, ready: bool) {
         if self.station.offered {
             if !ready {
@@ -326,6 +337,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
         environment
     }
 
+    #[inline]
     fn drive(&mut self, inputs: &mut Inputs) {
         // No `..`: a port that the RTL gains or loses does not compile here.
         let Inputs {
@@ -387,6 +399,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
         noise.drive(eq_resp_head, eq.valid(), &eq.payload);
     }
 
+    #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let high = |pin: Bits1| pin.get() == 1;
         self.tables.clock(outputs);
@@ -433,14 +446,17 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
         self.clock_station(ready);
     }
 
+    #[inline]
     fn finished(&self) -> bool {
         self.drained >= DRAIN && self.reset.is_over()
     }
 
+    #[inline]
     fn handshakes(&self) -> u64 {
         self.handshakes
     }
 
+    #[inline]
     fn patience(&self) -> u64 {
         self.patience
     }

@@ -58,16 +58,19 @@ struct TableWrites {
 }
 
 impl Golden {
+    #[inline]
     fn fixed(&self, n: u32) -> bool {
         self.fixes & rows::fix(n) != 0
     }
 
     /// The tables' index of the packet's QP.
+    #[inline]
     fn qp(&self) -> usize {
         (self.header.local_qpn.get() & 0xff) as usize
     }
 
     /// Spec, "Registers and data path": exact arithmetic on 32-bit registers.
+    #[inline]
     fn offer(&self, inputs: &Inputs) -> Offer {
         let unit = DataUnit::decode(&inputs.wqe_resp_data);
         let end = u64::from(self.parsed) + unit.byte_cnt.get();
@@ -75,6 +78,7 @@ impl Golden {
         Offer { unit, available, chunk: available.min(u64::from(self.pkt_left)) }
     }
 
+    #[inline]
     fn table_writes(&self, inputs: &Inputs) -> TableWrites {
         let entry_log = self.context.rq_entry_sz_log.get();
         let legal = (6..=10).contains(&entry_log);
@@ -100,6 +104,7 @@ impl Golden {
         }
     }
 
+    #[inline]
     fn guard_inputs(&self, inputs: &Inputs, offer: Option<&Offer>) -> GuardInputs {
         GuardInputs {
             fixes: self.fixes,
@@ -124,6 +129,7 @@ impl Golden {
     }
 
     /// The MR request of a state; `None` if the state makes none.
+    #[inline]
     fn mr_request(&self, inputs: &Inputs) -> Option<(MrHead, MrData)> {
         let Header { net_opcode, rkey, raddr, pkt_length, .. } = self.header;
         let context = &self.context;
@@ -198,6 +204,7 @@ impl Golden {
     }
 
     /// What the row stores on the rising edge.
+    #[inline]
     fn store(&mut self, inputs: &Inputs, effect: Effect, offer: Option<Offer>) {
         match effect {
             Effect::None => {}
@@ -240,6 +247,7 @@ impl Golden {
     }
 
     /// The unit on offer is consumed.
+    #[inline]
     fn pass(&mut self, offer: Option<Offer>) {
         let bytes = offer.map_or(0, |offer| offer.unit.byte_cnt.get() as u32);
         self.parsed = self.parsed.wrapping_add(bytes);
@@ -281,6 +289,7 @@ impl Default for Request {
 }
 
 impl Request {
+    #[inline]
     fn head(&self, header: &Header) -> MrHead {
         MrHead {
             local_qpn: Uint::new(header.local_qpn.get()),
@@ -294,6 +303,7 @@ impl Request {
         }
     }
 
+    #[inline]
     fn data(&self, header: &Header) -> MrData {
         MrData {
             local_qpn: header.local_qpn,
@@ -333,6 +343,7 @@ impl harness::Golden<Thread2> for Golden {
         }
     }
 
+    #[inline]
     fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
         if inputs.rst.get() == 1 {
             *outputs = Outputs::default();
@@ -414,6 +425,7 @@ impl harness::Golden<Thread2> for Golden {
         };
     }
 
+    #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
         if inputs.rst.get() == 1 {
             *self = Self::new(self.fixes);
@@ -428,6 +440,7 @@ impl harness::Golden<Thread2> for Golden {
         RuleSet::one(index)
     }
 
+    #[inline]
     fn state(&self) -> &'static str {
         self.state.name()
     }
