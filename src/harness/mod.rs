@@ -13,6 +13,6 @@ pub use contract::{
     Block, CaseRng, Environment, Golden, Objection, Profile, Rule, RuleSet, Scenario, Scoreboard,
     Stimulus, Violation,
 };
-pub use noise::Noise;
+pub use noise::{Noise, random_words};
 pub use span::Span;
 pub use verdict::{Mismatch, Signature, Verdict};

@@ -1,5 +1,7 @@
 //! What idle pins carry: a fixed function of a key, part of the vector format.
 
+use super::contract::CaseRng;
+use rand::RngExt;
 use verilated::Bits;
 
 /// Bytes of noise; a power of two.
@@ -21,7 +23,7 @@ impl Noise {
     /// The noise of `key`.
     pub fn new(key: u64) -> Self {
         let mut state = key;
-        let mut word = || {
+        let word = || {
             if key == 0 {
                 return 0;
             }
@@ -32,7 +34,7 @@ impl Noise {
             ((z ^ (z >> 31)) >> 16) as u32
         };
         let mut words = vec![0; (SIZE + WIDEST) / 4];
-        words.fill_with(&mut word);
+        words.fill_with(word);
         Self { words, next: 0 }
     }
 
@@ -61,6 +63,18 @@ impl Noise {
     ) {
         pins.set_words(if valid { held.words() } else { self.slice() });
     }
+}
+
+/// Random words, for a port or as the beginning of one.
+///
+/// A plain loop: the standard library's way to fill an array is not inlined where it counts.
+#[inline]
+pub fn random_words<const N: usize>(rng: &mut CaseRng) -> [u32; N] {
+    let mut words = [0; N];
+    for word in &mut words {
+        *word = rng.random();
+    }
+    words
 }
 
 #[cfg(test)]

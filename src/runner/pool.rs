@@ -14,12 +14,17 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 /// Cases in flight or waiting for an earlier one, per thread.
-const AHEAD: usize = 16;
+const AHEAD: usize = 32;
 /// How often the runner looks at interruption and stuck cases.
 const TICK: Duration = Duration::from_millis(100);
+
+/// How long the runner lets cases land before it looks at them: to be woken by each of them would cost
+/// the cases as much as their models' creation.
+const NAP: Duration = Duration::from_micros(500);
 
 /// When a run ends before its plan does.
 #[derive(Debug, Clone, Copy)]
@@ -147,7 +152,13 @@ impl Runner<'_> {
                 return Ok(end);
             }
             match self.landings.recv_timeout(TICK) {
-                Ok(landing) => self.land(landing),
+                Ok(landing) => {
+                    self.land(landing);
+                    thread::sleep(NAP);
+                    while let Ok(landing) = self.landings.try_recv() {
+                        self.land(landing);
+                    }
+                }
                 Err(RecvTimeoutError::Timeout) => self.look_for_stuck_cases(limits)?,
                 Err(RecvTimeoutError::Disconnected) => return Ok(end),
             }

@@ -5,7 +5,7 @@ use super::rows::{self, fix};
 use super::rtl::{Bits128, Bits416, Bits488};
 use super::scenarios::{Percent, Weights};
 use super::stimulus::{Entry, Packet, Queue, Reset, Tables, Traffic, Unit, Wqe};
-use crate::harness::CaseRng;
+use crate::harness::{CaseRng, random_words};
 use crate::value::Uint;
 use rand::RngExt;
 
@@ -88,15 +88,18 @@ impl Generator<'_> {
         self.mask & fix(n) != 0
     }
 
+    #[inline]
     fn chance(&mut self, percent: Percent) -> bool {
         percent.get() > 0 && (u64::from(self.rng.random::<u32>()) * 100) >> 32 < percent.get()
     }
 
+    #[inline]
     fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
         Uint::new(self.rng.random())
     }
 
     /// An index drawn by relative weight; the first one if all weights are 0.
+    #[inline]
     fn weighted(&mut self, weights: &[u64]) -> usize {
         let total: u64 = weights.iter().sum();
         let mut point = if total == 0 { 0 } else { self.rng.random_range(0..total) };
@@ -109,14 +112,17 @@ impl Generator<'_> {
         0
     }
 
+    #[inline]
     fn gap(&mut self) -> Uint<12> {
         self.wait(self.weights.gap, self.weights.longest_gap)
     }
 
+    #[inline]
     fn stall(&mut self) -> Uint<12> {
         self.wait(self.weights.stall, self.weights.longest_stall)
     }
 
+    #[inline]
     fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12> {
         if longest.get() > 0 && self.chance(chance) {
             Uint::new(self.rng.random_range(1..=longest.get()))
@@ -153,7 +159,7 @@ impl Generator<'_> {
             rq_entry_sz_log: Uint::new(self.rng.random_range(6..=10)),
             cq_log_size: self.queue_log(),
             eq_log_size: self.queue_log(),
-            ..Context::decode(&Bits416::from_words(self.rng.random()))
+            ..Context::decode(&Bits416::from_words(random_words(self.rng)))
         };
         let entry_slots = (1 << context.rq_entry_sz_log.get()) / SLOT_BYTES;
         let most = if self.chance(self.weights.large_ring) { RQ_SLOTS / entry_slots } else { 16 };
@@ -235,7 +241,7 @@ impl Generator<'_> {
                 local_qpn: Uint::new(pair.qpn),
                 solicited: Uint::new(u64::from(self.chance(self.weights.solicited))),
                 pkt_length: Uint::new(length),
-                ..Header::decode(&Bits488::from_words(self.rng.random()))
+                ..Header::decode(&Bits488::from_words(random_words(self.rng)))
             },
             wqe: rows::consumes_wqe(net_opcode).then(|| Wqe {
                 // Without F0 a stall loses the packet; only single-packet messages may be lost.
@@ -291,6 +297,7 @@ impl Generator<'_> {
         }
     }
 
+    #[inline]
     fn queue(&mut self) -> Queue {
         Queue { stall: self.stall(), gap: self.gap(), laddr: self.bits() }
     }
@@ -374,7 +381,7 @@ impl Generator<'_> {
         let mut units: Vec<DataUnit> = cuts
             .windows(2)
             .map(|cut| {
-                let unit = DataUnit::decode(&Bits128::from_words(self.rng.random()));
+                let unit = DataUnit::decode(&Bits128::from_words(random_words(self.rng)));
                 DataUnit {
                     byte_cnt: Uint::new(cut[1] - cut[0]),
                     inline: Uint::new(u64::from(self.chance(self.weights.inline))),

@@ -713,13 +713,12 @@ const BY_STATE: ([usize; ROWS.len()], [usize; 18]) = {
 pub fn select(state: State, inputs: &GuardInputs) -> usize {
     let conditions = inputs.conditions();
     let (sorted, starts) = &BY_STATE;
-    let (first, last) = (starts[state as usize], starts[state as usize + 1] - 1);
-    sorted[first..last]
-        .iter()
-        .copied()
-        .find(|&index| ROWS[index].guard.holds(conditions, inputs.net_opcode))
-        // Exactly one row applies, so it is the last one if it was none of the others.
-        .unwrap_or(sorted[last])
+    let (mut place, last) = (starts[state as usize], starts[state as usize + 1] - 1);
+    // Exactly one row applies, so it is the last one if it was none of the others.
+    while place < last && !ROWS[sorted[place]].guard.holds(conditions, inputs.net_opcode) {
+        place += 1;
+    }
+    sorted[place]
 }
 
 /// Why no packet hits a row under a mask of fixes; `None` if one can.
