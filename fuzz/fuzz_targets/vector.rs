@@ -1,13 +1,14 @@
-//! No text makes the vector parser panic. Run with `cargo fuzz run vector` and the corpus in
-//! `vectors/thread2`.
+//! No text makes the vector parser panic. Run with `scripts/fuzz`, which sets everything up.
 
 #![no_main]
 
-use cosim::blocks::thread2::Thread2;
+use cosim::blocks::{dll::Dll, thread2::Thread2};
 use cosim::vector;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
 fuzz_target!(|text: &str| {
-    let _ = vector::parse::<Thread2>(text, Path::new("fuzzed.json"));
+    let path = Path::new("fuzzed.json");
+    let _ = vector::parse::<Thread2>(text, path);
+    let _ = vector::parse::<Dll>(text, path);
 });

@@ -12,7 +12,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Cycles that shrinking one failure may run.
-pub const SHRINK_BUDGET: u64 = 4_000_000;
+pub const SHRINK_BUDGET: u64 = 16_000_000;
 /// Vectors written for one signature; further cases are counted only.
 const VECTORS_PER_GROUP: u64 = 20;
 

@@ -18,11 +18,11 @@ pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
     // About as many as the case will need, replays included; what comes after them passes.
     let (sent, answers) = (total + total / 2, total / 2 + 16);
     let tlp_link = generator.fates(sent, &weights.tlps, |generator| TlpDamage {
-        seq: generator.bits(),
-        data: generator.bits(),
+        seq: generator.flips(),
+        data: generator.flips(),
     });
     let dllp =
-        |generator: &mut Generator| DllpDamage { nak: generator.bits(), seq: generator.bits() };
+        |generator: &mut Generator| DllpDamage { nak: generator.bits(), seq: generator.flips() };
     Traffic {
         noise,
         tlps,
@@ -48,6 +48,11 @@ impl Generator<'_> {
 
     fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
         Uint::new(self.rng.random())
+    }
+
+    /// Bits that damage flips: half of the time a field comes through, so that only the CRC tells.
+    fn flips<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
+        if self.rng.random() { self.bits() } else { Uint::new(0) }
     }
 
     fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12> {

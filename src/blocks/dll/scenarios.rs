@@ -163,7 +163,7 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
                 naks: Mishaps { lost: n(10), ..none() },
                 // An Ack that comes after the timeout overtakes a replay.
                 longest_delay: n(90),
-                link_stall: n(0),
+                link_stall: n(3),
                 dllp_stall: n(0),
                 ..base()
             },

@@ -2,19 +2,39 @@
 //!
 //! Works on the stimulus's JSON, so it needs no code from a block: first elements of the outer lists
 //! go (packets, cycles), then those of inner lists (beats, stalls), then waits, then optional parts,
-//! then every other number becomes 0 or at least smaller. Candidates that the block's types or checks refuse are not run.
+//! then every other number becomes 0 or at least smaller. Candidates that the block's types or checks
+//! refuse are not run.
+//!
+//! All this is done in large pieces first. What then is left may still be far from the smallest, so the
+//! block's own scenarios are asked for stimuli of one packet, two, three and more, until one fails with the
+//! same signature. The small steps come last.
+//!
 //! Everything is deterministic: the budget is counted in cycles.
 
+mod json;
+
 use crate::error::Error;
-use crate::harness::{self, Block, Echo, Outcome, Signature, Stimulus, Verdict, Watch};
+use crate::harness::{self, Block, CaseRng, Echo, Outcome, Signature, Stimulus, Verdict, Watch};
+use crate::runner::case_seed;
+use json::{
+    Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
+};
+use rand::SeedableRng;
 use serde_json::Value;
 use verilated::{BeforeReset, ModelKind};
 
-/// Names of numbers that are waits, in cycles; they go before other numbers.
-const WAITS: [&str; 5] = ["gap", "stall", "delay", "after", "cycles"];
-
+/// What a candidate's number adds to its costs, in cycles.
+const COST_OF_A_NUMBER: u64 = 1;
 /// The longest list of which all pairs are tried.
 const SHORT: usize = 16;
+/// Into how many pieces lists are divided before the other ways to make a stimulus smaller were tried.
+const FINEST_AT_FIRST: usize = 16;
+/// The largest number that is lowered to the last step.
+const COUNTABLE: u64 = 1 << 13;
+/// Packets of the small stimuli that are looked for.
+const FEW: [u64; 7] = [1, 2, 3, 4, 8, 16, 32];
+/// Packets that are drawn of each size up to three; larger stimuli are fewer and take as long.
+const DRAWS: u64 = 48_000;
 
 /// Told of progress: candidates run, and the size of the smallest so far.
 pub trait ShrinkProgress {
@@ -48,9 +68,6 @@ pub fn shrink<B: Block>(
     budget: u64,
     progress: &mut dyn ShrinkProgress,
 ) -> Result<Shrunk<B>, Error> {
-    let to_json = |stimulus: &Stimulus<B>| {
-        serde_json::to_value(stimulus).map_err(|error| Error::Environment(error.to_string()))
-    };
     let signature = Signature::of(&outcome.verdict)
         .ok_or_else(|| Error::Usage("there is no failure to shrink".to_owned()))?;
     let mut search = Search::<B> {
@@ -64,35 +81,20 @@ pub fn shrink<B: Block>(
         left: budget,
         tried: 0,
         kept: 0,
+        finest: usize::MAX,
         progress,
     };
-    loop {
-        let before = search.kept;
-        search.lists(Depth::Outer);
-        search.pairs();
-        search.lists(Depth::Inner);
-        search.values(is_wait);
-        search.options();
-        search.values(|_| true);
-        search.halve();
-        if search.kept == before || search.left == 0 {
-            break;
-        }
+    search.reduce(FINEST_AT_FIRST);
+    if search.draw() {
+        search.reduce(FINEST_AT_FIRST);
     }
+    search.reduce(usize::MAX);
     Ok(Shrunk {
         stimulus: search.best,
         outcome: search.outcome,
         tried: search.tried,
         out_of_budget: search.left == 0,
     })
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Depth {
-    /// Lists not inside another list.
-    Outer,
-    /// Lists inside lists.
-    Inner,
 }
 
 struct Search<'a, B: Block> {
@@ -108,23 +110,94 @@ struct Search<'a, B: Block> {
     left: u64,
     tried: u64,
     kept: u64,
+    /// Into how many pieces a list or a set of numbers is divided at most.
+    finest: usize,
     progress: &'a mut dyn ShrinkProgress,
 }
 
 impl<B: Block> Search<'_, B> {
+    /// Makes the stimulus smaller until nothing helps any more, with lists divided into `finest` pieces at
+    /// most; what takes many small steps is left out unless all sizes are allowed.
+    fn reduce(&mut self, finest: usize) {
+        self.finest = finest;
+        let small_steps = finest == usize::MAX;
+        loop {
+            let before = self.kept;
+            self.outer_lists();
+            if small_steps {
+                self.pairs();
+                self.merge();
+            }
+            self.lists(Depth::Inner);
+            self.values(is_wait);
+            self.options();
+            self.values(|_| true);
+            if small_steps {
+                self.lower();
+            }
+            if self.kept == before || self.left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Removes elements of the outer lists until none can go: each makes all that follows cheaper.
+    fn outer_lists(&mut self) {
+        loop {
+            let before = self.kept;
+            self.lists(Depth::Outer);
+            if self.kept == before || self.left == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Draws stimuli of fewer packets, the fewest first; true if one fails in the same way. Takes half of
+    /// the budget at most.
+    fn draw(&mut self) -> bool {
+        let scenarios = B::scenarios();
+        let reserve = self.left / 2;
+        for packets in FEW {
+            if packets >= self.outcome.packets {
+                return false;
+            }
+            for index in 0..DRAWS / packets.max(3) {
+                if self.left <= reserve {
+                    return false;
+                }
+                let scenario = &scenarios[index as usize % scenarios.len()];
+                let name = format!("shrink/{}/{packets}/{index}", scenario.name);
+                let mut rng = CaseRng::seed_from_u64(case_seed(0, &name));
+                let stimulus = B::generate(&scenario.weights, self.mask, packets as u32, &mut rng);
+                let is_traffic = matches!(stimulus, Stimulus::Traffic(_));
+                if is_traffic && self.judge(stimulus, None) {
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
     /// Runs a candidate; keeps it if it fails in the same way.
     fn attempt(&mut self, json: Value) -> bool {
-        if self.left == 0 || json == self.json {
+        if json == self.json {
             return false;
         }
         let Ok(stimulus) = serde_json::from_value::<Stimulus<B>>(json.clone()) else {
             return false;
         };
+        // Reading a large candidate takes longer than running it.
+        self.left = self.left.saturating_sub(COST_OF_A_NUMBER * size(&json));
+        self.judge(stimulus, Some(json))
+    }
+
+    /// Runs a stimulus, given as JSON, too, if that is at hand; keeps it if it fails in the same way.
+    fn judge(&mut self, stimulus: Stimulus<B>, json: Option<Value>) -> bool {
         let legal = match &stimulus {
             Stimulus::Traffic(traffic) => B::check(traffic).is_ok(),
             Stimulus::Cycles(cycles) => !cycles.is_empty(),
         };
-        if !legal {
+        if !legal || self.left == 0 {
             return false;
         }
         let Ok(mut model) = self.kind.create(BeforeReset::Ones) else { return false };
@@ -134,12 +207,19 @@ impl<B: Block> Search<'_, B> {
         self.left = self.left.saturating_sub(outcome.cycles + 100);
         let same = Signature::of(&outcome.verdict).as_ref() == Some(&self.signature)
             && (!self.keeps_legal || is_legal(&stimulus, self.mask));
-        if same {
-            self.kept += 1;
-            (self.json, self.best, self.outcome) = (json, stimulus, outcome);
-        }
+        // What was drawn anew does not come from the present one by taking away: it must be smaller.
+        let same = same && (json.is_some() || outcome.packets < self.outcome.packets);
+        let json = json.map_or_else(|| to_json(&stimulus), Ok);
+        let kept = match json {
+            Ok(json) if same => {
+                self.kept += 1;
+                (self.json, self.best, self.outcome) = (json, stimulus, outcome);
+                true
+            }
+            _ => false,
+        };
         self.progress.candidate(self.tried, self.kept);
-        same
+        kept
     }
 
     /// Removes elements of lists: long runs first, then shorter ones, down to single elements.
@@ -150,7 +230,8 @@ impl<B: Block> Search<'_, B> {
             let length =
                 |json: &Value| json.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len);
             let mut run = length(&self.json);
-            while run > 0 {
+            let finest = run / self.finest;
+            while run > finest {
                 let mut end = length(&self.json);
                 while end > 0 {
                     let start = end.saturating_sub(run);
@@ -194,6 +275,38 @@ impl<B: Block> Search<'_, B> {
         }
     }
 
+    /// Removes an element of a short list and adds one of its numbers to the same one of a neighbour: one
+    /// long packet may do what two did.
+    fn merge(&mut self) {
+        let mut pointers = Vec::new();
+        find_lists(&self.json, String::new(), 0, Depth::Outer, &mut pointers);
+        for pointer in pointers {
+            let mut index = 1;
+            loop {
+                let list = self.json.pointer(&pointer).and_then(Value::as_array);
+                let Some(list) = list.filter(|list| index < list.len() && list.len() <= SHORT)
+                else {
+                    break;
+                };
+                let mut kept = false;
+                for merged in joined(&list[index - 1], &list[index]) {
+                    let mut candidate = self.json.clone();
+                    if let Some(list) =
+                        candidate.pointer_mut(&pointer).and_then(Value::as_array_mut)
+                    {
+                        list.remove(index);
+                        list[index - 1] = merged;
+                    }
+                    kept = self.attempt(candidate);
+                    if kept {
+                        break;
+                    }
+                }
+                index += usize::from(!kept);
+            }
+        }
+    }
+
     /// Sets numbers to 0: many at once first, then fewer, down to single ones.
     fn values(&mut self, wanted: fn(&str) -> bool) {
         let mut pointers = Vec::new();
@@ -205,20 +318,26 @@ impl<B: Block> Search<'_, B> {
         });
     }
 
-    /// Halves numbers as long as that goes: a smaller ring wraps sooner and needs fewer packets.
-    fn halve(&mut self) {
+    /// Lowers numbers as far as that goes: a smaller ring wraps sooner and needs fewer packets. Large ones
+    /// are halved only, small ones are brought down to the last step.
+    fn lower(&mut self) {
         let mut pointers = Vec::new();
         find_values(&self.json, String::new(), "", |_| true, &mut pointers);
         for pointer in pointers {
-            loop {
+            let Some(mut value) = self.json.pointer(&pointer).and_then(number) else { continue };
+            let mut step = value.div_ceil(2);
+            while step > 0 && self.left > 0 {
                 let mut candidate = self.json.clone();
-                match candidate.pointer_mut(&pointer).and_then(|value| Some((half(value)?, value)))
-                {
-                    Some((half, value)) => *value = half,
-                    None => break,
+                if let Some(place) = candidate.pointer_mut(&pointer) {
+                    *place = with_number(place, value - step);
                 }
-                if !self.attempt(candidate) {
+                if self.attempt(candidate) {
+                    value -= step;
+                    step = step.min(value);
+                } else if value > COUNTABLE {
                     break;
+                } else {
+                    step /= 2;
                 }
             }
         }
@@ -235,7 +354,8 @@ impl<B: Block> Search<'_, B> {
 
     fn clear(&mut self, pointers: &[String], clear: fn(&mut Value)) {
         let mut run = pointers.len();
-        while run > 0 {
+        let finest = run / self.finest;
+        while run > finest {
             for group in pointers.chunks(run) {
                 let mut candidate = self.json.clone();
                 for pointer in group {
@@ -250,72 +370,12 @@ impl<B: Block> Search<'_, B> {
     }
 }
 
-/// Half of a number above 1, in the form it was written in.
-fn half(value: &Value) -> Option<Value> {
-    match value {
-        Value::Number(number) => number.as_u64().filter(|n| *n > 1).map(|n| Value::from(n / 2)),
-        Value::String(text) => {
-            let number = u64::from_str_radix(text.strip_prefix("0x")?, 16).ok()?;
-            (number > 1).then(|| Value::from(format!("{:#x}", number / 2)))
-        }
-        _ => None,
-    }
+fn to_json<B: Block>(stimulus: &Stimulus<B>) -> Result<Value, Error> {
+    serde_json::to_value(stimulus).map_err(|error| Error::Environment(error.to_string()))
 }
 
 /// Whether the golden model alone comes to a good end: a smaller stimulus must not hang by itself.
 fn is_legal<B: Block>(stimulus: &Stimulus<B>, mask: u8) -> bool {
     let outcome = harness::run::<B>(stimulus, mask, &mut Echo::<B>::new(mask), &Watch::default());
     outcome.verdict == Verdict::Match
-}
-
-fn is_wait(name: &str) -> bool {
-    WAITS.iter().any(|wait| name.contains(wait))
-}
-
-fn children(value: &Value) -> Vec<(String, &Value)> {
-    match value {
-        Value::Array(list) => {
-            list.iter().enumerate().map(|(index, value)| (index.to_string(), value)).collect()
-        }
-        Value::Object(map) => map.iter().map(|(name, value)| (name.clone(), value)).collect(),
-        _ => Vec::new(),
-    }
-}
-
-fn find_lists(value: &Value, at: String, inside: u32, depth: Depth, found: &mut Vec<String>) {
-    let is_list = value.is_array();
-    if is_list && (inside > 0) == (depth == Depth::Inner) {
-        found.push(at.clone());
-    }
-    for (name, child) in children(value) {
-        find_lists(child, format!("{at}/{name}"), inside + u32::from(is_list), depth, found);
-    }
-}
-
-/// Numbers and hex strings; `name` is that of the nearest object's field.
-fn find_values(
-    value: &Value,
-    at: String,
-    name: &str,
-    wanted: fn(&str) -> bool,
-    found: &mut Vec<String>,
-) {
-    let is_zero = matches!(value.as_u64(), Some(0)) || value.as_str() == Some("0x0");
-    if (value.is_number() || value.is_string()) && !is_zero && wanted(name) {
-        found.push(at.clone());
-    }
-    for (key, child) in children(value) {
-        let name = if value.is_object() { &key } else { name };
-        find_values(child, format!("{at}/{key}"), name, wanted, found);
-    }
-}
-
-fn find_objects(value: &Value, at: String, found: &mut Vec<String>) {
-    for (name, child) in children(value) {
-        let place = format!("{at}/{name}");
-        if value.is_object() && !child.is_array() {
-            found.push(place.clone());
-        }
-        find_objects(child, place, found);
-    }
 }
