@@ -194,10 +194,16 @@ fn write_bindings(block: &Block, ports: &Ports, rtl: &Path, out: &Path) -> Resul
     }
     let mut text = builder.generate()?.to_string();
     text.push_str(&codegen::rust_tables(ports));
-    writeln!(text, "/// The top module.\npub const TOP: &str = \"{}\";", block.top)?;
-    writeln!(text, "/// The parameter that takes the mask of fixes.")?;
-    writeln!(text, "pub const MASK_PARAMETER: Option<&str> = {:?};", block.mask)?;
-    writeln!(text, "/// The RTL, as (file name, text).\npub const SOURCES: &[(&str, &str)] = &[")?;
+    writeln!(text, "/// The RTL and its models.")?;
+    writeln!(
+        text,
+        "pub const RTL: crate::harness::LinkedRtl<Inputs, Outputs> = crate::harness::LinkedRtl {{"
+    )?;
+    writeln!(
+        text,
+        "    top: {:?},\n    mask_parameter: {:?},\n    sources: &[",
+        block.top, block.mask
+    )?;
     for file in
         files_read(&out.join(prefix(block, block.embedded[0])), &prefix(block, block.embedded[0]))?
     {
@@ -207,15 +213,12 @@ fn write_bindings(block: &Block, ports: &Ports, rtl: &Path, out: &Path) -> Resul
             "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/rtl/\", {name:?}))),"
         )?;
     }
-    writeln!(text, "];\nunsafe extern \"C\" {{")?;
+    writeln!(text, "    ],\n    model,\n}};\nunsafe extern \"C\" {{")?;
     for &mask in &block.embedded {
         writeln!(text, "    fn vl_model_{}() -> *const ::core::ffi::c_void;", prefix(block, mask))?;
     }
     writeln!(text, "}}\n/// The model linked in for a mask, if there is one.")?;
-    writeln!(
-        text,
-        "pub fn embedded(mask: u8) -> Option<::verilated::ModelKind<Inputs, Outputs>> {{"
-    )?;
+    writeln!(text, "fn model(mask: u8) -> Option<::verilated::ModelKind<Inputs, Outputs>> {{")?;
     writeln!(text, "    let function: ::verilated::ModelFunction = match mask {{")?;
     for &mask in &block.embedded {
         writeln!(text, "        {mask} => vl_model_{},", prefix(block, mask))?;

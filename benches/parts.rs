@@ -26,13 +26,13 @@ fn generate(bencher: Bencher, scenario: &str) {
 
 #[divan::bench]
 fn create_model(bencher: Bencher) {
-    let kind = Thread2::embedded(MASK).expect("a linked model");
+    let kind = (Thread2::RTL.model)(MASK).expect("a linked model");
     bencher.bench(|| kind.create(BeforeReset::Ones));
 }
 
 #[divan::bench(args = ["default", "long-messages", "chaos"])]
 fn lock_step(bencher: Bencher, scenario: &str) {
-    let kind = Thread2::embedded(MASK).expect("a linked model");
+    let kind = (Thread2::RTL.model)(MASK).expect("a linked model");
     let stimulus = stimulus(scenario);
     bencher.with_inputs(|| kind.create(BeforeReset::Ones).expect("a model")).bench_values(
         |mut model| harness::run::<Thread2>(&stimulus, MASK, &mut model, &Watch::default()),

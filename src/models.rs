@@ -30,7 +30,7 @@ impl Rtl {
         let mut hash = Sha256::new();
         match self {
             Self::BuiltIn => {
-                for (name, text) in B::SOURCES {
+                for (name, text) in B::RTL.sources {
                     hash.update(name);
                     hash.update(text);
                 }
@@ -53,7 +53,7 @@ impl Rtl {
     /// differ from those the program was built with.
     pub fn model<B: Block>(&self, mask: u8) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         if *self == Self::BuiltIn
-            && let Some(kind) = B::embedded(mask)
+            && let Some(kind) = (B::RTL.model)(mask)
         {
             return Ok(kind);
         }
@@ -82,11 +82,11 @@ impl Rtl {
     ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         let cache = cache_folder()?;
         let built_in = write_built_in::<B>(&cache)?;
-        let top = built_in.join(format!("{}.v", B::TOP));
+        let top = built_in.join(format!("{}.v", B::RTL.top));
         let (mut sources, include) = match self {
             Self::BuiltIn => (vec![top], vec![built_in]),
             Self::Path(path) if path.is_dir() => {
-                let given = path.join(format!("{}.v", B::TOP));
+                let given = path.join(format!("{}.v", B::RTL.top));
                 let given = if given.is_file() { given } else { given.with_extension("sv") };
                 // A folder with some of the modules stands for the block with those replaced.
                 let source = if given.is_file() { given } else { top };
@@ -96,13 +96,13 @@ impl Rtl {
                 given_files(path)?;
                 let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
                 let folder = folder.unwrap_or(Path::new(".")).to_owned();
-                let is_top = path.file_stem().is_some_and(|stem| stem == B::TOP);
+                let is_top = path.file_stem().is_some_and(|stem| stem == B::RTL.top);
                 let sources = if is_top { vec![path.clone()] } else { vec![path.clone(), top] };
                 (sources, vec![folder, built_in])
             }
         };
         let (name, tracing) = match view {
-            View::Bare => (B::TOP, Tracing::Off),
+            View::Bare => (B::RTL.top, Tracing::Off),
             View::Observed(tracing) => {
                 let text = observing_top::<B>();
                 let hash = short_hex(Sha256::new_with_prefix(&text));
@@ -118,7 +118,8 @@ impl Rtl {
             top: name.to_owned(),
             sources,
             include,
-            parameters: B::MASK_PARAMETER
+            parameters: B::RTL
+                .mask_parameter
                 .iter()
                 .map(|name| ((*name).to_owned(), format!("8'h{mask:02x}")))
                 .collect(),
@@ -161,7 +162,7 @@ fn cache_folder() -> Result<PathBuf, Error> {
 fn write_built_in<B: Block>(cache: &Path) -> Result<PathBuf, Error> {
     let folder = cache.join(format!("rtl-{}", Rtl::BuiltIn.identity::<B>()?));
     fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
-    for (name, text) in B::SOURCES {
+    for (name, text) in B::RTL.sources {
         let path = folder.join(name);
         write_whole(&path, text)?;
     }
@@ -219,7 +220,7 @@ fn observing_top<B: Block>() -> String {
     let mut golden_ports: Vec<String> =
         outputs.iter().map(|port| declare("input", "", port)).collect();
     golden_ports.extend(texts(""));
-    let (parameter, argument) = match B::MASK_PARAMETER {
+    let (parameter, argument) = match B::RTL.mask_parameter {
         Some(name) => {
             (format!(" #(parameter [7:0] {name} = 8'h00)"), format!(" #(.{name}({name}))"))
         }
@@ -231,7 +232,7 @@ fn observing_top<B: Block>() -> String {
          (\n{}\n  );\n  assign cosim_dut_state = {state};\nendmodule\n\nmodule golden (\n{}\n);\n\
          endmodule\n",
         ports.join(",\n"),
-        B::TOP,
+        B::RTL.top,
         dut_pins.join(",\n"),
         golden_pins.join(",\n"),
         golden_ports.join(",\n"),

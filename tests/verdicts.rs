@@ -139,7 +139,7 @@ fn a_cancelled_case_says_so() {
     watch.cancel();
     let scenarios = Thread2::scenarios();
     let long = Thread2::generate(&scenarios[2].weights, 0xff, 200, &mut CaseRng::seed_from_u64(1));
-    let mut model = Thread2::embedded(0xff).unwrap().create(BeforeReset::Ones).unwrap();
+    let mut model = (Thread2::RTL.model)(0xff).unwrap().create(BeforeReset::Ones).unwrap();
     let outcome = harness::run::<Thread2>(&long, 0xff, &mut model, &watch);
     assert_eq!(outcome.verdict, Verdict::Cancelled);
 }

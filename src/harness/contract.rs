@@ -26,14 +26,10 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     const NAME: &'static str;
     /// What the block does, in one line.
     const TITLE: &'static str;
-    /// The RTL's top module.
-    const TOP: &'static str;
-    /// The RTL's 8-bit parameter that takes the mask of fixes; `None` for a block without errata.
-    const MASK_PARAMETER: Option<&'static str>;
-    /// The RTL the program was built with, as (file name, text).
-    const SOURCES: &'static [(&'static str, &'static str)];
+    /// The RTL the program was built with, from the generated module.
+    const RTL: LinkedRtl<Self::Inputs, Self::Outputs>;
     /// The masks that are regressed by default.
-    const PROFILES: &'static [Profile];
+    const PROFILES: &'static [Profile] = &Profile::SPEC_AND_REPAIRED;
     /// Every rule of the golden model, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
     /// What the scoreboard counts without judging, as in "packets lost".
@@ -53,9 +49,6 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     type Scoreboard<'a>: Scoreboard<'a, Self>;
     /// What a scenario weighs.
     type Weights: Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
-
-    /// The linked model for a mask, if it is one of those built in.
-    fn embedded(mask: u8) -> Option<ModelKind<Self::Inputs, Self::Outputs>>;
 
     /// The inputs of a cycle in reset; every case begins with one.
     fn reset_inputs() -> Self::Inputs;
@@ -81,19 +74,27 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     fn check(traffic: &Self::Traffic) -> Result<(), Objection>;
 
     /// The RTL's state register inside the top module, at most 64 bits, if the block has one.
-    const STATE_REGISTER: Option<&'static str>;
+    const STATE_REGISTER: Option<&'static str> = None;
 
     /// Name of a state by its code in the RTL.
-    fn state_name(code: u64) -> Option<&'static str>;
+    fn state_name(_code: u64) -> Option<&'static str> {
+        None
+    }
 
     /// The rules that lead from one state to another.
-    fn rules_between(from: &str, to: &str) -> Vec<&'static str>;
+    fn rules_between(_from: &str, _to: &str) -> Vec<&'static str> {
+        Vec::new()
+    }
 
     /// The named fields of a wide port.
-    fn fields(port: &str) -> &'static [(&'static str, Field)];
+    fn fields(_port: &str) -> &'static [(&'static str, Field)] {
+        &[]
+    }
 
     /// What a value of a field stands for, as an opcode's name.
-    fn meaning(field: &str, value: u64) -> Option<String>;
+    fn meaning(_field: &str, _value: u64) -> Option<String> {
+        None
+    }
 
     /// The stimulus in flight once `packets` packets were taken, in words.
     fn in_flight(traffic: &Self::Traffic, packets: u64) -> Vec<String>;
@@ -115,6 +116,25 @@ pub struct Profile {
     pub name: &'static str,
     /// Bit n switches fix Fn on.
     pub mask: u8,
+}
+
+impl Profile {
+    /// The specification as it is, errata included, and with every erratum repaired.
+    pub const SPEC_AND_REPAIRED: [Self; 2] =
+        [Self { name: "spec", mask: 0x00 }, Self { name: "repaired", mask: 0xff }];
+}
+
+/// The RTL that a program was built with, and its linked models.
+#[derive(Debug, Clone, Copy)]
+pub struct LinkedRtl<I, O> {
+    /// The top module.
+    pub top: &'static str,
+    /// The 8-bit parameter that takes the mask of fixes; `None` for a block without errata.
+    pub mask_parameter: Option<&'static str>,
+    /// The files, as (name, text).
+    pub sources: &'static [(&'static str, &'static str)],
+    /// The linked model for a mask, if it is one of those built in.
+    pub model: fn(u8) -> Option<ModelKind<I, O>>,
 }
 
 /// A rule of a golden model: a row of a transition table or a named behaviour.

@@ -1,7 +1,5 @@
 //! What idle pins carry: a fixed function of a key, part of the vector format.
 
-use super::contract::CaseRng;
-use rand::RngExt;
 use verilated::Bits;
 
 /// Bytes of noise; a power of two.
@@ -63,18 +61,6 @@ impl Noise {
     ) {
         pins.set_words(if valid { held.words() } else { self.slice() });
     }
-}
-
-/// Random words, for a port or as the beginning of one.
-///
-/// A plain loop: the standard library's way to fill an array is not inlined where it counts.
-#[inline]
-pub fn random_words<const N: usize>(rng: &mut CaseRng) -> [u32; N] {
-    let mut words = [0; N];
-    for word in &mut words {
-        *word = rng.random();
-    }
-    words
 }
 
 #[cfg(test)]

@@ -7,8 +7,8 @@ use super::Dll;
 use super::link::{CAPACITY, Fates, Lane};
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
 use super::rules::{ACKNAK_LATENCY, REPLAY_LIMIT};
-use super::stimulus::{DllpDamage, Fate, Reset, TlpDamage, Tlps, Traffic};
-use crate::harness::{self, Noise};
+use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
+use crate::harness::{self, Noise, Reset, ResetTimer};
 
 /// Idle cycles at the end, in which nothing more may happen: enough for an Ack that is owed.
 const DRAIN: u32 = ACKNAK_LATENCY + 8;
@@ -129,42 +129,6 @@ impl<'a> Source<'a> {
     }
 }
 
-/// Asserts rst at the traffic's word.
-#[derive(Debug, Clone, Default)]
-struct ResetTimer {
-    /// Cycles until rst rises, and how long it will stay.
-    due: Option<(u64, u64)>,
-    /// Cycles rst still is high.
-    left: u64,
-}
-
-impl ResetTimer {
-    fn start(&mut self, reset: Reset) {
-        self.due = Some((reset.after.get(), reset.cycles.get().max(1)));
-    }
-
-    fn asserted(&self) -> bool {
-        self.left > 0
-    }
-
-    fn is_over(&self) -> bool {
-        self.left == 0 && self.due.is_none()
-    }
-
-    #[inline]
-    fn clock(&mut self) {
-        self.left = self.left.saturating_sub(1);
-        match self.due {
-            Some((0, cycles)) => {
-                self.left = cycles;
-                self.due = None;
-            }
-            Some((after, cycles)) => self.due = Some((after - 1, cycles)),
-            None => {}
-        }
-    }
-}
-
 /// Notices the stall of the specification's section 10: B has all that A holds and answers nothing
 /// more, and A gets nothing new. Without F0 it lasts for ever, so the case is over.
 #[derive(Debug, Clone, Default)]
@@ -200,7 +164,7 @@ fn longest_delay<Damage>(fates: &[Fate<Damage>]) -> u64 {
 #[inline]
 fn patience(traffic: &Traffic) -> u64 {
     let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
-    let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.after.get() + reset.cycles.get());
+    let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.total());
     let reset = traffic.tlps.iter().filter_map(reset).max();
     let stalls = [&traffic.link_stalls, &traffic.dllp_stalls];
     let stalls = stalls.map(|stalls| stalls.iter().map(|stall| stall.get()).max());

@@ -1,8 +1,8 @@
 //! The constrained-random generator of traffic and of the link's mishaps.
 
-use super::scenarios::{Mishaps, Percent, Weights};
-use super::stimulus::{DllpDamage, Fate, Reset, TlpDamage, Tlps, Traffic};
-use crate::harness::CaseRng;
+use super::scenarios::{Mishaps, Weights};
+use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
+use crate::harness::{CaseRng, Draw, Percent, Reset};
 use crate::value::Uint;
 use rand::RngExt;
 
@@ -12,7 +12,7 @@ const RESET_WITHIN: u64 = 60;
 /// Draws traffic of `packets` packets; every traffic is legal under every mask.
 pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
     let mut generator = Generator { weights, rng };
-    let noise = generator.bits();
+    let noise = generator.rng.bits();
     let tlps: Vec<Tlps> = (0..packets).map(|_| generator.packet()).collect();
     let total: u64 = tlps.iter().map(Tlps::count).sum();
     // About as many as the case will need, replays included; what comes after them passes.
@@ -21,8 +21,10 @@ pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
         seq: generator.flips(),
         data: generator.flips(),
     });
-    let dllp =
-        |generator: &mut Generator| DllpDamage { nak: generator.bits(), seq: generator.flips() };
+    let dllp = |generator: &mut Generator| DllpDamage {
+        nak: generator.rng.bits(),
+        seq: generator.flips(),
+    };
     Traffic {
         noise,
         tlps,
@@ -42,33 +44,17 @@ struct Generator<'a> {
 }
 
 impl Generator<'_> {
-    fn chance(&mut self, percent: Percent) -> bool {
-        percent.get() > 0 && (u64::from(self.rng.random::<u32>()) * 100) >> 32 < percent.get()
-    }
-
-    fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
-        Uint::new(self.rng.random())
-    }
-
     /// Bits that damage flips: half of the time a field comes through, so that only the CRC tells.
     fn flips<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
-        if self.rng.random() { self.bits() } else { Uint::new(0) }
-    }
-
-    fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12> {
-        if longest.get() > 0 && self.chance(chance) {
-            Uint::new(self.rng.random_range(1..=longest.get()))
-        } else {
-            Uint::new(0)
-        }
+        if self.rng.random() { self.rng.bits() } else { Uint::new(0) }
     }
 
     fn packet(&mut self) -> Tlps {
         Tlps {
-            gap: self.wait(self.weights.gap, self.weights.longest_gap),
-            data: self.bits(),
+            gap: self.rng.wait(self.weights.gap, self.weights.longest_gap),
+            data: self.rng.bits(),
             count: many(self.weights.tlps_per_packet.draw(self.rng)),
-            reset: self.chance(self.weights.reset).then(|| Reset {
+            reset: self.rng.chance(self.weights.reset).then(|| Reset {
                 after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
                 cycles: Uint::new(self.rng.random_range(1..=3)),
             }),
@@ -77,7 +63,7 @@ impl Generator<'_> {
 
     /// Cycles each of `count` transmissions waits; none if nothing does.
     fn stalls(&mut self, count: u64, chance: Percent, longest: Uint<12>) -> Vec<Uint<12>> {
-        let mut stalls: Vec<_> = (0..count).map(|_| self.wait(chance, longest)).collect();
+        let mut stalls: Vec<_> = (0..count).map(|_| self.rng.wait(chance, longest)).collect();
         let used = stalls.iter().rposition(|stall| stall.get() > 0).map_or(0, |last| last + 1);
         stalls.truncate(used);
         stalls
@@ -112,21 +98,21 @@ impl Generator<'_> {
         damage: &impl Fn(&mut Self) -> Damage,
     ) -> Fate<Damage> {
         let mut fate = Fate::default();
-        if self.chance(mishaps.blackout) {
+        if self.rng.chance(mishaps.blackout) {
             fate.count = many(mishaps.blackout_length.draw(self.rng));
             fate.lost = Uint::new(1);
             return fate;
         }
-        if self.chance(mishaps.lost) {
+        if self.rng.chance(mishaps.lost) {
             fate.lost = Uint::new(1);
             return fate;
         }
         let delay = |generator: &mut Self| {
             Uint::new(generator.rng.random_range(0..=generator.weights.longest_delay.get()))
         };
-        fate.delay = self.chance(mishaps.delayed).then(|| delay(self));
-        fate.damage = self.chance(mishaps.damaged).then(|| damage(self));
-        fate.again = self.chance(mishaps.again).then(|| delay(self));
+        fate.delay = self.rng.chance(mishaps.delayed).then(|| delay(self));
+        fate.damage = self.rng.chance(mishaps.damaged).then(|| damage(self));
+        fate.again = self.rng.chance(mishaps.again).then(|| delay(self));
         fate
     }
 }

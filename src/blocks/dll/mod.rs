@@ -18,11 +18,10 @@ pub mod rtl {
     include!(concat!(env!("OUT_DIR"), "/dll.rs"));
 }
 
-use crate::harness::{Block, CaseRng, Objection, Profile, Rule, Scenario, Stimulus};
+use crate::harness::{Block, CaseRng, LinkedRtl, Objection, Rule, Scenario, Stimulus};
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
-use verilated::{Field, ModelKind};
 
 /// The block.
 #[derive(Debug, Clone, Copy)]
@@ -31,11 +30,7 @@ pub struct Dll;
 impl Block for Dll {
     const NAME: &'static str = "dll";
     const TITLE: &'static str = "PcieAckNak, Ack/Nak and replay of a PCIe data link layer";
-    const TOP: &'static str = rtl::TOP;
-    const MASK_PARAMETER: Option<&'static str> = rtl::MASK_PARAMETER;
-    const SOURCES: &'static [(&'static str, &'static str)] = rtl::SOURCES;
-    const PROFILES: &'static [Profile] =
-        &[Profile { name: "spec", mask: 0x00 }, Profile { name: "repaired", mask: 0xff }];
+    const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const RULES: &'static [Rule] = &rules::RULES;
     const COUNTERS: &'static [&'static str] = scoreboard::COUNTERS;
 
@@ -46,10 +41,6 @@ impl Block for Dll {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard;
     type Weights = scenarios::Weights;
-
-    fn embedded(mask: u8) -> Option<ModelKind<rtl::Inputs, rtl::Outputs>> {
-        rtl::embedded(mask)
-    }
 
     fn reset_inputs() -> rtl::Inputs {
         rtl::Inputs { rst: rtl::Bits1::new(1), ..Default::default() }
@@ -77,25 +68,6 @@ impl Block for Dll {
 
     fn check(traffic: &stimulus::Traffic) -> Result<(), Objection> {
         stimulus::check(traffic)
-    }
-
-    // The block's state is its sequence numbers; it has no state register.
-    const STATE_REGISTER: Option<&'static str> = None;
-
-    fn state_name(_: u64) -> Option<&'static str> {
-        None
-    }
-
-    fn rules_between(_: &str, _: &str) -> Vec<&'static str> {
-        Vec::new()
-    }
-
-    fn fields(_: &str) -> &'static [(&'static str, Field)] {
-        &[]
-    }
-
-    fn meaning(_: &str, _: u64) -> Option<String> {
-        None
     }
 
     fn in_flight(traffic: &stimulus::Traffic, packets: u64) -> Vec<String> {

@@ -1,11 +1,8 @@
 //! The built-in scenarios, each a set of weights.
 
-use crate::harness::{Scenario, Span};
+use crate::harness::{Percent, Scenario, Span};
 use crate::value::Uint;
 use serde::{Deserialize, Serialize};
-
-/// Percent.
-pub type Percent = Uint<7>;
 
 /// What the generator draws how often. Fields that a file leaves out have the values of `default`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

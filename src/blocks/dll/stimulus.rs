@@ -1,6 +1,6 @@
 //! Traffic in the block's own terms: what a vector of `dll` holds.
 
-use crate::harness::Objection;
+use crate::harness::{Objection, Reset};
 use crate::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,16 +95,6 @@ pub struct DllpDamage {
     pub nak: Uint<1>,
     /// In its sequence number.
     pub seq: Uint<12>,
-}
-
-/// A reset in mid-flight; what is on the link is lost.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Reset {
-    /// Cycles between the one in which the TLP was taken and the reset.
-    pub after: Uint<12>,
-    /// Cycles the reset lasts, at least 1.
-    pub cycles: Uint<4>,
 }
 
 /// Everything passes after the link's delay.

@@ -2,7 +2,7 @@
 
 use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
 use super::rtl::{Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
-use crate::harness::{CaseRng, random_words};
+use crate::harness::{CaseRng, Draw};
 use crate::value::Uint;
 use rand::RngExt;
 
@@ -56,7 +56,7 @@ impl Pins<'_> {
             fetch_mr_ingress_ready: self.bit(often[1]),
             wqe_req_ready: self.bit(often[2]),
             wqe_resp_valid: self.bit(often[3]),
-            wqe_resp_head: Bits576::from_words(random_words(self.rng)),
+            wqe_resp_head: Bits576::from_words(self.rng.words()),
             wqe_resp_data: self.beat(offset, slots),
             wqe_resp_start: self.bit(0.5),
             wqe_resp_last: self.bit(often[4]),
@@ -67,10 +67,10 @@ impl Pins<'_> {
             rq_offset_dout: Bits24::new(self.mostly::<24>(&[0, offset, 0xff_ffff]).get()),
             cq_req_ready: self.bit(often[5]),
             cq_resp_valid: self.bit(often[6]),
-            cq_resp_head: Bits96::from_words(random_words(self.rng)),
+            cq_resp_head: Bits96::from_words(self.rng.words()),
             eq_req_ready: self.bit(often[7]),
             eq_resp_valid: self.bit(often[8]),
-            eq_resp_head: Bits96::from_words(random_words(self.rng)),
+            eq_resp_head: Bits96::from_words(self.rng.words()),
             padding: Default::default(),
         }
     }
@@ -92,9 +92,9 @@ impl Pins<'_> {
             ]),
             cq_log_size: self.mostly(&[0, 4, 26, 27]),
             eq_log_size: self.mostly(&[0, 4, 26, 27]),
-            ..Context::decode(&Bits416::from_words(random_words(self.rng)))
+            ..Context::decode(&Bits416::from_words(self.rng.words()))
         };
-        context.encode(Bits416::from_words(random_words(self.rng)))
+        context.encode(Bits416::from_words(self.rng.words()))
     }
 
     fn header(&mut self, local_qpn: Uint<24>) -> Bits488 {
@@ -102,14 +102,14 @@ impl Pins<'_> {
             net_opcode: self.mostly(&[0, 1, 2, 3, 4, 5, 9, 11]),
             local_qpn,
             pkt_length: self.mostly(&[0, 1, 16, 64, 4096, 0xffff]),
-            ..Header::decode(&Bits488::from_words(random_words(self.rng)))
+            ..Header::decode(&Bits488::from_words(self.rng.words()))
         };
-        header.encode(Bits488::from_words(random_words(self.rng)))
+        header.encode(Bits488::from_words(self.rng.words()))
     }
 
     /// A beat that makes sense as NextUnit or as DataUnit, or as neither.
     fn beat(&mut self, offset: u64, slots: u64) -> Bits128 {
-        let noise = Bits128::from_words(random_words(self.rng));
+        let noise = Bits128::from_words(self.rng.words());
         match self.rng.random_range(0..4) {
             0 => NextUnit {
                 next_wqe_addr: self.mostly(&[0, offset, offset + slots, 0x3ff_ffff]),

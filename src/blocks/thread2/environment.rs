@@ -10,7 +10,7 @@ use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
 use super::stimulus::{Packet, Queue, Traffic, Unit};
-use crate::harness::{self, Noise};
+use crate::harness::{self, Noise, ResetTimer};
 use crate::value::Uint;
 
 /// Idle cycles after the last packet, in which nothing more may happen.
@@ -164,44 +164,6 @@ impl Tables {
     }
 }
 
-/// Asserts rst at the traffic's word.
-#[derive(Debug, Clone, Default)]
-struct ResetTimer {
-    /// Cycles until rst rises, and how long it will stay.
-    due: Option<(u64, u64)>,
-    /// Cycles rst still is high.
-    left: u64,
-}
-
-impl ResetTimer {
-    fn start(&mut self, after: u64, cycles: u64) {
-        self.due = Some((after, cycles.max(1)));
-    }
-
-    #[inline]
-    fn asserted(&self) -> bool {
-        self.left > 0
-    }
-
-    #[inline]
-    fn is_over(&self) -> bool {
-        self.left == 0 && self.due.is_none()
-    }
-
-    #[inline]
-    fn clock(&mut self) {
-        self.left = self.left.saturating_sub(1);
-        match self.due {
-            Some((0, cycles)) => {
-                self.left = cycles;
-                self.due = None;
-            }
-            Some((after, cycles)) => self.due = Some((after - 1, cycles)),
-            None => {}
-        }
-    }
-}
-
 impl<'a> Environment<'a> {
     /// The packet that was taken last.
     #[inline]
@@ -248,7 +210,7 @@ impl<'a> Environment<'a> {
             self.tables.cache_owned[cell] = owner.get() as u8;
         }
         if let Some(reset) = packet.reset {
-            self.reset.start(reset.after.get(), reset.cycles.get());
+            self.reset.start(reset);
         }
         self.taken += 1;
         self.station.gap = self.packets.get(self.taken).map_or(0, |packet| packet.gap.get());
@@ -301,7 +263,7 @@ fn longest_wait(packet: &Packet) -> u64 {
         wqe.stall.get().max(wqe.gap.get()).max(units)
     });
     let mr = packet.mr_stalls.iter().map(|stall| stall.get()).max().unwrap_or(0);
-    let reset = packet.reset.map_or(0, |reset| reset.after.get() + reset.cycles.get());
+    let reset = packet.reset.map_or(0, |reset| reset.total());
     [packet.gap.get(), queue(&packet.cq), queue(&packet.eq), wqe, mr, reset]
         .into_iter()
         .max()
@@ -403,9 +365,9 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let high = |pin: Bits1| pin.get() == 1;
         self.tables.clock(outputs);
-        self.reset.clock();
         if high(inputs.rst) {
             self.flush();
+            self.reset.clock();
             return;
         }
         let ready = high(outputs.fetch_cxt_egress_ready);
@@ -444,6 +406,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
         }
         self.handshakes += u64::from(self.station.offered && ready);
         self.clock_station(ready);
+        self.reset.clock();
     }
 
     #[inline]

@@ -3,9 +3,9 @@
 use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES, opcode, qp_state, service};
 use super::rows::{self, fix};
 use super::rtl::{Bits128, Bits416, Bits488};
-use super::scenarios::{Percent, Weights};
-use super::stimulus::{Entry, Packet, Queue, Reset, Tables, Traffic, Unit, Wqe};
-use crate::harness::{CaseRng, random_words};
+use super::scenarios::Weights;
+use super::stimulus::{Entry, Packet, Queue, Tables, Traffic, Unit, Wqe};
+use crate::harness::{CaseRng, Draw, Reset};
 use crate::value::Uint;
 use rand::RngExt;
 
@@ -88,16 +88,6 @@ impl Generator<'_> {
         self.mask & fix(n) != 0
     }
 
-    #[inline]
-    fn chance(&mut self, percent: Percent) -> bool {
-        percent.get() > 0 && (u64::from(self.rng.random::<u32>()) * 100) >> 32 < percent.get()
-    }
-
-    #[inline]
-    fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
-        Uint::new(self.rng.random())
-    }
-
     /// An index drawn by relative weight; the first one if all weights are 0.
     #[inline]
     fn weighted(&mut self, weights: &[u64]) -> usize {
@@ -114,21 +104,12 @@ impl Generator<'_> {
 
     #[inline]
     fn gap(&mut self) -> Uint<12> {
-        self.wait(self.weights.gap, self.weights.longest_gap)
+        self.rng.wait(self.weights.gap, self.weights.longest_gap)
     }
 
     #[inline]
     fn stall(&mut self) -> Uint<12> {
-        self.wait(self.weights.stall, self.weights.longest_stall)
-    }
-
-    #[inline]
-    fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12> {
-        if longest.get() > 0 && self.chance(chance) {
-            Uint::new(self.rng.random_range(1..=longest.get()))
-        } else {
-            Uint::new(0)
-        }
+        self.rng.wait(self.weights.stall, self.weights.longest_stall)
     }
 
     /// Queue pairs with distinct low bytes: two that share one would share a message offset.
@@ -139,7 +120,7 @@ impl Generator<'_> {
         for _ in 0..count {
             let mut index = self.rng.random_range(0..256);
             if let Some(other) = pairs.last().map(Pair::index)
-                && self.chance(self.weights.shared_cell)
+                && self.rng.chance(self.weights.shared_cell)
             {
                 index = other ^ 0x80;
             }
@@ -159,21 +140,23 @@ impl Generator<'_> {
             rq_entry_sz_log: Uint::new(self.rng.random_range(6..=10)),
             cq_log_size: self.queue_log(),
             eq_log_size: self.queue_log(),
-            ..Context::decode(&Bits416::from_words(random_words(self.rng)))
+            ..Context::decode(&Bits416::from_words(self.rng.words()))
         };
         let entry_slots = (1 << context.rq_entry_sz_log.get()) / SLOT_BYTES;
-        let most = if self.chance(self.weights.large_ring) { RQ_SLOTS / entry_slots } else { 16 };
+        let most =
+            if self.rng.chance(self.weights.large_ring) { RQ_SLOTS / entry_slots } else { 16 };
         let entries = self.rng.random_range(1..=most);
         context.rq_length = Uint::new(entries << context.rq_entry_sz_log.get());
-        let at = if self.chance(self.weights.near_wrap) {
+        let at = if self.rng.chance(self.weights.near_wrap) {
             entries - 1
         } else {
             self.rng.random_range(0..entries)
         };
         let rq_offset = at * entry_slots;
-        if self.chance(self.weights.illegal_entry) {
+        if self.rng.chance(self.weights.illegal_entry) {
             let log = if self.rng.random() { 5 } else { 11 };
-            context.rq_entry_sz_log = if self.rng.random() { Uint::new(log) } else { self.bits() };
+            context.rq_entry_sz_log =
+                if self.rng.random() { Uint::new(log) } else { self.rng.bits() };
             // Nothing is added to the offset now; whether it wraps must not depend on the size.
             let slack = self.rng.random_range(0..=(2 * SLOT_BYTES) << log.min(10));
             context.rq_length = Uint::new(rq_offset * SLOT_BYTES + slack);
@@ -204,7 +187,7 @@ impl Generator<'_> {
     }
 
     fn qp_state(&mut self) -> u64 {
-        if self.chance(self.weights.idle_qp) {
+        if self.rng.chance(self.weights.idle_qp) {
             [qp_state::RESET, qp_state::INIT, qp_state::ERR, 7][self.rng.random_range(0..4)]
         } else {
             self.rng.random_range(qp_state::RTR..=qp_state::SQE)
@@ -215,7 +198,7 @@ impl Generator<'_> {
     fn queue_log(&mut self) -> Uint<8> {
         match self.rng.random_range(0..8) {
             0 => Uint::new(self.rng.random_range(25..=28)),
-            1 => self.bits(),
+            1 => self.rng.bits(),
             _ => Uint::new(self.rng.random_range(0..=20)),
         }
     }
@@ -239,9 +222,9 @@ impl Generator<'_> {
                 net_opcode: Uint::new(net_opcode),
                 service_type: Uint::new(pair.service),
                 local_qpn: Uint::new(pair.qpn),
-                solicited: Uint::new(u64::from(self.chance(self.weights.solicited))),
+                solicited: Uint::new(u64::from(self.rng.chance(self.weights.solicited))),
                 pkt_length: Uint::new(length),
-                ..Header::decode(&Bits488::from_words(random_words(self.rng)))
+                ..Header::decode(&Bits488::from_words(self.rng.words()))
             },
             wqe: rows::consumes_wqe(net_opcode).then(|| Wqe {
                 // Without F0 a stall loses the packet; only single-packet messages may be lost.
@@ -253,8 +236,8 @@ impl Generator<'_> {
             cq: self.queue(),
             eq: self.queue(),
             mr_stalls: (0..message.units.len() + 4).map(|_| self.stall()).collect(),
-            cell_owner: self.chance(self.weights.new_owner).then(|| self.owner(pair)),
-            reset: self.chance(self.weights.reset).then(|| Reset {
+            cell_owner: self.rng.chance(self.weights.new_owner).then(|| self.owner(pair)),
+            reset: self.rng.chance(self.weights.reset).then(|| Reset {
                 after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
                 cycles: Uint::new(self.rng.random_range(1..=3)),
             }),
@@ -299,7 +282,7 @@ impl Generator<'_> {
 
     #[inline]
     fn queue(&mut self) -> Queue {
-        Queue { stall: self.stall(), gap: self.gap(), laddr: self.bits() }
+        Queue { stall: self.stall(), gap: self.gap(), laddr: self.rng.bits() }
     }
 
     /// The new owner of a pair's cache cell: itself, its neighbour in the cell, nobody.
@@ -349,9 +332,9 @@ impl Generator<'_> {
         let payloads: Vec<u64> = opcodes
             .iter()
             .map(|_| {
-                if self.chance(self.weights.empty) {
+                if self.rng.chance(self.weights.empty) {
                     0
-                } else if self.chance(self.weights.jumbo) {
+                } else if self.rng.chance(self.weights.jumbo) {
                     self.rng.random_range(0..=Uint::<16>::MAX)
                 } else {
                     self.weights.payload.draw(self.rng)
@@ -368,7 +351,7 @@ impl Generator<'_> {
     /// they hold the message and a terminator ends them.
     fn units(&mut self, total: u64) -> Vec<DataUnit> {
         let count = self.weights.units.draw(self.rng).max(1);
-        let room = if self.fixed(5) && self.chance(self.weights.short_wqe) {
+        let room = if self.fixed(5) && self.rng.chance(self.weights.short_wqe) {
             self.rng.random_range(0..=total)
         } else if self.rng.random_range(0..3) == 0 {
             total + self.rng.random_range(0..256)
@@ -381,24 +364,28 @@ impl Generator<'_> {
         let mut units: Vec<DataUnit> = cuts
             .windows(2)
             .map(|cut| {
-                let unit = DataUnit::decode(&Bits128::from_words(random_words(self.rng)));
+                let unit = DataUnit::decode(&Bits128::from_words(self.rng.words()));
                 DataUnit {
                     byte_cnt: Uint::new(cut[1] - cut[0]),
-                    inline: Uint::new(u64::from(self.chance(self.weights.inline))),
+                    inline: Uint::new(u64::from(self.rng.chance(self.weights.inline))),
                     laddr: self.address(unit.laddr),
                     ..unit
                 }
             })
             .collect();
         if !self.fixed(5) || self.rng.random_range(0..4) == 0 {
-            units.push(DataUnit { lkey: self.bits(), laddr: self.bits(), ..DataUnit::default() });
+            units.push(DataUnit {
+                lkey: self.rng.bits(),
+                laddr: self.rng.bits(),
+                ..DataUnit::default()
+            });
         }
         units
     }
 
     /// An address as it is, or just below a carry out of its low 32 or of all 64 bits.
     fn address(&mut self, address: Uint<64>) -> Uint<64> {
-        if !self.chance(self.weights.address_edge) {
+        if !self.rng.chance(self.weights.address_edge) {
             return address;
         }
         let below = |bits: u32| u64::MAX >> (64 - bits) & !0xffff;
@@ -415,7 +402,7 @@ impl Generator<'_> {
         };
         let mut next_wqe_addr = next_entry(pair, cur_wqe_size);
         let mut next_wqe_size = if self.rng.random_range(0..8) == 0 { 0 } else { units + 1 };
-        if self.chance(self.weights.cell_edge) {
+        if self.rng.chance(self.weights.cell_edge) {
             let edge = self.rng.random_range(0..3);
             if self.rng.random_range(0..4) == 0 {
                 next_wqe_addr = (pair.rq_offset + edge).saturating_sub(1);
@@ -430,7 +417,7 @@ impl Generator<'_> {
             }
         }
         NextUnit {
-            next_opcode: self.bits(),
+            next_opcode: self.rng.bits(),
             next_wqe_addr: Uint::new(next_wqe_addr),
             next_wqe_size: Uint::new(next_wqe_size.min(Uint::<6>::MAX)),
             cur_wqe_size: Uint::new(cur_wqe_size),

@@ -18,11 +18,11 @@ pub mod rtl {
     include!(concat!(env!("OUT_DIR"), "/thread2.rs"));
 }
 
-use crate::harness::{Block, CaseRng, Objection, Profile, Rule, Scenario, Stimulus};
+use crate::harness::{Block, CaseRng, LinkedRtl, Objection, Rule, Scenario, Stimulus};
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
-use verilated::{Field, ModelKind};
+use verilated::Field;
 
 /// The block.
 #[derive(Debug, Clone, Copy)]
@@ -31,11 +31,7 @@ pub struct Thread2;
 impl Block for Thread2 {
     const NAME: &'static str = "thread2";
     const TITLE: &'static str = "ReqRecvCore_Thread_2, second stage of a NIC's receive path";
-    const TOP: &'static str = rtl::TOP;
-    const MASK_PARAMETER: Option<&'static str> = rtl::MASK_PARAMETER;
-    const SOURCES: &'static [(&'static str, &'static str)] = rtl::SOURCES;
-    const PROFILES: &'static [Profile] =
-        &[Profile { name: "spec", mask: 0x00 }, Profile { name: "repaired", mask: 0xff }];
+    const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const RULES: &'static [Rule] = &rows::RULES;
     const COUNTERS: &'static [&'static str] = scoreboard::COUNTERS;
 
@@ -46,10 +42,6 @@ impl Block for Thread2 {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
-
-    fn embedded(mask: u8) -> Option<ModelKind<rtl::Inputs, rtl::Outputs>> {
-        rtl::embedded(mask)
-    }
 
     fn reset_inputs() -> rtl::Inputs {
         rtl::Inputs { rst: rtl::Bits1::new(1), ..Default::default() }

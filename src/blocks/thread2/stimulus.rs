@@ -2,7 +2,7 @@
 
 use super::layout::{self, Context, DataUnit, Header, NextUnit, opcode};
 use super::rows;
-use crate::harness::Objection;
+use crate::harness::{Objection, Reset};
 use crate::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -112,16 +112,6 @@ pub struct Queue {
     pub gap: Uint<12>,
     /// Address of the queue's entry.
     pub laddr: Uint<64>,
-}
-
-/// A reset in mid-flight.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(deny_unknown_fields)]
-pub struct Reset {
-    /// Cycles after the packet was taken.
-    pub after: Uint<12>,
-    /// Cycles the reset lasts, at least 1.
-    pub cycles: Uint<4>,
 }
 
 /// Checks what the types cannot say: a packet that consumes a WQE has one with a last beat, and the

@@ -1,0 +1,171 @@
+//! Exactly one row applies, by enumeration; the guards say what the specification says.
+
+use super::*;
+use std::collections::BTreeSet;
+
+/// The booleans a state's rows look at, as setters, so that enumeration stays small.
+type Setter = fn(&mut GuardInputs, bool);
+
+fn setters(state: State) -> Vec<Setter> {
+    match state {
+        IDLE_s => vec![|g, v| g.cxt_valid = v],
+        WQE_REQ_s => vec![|g, v| g.wqe_req_ready = v],
+        NEXT_UNIT_s => vec![|g, v| g.wqe_resp_valid = v],
+        DATA_UNIT_s => vec![
+            |g, v| g.wqe_resp_valid = v,
+            |g, v| g.wqe_resp_last = v,
+            |g, v| g.nothing_left = v,
+            |g, v| g.nothing_available = v,
+        ],
+        CQ_REQ_s => vec![|g, v| g.cq_req_ready = v],
+        CQ_RESP_s => vec![|g, v| g.cq_resp_valid = v],
+        EQ_REQ_s => vec![|g, v| g.eq_req_ready = v],
+        EQ_RESP_s => vec![|g, v| g.eq_resp_valid = v],
+        UPDATE_RQ_s => vec![|g, v| g.length_error = v],
+        MR_FOR_SEND_s => {
+            vec![|g, v| g.mr_ready = v, |g, v| g.wqe_resp_last = v, |g, v| g.rest_fits = v]
+        }
+        MR_FOR_CQ_s | MR_FOR_WRITE_s | MR_FOR_READ_s | MR_FOR_EQ_s | GEN_ACK_s => {
+            vec![|g, v| g.mr_ready = v]
+        }
+        JUDGE_s | Undefined => vec![],
+    }
+}
+
+/// Every combination of what the rows of a state look at, under every mask.
+fn for_each_input(state: State, mut visit: impl FnMut(&GuardInputs)) {
+    let setters = setters(state);
+    let looks_at_qp_state = state == JUDGE_s;
+    for fixes in 0..=u8::MAX {
+        for net_opcode in 0..32 {
+            for service_type in 0..8 {
+                for qp_state in 0..if looks_at_qp_state { 8 } else { 1 } {
+                    for bits in 0..1u32 << (setters.len() + 1) {
+                        let solicited = bits & 1 == 1;
+                        let mut inputs = GuardInputs {
+                            fixes,
+                            net_opcode,
+                            service_type,
+                            solicited,
+                            qp_state,
+                            ..GuardInputs::default()
+                        };
+                        for (index, set) in setters.iter().enumerate() {
+                            set(&mut inputs, bits >> (index + 1) & 1 == 1);
+                        }
+                        visit(&inputs);
+                    }
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn exactly_one_row_applies_in_every_state_for_every_input_and_mask() {
+    for state in State::ALL {
+        for_each_input(state, |inputs| {
+            let conditions = inputs.conditions();
+            let applies: Vec<&str> = ROWS
+                .iter()
+                .filter(|row| row.from == state)
+                .filter(|row| row.guard.holds(conditions, inputs.net_opcode))
+                .map(|row| row.name)
+                .collect();
+            assert_eq!(applies.len(), 1, "{state:?} {inputs:?}: {applies:?}");
+            assert_eq!(ROWS[select(state, inputs)].name, applies[0], "{state:?} {inputs:?}");
+        });
+    }
+}
+
+/// The enumeration above fixes the booleans a state does not list; no row may look at them.
+#[test]
+fn no_row_looks_at_what_the_enumeration_leaves_out() {
+    let all = GuardInputs {
+        cxt_valid: true,
+        wqe_req_ready: true,
+        wqe_resp_valid: true,
+        wqe_resp_last: true,
+        nothing_left: true,
+        nothing_available: true,
+        rest_fits: true,
+        cq_req_ready: true,
+        cq_resp_valid: true,
+        eq_req_ready: true,
+        eq_resp_valid: true,
+        mr_ready: true,
+        length_error: true,
+        ..GuardInputs::default()
+    };
+    for state in State::ALL {
+        let mut listed = GuardInputs::default();
+        for set in setters(state) {
+            set(&mut listed, true);
+        }
+        let mut seen = listed.conditions();
+        if seen & WQE_RESP_LAST != 0 {
+            seen |= WQE_ENDS;
+        }
+        let unlisted = all.conditions() & !seen;
+        for row in ROWS.iter().filter(|row| row.from == state) {
+            assert_eq!((row.guard.on | row.guard.off) & unlisted, 0, "{}", row.name);
+        }
+    }
+}
+
+#[test]
+fn the_table_has_every_row_once() {
+    let names: BTreeSet<&str> = ROWS.iter().map(|row| row.name).collect();
+    assert_eq!(names.len(), ROWS.len(), "no name twice");
+    for number in 1..=46 {
+        assert!(names.contains(format!("T{number:02}").as_str()), "T{number:02}");
+    }
+    assert!(names.contains("D1"));
+    for number in 0..8 {
+        let fix = format!("F{number}");
+        assert!(names.iter().any(|name| name.starts_with(&fix)), "{fix}");
+    }
+}
+
+/// Source and target of S0's table, typed from the source a second time.
+#[test]
+fn source_and_target_states_are_those_of_s0() {
+    let expected = [
+        ("T01", IDLE_s, JUDGE_s),
+        ("T04", JUDGE_s, MR_FOR_WRITE_s),
+        ("T08", WQE_REQ_s, IDLE_s),
+        ("T12", DATA_UNIT_s, UPDATE_RQ_s),
+        ("T17", DATA_UNIT_s, GEN_ACK_s),
+        ("T18", DATA_UNIT_s, MR_FOR_SEND_s),
+        ("T21", DATA_UNIT_s, DATA_UNIT_s),
+        ("T24", CQ_RESP_s, MR_FOR_CQ_s),
+        ("T28", EQ_RESP_s, MR_FOR_EQ_s),
+        ("T31", UPDATE_RQ_s, MR_FOR_WRITE_s),
+        ("T33", MR_FOR_SEND_s, DATA_UNIT_s),
+        ("T35", MR_FOR_WRITE_s, GEN_ACK_s),
+        ("T38", MR_FOR_READ_s, IDLE_s),
+        ("T40", MR_FOR_CQ_s, GEN_ACK_s),
+        ("T43", MR_FOR_EQ_s, MR_FOR_CQ_s),
+        ("T44", GEN_ACK_s, IDLE_s),
+    ];
+    for (name, from, to) in expected {
+        let row = ROWS.iter().find(|row| row.name == name).unwrap();
+        assert_eq!((row.from, row.to), (from, to), "{name}");
+    }
+}
+
+#[test]
+fn reasons_name_the_fix() {
+    let reason = |name: &str, fixes| {
+        let index = ROWS.iter().position(|row| row.name == name).unwrap();
+        unreachable(index, fixes)
+    };
+    assert_eq!(reason("T08", 0xff).as_deref(), Some("replaced by F0"));
+    assert_eq!(reason("T08", 0x00), None);
+    assert_eq!(reason("F0", 0x00).as_deref(), Some("needs F0"));
+    assert_eq!(reason("T43", 0x00).as_deref(), Some("nothing enters EQ_REQ_s without F1"));
+    assert_eq!(reason("T43", 0x02), None);
+    assert_eq!(reason("F5e", 0x1f).as_deref(), Some("needs F5"));
+    assert_eq!(reason("T18", 0x00), None);
+    assert!(reason("T46", 0x00).is_some());
+}
