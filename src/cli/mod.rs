@@ -73,6 +73,11 @@ pub fn main() -> ExitCode {
     }
 }
 
+/// A number of things, as in "1 case" and "2 cases".
+fn counted(number: u64, thing: &str) -> String {
+    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+}
+
 /// Prints JSON on standard output.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value)

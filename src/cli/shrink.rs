@@ -1,7 +1,7 @@
 //! `cosim shrink`.
 
 use super::replay::load;
-use super::{is_watched, print_text};
+use super::{counted, is_watched, print_text};
 use crate::engine::ShrinkProgress;
 use crate::error::Error;
 use crate::models::Rtl;
@@ -65,11 +65,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     fs::write(&out, &shrunk.text).map_err(Error::write(&out))?;
     let budget = if shrunk.out_of_budget { ", ended by --budget" } else { "" };
     print_text(&format!(
-        "{}: {} packets, {} cycles, {} candidates tried{budget}\n  {}",
+        "{}: {}, {}, {} tried{budget}\n  {}",
         out.display(),
-        shrunk.outcome.packets,
-        shrunk.outcome.cycles,
-        shrunk.tried,
+        counted(shrunk.outcome.packets, "packet"),
+        counted(shrunk.outcome.cycles, "cycle"),
+        counted(shrunk.tried, "candidate"),
         shrunk.outcome.verdict
     ))?;
     Ok(ExitCode::SUCCESS)

@@ -1,5 +1,6 @@
 //! The summary of a run.
 
+use super::counted;
 use crate::runner::{CASES_SHOWN, Case, End, Group, Header, ProfileTally, Tally, Timing, Totals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -119,10 +120,9 @@ impl Summary<'_> {
     fn group(&self, group: &Group, text: &mut String) {
         let Group { signature, count, verdict, vector, packets, cycles, waves, notes, .. } = group;
         let vector = self.folder.join(vector);
-        let cases = if *count == 1 { "case" } else { "cases" };
-        let _ = writeln!(text, "\n  {signature}: {count} {cases}\n    {verdict}");
-        let _ =
-            writeln!(text, "    vector: {} ({packets} packets, {cycles} cycles)", vector.display());
+        let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
+        let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
+        let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());
         if let Some(waves) = waves {
             let _ = writeln!(text, "    waves: {}", self.folder.join(waves).display());
         }
