@@ -169,6 +169,13 @@ impl RuleSet {
         Self(self.0 | other.0)
     }
 
+    /// The set, or none of it; without a branch.
+    #[inline]
+    #[must_use]
+    pub const fn only_if(self, holds: bool) -> Self {
+        Self(self.0 & (holds as u128).wrapping_neg())
+    }
+
     /// The rules' indices, rising.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {

@@ -20,19 +20,17 @@ pub struct Noise {
 impl Noise {
     /// The noise of `key`.
     pub fn new(key: u64) -> Self {
-        let mut state = key;
-        let word = || {
-            if key == 0 {
-                return 0;
-            }
-            state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            let mut z = state;
-            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-            ((z ^ (z >> 31)) >> 16) as u32
-        };
         let mut words = vec![0; (SIZE + WIDEST) / 4];
-        words.fill_with(word);
+        if key != 0 {
+            let mut state = key;
+            for word in &mut words {
+                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+                let mut z = state;
+                z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+                z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+                *word = ((z ^ (z >> 31)) >> 16) as u32;
+            }
+        }
         Self { words, next: 0 }
     }
 

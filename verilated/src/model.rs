@@ -162,6 +162,9 @@ fn differences<I: Pins, O: Pins>(api: &vl_model_api) -> Vec<PortDifference> {
 }
 
 /// Simulation time, seeds and coverage counters of one model.
+///
+/// No two models that live at the same time share one. The runtime keeps one of those that were used
+/// without coverage, trace, `$finish` or errors for the next model of the thread; its time is 0 again then.
 #[derive(Debug)]
 pub struct Context {
     raw: NonNull<vl_context>,

@@ -202,6 +202,20 @@ fn coverage_belongs_to_one_model() {
 }
 
 #[test]
+fn a_model_starts_afresh_after_another_one() {
+    let kind = kind(Tracing::Off, false);
+    for _ in 0..3 {
+        let mut model = kind.create(BeforeReset::Zeros).unwrap();
+        assert_eq!(model.context().time(), 0);
+        assert!(!model.context().finished());
+        count(&mut model, 7);
+        assert!(model.context().time() > 0);
+        // $finish ends it; the next one knows nothing of that.
+        let _ = cycle(&mut model, inputs(0, 0, 1)).unwrap_err();
+    }
+}
+
+#[test]
 fn many_models_run_on_many_threads() {
     let kind = kind(Tracing::Off, false);
     thread::scope(|scope| {

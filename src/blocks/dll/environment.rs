@@ -98,10 +98,12 @@ impl<'a> Source<'a> {
         self.offered = self.gap == 0 && !self.rest.is_empty();
     }
 
+    #[inline]
     fn is_used_up(&self) -> bool {
         self.rest.is_empty()
     }
 
+    #[inline]
     fn data(&self) -> u64 {
         self.rest.first().map_or(0, |tlps| tlps.data.get().wrapping_add(self.inside))
     }
@@ -148,6 +150,7 @@ impl Silence {
         };
     }
 
+    #[inline]
     fn is_certain(&self) -> bool {
         self.cycles.is_some_and(|cycles| cycles > SILENCE)
     }
@@ -216,7 +219,9 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
             padding: _,
         } = inputs;
         let bit = |high: bool| Bits1::new(u64::from(high));
-        let [data, link_data, seqs, flags] = self.noise.words().map(u64::from);
+        let [data, link_data, seqs, flags] = self.noise.words();
+        let [data, link_data] = [u64::from(data), u64::from(link_data)];
+        let seqs = u64::from(seqs);
         let flag = |index: u32| flags >> index & 1 == 1;
         *rst = bit(self.reset.asserted());
 

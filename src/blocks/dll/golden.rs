@@ -55,40 +55,45 @@ struct DeviceB {
 }
 
 /// How far `x` is ahead of `y`, 0 to 4095.
+#[inline]
 const fn dist(x: u16, y: u16) -> u16 {
     x.wrapping_sub(y) & 0xfff
 }
 
 /// The sequence number after `x`.
+#[inline]
 const fn after(x: u16) -> u16 {
     (x + 1) & 0xfff
 }
 
 /// The sequence number before `x`.
+#[inline]
 const fn before(x: u16) -> u16 {
     x.wrapping_sub(1) & 0xfff
 }
 
 /// The entry of the replay buffer of a sequence number.
+#[inline]
 const fn entry(seq: u16) -> usize {
     (seq % REPLAY_DEPTH) as usize
 }
 
+#[inline]
 fn high(pin: Bits1) -> bool {
     pin.get() == 1
 }
 
+#[inline]
 fn seq(pins: Bits12) -> u16 {
     pins.get() as u16
 }
 
 /// The rules that fire.
+#[inline]
 fn fired<const N: usize>(rules: [(RuleSet, bool); N]) -> RuleSet {
     let mut fired = RuleSet::EMPTY;
-    for (rule, fires) in rules {
-        if fires {
-            fired = fired.with(rule);
-        }
+    for (rule, fires) in &rules {
+        fired = fired.with(rule.only_if(*fires));
     }
     fired
 }
@@ -111,6 +116,7 @@ impl DeviceA {
     };
 
     /// Some entry that was sent is to be sent again.
+    #[inline]
     fn is_replaying(&self) -> bool {
         dist(self.send_seq, self.ackd_seq) <= dist(self.last_sent_seq, self.ackd_seq)
     }

@@ -161,6 +161,7 @@ fn explained(traffic: &Traffic) -> u64 {
 
 impl Scoreboard {
     /// A's pins: the buffer.
+    #[inline]
     fn observe_buffer(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let a = &mut self.a;
         let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, a.acknowledged);
@@ -190,6 +191,7 @@ impl Scoreboard {
     }
 
     /// REPLAY_NUM tells of rewinds: those that a Nak asked for, and timeouts.
+    #[inline]
     fn observe_replays(
         &mut self,
         outputs: &Outputs,
@@ -222,6 +224,7 @@ impl Scoreboard {
     }
 
     /// A's pins: the offer. `oldest` is the oldest TLP when the offer was loaded.
+    #[inline]
     fn observe_offer(
         &mut self,
         inputs: &Inputs,
@@ -287,6 +290,7 @@ impl Scoreboard {
     }
 
     /// What a DLLP asks of A.
+    #[inline]
     fn observe_dllp_at_a(&mut self, inputs: &Inputs, sent_before: u64) {
         let a = &mut self.a;
         (a.nak_came, a.ack_came) = (false, None);
@@ -307,6 +311,7 @@ impl Scoreboard {
         a.nak_came = high(inputs.a_dllp_nak);
     }
 
+    #[inline]
     fn observe_deliveries(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let b = &mut self.b;
         let data = outputs.b_deliver_data.get() as u32;
@@ -345,6 +350,7 @@ impl Scoreboard {
         Ok(())
     }
 
+    #[inline]
     fn observe_answers(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let b = &mut self.b;
         if !high(outputs.b_dllp_valid) {
@@ -376,6 +382,7 @@ impl Scoreboard {
     }
 
     /// What a TLP asks of B.
+    #[inline]
     fn observe_tlp_at_b(&mut self, inputs: &Inputs) {
         let b = &mut self.b;
         if !high(inputs.b_link_valid) {
@@ -400,6 +407,7 @@ impl Scoreboard {
     }
 
     /// Nothing is awaited for longer than it may take.
+    #[inline]
     fn observe_progress(&mut self) -> Result<(), Violation> {
         let Self { a, b, .. } = self;
         let unacknowledged = a.taken > a.acknowledged;

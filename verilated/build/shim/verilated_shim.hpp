@@ -12,6 +12,8 @@
 
 struct vl_context {
   VerilatedContext context;
+  // The model has coverage counters or writes a trace, which the context knows for ever.
+  bool leaves_traces = false;
 };
 
 // Thrown by `$fatal`, `$stop`, `$finish` and the runtime's own fatal errors, so that they end one

@@ -280,6 +280,7 @@ vl_model *create(vl_context *context) {{
     std::unique_ptr<vl_model> model{{new vl_model}};
     model->top.reset(new {class}{{&context->context, \"TOP\"}});
     created = model.release();
+    context->leaves_traces = VM_COVERAGE || VM_TRACE;
   }});
   return created;
 }}
