@@ -209,14 +209,13 @@ impl<B: Block> Search<'_, B> {
             && (!self.keeps_legal || is_legal(&stimulus, self.mask));
         // What was drawn anew does not come from the present one by taking away: it must be smaller.
         let same = same && (json.is_some() || outcome.packets < self.outcome.packets);
-        let json = json.map_or_else(|| to_json(&stimulus), Ok);
-        let kept = match json {
-            Ok(json) if same => {
-                self.kept += 1;
-                (self.json, self.best, self.outcome) = (json, stimulus, outcome);
-                true
-            }
-            _ => false,
+        let kept = same.then(|| json.map_or_else(|| to_json(&stimulus), Ok));
+        let kept = if let Some(Ok(json)) = kept {
+            self.kept += 1;
+            (self.json, self.best, self.outcome) = (json, stimulus, outcome);
+            true
+        } else {
+            false
         };
         self.progress.candidate(self.tried, self.kept);
         kept
