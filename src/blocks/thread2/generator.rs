@@ -23,7 +23,11 @@ pub fn traffic(weights: &Weights, mask: u8, packets: u32, rng: &mut CaseRng) -> 
     let tables = Tables {
         rq_offset: pairs.iter().map(|qp| entry(qp.index(), qp.rq_offset)).collect(),
         cache_offset: pairs.iter().map(|qp| entry(qp.index(), qp.cache_offset)).collect(),
-        cache_owned: Vec::new(),
+        cache_owned: pairs
+            .iter()
+            .filter(|_| generator.rng.chance(weights.new_owner))
+            .map(|qp| entry(qp.index() & 0x7f, qp.index()))
+            .collect(),
     };
     let noise = Uint::new(generator.rng.random());
     let packets = (0..packets)
@@ -186,6 +190,19 @@ impl Generator<'_> {
         }
     }
 
+    /// Changes what may change while a QP is in use: all but its RQ.
+    fn renew(&mut self, context: &mut Context) {
+        *context = Context {
+            qp_state: Uint::new(self.qp_state()),
+            rq_entry_sz_log: context.rq_entry_sz_log,
+            rq_lkey: context.rq_lkey,
+            rq_length: context.rq_length,
+            cq_log_size: self.queue_log(),
+            eq_log_size: self.queue_log(),
+            ..Context::decode(&Bits416::from_words(self.rng.words()))
+        };
+    }
+
     fn qp_state(&mut self) -> u64 {
         if self.rng.chance(self.weights.idle_qp) {
             [qp_state::RESET, qp_state::INIT, qp_state::ERR, 7][self.rng.random_range(0..4)]
@@ -205,6 +222,9 @@ impl Generator<'_> {
 
     /// The next packet of a pair: of the message in progress, or of a new one.
     fn packet(&mut self, pair: &mut Pair) -> Packet {
+        if self.rng.chance(self.weights.new_context) {
+            self.renew(&mut pair.context);
+        }
         let mut message = match pair.message.take() {
             Some(message) => message,
             None => self.message(pair),
@@ -341,15 +361,15 @@ impl Generator<'_> {
                 }
             })
             .collect();
-        let total = payloads.iter().sum();
-        let units = self.units(total);
+        let units = self.units(&payloads);
         let next = self.next_unit(pair, units.len() as u64);
         Message { opcodes, units, next, placed: 0, payloads }
     }
 
-    /// Units for a message of `total` bytes: as many as the weights say, of uneven sizes. Without F5
-    /// they hold the message and a terminator ends them.
-    fn units(&mut self, total: u64) -> Vec<DataUnit> {
+    /// Units for a message with those payloads, the last one first: as many as the weights say, of uneven
+    /// sizes. Without F5 they hold the message and a terminator ends them.
+    fn units(&mut self, payloads: &[u64]) -> Vec<DataUnit> {
+        let total = payloads.iter().sum();
         let count = self.weights.units.draw(self.rng).max(1);
         let room = if self.fixed(5) && self.rng.chance(self.weights.short_wqe) {
             self.rng.random_range(0..=total)
@@ -358,9 +378,14 @@ impl Generator<'_> {
         } else {
             total
         };
-        let mut cuts: Vec<u64> = (1..count).map(|_| self.rng.random_range(0..=room)).collect();
+        let mut cuts: Vec<u64> = (1..count).map(|_| self.cut(payloads, room)).collect();
         cuts.extend([0, room]);
         cuts.sort_unstable();
+        if self.rng.chance(self.weights.large_unit) && room >= total {
+            // The end of the last unit, which no payload reaches.
+            let last = cuts.len() - 1;
+            cuts[last] = cuts[last - 1] + self.rng.random_range(room - cuts[last - 1]..1 << 31);
+        }
         let mut units: Vec<DataUnit> = cuts
             .windows(2)
             .map(|cut| {
@@ -381,6 +406,21 @@ impl Generator<'_> {
             });
         }
         units
+    }
+
+    /// Where a unit ends: anywhere, or where a packet ends or a byte beside that.
+    fn cut(&mut self, payloads: &[u64], room: u64) -> u64 {
+        if !self.rng.chance(self.weights.packet_edge) {
+            return self.rng.random_range(0..=room);
+        }
+        let later = self.rng.random_range(0..payloads.len());
+        let edge: u64 = payloads[later..].iter().sum();
+        match self.rng.random_range(0..4) {
+            0 => edge + 1,
+            1 => edge.saturating_sub(1),
+            _ => edge,
+        }
+        .min(room)
     }
 
     /// An address as it is, or just below a carry out of its low 32 or of all 64 bits.
@@ -433,4 +473,74 @@ fn next_entry(pair: &Pair, size: u64) -> u64 {
     }
     let next = pair.rq_offset + size.next_multiple_of(bytes / SLOT_BYTES);
     if next * SLOT_BYTES + bytes > pair.context.rq_length.get() { 0 } else { next }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::scenarios;
+    use super::super::stimulus::check;
+    use super::*;
+    use rand::SeedableRng;
+
+    fn draw(scenario: &str, mask: u8, seed: u64) -> Traffic {
+        let scenarios = scenarios::built_in();
+        let scenario = scenarios.iter().find(|known| known.name == scenario).unwrap();
+        traffic(&scenario.weights, mask, 64, &mut CaseRng::seed_from_u64(seed))
+    }
+
+    fn sizes(wqe: &Wqe) -> Vec<u64> {
+        wqe.units.iter().map(|unit| unit.data.byte_cnt.get()).collect()
+    }
+
+    #[test]
+    fn every_traffic_passes_the_checks() {
+        for scenario in scenarios::built_in() {
+            for (mask, seed) in [(0x00, 1), (0xff, 2), (0x00, 3), (0xff, 4)] {
+                let traffic = draw(&scenario.name, mask, seed);
+                assert_eq!(check(&traffic), Ok(()), "{} {seed}", scenario.name);
+                assert_eq!(traffic.packets.len(), 64);
+            }
+        }
+    }
+
+    /// Spec, section 9: without F5 the units hold the whole message and a terminator ends them.
+    #[test]
+    fn without_f5_a_wqe_holds_its_message_and_ends_with_a_terminator() {
+        let mut seen = 0;
+        for seed in 0..40 {
+            for packet in draw("errors", 0x00, seed).packets {
+                if let (Some(wqe), opcode::SEND_ONLY) =
+                    (&packet.wqe, packet.header.net_opcode.get())
+                {
+                    let sizes = sizes(wqe);
+                    assert_eq!(sizes.last(), Some(&0));
+                    assert!(sizes.iter().sum::<u64>() >= packet.header.pkt_length.get());
+                    seen += 1;
+                }
+            }
+        }
+        assert!(seen > 100, "{seen}");
+    }
+
+    #[test]
+    fn units_end_where_packets_end_and_can_be_far_too_large() {
+        let (mut at_edge, mut large) = (0, 0);
+        for seed in 0..40 {
+            for packet in draw("default", 0xff, seed).packets {
+                let Some(wqe) = &packet.wqe else { continue };
+                let sizes = sizes(wqe);
+                large += u32::from(sizes.iter().any(|size| *size > 1 << 24));
+                if packet.header.net_opcode.get() == opcode::SEND_FIRST {
+                    let length = packet.header.pkt_length.get();
+                    let ends = sizes.iter().scan(0, |end, size| {
+                        *end += size;
+                        Some(*end)
+                    });
+                    at_edge += u32::from(ends.take(sizes.len() - 1).any(|end| end == length));
+                }
+            }
+        }
+        assert!(at_edge > 20, "{at_edge}");
+        assert!(large > 20, "{large}");
+    }
 }

@@ -26,6 +26,10 @@ pub struct Weights {
     pub empty: Percent,
     /// Packets with payload far beyond any MTU.
     pub jumbo: Percent,
+    /// Units that end where a packet ends, or a byte beside it.
+    pub packet_edge: Percent,
+    /// WQEs whose last unit is far larger than the message.
+    pub large_unit: Percent,
     /// Units whose address is about to carry out of its low 32 or its 64 bits.
     pub address_edge: Percent,
     /// QPs whose RQ is so large that its offsets need all their bits.
@@ -48,6 +52,8 @@ pub struct Weights {
     pub illegal_entry: Percent,
     /// QPs in a state that does not process messages.
     pub idle_qp: Percent,
+    /// Packets before which the QP's state, CQ or EQ changes.
+    pub new_context: Percent,
     /// QPs whose RQ is near its end at first.
     pub near_wrap: Percent,
     /// WQEs whose successor lies around the end of the cache cell.
@@ -133,6 +139,8 @@ impl Default for Weights {
             units: Span::new(1, 6),
             empty: n(5),
             jumbo: n(2),
+            packet_edge: n(40),
+            large_unit: n(10),
             address_edge: n(20),
             large_ring: n(10),
             gap: n(20),
@@ -144,6 +152,7 @@ impl Default for Weights {
             short_wqe: n(5),
             illegal_entry: n(3),
             idle_qp: n(3),
+            new_context: n(10),
             near_wrap: n(30),
             cell_edge: n(20),
             shared_cell: n(20),
