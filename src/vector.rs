@@ -97,6 +97,15 @@ impl VectorFile {
             return Err(file_error(message));
         }
         let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        Self::from_text(text, path)
+    }
+
+    /// Takes a file's text as far as its head; `path` is for messages.
+    ///
+    /// # Errors
+    /// As [`VectorFile::read`].
+    pub fn from_text(text: String, path: &Path) -> Result<Self, Error> {
+        let file_error = |message: String| Error::File { path: path.to_owned(), message };
         let head: Head = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
         if head.format != FORMAT {
             let message = format!("format is `{}`, expected `{FORMAT}`", head.format);

@@ -3,6 +3,7 @@
 mod common;
 
 use common::{code, cosim, json, run, text};
+use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
@@ -15,11 +16,21 @@ fn run_into(folder: &Path, arguments: &[&str]) -> std::process::Output {
     run(["run", "--out", folder].iter().chain(arguments))
 }
 
+fn list(block: &str) -> Value {
+    let output = run(["list", "--format", "json"]);
+    let all: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    all.into_iter().find(|entry| entry["name"] == block).unwrap()
+}
+
+fn blocks() -> Vec<String> {
+    cosim::blocks::ALL.iter().map(|block| block.name().to_owned()).collect()
+}
+
 #[test]
 fn a_default_run_matches_and_hits_every_rule_that_can_be_hit() {
-    for block in ["thread2", "dll"] {
+    for block in blocks() {
         let folder = TempDir::new().unwrap();
-        let output = run_into(folder.path(), &["--block", block, "--cases", "120"]);
+        let output = run_into(folder.path(), &["--block", &block, "--cases", "120"]);
         assert_eq!(code(&output), 0, "{}", text(&output));
         assert!(text(&output).starts_with(&format!("PASS  {block}, seed 1")), "{}", text(&output));
         assert!(output.stderr.is_empty(), "no progress bar in a pipe: {}", text(&output));
@@ -30,6 +41,27 @@ fn a_default_run_matches_and_hits_every_rule_that_can_be_hit() {
         for profile in results["profiles"].as_array().unwrap() {
             for (rule, hits) in profile["rules"].as_object().unwrap() {
                 assert!(hits.as_u64().unwrap() > 0, "{} {rule}", profile["profile"]);
+            }
+        }
+    }
+}
+
+/// Raw pins alone are no proof that traffic reaches a rule.
+#[test]
+fn traffic_alone_hits_every_rule_that_can_be_hit() {
+    for block in blocks() {
+        let folder = TempDir::new().unwrap();
+        let scenarios = list(&block)["scenarios"].as_array().unwrap().clone();
+        let names = scenarios.iter().map(|scenario| scenario["name"].as_str().unwrap());
+        let mut arguments = vec!["--block", &block, "--cases", "120", "--quiet"];
+        for name in names.filter(|name| *name != "chaos") {
+            arguments.extend(["--scenario", name]);
+        }
+        let output = run_into(folder.path(), &arguments);
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        for profile in json(&folder.path().join("results.json"))["profiles"].as_array().unwrap() {
+            for (rule, hits) in profile["rules"].as_object().unwrap() {
+                assert!(hits.as_u64().unwrap() > 0, "{block} {} {rule}", profile["profile"]);
             }
         }
     }

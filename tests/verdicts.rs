@@ -72,19 +72,24 @@ fn one_wrong_bit_in_one_cycle_is_a_mismatch_at_that_cycle_and_port() {
 }
 
 #[test]
-fn every_output_is_compared() {
+fn every_bit_of_every_output_is_compared() {
     use verilated::Pins;
     use zerocopy::IntoBytes;
+    let smoke = smoke();
     for port in Outputs::PORTS {
-        let flip = |cycle, outputs: &mut Outputs| {
-            if cycle == 9 {
-                outputs.as_mut_bytes()[port.offset] ^= 1;
+        for bit in 0..port.width as usize {
+            let flip = |cycle, outputs: &mut Outputs| {
+                if cycle == 9 {
+                    outputs.as_mut_bytes()[port.offset + bit / 8] ^= 1 << (bit % 8);
+                }
+                Ok(())
+            };
+            match verdict(&smoke, 0xff, flip) {
+                Verdict::Mismatch(Mismatch { cycle: 9, port: seen, .. }) => {
+                    assert_eq!(seen, port.name, "bit {bit}");
+                }
+                other => panic!("{} bit {bit}: {other:?}", port.name),
             }
-            Ok(())
-        };
-        match verdict(&smoke(), 0xff, flip) {
-            Verdict::Mismatch(Mismatch { cycle: 9, port: seen, .. }) => assert_eq!(seen, port.name),
-            other => panic!("{}: {other:?}", port.name),
         }
     }
 }
