@@ -55,7 +55,7 @@ pub trait AnyBlock: Sync {
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be read.
-    fn rtl_identity(&self, rtl: &Rtl) -> Result<String, Error>;
+    fn rtl_identity(&self, rtl: &Rtl, mask: u8) -> Result<String, Error>;
 
     /// Builds or loads what a run needs.
     ///
@@ -163,16 +163,24 @@ impl<B: Block> AnyBlock for Engine<B> {
         B::scenarios().into_iter().map(|scenario| (scenario.name, scenario.about)).collect()
     }
 
-    fn rtl_identity(&self, rtl: &Rtl) -> Result<String, Error> {
-        rtl.identity::<B>()
+    fn rtl_identity(&self, rtl: &Rtl, mask: u8) -> Result<String, Error> {
+        rtl.identity::<B>(mask)
     }
 
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error> {
-        let scenarios = if setup.scenarios.is_empty() {
+        let scenarios: Vec<Scenario<B::Weights>> = if setup.scenarios.is_empty() {
             B::scenarios()
         } else {
             setup.scenarios.iter().map(|name| scenario::<B>(name)).collect::<Result<_, _>>()?
         };
+        let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+        if let Some(twice) = (1..names.len()).find(|index| names[..*index].contains(&names[*index]))
+        {
+            let name = names[twice];
+            return Err(Error::Usage(format!(
+                "--scenario: two are named `{name}`, and so would be their cases; give one a name of its own"
+            )));
+        }
         // In parallel: a model that is not linked in is compiled now.
         let models = setup
             .fixes

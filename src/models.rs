@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::harness::Block;
+use regex_lite::Regex;
 use sha2::{Digest, Sha256};
 use std::env;
 use std::fs;
@@ -9,7 +10,8 @@ use std::io::Write;
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use verilated::{Library, ModelKind, Pins, Port};
-use verilated_build::{Design, LibraryCache, Tracing, Verilator, verilog_files};
+use verilated_build::{Design, LibraryCache, Tracing, Verilator};
+use walkdir::WalkDir;
 
 /// The RTL a command works on.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -22,28 +24,26 @@ pub enum Rtl {
 }
 
 impl Rtl {
-    /// A hash of the RTL's text, to tell two of them apart.
+    /// A hash of the names and texts of all files of the RTL, included ones too, to tell two of them
+    /// apart: a copy of the built-in RTL has the same as that.
     ///
     /// # Errors
-    /// [`Error::File`] if the given RTL cannot be read.
-    pub fn identity<B: Block>(&self) -> Result<String, Error> {
-        let mut hash = Sha256::new();
-        match self {
-            Self::BuiltIn => {
-                for (name, text) in B::RTL.sources {
-                    hash.update(name);
-                    hash.update(text);
-                }
+    /// As [`Rtl::model`] for the mask; the files are those that Verilator read for it.
+    pub fn identity<B: Block>(&self, mask: u8) -> Result<String, Error> {
+        let mut files: Vec<(String, Vec<u8>)> = match self {
+            Self::BuiltIn => return Ok(built_in_identity::<B>()),
+            Self::Path(_) => {
+                let (cache, design) = self.design::<B>(mask, View::Bare)?;
+                let read = |path: PathBuf| {
+                    let text = fs::read(&path).map_err(|error| Error::unreadable(&path, &error))?;
+                    let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+                    Ok((name, text))
+                };
+                cache.files(&design)?.into_iter().map(read).collect::<Result<_, Error>>()?
             }
-            Self::Path(path) => {
-                for file in given_files(path)? {
-                    let text = fs::read(&file).map_err(|error| Error::unreadable(&file, &error))?;
-                    hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
-                    hash.update(text);
-                }
-            }
-        }
-        Ok(short_hex(hash))
+        };
+        files.sort();
+        Ok(identity_of(files.iter().map(|(name, text)| (name.as_str(), text.as_slice()))))
     }
 
     /// The model of this RTL for a mask. Compiled at run time unless it is linked in.
@@ -80,33 +80,31 @@ impl Rtl {
         mask: u8,
         view: View,
     ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
-        let cache = cache_folder()?;
-        let built_in = write_built_in::<B>(&cache)?;
-        let top = built_in.join(format!("{}.v", B::RTL.top));
-        let (mut sources, include) = match self {
-            Self::BuiltIn => (vec![top], vec![built_in]),
-            Self::Path(path) if path.is_dir() => {
-                let given = path.join(format!("{}.v", B::RTL.top));
-                let given = if given.is_file() { given } else { given.with_extension("sv") };
-                // A folder with some of the modules stands for the block with those replaced.
-                let source = if given.is_file() { given } else { top };
-                (vec![source], vec![path.clone(), built_in])
-            }
-            Self::Path(path) => {
-                given_files(path)?;
-                let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
-                let folder = folder.unwrap_or(Path::new(".")).to_owned();
-                let is_top = path.file_stem().is_some_and(|stem| stem == B::RTL.top);
-                let sources = if is_top { vec![path.clone()] } else { vec![path.clone(), top] };
-                (sources, vec![folder, built_in])
-            }
+        let (cache, design) = self.design::<B>(mask, view)?;
+        Ok(Library::load(&cache.library(&design)?)?.kind()?)
+    }
+
+    /// What is to be verilated, and where what comes of it is kept.
+    fn design<B: Block>(&self, mask: u8, view: View) -> Result<(LibraryCache, Design), Error> {
+        let folder = cache_folder()?;
+        let built_in = write_built_in::<B>(&folder)?;
+        let (mut sources, mut include) = match self {
+            Self::BuiltIn => (Vec::new(), Vec::new()),
+            Self::Path(path) => given::<B>(path)?,
         };
+        // A part of the block stands for the block with that part replaced.
+        if !sources.iter().any(|source| source.modules.iter().any(|module| module == B::RTL.top)) {
+            let path = built_in.join(format!("{}.v", B::RTL.top));
+            sources.push(Source { path, modules: Vec::new() });
+        }
+        let mut sources: Vec<PathBuf> = sources.into_iter().map(|source| source.path).collect();
+        include.push(built_in);
         let (name, tracing) = match view {
             View::Bare => (B::RTL.top, Tracing::Off),
             View::Observed(tracing) => {
                 let text = observing_top::<B>();
                 let hash = short_hex(Sha256::new_with_prefix(&text));
-                let folder = cache.join(format!("observer-{hash}"));
+                let folder = folder.join(format!("observer-{hash}"));
                 fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
                 let path = folder.join(format!("{OBSERVING_TOP}.sv"));
                 write_whole(&path, &text)?;
@@ -127,23 +125,103 @@ impl Rtl {
             tracing,
             coverage: false,
         };
-        let library =
-            LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), cache).library(&design)?;
-        Ok(Library::load(&library)?.kind()?)
+        Ok((LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), folder), design))
     }
 }
 
-/// The Verilog files of `--rtl PATH`.
-fn given_files(path: &Path) -> Result<Vec<PathBuf>, Error> {
+/// A given file and the modules it declares.
+struct Source {
+    path: PathBuf,
+    modules: Vec<String>,
+}
+
+/// The files of `--rtl PATH` that declare modules of the block, and the folders in which further
+/// modules and headers are.
+///
+/// # Errors
+/// [`Error::File`] if there is no such file, or if two declare the same module: what would be run is not
+/// what was given.
+fn given<B: Block>(path: &Path) -> Result<(Vec<Source>, Vec<PathBuf>), Error> {
+    let object = |message: String| Err(Error::File { path: path.to_owned(), message });
+    let ours: Vec<String> = B::RTL.sources.iter().flat_map(|(_, text)| modules(text)).collect();
+    let mut sources: Vec<Source> = Vec::new();
+    for file in verilog_below(path)? {
+        let text = fs::read(&file).map_err(|error| Error::unreadable(&file, &error))?;
+        let modules = modules(&String::from_utf8_lossy(&text));
+        if !modules.iter().any(|module| ours.contains(module)) {
+            continue;
+        }
+        let is_here = |module: &&String| modules.contains(*module);
+        for other in &sources {
+            if let Some(module) = other.modules.iter().find(is_here) {
+                let (first, second) = (other.path.display(), file.display());
+                return object(format!("module {module} is declared in both {first} and {second}"));
+            }
+        }
+        sources.push(Source { path: file, modules });
+    }
+    if sources.is_empty() {
+        return object(format!(
+            "declares none of the modules of block {}: expected {}",
+            B::NAME,
+            ours.join(", ")
+        ));
+    }
+    let mut folders = Vec::new();
+    let parents = sources.iter().filter_map(|source| source.path.parent());
+    for folder in path.is_dir().then_some(path).into_iter().chain(parents) {
+        let folder = if folder.as_os_str().is_empty() { Path::new(".") } else { folder };
+        if !folders.iter().any(|known| known == folder) {
+            folders.push(folder.to_owned());
+        }
+    }
+    Ok((sources, folders))
+}
+
+/// The modules that a Verilog text declares.
+fn modules(text: &str) -> Vec<String> {
+    let [comment, module] = [
+        r#"(?s)//[^\n]*|/\*.*?\*/|"(?:\\.|[^"\\])*""#,
+        r"\b(?:macro)?module\s+(?:automatic\s+|static\s+)?([A-Za-z_][A-Za-z0-9_$]*)",
+    ]
+    .map(|pattern| Regex::new(pattern).expect("a pattern that is always the same"));
+    let bare = comment.replace_all(text, " ");
+    module.captures_iter(&bare).map(|found| found[1].to_owned()).collect()
+}
+
+/// The Verilog files at or below a path, headers not counted.
+fn verilog_below(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
-    let files = if path.is_dir() { verilog_files(path)? } else { Vec::new() };
-    if files.is_empty() {
-        let message = "is neither a Verilog file nor a folder with some".to_owned();
-        return Err(Error::File { path: path.to_owned(), message });
+    let mut files = Vec::new();
+    for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
+        let entry = entry.map_err(|error| Error::File {
+            path: error.path().unwrap_or(path).to_owned(),
+            message: error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
+        })?;
+        let extension = entry.path().extension().unwrap_or_default().to_ascii_lowercase();
+        if entry.file_type().is_file() && (extension == "v" || extension == "sv") {
+            files.push(entry.into_path());
+        }
     }
     Ok(files)
+}
+
+fn built_in_identity<B: Block>() -> String {
+    let mut files = B::RTL.sources.to_vec();
+    files.sort_unstable();
+    identity_of(files.into_iter().map(|(name, text)| (name, text.as_bytes())))
+}
+
+fn identity_of<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>) -> String {
+    let mut hash = Sha256::new();
+    for (name, text) in files {
+        hash.update(name);
+        hash.update(text.len().to_le_bytes());
+        hash.update(text);
+    }
+    short_hex(hash)
 }
 
 /// Where compiled models are kept: `COSIM_CACHE`, else `cosim` in the user's cache folder.
@@ -160,7 +238,7 @@ fn cache_folder() -> Result<PathBuf, Error> {
 
 /// Writes the built-in RTL to a folder of the cache named by its content.
 fn write_built_in<B: Block>(cache: &Path) -> Result<PathBuf, Error> {
-    let folder = cache.join(format!("rtl-{}", Rtl::BuiltIn.identity::<B>()?));
+    let folder = cache.join(format!("rtl-{}", built_in_identity::<B>()));
     fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
     for (name, text) in B::RTL.sources {
         let path = folder.join(name);

@@ -11,12 +11,13 @@ use std::path::PathBuf;
 /// Which block, under which fixes, from which RTL.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
-    /// The block.
-    #[arg(long, default_value = "thread2", value_name = "NAME")]
-    block: String,
-    /// Fixes of the source's errata: a profile (spec, repaired), all profiles, or a mask like 0x5a.
-    #[arg(long, default_value = "all", value_name = "PROFILE|MASK")]
-    pub fixes: String,
+    /// The block [default: thread2].
+    #[arg(long, value_name = "NAME")]
+    block: Option<String>,
+    /// Fixes of the source's errata: a profile (spec, repaired), all profiles, or a mask like 0x5a
+    /// [default: all].
+    #[arg(long, value_name = "PROFILE|MASK")]
+    fixes: Option<String>,
     /// Another RTL of the block, compiled and loaded at run time: a Verilog file or a folder.
     #[arg(long, value_name = "DIR|FILE")]
     pub rtl: Option<PathBuf>,
@@ -25,12 +26,37 @@ pub struct Target {
 impl Target {
     /// The block.
     pub fn block(&self) -> Result<&'static dyn AnyBlock, Error> {
-        find_block(&self.block)
+        find_block(self.block.as_deref().unwrap_or("thread2"))
+    }
+
+    /// The block and the fixes of a case's name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there are none of that name, or if the options say otherwise.
+    pub fn of_case(
+        &self,
+        block: &str,
+        fixes: &str,
+    ) -> Result<(&'static dyn AnyBlock, Vec<Fixes>), Error> {
+        let clash = |option: &str, given: &Option<String>, named: &str| match given {
+            Some(given) if given != named => {
+                let message =
+                    format!("--case names {named}, {option} says {given}; leave {option} out");
+                Err(Error::Usage(message))
+            }
+            _ => Ok(()),
+        };
+        clash("--block", &self.block, block)?;
+        clash("--fixes", &self.fixes, fixes)?;
+        let block = find_block(block)?;
+        let fixes = Fixes::parse(fixes, block.profiles())
+            .map_err(|message| Error::Usage(format!("--case: {message}")))?;
+        Ok((block, fixes))
     }
 
     /// The fixes, as the block knows them.
     pub fn fixes(&self, block: &dyn AnyBlock) -> Result<Vec<Fixes>, Error> {
-        Fixes::parse(&self.fixes, block.profiles())
+        Fixes::parse(self.fixes.as_deref().unwrap_or("all"), block.profiles())
             .map_err(|message| Error::Usage(format!("--fixes: {message}")))
     }
 

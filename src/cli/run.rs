@@ -1,15 +1,15 @@
 //! `cosim run`.
 
-use super::options::{Format, Target, find_block};
+use super::options::{Format, Target};
 use super::summary::Summary;
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
-use crate::engine::{Session, Setup};
+use crate::engine::{AnyBlock, Session, Setup};
 use crate::error::Error;
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
 use crate::runner::{
-    self, Case, End, Failures, Fixes, Header, Keep, Limits, Plan, Progress, RunDirectory, Shard,
-    Tally, Timing,
+    self, Case, End, Failures, Fixes, Header, Keep, Limits, MOST_CASES, Plan, Progress,
+    RunDirectory, Shard, Tally, Timing,
 };
 use crate::vector::Origin;
 use clap::Args;
@@ -33,13 +33,14 @@ pub struct Arguments {
     #[command(flatten)]
     target: Target,
     /// Seed of the run: a number, or `random`.
-    #[arg(long, default_value = "1", value_name = "N")]
+    #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
     seed: Seed,
     /// Cases of each profile and scenario [default: 400, or no end with --time].
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(0..MOST_CASES))]
     cases: Option<u64>,
     /// Packets of a case.
-    #[arg(long, default_value_t = PACKETS, value_name = "N",
+    #[arg(long, default_value_t = PACKETS, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
     packets: u32,
     /// A scenario, built in or in a JSON file; may be given more than once [default: all].
@@ -49,16 +50,19 @@ pub struct Arguments {
     #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"])]
     case: Option<String>,
     /// Threads [default: all cores].
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// The run directory [default: runs/SEED].
+    /// The run directory [default: runs/SEED, runs/SEED-CASE with --case].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// End after that many failures.
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
     max_failures: Option<u64>,
     /// Begin no case after that time, as in 90s or 10m.
-    #[arg(long, value_name = "DURATION", value_parser = humantime::parse_duration)]
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true,
+          value_parser = humantime::parse_duration)]
     time: Option<Duration>,
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
@@ -70,7 +74,7 @@ pub struct Arguments {
     #[arg(long)]
     no_waves: bool,
     /// Keep the vectors of the first N matching cases, too.
-    #[arg(long, value_name = "N", default_value_t = 0)]
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     save_vectors: u64,
     /// A case whose model does not return for so long hangs.
     #[arg(long, value_name = "DURATION", default_value = "60s",
@@ -122,7 +126,7 @@ impl FromStr for CaseName {
         let wrong =
             || Error::Usage(format!("--case: `{text}` is not BLOCK/PROFILE/SCENARIO/INDEX"));
         let [block, fixes, scenario, index] = parts[..] else { return Err(wrong()) };
-        let index = index.parse().ok().filter(|index| *index < u64::MAX).ok_or_else(wrong)?;
+        let index = index.parse().ok().filter(|index| *index < MOST_CASES).ok_or_else(wrong)?;
         Ok(Self {
             block: block.to_owned(),
             fixes: fixes.to_owned(),
@@ -135,14 +139,12 @@ impl FromStr for CaseName {
 /// Runs a regression.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let case: Option<CaseName> = arguments.case.as_deref().map(str::parse).transpose()?;
-    let block = match &case {
-        Some(case) => find_block(&case.block)?,
-        None => arguments.target.block()?,
-    };
-    let fixes = match &case {
-        Some(case) => Fixes::parse(&case.fixes, block.profiles())
-            .map_err(|message| Error::Usage(format!("--case: {message}")))?,
-        None => arguments.target.fixes(block)?,
+    let (block, fixes) = match &case {
+        Some(case) => arguments.target.of_case(&case.block, &case.fixes)?,
+        None => {
+            let block = arguments.target.block()?;
+            (block, arguments.target.fixes(block)?)
+        }
     };
     let scenarios = match &case {
         // A scenario from a file is still to be named by its file.
@@ -166,9 +168,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     warn_of_other_build(arguments.build.as_deref());
 
     let rtl = arguments.target.rtl();
-    let rtl_identity = block.rtl_identity(&rtl)?;
     let setup = Setup { fixes, scenarios, packets: arguments.packets, rtl: rtl.clone() };
     let session = block.session(&setup)?;
+    let mask = setup.fixes.first().map_or(0, |fixes| fixes.mask);
+    let rtl_identity = block.rtl_identity(&rtl, mask)?;
     let plan = Plan {
         block: block.name(),
         seed,
@@ -194,9 +197,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         shard: plan.shard.to_string(),
         scenarios: plan.scenarios.clone(),
     };
-    let folder =
-        arguments.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(seed.to_string()));
-    let reproduce = Reproduce::new(arguments, &rtl, seed);
+    // A case alone must not take the place of the run that it comes from.
+    let name = match &case {
+        Some(_) => format!("{seed}-{}", arguments.case.as_deref().unwrap_or("").replace('/', "-")),
+        None => seed.to_string(),
+    };
+    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name));
+    let reproduce = Reproduce::new(arguments, block, &rtl, seed);
     let origin = Origin {
         seed: Some(seed),
         build: Some(crate::BUILD.to_owned()),
@@ -306,11 +313,12 @@ impl Progress for Observer {
 struct Reproduce {
     before: Vec<String>,
     after: Vec<String>,
-    scenarios: Vec<String>,
+    /// The scenarios' files, in the order of the scenarios; `None` for one that is built in.
+    files: Vec<Option<String>>,
 }
 
 impl Reproduce {
-    fn new(arguments: &Arguments, rtl: &Rtl, seed: u64) -> Self {
+    fn new(arguments: &Arguments, block: &dyn AnyBlock, rtl: &Rtl, seed: u64) -> Self {
         let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
         let before = vec![program, "run".to_owned(), "--seed".to_owned(), seed.to_string()];
         let mut after = Vec::new();
@@ -321,16 +329,17 @@ impl Reproduce {
             after.extend(["--rtl".to_owned(), path.display().to_string()]);
         }
         after.extend(["--build".to_owned(), crate::BUILD.to_owned()]);
-        Self { before, after, scenarios: arguments.scenario.clone() }
+        // A scenario's file is not in the case's name.
+        let built_in = block.scenarios();
+        let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
+        let files = arguments.scenario.iter().map(|given| is_file(given).then(|| given.clone()));
+        Self { before, after, files: files.collect() }
     }
 
     fn command(&self, case: &Case) -> String {
         let mut words = self.before.clone();
         words.extend(["--case".to_owned(), case.name.clone()]);
-        // A scenario's file is not in the case's name.
-        if let Some(file) =
-            self.scenarios.get(case.scenario).filter(|name| name.contains(['.', '/']))
-        {
+        if let Some(Some(file)) = self.files.get(case.scenario) {
             words.extend(["--scenario".to_owned(), file.clone()]);
         }
         words.extend(self.after.iter().cloned());

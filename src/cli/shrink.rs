@@ -31,7 +31,7 @@ pub struct Arguments {
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
     /// Cycles that may be run in search of it.
-    #[arg(long, value_name = "CYCLES", default_value_t = SHRINK_BUDGET)]
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = SHRINK_BUDGET)]
     budget: u64,
     /// Show no progress.
     #[arg(long)]

@@ -7,7 +7,7 @@ mod results;
 mod tally;
 
 pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET};
-pub use plan::{Case, Fixes, Plan, Shard, case_seed};
+pub use plan::{Case, Fixes, MOST_CASES, Plan, Shard, case_seed};
 pub use pool::{End, Limits, Progress, run};
 pub use results::{Header, RunDirectory, Timing};
 pub use tally::{ProfileTally, Tally, Totals};

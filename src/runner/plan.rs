@@ -75,6 +75,9 @@ impl Case {
     }
 }
 
+/// Cases of a profile and scenario are counted below this, so that places of cases never overflow.
+pub const MOST_CASES: u64 = 1 << 48;
+
 /// The seed of the case `name` in a run with `seed`.
 pub fn case_seed(seed: u64, name: &str) -> u64 {
     let hash = Sha256::new_with_prefix(format!("{seed}:{name}")).finalize();
@@ -94,8 +97,10 @@ impl Shard {
     /// The whole run.
     pub const WHOLE: Self = Self { index: 1, count: 1 };
 
-    fn has(self, place: u64) -> bool {
-        place % self.count == self.index - 1
+    /// The first place of this part from `start` on.
+    fn first_from(self, start: u64) -> u64 {
+        let ahead = (self.index - 1 + self.count - start % self.count) % self.count;
+        start.saturating_add(ahead)
     }
 
     /// How many places below `end` are in this part.
@@ -146,7 +151,10 @@ impl Plan {
     /// The cases to run, in order.
     pub fn iter(&self) -> impl Iterator<Item = Case> + '_ {
         let columns = self.columns();
-        self.places().filter(|place| self.shard.has(*place)).map(move |place| {
+        let places = self.places();
+        let first = self.shard.first_from(places.start);
+        let step = usize::try_from(self.shard.count).unwrap_or(usize::MAX);
+        (first..places.end).step_by(step).map(move |place| {
             let (index, column) = (place / columns, (place % columns) as usize);
             let profile = column / self.scenarios.len();
             let scenario = column % self.scenarios.len();

@@ -54,6 +54,29 @@ impl Verilated {
     pub fn header(&self) -> PathBuf {
         self.dir.join(format!("{}.h", self.prefix))
     }
+
+    /// Every file of the design that Verilator read, included ones too, as absolute paths; not
+    /// those of Verilator itself.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn files_read(&self, verilator: &Verilator) -> Result<Vec<PathBuf>, Error> {
+        let path = self.dir.join(format!("{}__verFiles.dat", self.prefix));
+        let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
+        let mut files = Vec::new();
+        // A source's line is `S <size> <inode> <times> "<path>"`, with a hash before the path in newer
+        // versions.
+        for line in text.lines().filter(|line| line.starts_with('S')) {
+            let Some(file) = line.rsplit('"').nth(1) else { continue };
+            let file = std::path::absolute(file).map_err(Error::io(Path::new(file)))?;
+            let is_tool = file.file_name().is_some_and(|name| name == "verilator_bin");
+            if !is_tool && !file.starts_with(verilator.root()) {
+                files.push(file);
+            }
+        }
+        files.sort();
+        Ok(files)
+    }
 }
 
 impl Design {
