@@ -112,7 +112,8 @@ pub trait Session: Send + Sync {
         recorded: Option<&Verdict>,
     ) -> Result<String, Error>;
 
-    /// The vector of a failing case, shrunk with at most `budget` cycles.
+    /// The vector of a failing case, shrunk with at most `budget` cycles; if it is cancelled, with as
+    /// many as there were until then.
     ///
     /// # Errors
     /// As [`Session::vector`].
@@ -122,6 +123,7 @@ pub trait Session: Send + Sync {
         outcome: &Outcome,
         origin: Origin,
         budget: u64,
+        watch: &Watch,
     ) -> Result<ShrunkVector, Error>;
 }
 
@@ -272,11 +274,12 @@ impl<B: Block> Session for BlockSession<B> {
         outcome: &Outcome,
         origin: Origin,
         budget: u64,
+        watch: &Watch,
     ) -> Result<ShrunkVector, Error> {
         let (fixes, kind) = &self.models[case.profile];
         let stimulus = self.stimulus(case);
-        let shrunk = shrink::shrink(&stimulus, outcome, fixes.mask, kind, budget, &mut ())?;
-        ShrunkVector::new(fixes, origin, shrunk)
+        let shrunk = shrink::shrink(&stimulus, outcome, fixes.mask, kind, budget, watch, &mut ())?;
+        ShrunkVector::new(fixes, origin, outcome, shrunk)
     }
 }
 

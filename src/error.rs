@@ -44,15 +44,19 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
+    /// A model never came back: the failure is the RTL's.
+    #[error("{0}")]
+    Stuck(String),
     /// The machine does not let us work.
     #[error("{0}")]
     Environment(String),
 }
 
 impl Error {
-    /// The command's exit code: 2 for what the user gave, 3 for what the machine lacks.
+    /// The command's exit code: 1 for what the RTL did, 2 for what the user gave, 3 for what the machine lacks.
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
+            Self::Stuck(_) => 1,
             Self::Usage(_) | Self::Input { .. } | Self::File { .. } => 2,
             Self::Build(_) | Self::Model(_) | Self::Write { .. } | Self::Environment(_) => 3,
         })

@@ -194,6 +194,10 @@ fn verilog_below(path: &Path) -> Result<Vec<PathBuf>, Error> {
     if path.is_file() {
         return Ok(vec![path.to_owned()]);
     }
+    if !path.is_dir() {
+        let message = "is neither a Verilog file nor a folder with some".to_owned();
+        return Err(Error::File { path: path.to_owned(), message });
+    }
     let mut files = Vec::new();
     for entry in WalkDir::new(path).follow_links(true).sort_by_file_name() {
         let entry = entry.map_err(|error| Error::File {

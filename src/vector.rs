@@ -6,7 +6,8 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fs;
+use std::fs::{self, File};
+use std::io::Read;
 use std::path::{Path, PathBuf};
 
 /// The only value of a vector's `format`.
@@ -71,7 +72,7 @@ pub struct VectorFile {
 #[derive(Deserialize)]
 struct Head {
     format: String,
-    version: u64,
+    version: Value,
     block: String,
     #[serde(rename = "stimulus", default)]
     _stimulus: IgnoredAny,
@@ -88,15 +89,33 @@ impl VectorFile {
         if metadata.is_dir() {
             return Err(file_error("is a folder, expected a vector's JSON file".to_owned()));
         }
+        let too_large =
+            || Err(file_error(format!("is too large, a vector has at most {} MiB", LARGEST >> 20)));
         if metadata.len() > LARGEST {
-            let message = format!(
-                "has {} MiB, a vector has at most {} MiB",
-                metadata.len() >> 20,
-                LARGEST >> 20
-            );
-            return Err(file_error(message));
+            return too_large();
         }
-        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        // What is no regular file has no length before it is read.
+        let mut bytes = Vec::new();
+        let file = File::open(path).map_err(|error| Error::unreadable(path, &error))?;
+        file.take(LARGEST + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| Error::unreadable(path, &error))?;
+        if bytes.len() as u64 > LARGEST {
+            return too_large();
+        }
+        if bytes.iter().all(u8::is_ascii_whitespace) {
+            return Err(file_error("is empty, expected a vector's JSON".to_owned()));
+        }
+        let text = String::from_utf8(bytes).map_err(|error| {
+            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+            let line_start = good.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+            Error::Input {
+                path: path.to_owned(),
+                line: good.iter().filter(|byte| **byte == b'\n').count() + 1,
+                column: String::from_utf8_lossy(&good[line_start..]).chars().count() + 1,
+                message: "is not UTF-8, expected a vector's JSON".to_owned(),
+            }
+        })?;
         Self::from_text(text, path)
     }
 
@@ -111,7 +130,7 @@ impl VectorFile {
             let message = format!("format is `{}`, expected `{FORMAT}`", head.format);
             return Err(file_error(message));
         }
-        if head.version != VERSION {
+        if head.version != json!(VERSION) {
             let message = format!("version is {}, this program reads {VERSION}", head.version);
             return Err(file_error(message));
         }

@@ -46,7 +46,7 @@ fn the_good_vector_is_good() {
 
 #[test]
 fn what_is_no_json_or_no_vector() {
-    refused("", "1:0: EOF");
+    refused("", "is empty");
     refused("not json", "1:2: expected ident");
     refused("[1, 2]", "expected");
     refused("{}", "missing field `format`");
@@ -115,7 +115,7 @@ fn a_folder_a_huge_file_and_one_that_may_not_be_read() {
     fs::write(&binary, [0xff, 0xfe, 0x00, 0x80]).unwrap();
     let output = run(["replay", binary.to_str().unwrap()]);
     assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("cannot be read"), "{}", text(&output));
+    assert!(text(&output).contains("binary.json:1:1: is not UTF-8"), "{}", text(&output));
 
     let secret = folder.path().join("secret.json");
     fs::write(&secret, good()).unwrap();

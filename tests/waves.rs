@@ -129,7 +129,7 @@ fn a_trace_is_whole_after_an_interruption() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let arguments = ["run", "--cases", "1", "--scenario", "backpressure", "--fixes", "spec"];
-    let more = ["--packets", "30000", "--save-vectors", "1", "--out", out.to_str().unwrap()];
+    let more = ["--packets", "20000", "--save-vectors", "1", "--out", out.to_str().unwrap()];
     assert_eq!(code(&run(arguments.iter().chain(&more))), 0);
     let vector = files(&out.join("saved"), "json").remove(0);
     let trace = folder.path().join("cut.vcd");

@@ -1,11 +1,12 @@
 //! `cosim explain`.
 
-use super::options::Format;
-use super::print_json;
+use super::options::{Format, Patience};
 use super::replay::load;
+use super::{INTERRUPTED, interruption, print_json};
 use crate::engine::{CycleLine, Difference, Explanation, Step};
 use crate::error::Error;
 use crate::models::Rtl;
+use crate::runner::guarded;
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use std::env;
@@ -13,6 +14,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -37,17 +39,23 @@ pub struct Arguments {
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 /// Explains what a vector does now.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
-    let explanations = vector
-        .fixes(arguments.fixes.as_deref())?
-        .iter()
-        .map(|fixes| vector.explain(fixes, &rtl))
-        .collect::<Result<Vec<Explanation>, Error>>()?;
+    let (work, all) = (Arc::clone(&vector), vector.fixes(arguments.fixes.as_deref())?);
+    let interrupted = interruption(|| {})?;
+    let explanations = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
+        let explain = |fixes| work.explain(fixes, &rtl, watch);
+        all.iter().map(explain).collect::<Result<Vec<Explanation>, Error>>()
+    })??;
+    if interrupted() {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
     match arguments.format {
         Format::Json => print_json(&explanations)?,
         Format::Text => {

@@ -73,9 +73,10 @@ pub fn main() -> ExitCode {
     }
 }
 
-/// A number of things, as in "1 case" and "2 cases".
+/// A number of things, as in "1 case", "2 cases" and "0 crashes".
 fn counted(number: u64, thing: &str) -> String {
-    format!("{number} {thing}{}", if number == 1 { "" } else { "s" })
+    let plural = if thing.ends_with("sh") || thing.ends_with("ch") { "es" } else { "s" };
+    format!("{number} {thing}{}", if number == 1 { "" } else { plural })
 }
 
 /// Prints JSON on standard output.

@@ -6,7 +6,8 @@ use crate::error::Error;
 use crate::models::Rtl;
 use crate::runner::Fixes;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Which block, under which fixes, from which RTL.
 #[derive(Debug, Clone, Args)]
@@ -72,6 +73,32 @@ pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
         let names: Vec<&str> = blocks::ALL.iter().map(|block| block.name()).collect();
         Error::Usage(format!("`{name}` is no block: expected {}", names.join(", ")))
     })
+}
+
+/// How long a model may take.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Patience {
+    /// A model that does not return for so long hangs.
+    #[arg(long, value_name = "DURATION", default_value = "60s",
+          value_parser = humantime::parse_duration)]
+    pub stuck_after: Duration,
+}
+
+/// A file that is to be written can be: checked before the work that leads to it.
+///
+/// # Errors
+/// [`Error::File`] with the reason.
+pub fn check_output(path: &Path) -> Result<(), Error> {
+    let refuse =
+        |message: &str| Err(Error::File { path: path.to_owned(), message: message.to_owned() });
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if path.is_dir() {
+        return refuse("is a folder, expected the name of a file to write");
+    }
+    match folder {
+        Some(folder) if !folder.is_dir() => refuse("cannot be written: its folder does not exist"),
+        _ => Ok(()),
+    }
 }
 
 /// How results are printed.

@@ -1,11 +1,12 @@
 //! `cosim replay`.
 
-use super::options::{Format, find_block};
-use super::{interruption, print_json, print_text};
+use super::options::{Format, Patience, check_output, find_block};
+use super::{INTERRUPTED, interruption, print_json, print_text};
 use crate::engine::{LoadedVector, Replayed, Waves};
 use crate::error::Error;
 use crate::harness::{Signature, Verdict, Watch};
 use crate::models::Rtl;
+use crate::runner::guarded;
 use crate::vector::VectorFile;
 use clap::Args;
 use serde_json::{Value, json};
@@ -43,10 +44,13 @@ pub struct Arguments {
     /// Print failures only.
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 /// Reads a vector; its block must be `expected`, if one is.
-pub fn load(path: &Path, expected: Option<&str>) -> Result<Box<dyn LoadedVector>, Error> {
+pub fn load(path: &Path, expected: Option<&str>) -> Result<Arc<dyn LoadedVector>, Error> {
+    expected.map(find_block).transpose()?;
     let file = VectorFile::read(path)?;
     let wrong = |message: String| Error::File { path: path.to_owned(), message };
     let block = find_block(&file.block).map_err(|error| wrong(format!("block: {error}")))?;
@@ -55,13 +59,14 @@ pub fn load(path: &Path, expected: Option<&str>) -> Result<Box<dyn LoadedVector>
     {
         return Err(wrong(format!("is a vector of block {}, not of {expected}", file.block)));
     }
-    block.load(&file)
+    Ok(Arc::from(block.load(&file)?))
 }
 
 /// Replays vectors.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(trace) = &arguments.trace {
         Waves::format(trace)?;
+        check_output(trace)?;
     }
     // All are read before the first is run: a bad one changes nothing.
     let mut runs = Vec::new();
@@ -77,29 +82,34 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let waves = arguments.trace.clone().map(|path| Waves { path, all: arguments.trace_all });
     let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
-    let watch = Arc::new(Watch::default());
-    let cancelled = Arc::clone(&watch);
-    let interrupted = interruption(move || cancelled.cancel())?;
+    let interrupted = interruption(|| {})?;
 
     let mut failed = false;
     let mut reports = Vec::new();
-    for (path, vector, fixes) in &runs {
-        for fixes in fixes {
-            let replayed = vector.replay(fixes, &rtl, waves.as_ref(), &watch)?;
-            if interrupted() {
-                return Ok(ExitCode::from(super::INTERRUPTED));
-            }
-            let ok = if arguments.expect_recorded {
-                replayed.is_recorded == Some(true)
-            } else {
-                replayed.outcome.verdict == Verdict::Match
-            };
-            failed |= !ok;
-            match arguments.format {
-                Format::Json => reports.push(report(path, &fixes.name, &replayed, ok)),
-                Format::Text if ok && arguments.quiet => {}
-                Format::Text => print_text(&line(path, &fixes.name, &replayed, ok))?,
-            }
+    for (path, vector, fixes) in runs
+        .iter()
+        .flat_map(|(path, vector, fixes)| fixes.iter().map(move |fixes| (path, vector, fixes)))
+    {
+        let (vector, name) = (Arc::clone(vector), fixes.name.clone());
+        let (fixes, rtl, waves) = (fixes.clone(), rtl.clone(), waves.clone());
+        let work = move |watch: &Watch| vector.replay(&fixes, &rtl, waves.as_ref(), watch);
+        let replayed = match guarded(arguments.patience.stuck_after, &interrupted, work) {
+            Err(Error::Stuck(_)) => Replayed::stuck(),
+            other => other??,
+        };
+        if interrupted() {
+            break;
+        }
+        let ok = if arguments.expect_recorded {
+            replayed.is_recorded == Some(true)
+        } else {
+            replayed.outcome.verdict == Verdict::Match
+        };
+        failed |= !ok;
+        match arguments.format {
+            Format::Json => reports.push(report(path, &name, &replayed, ok)),
+            Format::Text if ok && arguments.quiet => {}
+            Format::Text => print_text(&line(path, &name, &replayed, ok))?,
         }
     }
     if arguments.format == Format::Json {
@@ -107,7 +117,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     } else if let Some(waves) = &waves {
         print_text(&format!("waves: {}", waves.path.display()))?;
     }
-    Ok(ExitCode::from(u8::from(failed)))
+    Ok(ExitCode::from(if interrupted() { INTERRUPTED } else { u8::from(failed) }))
 }
 
 fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> Value {

@@ -1,6 +1,6 @@
 //! `cosim run`.
 
-use super::options::{Format, Target};
+use super::options::{Format, Patience, Target};
 use super::summary::Summary;
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::engine::{AnyBlock, Session, Setup};
@@ -25,6 +25,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const PACKETS: u32 = 64;
+/// Packets of a case at most: its vector must not be larger than vectors may be.
+const MOST_PACKETS: i64 = 20_000;
 const CASES: u64 = 400;
 
 /// What to run.
@@ -41,7 +43,7 @@ pub struct Arguments {
     cases: Option<u64>,
     /// Packets of a case.
     #[arg(long, default_value_t = PACKETS, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u32).range(1..=1_000_000))]
+          value_parser = clap::value_parser!(u32).range(1..=MOST_PACKETS))]
     packets: u32,
     /// A scenario, built in or in a JSON file; may be given more than once [default: all].
     #[arg(long, value_name = "NAME|FILE")]
@@ -76,10 +78,8 @@ pub struct Arguments {
     /// Keep the vectors of the first N matching cases, too.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     save_vectors: u64,
-    /// A case whose model does not return for so long hangs.
-    #[arg(long, value_name = "DURATION", default_value = "60s",
-          value_parser = humantime::parse_duration)]
-    stuck_after: Duration,
+    #[command(flatten)]
+    patience: Patience,
     /// The build a failure was seen with; a warning tells if this one differs.
     #[arg(long, value_name = "ID")]
     build: Option<String>,
@@ -210,11 +210,26 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         rtl: Some(header.rtl.clone()),
         ..Origin::default()
     };
-    let keep = Keep { shrink: !arguments.no_shrink, waves: !arguments.no_waves };
+    let keep = Keep {
+        shrink: !arguments.no_shrink,
+        waves: !arguments.no_waves,
+        stuck_after: arguments.patience.stuck_after,
+    };
+    let interrupted = Arc::new(AtomicBool::new(false));
+    let stop = Arc::clone(&interrupted);
+    let _ = interruption(move || stop.store(true, Ordering::Relaxed))?;
     let mut observer = Observer {
         tally: Tally::new(block, &plan),
         directory: RunDirectory::begin(&folder, &header)?,
-        failures: Failures::new(block, session.clone(), rtl, &folder, origin.clone(), keep),
+        failures: Failures::new(
+            block,
+            session.clone(),
+            rtl,
+            &folder,
+            origin.clone(),
+            keep,
+            Arc::clone(&interrupted),
+        ),
         session: session.clone(),
         profiles: plan.profiles.clone(),
         origin,
@@ -225,11 +240,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         threads,
         max_failures: arguments.max_failures,
         time: arguments.time,
-        stuck_after: arguments.stuck_after,
+        stuck_after: arguments.patience.stuck_after,
     };
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let stop = Arc::clone(&interrupted);
-    let _ = interruption(move || stop.store(true, Ordering::Relaxed))?;
     let begin = Instant::now();
     let end = runner::run(&session, &plan, &limits, &interrupted, &mut observer)?;
     let elapsed = begin.elapsed();

@@ -1,16 +1,20 @@
 //! `cosim shrink`.
 
+use super::options::{Format, Patience, check_output};
 use super::replay::load;
-use super::{counted, is_watched, print_text};
-use crate::engine::ShrinkProgress;
+use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
+use crate::engine::{ShrinkProgress, ShrunkVector};
 use crate::error::Error;
+use crate::harness::Signature;
 use crate::models::Rtl;
-use crate::runner::{Fixes, SHRINK_BUDGET};
+use crate::runner::{Fixes, SHRINK_BUDGET, guarded};
 use clap::Args;
 use indicatif::ProgressBar;
+use serde_json::json;
 use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 /// A failing vector to make smaller.
 #[derive(Debug, Args)]
@@ -33,9 +37,14 @@ pub struct Arguments {
     /// Cycles that may be run in search of it.
     #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = SHRINK_BUDGET)]
     budget: u64,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
     /// Show no progress.
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 struct Bar(ProgressBar);
@@ -56,21 +65,43 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Err(Error::Usage(message.to_owned()));
     };
     let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
-    let hidden = arguments.quiet || !is_watched();
-    let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
-    let shrunk = vector.shrink(fixes, &rtl, arguments.budget, &mut bar)?;
-    bar.0.finish_and_clear();
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
+    check_output(&out)?;
+    let hidden = arguments.quiet || !is_watched();
+    let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
+    let interrupted = interruption(|| {})?;
+    let (work, fixes, budget) = (Arc::clone(&vector), fixes.clone(), arguments.budget);
+    let shrunk = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
+        let shrunk = work.shrink(&fixes, &rtl, budget, watch, &mut bar);
+        bar.0.finish_and_clear();
+        shrunk
+    })??;
     fs::write(&out, &shrunk.text).map_err(Error::write(&out))?;
-    let budget = if shrunk.out_of_budget { ", ended by --budget" } else { "" };
-    print_text(&format!(
-        "{}: {}, {}, {} tried{budget}\n  {}",
-        out.display(),
-        counted(shrunk.outcome.packets, "packet"),
-        counted(shrunk.outcome.cycles, "cycle"),
-        counted(shrunk.tried, "candidate"),
-        shrunk.outcome.verdict
-    ))?;
-    Ok(ExitCode::SUCCESS)
+    let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;
+    let ended = match (interrupted(), out_of_budget) {
+        (true, _) => ", interrupted",
+        (false, true) => ", ended by --budget",
+        (false, false) => "",
+    };
+    match arguments.format {
+        Format::Json => print_json(&json!({
+            "vector": out,
+            "packets": outcome.packets,
+            "cycles": outcome.cycles,
+            "candidates": tried,
+            "complete": ended.is_empty(),
+            "signature": Signature::of(&outcome.verdict),
+            "outcome": outcome.verdict,
+        }))?,
+        Format::Text => print_text(&format!(
+            "{}: {}, {}, {} tried{ended}\n  {}",
+            out.display(),
+            counted(outcome.packets, "packet"),
+            counted(outcome.cycles, "cycle"),
+            counted(*tried, "candidate"),
+            outcome.verdict
+        ))?,
+    }
+    Ok(ExitCode::from(if interrupted() { INTERRUPTED } else { 0 }))
 }

@@ -77,13 +77,15 @@ impl Summary<'_> {
         };
         let _ = writeln!(
             text,
-            "{verdict}  {block}, seed {seed}: {cases} cases, {} of them failed; {packets} packets, {} \
-             cycles compared in {:.1} s ({} cycles/s, {} threads)",
+            "{verdict}  {block}, seed {seed}: {}, {} of them failed; {}, {} cycles compared in {:.1} s \
+             ({} cycles/s, {})",
+            counted(cases, "case"),
             self.tally.totals.failures(),
+            counted(packets, "packet"),
             short(cycles as f64),
             self.timing.seconds,
             short(self.timing.cycles_per_second),
-            self.timing.threads,
+            counted(self.timing.threads as u64, "thread"),
         );
         let _ = writeln!(text, "      build {build}, RTL {rtl}, Verilator {verilator}");
         if cycles == 0 {
@@ -103,7 +105,11 @@ impl Summary<'_> {
             let Totals { mismatched, hung, check_failed, crashed, .. } = self.tally.totals;
             let _ = writeln!(
                 text,
-                "\n{mismatched} mismatches, {hung} hangs, {check_failed} failed checks, {crashed} crashes"
+                "\n{}, {}, {}, {}",
+                counted(mismatched, "mismatch"),
+                counted(hung, "hang"),
+                counted(check_failed, "failed check"),
+                counted(crashed, "crash"),
             );
         }
         for group in self.failures.iter().take(GROUPS_SHOWN) {

@@ -2,7 +2,7 @@
 
 use super::replay;
 use crate::error::Error;
-use crate::harness::{self, Block, Outcome, Signature, Stimulus, Verdict};
+use crate::harness::{Block, Outcome, Signature, Stimulus, Verdict, Watch};
 use crate::models::Rtl;
 use crate::observe::Record;
 use crate::runner::Fixes;
@@ -83,9 +83,10 @@ pub fn explain<B: Block>(
     stimulus: &Stimulus<B>,
     fixes: &Fixes,
     rtl: &Rtl,
+    watch: &Watch,
 ) -> Result<Explanation, Error> {
-    let outcome = replay::replay(stimulus, fixes, rtl, &harness::Watch::default())?;
-    let records = replay::record(stimulus, fixes, rtl, &outcome, BEFORE, AFTER)?;
+    let outcome = replay::replay(stimulus, fixes, rtl, watch)?;
+    let records = replay::record(stimulus, fixes, rtl, &outcome, [BEFORE, AFTER], watch)?;
     let decisive = decisive_cycle(&outcome);
     let place = records.iter().position(|record| Some(record.cycle) == decisive);
     let here = place.and_then(|place| records.get(place));

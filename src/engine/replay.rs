@@ -89,20 +89,20 @@ fn undate(path: &Path) -> Result<(), Error> {
     file.write_all(&blank).map_err(Error::write(path))
 }
 
-/// Runs a stimulus again and keeps the cycles around its end.
+/// Runs a stimulus again and keeps the cycles around its end: so many before it, so many after it.
 pub fn record<B: Block>(
     stimulus: &Stimulus<B>,
     fixes: &Fixes,
     rtl: &Rtl,
     outcome: &Outcome,
-    before: u64,
-    after: u64,
+    [before, after]: [u64; 2],
+    watch: &Watch,
 ) -> Result<VecDeque<Record<B>>, Error> {
     let kind = rtl.observed::<B>(fixes.mask, Tracing::Off)?;
     let end = end_of(outcome);
     let window = end.saturating_sub(before)..end.saturating_add(after + 1);
     let mut observed = Observed::<B>::new(&kind, window, after)?;
-    harness::run(stimulus, fixes.mask, &mut observed, &Watch::default());
+    harness::run(stimulus, fixes.mask, &mut observed, watch);
     Ok(observed.finish())
 }
 

@@ -12,7 +12,7 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A vector, as commands use it.
-pub trait LoadedVector {
+pub trait LoadedVector: Send + Sync {
     /// The fixes it is to be replayed with: those given, else its own.
     ///
     /// # Errors
@@ -46,6 +46,7 @@ pub trait LoadedVector {
         fixes: &Fixes,
         rtl: &Rtl,
         budget: u64,
+        watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
 
@@ -53,7 +54,7 @@ pub trait LoadedVector {
     ///
     /// # Errors
     /// If the model cannot be built.
-    fn explain(&self, fixes: &Fixes, rtl: &Rtl) -> Result<Explanation, Error>;
+    fn explain(&self, fixes: &Fixes, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error>;
 }
 
 /// What a replay did.
@@ -65,6 +66,15 @@ pub struct Replayed {
     pub is_recorded: Option<bool>,
     /// Hits of the rules that were hit, by name.
     pub rules: BTreeMap<&'static str, u64>,
+}
+
+impl Replayed {
+    /// A replay whose model never returned.
+    pub fn stuck() -> Self {
+        let mut outcome = Outcome::crashed(None, String::new(), 0);
+        outcome.verdict = Verdict::Hang { cycle: None, state: "unknown".to_owned() };
+        Self { outcome, is_recorded: None, rules: BTreeMap::new() }
+    }
 }
 
 /// A smaller vector.
@@ -84,10 +94,14 @@ impl ShrunkVector {
     /// The vector of what shrinking left.
     pub(super) fn new<B: Block>(
         fixes: &Fixes,
-        origin: Origin,
+        mut origin: Origin,
+        before: &Outcome,
         shrunk: Shrunk<B>,
     ) -> Result<Self, Error> {
         let Shrunk { stimulus, outcome, tried, out_of_budget } = shrunk;
+        // What the vector says of itself is about what it does now.
+        origin.about =
+            origin.about.replace(&before.verdict.to_string(), &outcome.verdict.to_string());
         let recorded = Some(outcome.verdict.clone());
         let text = Vector::new(fixes.name.clone(), origin, stimulus, recorded).to_text()?;
         Ok(Self { text, outcome, tried, out_of_budget })
@@ -153,20 +167,22 @@ impl<B: Block> LoadedVector for Loaded<B> {
         fixes: &Fixes,
         rtl: &Rtl,
         budget: u64,
+        watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
         let stimulus = &self.vector.stimulus;
-        let outcome = replay::replay(stimulus, fixes, rtl, &Watch::default())?;
+        let outcome = replay::replay(stimulus, fixes, rtl, watch)?;
         if Signature::of(&outcome.verdict).is_none() {
             let message = "everything matches, there is nothing to shrink; is this the right RTL?";
             return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
         }
         let kind = rtl.model::<B>(fixes.mask)?;
-        let shrunk = shrink::shrink(stimulus, &outcome, fixes.mask, &kind, budget, progress)?;
-        ShrunkVector::new(fixes, self.vector.origin.clone(), shrunk)
+        let shrunk =
+            shrink::shrink(stimulus, &outcome, fixes.mask, &kind, budget, watch, progress)?;
+        ShrunkVector::new(fixes, self.vector.origin.clone(), &outcome, shrunk)
     }
 
-    fn explain(&self, fixes: &Fixes, rtl: &Rtl) -> Result<Explanation, Error> {
-        explain::explain(&self.vector.stimulus, fixes, rtl)
+    fn explain(&self, fixes: &Fixes, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error> {
+        explain::explain(&self.vector.stimulus, fixes, rtl, watch)
     }
 }

@@ -50,6 +50,10 @@ impl<B: Block> Dut<B> for Echo<B> {
 pub struct Watch {
     cancelled: AtomicBool,
     cycles: AtomicU64,
+    /// Cases begun.
+    cases: AtomicU64,
+    /// A case is being run.
+    runs: AtomicBool,
 }
 
 impl Watch {
@@ -58,9 +62,20 @@ impl Watch {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
+    /// Whether the case was asked to end.
+    pub fn is_cancelled(&self) -> bool {
+        self.cancelled.load(Ordering::Relaxed)
+    }
+
     /// Cycles run so far, now and then.
     pub fn cycles(&self) -> u64 {
         self.cycles.load(Ordering::Relaxed)
+    }
+
+    /// Something that changes as long as cases make progress; `None` while none is run.
+    pub fn progress(&self) -> Option<(u64, u64)> {
+        let runs = self.runs.load(Ordering::Relaxed);
+        runs.then(|| (self.cases.load(Ordering::Relaxed), self.cycles()))
     }
 }
 
@@ -142,6 +157,19 @@ pub struct Outcome {
 
 /// Runs one case from reset to its end.
 pub fn run<B: Block>(
+    stimulus: &Stimulus<B>,
+    mask: u8,
+    dut: &mut impl Dut<B>,
+    watch: &Watch,
+) -> Outcome {
+    watch.cases.fetch_add(1, Ordering::Relaxed);
+    watch.runs.store(true, Ordering::Relaxed);
+    let outcome = run_watched(stimulus, mask, dut, watch);
+    watch.runs.store(false, Ordering::Relaxed);
+    outcome
+}
+
+fn run_watched<B: Block>(
     stimulus: &Stimulus<B>,
     mask: u8,
     dut: &mut impl Dut<B>,

@@ -63,10 +63,13 @@ impl fmt::Display for Verdict {
         f.write_str(self.name())?;
         match self {
             Self::Match | Self::Cancelled => Ok(()),
-            Self::Mismatch(Mismatch { cycle, port, expected, actual, state, rule }) => write!(
-                f,
-                " at cycle {cycle} in {state}, {rule}: {port} is {actual}, expected {expected}"
-            ),
+            Self::Mismatch(Mismatch { cycle, port, expected, actual, state, rule }) => {
+                write!(f, " at cycle {cycle} in {state}")?;
+                if !rule.is_empty() {
+                    write!(f, ", {rule}")?;
+                }
+                write!(f, ": {port} is {actual}, expected {expected}")
+            }
             Self::Hang { cycle: Some(cycle), state } => {
                 write!(f, " at cycle {cycle}: nothing happens any more in {state}")
             }
@@ -115,9 +118,10 @@ impl Signature {
             }
             Verdict::Hang { state, .. } => vec!["hang", state],
             Verdict::CheckFailed { violation, .. } => vec!["check", &violation.check],
-            // The message may hold numbers that vary; its first words do not.
+            // The message may hold paths and numbers that vary; its first words do not.
             Verdict::Crashed { message, .. } => {
-                std::iter::once("crash").chain(message.split_whitespace().take(5)).collect()
+                let words = message.split(['(', ':']).next().unwrap_or("").split_whitespace();
+                std::iter::once("crash").chain(words.take(5)).collect()
             }
         };
         let simple = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
@@ -162,6 +166,6 @@ mod tests {
     fn a_signature_is_a_file_name() {
         let crash =
             Verdict::Crashed { cycle: None, message: "fatal error: a/b.v:3 (x) y z".to_owned() };
-        assert_eq!(Signature::of(&crash).unwrap().to_string(), "crash-fatal-error--a-b-v-3--x--y");
+        assert_eq!(Signature::of(&crash).unwrap().to_string(), "crash-fatal-error");
     }
 }

@@ -1,7 +1,8 @@
 //! What is kept of failing cases: groups by signature, vectors, waves.
 
+use super::guard::guarded;
 use super::plan::Case;
-use crate::engine::{AnyBlock, Session, Waves};
+use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
 use crate::error::Error;
 use crate::harness::{Outcome, Signature, Verdict, Watch};
 use crate::models::Rtl;
@@ -10,6 +11,8 @@ use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
 
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;
@@ -52,6 +55,8 @@ pub struct Keep {
     pub shrink: bool,
     /// Its waves are written.
     pub waves: bool,
+    /// Time after which a model that does not return is given up.
+    pub stuck_after: Duration,
 }
 
 /// Keeps failures, in the order of the plan.
@@ -62,6 +67,7 @@ pub struct Failures {
     folder: PathBuf,
     origin: Origin,
     keep: Keep,
+    interrupted: Arc<AtomicBool>,
     groups: Vec<Group>,
 }
 
@@ -74,9 +80,10 @@ impl Failures {
         folder: &Path,
         origin: Origin,
         keep: Keep,
+        interrupted: Arc<AtomicBool>,
     ) -> Self {
         let folder = folder.to_owned();
-        Self { block, session, rtl, folder, origin, keep, groups: Vec::new() }
+        Self { block, session, rtl, folder, origin, keep, interrupted, groups: Vec::new() }
     }
 
     /// The groups, by first appearance.
@@ -114,16 +121,22 @@ impl Failures {
             outcome.verdict,
             Verdict::Hang { cycle: None, .. } | Verdict::Crashed { cycle: None, .. }
         );
-        let (text, shown) = if self.keep.shrink && !lost {
-            let shrunk = self.session.shrunk(case, outcome, origin, SHRINK_BUDGET)?;
-            if shrunk.out_of_budget {
-                notes.push(format!("shrinking ended after {} candidates", shrunk.tried));
-            }
-            (shrunk.text, shrunk.outcome)
-        } else {
-            (self.session.vector(case, origin, Some(&outcome.verdict))?, outcome.clone())
-        };
+        // As it is first: whatever happens to what follows, the failure is kept.
+        let text = self.session.vector(case, origin.clone(), Some(&outcome.verdict))?;
         self.write(&vector, &text)?;
+        let mut shown = outcome.clone();
+        if self.keep.shrink && !lost {
+            match self.shrink(case, outcome, origin) {
+                Ok(shrunk) => {
+                    if shrunk.out_of_budget {
+                        notes.push(format!("shrinking ended after {} candidates", shrunk.tried));
+                    }
+                    self.write(&vector, &shrunk.text)?;
+                    shown = shrunk.outcome;
+                }
+                Err(error) => notes.push(format!("not shrunk: {error}")),
+            }
+        }
         let waves = format!("failures/{name}.fst");
         let traced = self.keep.waves
             && !lost
@@ -157,12 +170,31 @@ impl Failures {
         fs::write(&path, text).map_err(Error::write(path))
     }
 
+    fn shrink(
+        &self,
+        case: &Case,
+        outcome: &Outcome,
+        origin: Origin,
+    ) -> Result<ShrunkVector, Error> {
+        let (session, case, outcome) = (Arc::clone(&self.session), case.clone(), outcome.clone());
+        self.guarded(move |watch| session.shrunk(&case, &outcome, origin, SHRINK_BUDGET, watch))
+    }
+
     fn trace(&self, vector: &str, waves: &str, fixes: &str) -> Result<(), Error> {
         let loaded = self.block.load(&VectorFile::read(&self.folder.join(vector))?)?;
         let waves = Waves { path: self.folder.join(waves), all: false };
-        for fixes in loaded.fixes(Some(fixes))? {
-            loaded.replay(&fixes, &self.rtl, Some(&waves), &Watch::default())?;
-        }
-        Ok(())
+        let (rtl, fixes) = (self.rtl.clone(), loaded.fixes(Some(fixes))?);
+        self.guarded(move |watch| {
+            fixes
+                .iter()
+                .try_for_each(|fixes| loaded.replay(fixes, &rtl, Some(&waves), watch).map(|_| ()))
+        })
+    }
+
+    fn guarded<T: Send + 'static>(
+        &self,
+        work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
+    ) -> Result<T, Error> {
+        guarded(self.keep.stuck_after, &|| self.interrupted.load(Ordering::Relaxed), work)?
     }
 }

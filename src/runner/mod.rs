@@ -1,12 +1,14 @@
 //! The runner: plans cases, runs them on all cores, and writes what they did.
 
 mod failures;
+mod guard;
 mod plan;
 mod pool;
 mod results;
 mod tally;
 
 pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET};
+pub use guard::guarded;
 pub use plan::{Case, Fixes, MOST_CASES, Plan, Shard, case_seed};
 pub use pool::{End, Limits, Progress, run};
 pub use results::{Header, RunDirectory, Timing};

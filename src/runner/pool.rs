@@ -290,7 +290,14 @@ mod tests {
             unreachable!("the pool writes no vectors")
         }
 
-        fn shrunk(&self, _: &Case, _: &Outcome, _: Origin, _: u64) -> Result<ShrunkVector, Error> {
+        fn shrunk(
+            &self,
+            _: &Case,
+            _: &Outcome,
+            _: Origin,
+            _: u64,
+            _: &Watch,
+        ) -> Result<ShrunkVector, Error> {
             unreachable!("the pool shrinks nothing")
         }
     }

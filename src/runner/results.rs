@@ -190,7 +190,9 @@ fn check_replaceable(folder: &Path) -> Result<(), Error> {
     let Ok(mut entries) = fs::read_dir(folder) else {
         return refuse("is not a folder that can be read; choose another --out");
     };
-    let is_run = [RESULTS, UNFINISHED].iter().any(|name| folder.join(name).exists());
+    let is_results = |text: String| text.contains("\"format\": \"cosim-results\"");
+    let is_run = folder.join(UNFINISHED).exists()
+        || fs::read_to_string(folder.join(RESULTS)).is_ok_and(is_results);
     if entries.next().is_some() && !is_run {
         return refuse("holds something that is not a run; choose another --out");
     }

@@ -48,7 +48,9 @@ impl Port {
 
 /// All inputs, or all outputs, of a model but its clock: a struct without holes, generated from the
 /// ports Verilator reports.
-pub trait Pins: FromBytes + IntoBytes + Immutable + KnownLayout + Copy + 'static {
+pub trait Pins:
+    FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static
+{
     /// The struct's ports, in the order of their offsets.
     const PORTS: &'static [Port];
 

@@ -66,6 +66,7 @@ pub fn shrink<B: Block>(
     mask: u8,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     budget: u64,
+    watch: &Watch,
     progress: &mut dyn ShrinkProgress,
 ) -> Result<Shrunk<B>, Error> {
     let signature = Signature::of(&outcome.verdict)
@@ -82,8 +83,10 @@ pub fn shrink<B: Block>(
         tried: 0,
         kept: 0,
         finest: usize::MAX,
+        watch,
         progress,
     };
+    search.cut_tails();
     search.reduce(FINEST_AT_FIRST);
     if search.draw() {
         search.reduce(FINEST_AT_FIRST);
@@ -112,10 +115,29 @@ struct Search<'a, B: Block> {
     kept: u64,
     /// Into how many pieces a list or a set of numbers is divided at most.
     finest: usize,
+    watch: &'a Watch,
     progress: &'a mut dyn ShrinkProgress,
 }
 
 impl<B: Block> Search<'_, B> {
+    /// Drops what comes after the failure: at most as many elements of a list were used as there were
+    /// packets, or cycles.
+    fn cut_tails(&mut self) {
+        let used = match self.best {
+            Stimulus::Traffic(_) => self.outcome.packets,
+            Stimulus::Cycles(_) => self.outcome.cycles,
+        };
+        let mut pointers = Vec::new();
+        find_lists(&self.json, String::new(), 0, Depth::Outer, &mut pointers);
+        for pointer in pointers {
+            let mut candidate = self.json.clone();
+            if let Some(list) = candidate.pointer_mut(&pointer).and_then(Value::as_array_mut) {
+                list.truncate(used as usize + 1);
+            }
+            self.attempt(candidate);
+        }
+    }
+
     /// Makes the stimulus smaller until nothing helps any more, with lists divided into `finest` pieces at
     /// most; what takes many small steps is left out unless all sizes are allowed.
     fn reduce(&mut self, finest: usize) {
@@ -180,7 +202,7 @@ impl<B: Block> Search<'_, B> {
 
     /// Runs a candidate; keeps it if it fails in the same way.
     fn attempt(&mut self, json: Value) -> bool {
-        if json == self.json {
+        if self.left == 0 || json == self.json {
             return false;
         }
         let Ok(stimulus) = serde_json::from_value::<Stimulus<B>>(json.clone()) else {
@@ -201,8 +223,12 @@ impl<B: Block> Search<'_, B> {
             return false;
         }
         let Ok(mut model) = self.kind.create(BeforeReset::Ones) else { return false };
-        let outcome = harness::run(&stimulus, self.mask, &mut model, &Watch::default());
+        let outcome = harness::run(&stimulus, self.mask, &mut model, self.watch);
         self.tried += 1;
+        if self.watch.is_cancelled() {
+            self.left = 0;
+            return false;
+        }
         // A candidate costs something even if it fails at once.
         self.left = self.left.saturating_sub(outcome.cycles + 100);
         let same = Signature::of(&outcome.verdict).as_ref() == Some(&self.signature)
