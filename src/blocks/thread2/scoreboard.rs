@@ -1,34 +1,48 @@
 //! The judge at transaction level: what a packet owes, and whether it was paid exactly once.
 //!
-//! It walks the WQE's units with a cursor and counts requests, from the traffic and the mask of fixes
-//! alone; it shares no arithmetic with the golden model, and judges both models alike.
+//! It walks the WQE's units with a cursor, keeps its own RQ offsets and counts requests, from the
+//! traffic and the mask of fixes alone; it shares neither arithmetic nor tables with the golden model,
+//! and judges both models alike.
 
+mod codes;
+mod ring;
+
+use self::codes::Operation;
+use self::ring::Ring;
 use super::Thread2;
-use super::layout::{MrData, MrHead, SLOT_BYTES, opcode, status};
-use super::rows::{self, fix};
+use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{Packet, Traffic};
 use crate::harness::{self, Violation};
+use std::fmt;
 
+/// Without F0 a packet whose WQE request waits is lost, once, and nothing more comes of it.
+const LOST: &str = "lost-once";
+/// One WQE is taken for each packet that needs one.
+const WQE: &str = "wqe-taken-once";
 /// Every byte of a SEND's payload is requested once, in order, inside its units.
 const PAYLOAD: &str = "payload-once-in-order";
-/// One CQE for each completing message, none for others, with the right status.
-const CQE: &str = "cqe-per-message";
+/// One MR check for each RDMA operation, of the memory that its packet names.
+const REMOTE: &str = "remote-access-once";
 /// One step of the RQ for each consumed WQE.
 const RQ_STEP: &str = "rq-step-per-message";
+/// One CQE for each completing message, none for others, with the right status.
+const CQE: &str = "cqe-per-message";
 /// One event for each solicited completion, if the profile has events.
 const EVENT: &str = "event-per-message";
-/// One acknowledge for each packet of a service that has them.
+/// One acknowledge for each packet of a service that has them, with the right status.
 const ACK: &str = "ack-by-service";
-/// One MR check for each RDMA operation.
-const REMOTE: &str = "remote-access-once";
 /// Data, RDMA check, CQE, event and acknowledge come in this order.
 const ORDER: &str = "request-order";
+/// A request names the QPs, the service and the operation of the packet in flight.
+const OWN: &str = "request-of-its-packet";
 /// The RQ offset stays a multiple of the entry size.
 const ALIGNED: &str = "rq-offset-aligned";
 /// The RQ offset stays inside the ring.
 const INSIDE: &str = "rq-offset-inside";
-/// Nothing is requested before the first packet.
+/// The RQ offset of the packet's QP goes from where it is to the next entry, or to 0.
+const EXACT: &str = "rq-offset-exact";
+/// Nothing happens before the first packet.
 const UNASKED: &str = "unasked-request";
 
 /// What the scoreboard counts without judging.
@@ -50,263 +64,358 @@ pub struct Scoreboard<'a> {
     /// Packets taken so far.
     taken: usize,
     account: Option<Account>,
-    /// Bytes of the current message of each QP that earlier packets placed.
-    placed: Vec<u64>,
-    counts: Counts,
-}
-
-/// What is counted without being judged.
-#[derive(Debug, Clone, Default)]
-struct Counts {
-    lost: u64,
+    /// By the low byte of the QPN.
+    pairs: Vec<Pair>,
     dropped: u64,
-    payload_bytes: u64,
-    cqes: u64,
-    events: u64,
-    acks: u64,
-    rq_steps: u64,
+    /// What all packets paid, those that a reset cut short included.
+    total: Bill,
 }
 
-/// How often something must happen for a packet.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-struct Owed {
-    payload_bytes: u64,
-    remote: u64,
-    rq_steps: u64,
-    cqes: u64,
-    events: u64,
-    acks: u64,
+/// What is remembered of a QP between packets.
+#[derive(Debug, Clone, Copy, Default)]
+struct Pair {
+    /// Bytes of the current message that earlier packets placed.
+    placed: u64,
+    /// The RQ's consumer offset in slots.
+    rq_offset: u64,
 }
 
-/// The packet in flight: what it owes, what was paid, where its payload goes next.
-#[derive(Debug, Clone)]
-struct Account {
-    packet: usize,
-    owed: Owed,
-    paid: Owed,
-    /// The message ends with this packet, well or not.
-    completes: bool,
-    length_error: bool,
-    /// Bytes of the WQE before the next payload byte.
-    cursor: u64,
-    stage: Stage,
-}
-
+/// What a packet can owe; requests in the order in which they come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Stage {
-    Data,
+enum Due {
+    Loss,
+    Wqe,
+    Payload,
     Remote,
+    RqStep,
     Cqe,
     Event,
     Ack,
 }
 
+impl Due {
+    const ALL: [Self; 8] = [
+        Self::Loss,
+        Self::Wqe,
+        Self::Payload,
+        Self::Remote,
+        Self::RqStep,
+        Self::Cqe,
+        Self::Event,
+        Self::Ack,
+    ];
+
+    /// The check, and what is counted.
+    fn check(self) -> (&'static str, &'static str) {
+        match self {
+            Self::Loss => (LOST, "losses"),
+            Self::Wqe => (WQE, "WQEs taken"),
+            Self::Payload => (PAYLOAD, "payload bytes requested"),
+            Self::Remote => (REMOTE, "RDMA checks"),
+            Self::RqStep => (RQ_STEP, "RQ steps"),
+            Self::Cqe => (CQE, "CQEs"),
+            Self::Event => (EVENT, "events"),
+            Self::Ack => (ACK, "acknowledges"),
+        }
+    }
+}
+
+/// An amount of everything that can be due.
+type Bill = [u64; Due::ALL.len()];
+
+/// The packet in flight: what it owes, what was paid, where its payload goes next.
+#[derive(Debug, Clone)]
+struct Account {
+    packet: usize,
+    owed: Bill,
+    paid: Bill,
+    /// The message ends with this packet, well or not.
+    completes: bool,
+    length_error: bool,
+    /// Bytes of the WQE before the next payload byte.
+    cursor: u64,
+    /// What the last request was for.
+    stage: Due,
+}
+
+impl Account {
+    fn owe(&mut self, due: Due, amount: u64) {
+        self.owed[due as usize] = amount;
+    }
+
+    /// Nothing is ever paid beyond what is owed; a reset, which ends the packet early, finds no excess.
+    #[inline]
+    fn pay(&mut self, due: Due, amount: u64) -> Result<(), Violation> {
+        let (owed, paid) = (self.owed[due as usize], self.paid[due as usize] + amount);
+        self.paid[due as usize] = paid;
+        if paid > owed {
+            let (check, what) = due.check();
+            return Err(self.violation(check, format_args!("{paid} {what}, owed {owed}")));
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn violation(&self, check: &str, what: fmt::Arguments<'_>) -> Violation {
+        Violation::new(check, format_args!("packet {}: {what}", self.packet))
+    }
+}
+
 impl Scoreboard<'_> {
+    #[inline]
     fn fixed(&self, n: u32) -> bool {
-        self.mask & fix(n) != 0
+        self.mask >> n & 1 == 1
     }
 
-    /// S0 repeats the CQE while the event's MR request is not taken (T43).
-    fn repeats_cqes(&self) -> bool {
-        self.fixed(1) && !self.fixed(2)
-    }
-
+    /// What the packet at `index` owes.
     fn open(&mut self, index: usize) -> Account {
         let packet = &self.packets[index];
         let header = &packet.header;
-        let net_opcode = header.net_opcode.get();
-        let refused = self.fixed(7) && !rows::processes_messages(packet.context.qp_state.get());
-        let wqe = packet.wqe.as_ref();
-        let lost = rows::consumes_wqe(net_opcode)
-            && !self.fixed(0)
-            && wqe.is_some_and(|wqe| wqe.stall.get() > 0);
-        let placed = self.placed[qp(packet)];
+        let operation = Operation::of(header.net_opcode.get());
+        let placed = self.pairs[qp(packet)].placed;
         let mut account = Account {
             packet: index,
-            owed: Owed::default(),
-            paid: Owed::default(),
+            owed: Bill::default(),
+            paid: Bill::default(),
             completes: false,
             length_error: false,
             cursor: placed,
-            stage: Stage::Data,
+            stage: Due::Payload,
         };
-        if refused
-            || !(rows::consumes_wqe(net_opcode)
-                || rows::is_write(net_opcode)
-                || rows::is_read(net_opcode))
-        {
-            self.counts.dropped += 1;
+        let refused = self.fixed(7) && !codes::receives(packet.context.qp_state.get());
+        if refused || operation == Operation::None {
+            self.dropped += 1;
             return account;
         }
-        if lost {
-            self.counts.lost += 1;
+        let waits = packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
+        if operation.takes_wqe() && waits && !self.fixed(0) {
+            account.owe(Due::Loss, 1);
             return account;
         }
-        let owed = &mut account.owed;
-        if rows::is_send(net_opcode) {
-            let room: u64 = wqe.map_or(0, |wqe| {
-                wqe.units.iter().map(|unit| unit.data.byte_cnt.get()).sum::<u64>()
-            });
+        if operation.is_send() {
             let length = header.pkt_length.get();
-            owed.payload_bytes = length.min(room.saturating_sub(placed));
-            account.length_error = owed.payload_bytes < length;
-            account.completes = rows::ends_send(net_opcode) || account.length_error;
-            owed.cqes = u64::from(account.completes);
-            owed.rq_steps = owed.cqes;
+            let room: u64 = units(packet).map(|unit| unit.byte_cnt.get()).sum();
+            let payload = length.min(room.saturating_sub(placed));
+            account.owe(Due::Payload, payload);
+            account.length_error = payload < length;
         } else {
-            owed.remote = 1;
-            account.completes = rows::is_write_with_imm(net_opcode);
-            owed.rq_steps = u64::from(account.completes);
-            owed.cqes = u64::from(account.completes && self.mask & fix(3) != 0);
+            account.owe(Due::Remote, 1);
         }
-        if self.mask & fix(1) != 0 && header.solicited.get() == 1 {
-            owed.events = owed.cqes;
-        }
-        let acknowledged =
-            self.mask & fix(6) == 0 || rows::is_acknowledged(header.service_type.get());
-        owed.acks = u64::from(!rows::is_read(net_opcode) && acknowledged);
+        account.completes = account.length_error
+            || matches!(operation, Operation::SendEnd | Operation::WriteWithImmediate);
+        let has_cqe = account.completes && (operation.is_send() || self.fixed(3));
+        let has_event = has_cqe && self.fixed(1) && header.solicited.get() == 1;
+        let acknowledged = operation != Operation::Read
+            && (codes::is_reliable(header.service_type.get()) || !self.fixed(6));
+        account.owe(Due::Wqe, u64::from(operation.takes_wqe()));
+        account.owe(Due::RqStep, u64::from(account.completes));
+        account.owe(Due::Cqe, u64::from(has_cqe));
+        account.owe(Due::Event, u64::from(has_event));
+        account.owe(Due::Ack, u64::from(acknowledged));
         account
     }
 
     /// Compares what the packet in flight owes with what was paid.
     fn close(&mut self) -> Result<(), Violation> {
         let Some(account) = self.account.take() else { return Ok(()) };
-        let Account { owed, paid, packet, .. } = account;
-        let judge = |check, what: &str, owed: u64, paid: u64| {
-            if owed == paid {
-                return Ok(());
+        for due in Due::ALL {
+            let (owed, paid) = (account.owed[due as usize], account.paid[due as usize]);
+            if paid != owed {
+                let (check, what) = due.check();
+                let what = format_args!("ended with {paid} {what}, owed {owed}");
+                return Err(account.violation(check, what));
             }
-            let message = format!("packet {packet} ended with {paid} {what}, owed {owed}");
-            Err(Violation::new(check, message))
-        };
-        judge(PAYLOAD, "payload bytes requested", owed.payload_bytes, paid.payload_bytes)?;
-        judge(REMOTE, "RDMA checks", owed.remote, paid.remote)?;
-        judge(RQ_STEP, "RQ steps", owed.rq_steps, paid.rq_steps)?;
-        if !(self.repeats_cqes() && paid.cqes > owed.cqes && owed.events > 0) {
-            judge(CQE, "CQEs", owed.cqes, paid.cqes)?;
         }
-        judge(EVENT, "events", owed.events, paid.events)?;
-        judge(ACK, "acknowledges", owed.acks, paid.acks)?;
-        let qp = qp(&self.packets[packet]);
-        self.placed[qp] = if account.completes { 0 } else { account.cursor };
+        let pair = &mut self.pairs[qp(&self.packets[account.packet])];
+        pair.placed = if account.completes { 0 } else { account.cursor };
         Ok(())
     }
 
-    fn request(&mut self, head: &MrHead, data: &MrData) -> Result<(), Violation> {
-        let Some(account) = &mut self.account else {
-            return Err(Violation::new(UNASKED, "an MR request without a packet"));
-        };
+    /// A WQE request is on offer. Without F0 one that is not taken at once loses the packet (T08).
+    #[inline]
+    fn wqe_request(&mut self, taken: bool) -> Result<(), Violation> {
+        if !taken && self.fixed(0) {
+            return Ok(());
+        }
+        let due = if taken { Due::Wqe } else { Due::Loss };
+        let account = in_flight(&mut self.account, "a WQE request")?;
+        account.pay(due, 1)?;
+        self.total[due as usize] += 1;
+        Ok(())
+    }
+
+    /// An MR request was taken.
+    fn mr_request(&mut self, head: &MrHead, data: &MrData) -> Result<(), Violation> {
+        let account = in_flight(&mut self.account, "an MR request")?;
         let packet = &self.packets[account.packet];
-        let code = data.opcode.get();
-        let stage = match code {
-            opcode::GEN_CQE => Stage::Cqe,
-            opcode::GEN_EVENT => Stage::Event,
-            opcode::ACKNOWLEDGE => Stage::Ack,
-            code if rows::is_send(code) => Stage::Data,
-            _ => Stage::Remote,
+        let due = belongs(account, packet, head, data)?;
+        if due < account.stage {
+            let what = format_args!("a request for {due:?} after one for {:?}", account.stage);
+            return Err(account.violation(ORDER, what));
+        }
+        account.stage = due;
+        let judged = account.length_error && matches!(due, Due::Cqe | Due::Ack);
+        let status = if judged { codes::LOCAL_LENGTH_ERROR } else { codes::GOOD };
+        if data.status.get() != status {
+            let what = format_args!("{due:?} with status {:?}, expected {status}", data.status);
+            return Err(account.violation(due.check().0, what));
+        }
+        let amount = match due {
+            Due::Payload => payload(account, packet, head)?,
+            Due::Remote => remote(account, packet, head)?,
+            _ => 1,
         };
-        if stage < account.stage {
-            let message = format!(
-                "packet {}: a request for {stage:?} after one for {:?}",
-                account.packet, account.stage
-            );
-            return Err(Violation::new(ORDER, message));
-        }
-        account.stage = stage;
-        match stage {
-            Stage::Data => {
-                let bytes = payload(account, packet, head)?;
-                self.counts.payload_bytes += bytes;
-            }
-            Stage::Remote => account.paid.remote += 1,
-            Stage::Cqe => {
-                account.paid.cqes += 1;
-                self.counts.cqes += 1;
-                let expected =
-                    if account.length_error { status::LOCAL_LENGTH_ERROR } else { status::GOOD };
-                if data.status.get() != expected {
-                    let message = format!(
-                        "packet {}: CQE with status {}, expected {expected}",
-                        account.packet,
-                        data.status.get()
-                    );
-                    return Err(Violation::new(CQE, message));
-                }
-            }
-            Stage::Event => {
-                account.paid.events += 1;
-                self.counts.events += 1;
-            }
-            Stage::Ack => {
-                account.paid.acks += 1;
-                self.counts.acks += 1;
-            }
-        }
+        account.pay(due, amount)?;
+        self.total[due as usize] += amount;
         Ok(())
     }
 
-    fn step_queue(&mut self, before: u64, after: u64) -> Result<(), Violation> {
-        self.counts.rq_steps += 1;
-        let Some(account) = &mut self.account else {
-            return Err(Violation::new(UNASKED, "an RQ step without a packet"));
-        };
-        account.paid.rq_steps += 1;
-        let context = &self.packets[account.packet].context;
-        let length = context.rq_length.get();
-        let log = context.rq_entry_sz_log.get();
-        let entry = if (6..=10).contains(&log) { 1 << log } else { 0 };
-        let aligned = |offset: u64| entry == 0 || (offset * SLOT_BYTES).is_multiple_of(entry);
-        let inside = |offset: u64| offset == 0 || offset * SLOT_BYTES + entry <= length;
-        let show = |what| {
-            format!(
-                "packet {}: RQ offset {before} became {after}, {what} (entries of {entry} bytes in a \
-                 ring of {length})",
-                account.packet
-            )
-        };
-        if aligned(before) && !aligned(after) {
-            return Err(Violation::new(ALIGNED, show("not aligned")));
+    /// An MR request waits. With F1 and without F2 an event that does has its CQE repeated (T43).
+    #[inline]
+    fn mr_wait(&mut self, outputs: &Outputs) {
+        if self.fixed(1)
+            && !self.fixed(2)
+            && let Some(account) = &mut self.account
+            && account.owed[Due::Event as usize] > 0
+            && MrData::decode(&outputs.fetch_mr_ingress_data).opcode.get() == codes::GEN_EVENT
+        {
+            account.owed[Due::Cqe as usize] += 1;
         }
-        if !inside(after) {
-            return Err(Violation::new(INSIDE, show("outside the ring")));
-        }
-        Ok(())
     }
+
+    /// The RQ offset at `address` goes from `before` to `after`.
+    fn step_queue(&mut self, address: u64, before: u64, after: u64) -> Result<(), Violation> {
+        let account = in_flight(&mut self.account, "an RQ step")?;
+        account.pay(Due::RqStep, 1)?;
+        self.total[Due::RqStep as usize] += 1;
+        let packet = &self.packets[account.packet];
+        let ring = Ring::of(&packet.context);
+        let qp = qp(packet);
+        let own = self.pairs[qp].rq_offset;
+        let slots = packet.wqe.as_ref().map_or(0, |wqe| wqe.next.cur_wqe_size.get());
+        let next = ring.step(own, slots);
+        let wrong = if ring.is_aligned(own) && !ring.is_aligned(after) {
+            ALIGNED
+        } else if !ring.is_inside(after) {
+            INSIDE
+        } else if (address, before, after) != (qp as u64, own, next) {
+            EXACT
+        } else {
+            self.pairs[qp].rq_offset = next;
+            return Ok(());
+        };
+        let what = format_args!(
+            "RQ offset of QP {address:#x} became {after} from {before}, expected {next} from {own} of \
+             QP {qp:#x} (a WQE of {slots} slots, {ring:?})"
+        );
+        Err(account.violation(wrong, what))
+    }
+}
+
+/// The packet that something in this cycle is for.
+#[inline]
+fn in_flight<'a>(
+    account: &'a mut Option<Account>,
+    what: &str,
+) -> Result<&'a mut Account, Violation> {
+    let unasked = || Violation::new(UNASKED, format_args!("{what} without a packet"));
+    account.as_mut().ok_or_else(unasked)
+}
+
+/// What a request is for, once it is clear that it is one of the packet's.
+fn belongs(
+    account: &Account,
+    packet: &Packet,
+    head: &MrHead,
+    data: &MrData,
+) -> Result<Due, Violation> {
+    let header = &packet.header;
+    let net_opcode = header.net_opcode.get();
+    let (due, opcode) = match (data.opcode.get(), Operation::of(net_opcode)) {
+        (codes::GEN_CQE, _) => (Due::Cqe, codes::GEN_CQE),
+        (codes::GEN_EVENT, _) => (Due::Event, codes::GEN_EVENT),
+        (codes::ACKNOWLEDGE, _) => (Due::Ack, codes::ACKNOWLEDGE),
+        (_, Operation::Read) => (Due::Remote, net_opcode + codes::READ_RESPONSE),
+        (_, operation) if operation.is_send() => (Due::Payload, net_opcode),
+        _ => (Due::Remote, net_opcode),
+    };
+    let seen = (
+        data.opcode.get(),
+        head.local_qpn.get(),
+        data.local_qpn,
+        data.remote_qpn,
+        data.service_type,
+    );
+    let expected = (
+        opcode,
+        header.local_qpn.get() & 0xff,
+        header.local_qpn,
+        header.remote_qpn,
+        header.service_type,
+    );
+    if seen != expected {
+        let what = format_args!(
+            "a request with (opcode, head's QP, local QP, remote QP, service) of {seen:x?}, expected \
+             {expected:x?}"
+        );
+        return Err(account.violation(OWN, what));
+    }
+    Ok(due)
 }
 
 /// Checks one request of payload against the unit under the cursor; returns its bytes.
 fn payload(account: &mut Account, packet: &Packet, head: &MrHead) -> Result<u64, Violation> {
     let mut unit_start = 0;
-    let units = packet.wqe.iter().flat_map(|wqe| &wqe.units).map(|unit| unit.data);
-    let unit = units.into_iter().find_map(|unit| {
+    let unit = units(packet).find_map(|unit| {
         let start = unit_start;
         unit_start += unit.byte_cnt.get();
         (account.cursor < unit_start).then_some((start, unit))
     });
-    let index = account.packet;
     let Some((start, unit)) = unit else {
-        let message = format!("packet {index}: a request beyond the WQE's last unit");
-        return Err(Violation::new(PAYLOAD, message));
+        let what = format_args!("a request beyond the WQE's last unit");
+        return Err(account.violation(PAYLOAD, what));
     };
     let inside = account.cursor - start;
-    let expected_address = unit.laddr.get().wrapping_add(inside);
-    let expected_length =
-        (unit.byte_cnt.get() - inside).min(account.owed.payload_bytes - account.paid.payload_bytes);
-    let seen = (head.key, head.address.get(), head.length.get());
-    if seen != (unit.lkey, expected_address, expected_length) || expected_length == 0 {
-        let message = format!(
-            "packet {index}: request of {} bytes at {:#x} with key {:#x}, expected {expected_length} \
-             bytes at {expected_address:#x} with key {:#x}",
-            head.length.get(),
-            head.address.get(),
-            head.key.get(),
-            unit.lkey.get(),
-        );
-        return Err(Violation::new(PAYLOAD, message));
+    let left = account.owed[Due::Payload as usize] - account.paid[Due::Payload as usize];
+    let length = left.min(unit.byte_cnt.get() - inside);
+    if length == 0 {
+        let what = format_args!("a request beyond the packet's payload");
+        return Err(account.violation(PAYLOAD, what));
     }
-    account.cursor += expected_length;
-    account.paid.payload_bytes += expected_length;
-    Ok(expected_length)
+    let address = unit.laddr.get().wrapping_add(inside);
+    names(account, PAYLOAD, head, (unit.lkey.get(), address, length))?;
+    account.cursor += length;
+    Ok(length)
+}
+
+/// Checks the one request of an RDMA operation; returns their number.
+fn remote(account: &Account, packet: &Packet, head: &MrHead) -> Result<u64, Violation> {
+    let header = &packet.header;
+    let memory = (header.rkey.get(), header.raddr.get(), header.pkt_length.get());
+    names(account, REMOTE, head, memory)?;
+    Ok(1)
+}
+
+/// Whether a request names the memory (key, address, length) that it has to.
+fn names(
+    account: &Account,
+    check: &str,
+    head: &MrHead,
+    memory: (u64, u64, u64),
+) -> Result<(), Violation> {
+    let seen = (head.key.get(), head.address.get(), head.length.get());
+    if seen == memory {
+        return Ok(());
+    }
+    let show = |(key, address, length): (u64, u64, u64)| {
+        format!("{length} bytes at {address:#x} with key {key:#x}")
+    };
+    let what = format_args!("request of {}, expected {}", show(seen), show(memory));
+    Err(account.violation(check, what))
+}
+
+fn units(packet: &Packet) -> impl Iterator<Item = &DataUnit> {
+    packet.wqe.iter().flat_map(|wqe| &wqe.units).map(|unit| &unit.data)
 }
 
 fn qp(packet: &Packet) -> usize {
@@ -315,13 +424,18 @@ fn qp(packet: &Packet) -> usize {
 
 impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
     fn new(traffic: &'a Traffic, mask: u8) -> Self {
+        let mut pairs = vec![Pair::default(); 256];
+        for entry in &traffic.tables.rq_offset {
+            pairs[entry.address.get() as usize].rq_offset = entry.value.get();
+        }
         Self {
             packets: &traffic.packets,
             mask,
             taken: 0,
             account: None,
-            placed: vec![0; 256],
-            counts: Counts::default(),
+            pairs,
+            dropped: 0,
+            total: Bill::default(),
         }
     }
 
@@ -329,17 +443,26 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let high = |pin: Bits1| pin.get() == 1;
         if high(inputs.rst) {
+            // The packet in flight is void. The RQ offsets are not the block's, they survive.
             self.account = None;
-            self.placed.fill(0);
+            self.pairs.iter_mut().for_each(|pair| pair.placed = 0);
             return Ok(());
         }
-        if high(outputs.rq_offset_wen) {
-            self.step_queue(inputs.rq_offset_dout.get(), outputs.rq_offset_din.get())?;
+        if high(outputs.wqe_req_valid) {
+            self.wqe_request(high(inputs.wqe_req_ready))?;
         }
-        if high(outputs.fetch_mr_ingress_valid) && high(inputs.fetch_mr_ingress_ready) {
-            let head = MrHead::decode(&outputs.fetch_mr_ingress_head);
-            let data = MrData::decode(&outputs.fetch_mr_ingress_data);
-            self.request(&head, &data)?;
+        if high(outputs.rq_offset_wen) {
+            let address = outputs.rq_offset_addr.get();
+            self.step_queue(address, inputs.rq_offset_dout.get(), outputs.rq_offset_din.get())?;
+        }
+        if high(outputs.fetch_mr_ingress_valid) {
+            if high(inputs.fetch_mr_ingress_ready) {
+                let head = MrHead::decode(&outputs.fetch_mr_ingress_head);
+                let data = MrData::decode(&outputs.fetch_mr_ingress_data);
+                self.mr_request(&head, &data)?;
+            } else {
+                self.mr_wait(outputs);
+            }
         }
         if high(inputs.fetch_cxt_egress_valid) && high(outputs.fetch_cxt_egress_ready) {
             self.close()?;
@@ -357,8 +480,16 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
     }
 
     fn counters(&self) -> Vec<u64> {
-        let Counts { lost, dropped, payload_bytes, cqes, events, acks, rq_steps } = self.counts;
-        vec![lost, dropped, payload_bytes, cqes, events, acks, rq_steps]
+        let total = |due: Due| self.total[due as usize];
+        vec![
+            total(Due::Loss),
+            self.dropped,
+            total(Due::Payload),
+            total(Due::Cqe),
+            total(Due::Event),
+            total(Due::Ack),
+            total(Due::RqStep),
+        ]
     }
 }
 
