@@ -1,0 +1,289 @@
+//! What is known of device A: its buffer, its replays and its offers. TLPs are numbered from 0 since
+//! the reset.
+
+use super::{
+    Counts, FREED, HELD, NUMBERS, ORDER, PAYLOAD, Payloads, REPLAYS, RESENT, ROOM, STRAY, TIMEOUT,
+    high, number,
+};
+use crate::blocks::dll::rtl::{Inputs, Outputs};
+use crate::harness::Violation;
+
+/// TLPs that the replay buffer holds.
+const ENTRIES: u64 = 16;
+/// Cycles without progress after which A sends everything again.
+const TIMEOUT_AFTER: u32 = 64;
+/// Cycles within which the oldest TLP is handed to the link again: the timeout, its rewind, a beat of
+/// the replay that was on offer, and the cycles in which a rewind and a load are seen.
+const RESENT_WITHIN: u32 = TIMEOUT_AFTER + 8;
+
+#[derive(Debug, Clone, Default)]
+pub struct DeviceA {
+    pub taken: u64,
+    pub acknowledged: u64,
+    pub is_ready: bool,
+    /// TLPs that were handed to the link at least once.
+    sent: u64,
+    /// An edge has passed since the reset.
+    awake: bool,
+    /// The TLP on offer, if it waits.
+    waiting: Option<u64>,
+    /// The TLP after the one offered last.
+    following: u64,
+    /// A rewind has happened that no offer has shown yet.
+    rewound: bool,
+    replays: u64,
+    /// What the last cycle asks for.
+    asked: Asked,
+    /// Cycles since a TLP was first sent with nothing before it unacknowledged, or since the last
+    /// progress, Nak or timeout.
+    timer: u32,
+    /// Cycles since the oldest unacknowledged TLP was sent, without stalls of the link.
+    unsent_cycles: u32,
+}
+
+/// What a cycle asks of A.
+#[derive(Debug, Clone, Copy, Default)]
+struct Asked {
+    /// TLPs that are newly acknowledged, counted from the reset.
+    frees: Option<u64>,
+    /// A rewind by a Nak.
+    nak: bool,
+    /// A rewind by the timer.
+    timeout: bool,
+    /// `dl_error`.
+    stray: bool,
+}
+
+impl DeviceA {
+    #[inline]
+    pub fn observe(
+        &mut self,
+        inputs: &Inputs,
+        outputs: &Outputs,
+        payloads: &mut Payloads,
+        counts: &mut Counts,
+    ) -> Result<(), Violation> {
+        let asked = self.asked;
+        let (oldest, sent) = (self.acknowledged, self.sent);
+        self.observe_dl_error(outputs, asked)?;
+        self.observe_buffer(inputs, outputs, asked, payloads)?;
+        self.observe_replays(outputs, asked, counts)?;
+        self.observe_offer(inputs, outputs, oldest, payloads, counts)?;
+        self.observe_dllp(inputs, sent, counts);
+        self.run_timer(sent);
+        self.awake = true;
+        self.observe_resending()
+    }
+
+    #[inline]
+    fn observe_dl_error(&self, outputs: &Outputs, asked: Asked) -> Result<(), Violation> {
+        if high(outputs.a_dl_error) == asked.stray {
+            return Ok(());
+        }
+        let came = if asked.stray { "a stray" } else { "no stray" };
+        let message = format!("a_dl_error is {} after {came} DLLP", outputs.a_dl_error.get());
+        Err(Violation::new(STRAY, message))
+    }
+
+    #[inline]
+    fn observe_buffer(
+        &mut self,
+        inputs: &Inputs,
+        outputs: &Outputs,
+        asked: Asked,
+        payloads: &mut Payloads,
+    ) -> Result<(), Violation> {
+        let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, self.acknowledged);
+        let expected = asked.frees.unwrap_or(self.acknowledged);
+        if acknowledged != expected {
+            let message = format!(
+                "a_ackd_seq is {}: {acknowledged} TLPs are free, {expected} were acknowledged",
+                outputs.a_ackd_seq.get()
+            );
+            return Err(Violation::new(FREED, message));
+        }
+        if acknowledged != self.acknowledged {
+            self.acknowledged = acknowledged;
+            self.unsent_cycles = 0;
+        }
+        let held = self.taken - self.acknowledged;
+        self.is_ready = high(outputs.a_tlp_ready);
+        if self.is_ready != (self.awake && held < ENTRIES) {
+            let message = format!(
+                "a_tlp_ready is {}, the buffer holds {held} TLPs after TLP {}",
+                outputs.a_tlp_ready.get(),
+                self.taken
+            );
+            return Err(Violation::new(ROOM, message));
+        }
+        if self.is_ready && high(inputs.a_tlp_valid) {
+            payloads.keep(self.taken, inputs.a_tlp_data.get() as u32);
+            self.taken += 1;
+        }
+        Ok(())
+    }
+
+    /// REPLAY_NUM tells of rewinds: those that a Nak asked for, and timeouts.
+    #[inline]
+    fn observe_replays(
+        &mut self,
+        outputs: &Outputs,
+        asked: Asked,
+        counts: &mut Counts,
+    ) -> Result<(), Violation> {
+        let before = self.replays;
+        let rewinds = asked.nak || asked.timeout;
+        if rewinds {
+            self.replays += 1;
+            self.rewound = true;
+            counts.timeouts += u64::from(asked.timeout);
+        } else if asked.frees.is_some() {
+            self.replays = 0;
+        }
+        let rolled_over = rewinds && self.replays.is_multiple_of(4);
+        counts.retrains += u64::from(high(outputs.a_retrain));
+        let seen = outputs.a_replay_num.get();
+        if seen == self.replays % 4 && high(outputs.a_retrain) == rolled_over {
+            return Ok(());
+        }
+        Err(self.wrong_replays(outputs, asked, before))
+    }
+
+    #[cold]
+    fn wrong_replays(&self, outputs: &Outputs, asked: Asked, before: u64) -> Violation {
+        let seen = outputs.a_replay_num.get();
+        let nothing_happened = !asked.nak && !asked.timeout && asked.frees.is_none();
+        if asked.timeout && seen == before % 4 {
+            let message = format!("no timeout {TIMEOUT_AFTER} cycles after the timer's start");
+            return Violation::new(TIMEOUT, message);
+        }
+        if nothing_happened && seen == (before + 1) % 4 {
+            let message = match self.timer {
+                0 => "a timeout, and the timer rests".to_owned(),
+                cycles => format!("a timeout {cycles} cycles after the timer's start"),
+            };
+            return Violation::new(TIMEOUT, message);
+        }
+        let message = format!(
+            "a_replay_num is {seen} and a_retrain {} after {} replays, {before} before",
+            outputs.a_retrain.get(),
+            self.replays
+        );
+        Violation::new(REPLAYS, message)
+    }
+
+    /// The offer. `oldest` is the oldest TLP when the offer was loaded.
+    #[inline]
+    fn observe_offer(
+        &mut self,
+        inputs: &Inputs,
+        outputs: &Outputs,
+        oldest: u64,
+        payloads: &Payloads,
+        counts: &mut Counts,
+    ) -> Result<(), Violation> {
+        if !high(outputs.a_link_valid) {
+            if let Some(waiting) = self.waiting.take() {
+                let message = format!("the offer of TLP {waiting} was withdrawn");
+                return Err(Violation::new(HELD, message));
+            }
+            return Ok(());
+        }
+        let (seq, data) = (outputs.a_link_seq.get(), outputs.a_link_data.get() as u32);
+        // A offers the next new TLP, or one that was sent before.
+        let behind = (self.sent + NUMBERS - seq) % NUMBERS;
+        let offered = self.sent.checked_sub(behind).filter(|offered| *offered < self.taken);
+        let Some(offered) = offered else {
+            let message =
+                format!("TLP {seq:#x} is offered; {} were sent, {} taken", self.sent, self.taken);
+            return Err(Violation::new(ORDER, message));
+        };
+        match self.waiting {
+            Some(waiting) if waiting != offered => {
+                let message = format!("the offer of TLP {waiting} became TLP {offered}");
+                return Err(Violation::new(HELD, message));
+            }
+            Some(_) => {}
+            None => {
+                // An Ack that overtakes a replay skips what it frees.
+                let expected = if self.rewound { oldest } else { self.following.max(oldest) };
+                if offered != expected {
+                    let why = if self.rewound { "after a rewind" } else { "in order" };
+                    let message = format!("TLP {offered} is offered, TLP {expected} is next {why}");
+                    return Err(Violation::new(ORDER, message));
+                }
+                self.rewound = false;
+                self.following = offered + 1;
+            }
+        }
+        let taken = payloads.of(offered);
+        if data != taken {
+            let message =
+                format!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
+            return Err(Violation::new(PAYLOAD, message));
+        }
+        if !high(inputs.a_link_ready) {
+            self.waiting = Some(offered);
+            self.unsent_cycles = 0;
+            return Ok(());
+        }
+        self.waiting = None;
+        counts.sent += 1;
+        if offered == self.sent {
+            self.sent += 1;
+        } else {
+            counts.sent_again += 1;
+        }
+        if offered == self.acknowledged {
+            self.unsent_cycles = 0;
+        }
+        Ok(())
+    }
+
+    /// What a DLLP asks of A, of which `sent` TLPs were sent before this cycle.
+    #[inline]
+    fn observe_dllp(&mut self, inputs: &Inputs, sent: u64, counts: &mut Counts) {
+        self.asked = Asked::default();
+        if !high(inputs.a_dllp_valid) {
+            return;
+        }
+        if !high(inputs.a_dllp_crc_ok) {
+            counts.dllps_damaged += 1;
+            return;
+        }
+        let acknowledges = number((inputs.a_dllp_seq.get() + 1) % NUMBERS, self.acknowledged);
+        // What was first sent in this very cycle cannot have been answered.
+        if acknowledges > sent {
+            counts.out_of_range += 1;
+            self.asked.stray = true;
+            return;
+        }
+        self.asked.frees = (acknowledges > self.acknowledged).then_some(acknowledges);
+        self.asked.nak = high(inputs.a_dllp_nak);
+    }
+
+    /// The timer runs while one of the `sent` TLPs is unacknowledged; progress and Naks restart it.
+    #[inline]
+    fn run_timer(&mut self, sent: u64) {
+        let restarts = self.asked.nak || self.asked.frees.is_some();
+        self.timer = if restarts || sent == self.acknowledged { 0 } else { self.timer + 1 };
+        self.asked.timeout = self.timer == TIMEOUT_AFTER;
+        if self.asked.timeout {
+            self.timer = 0;
+        }
+    }
+
+    #[inline]
+    fn observe_resending(&mut self) -> Result<(), Violation> {
+        let unacknowledged = self.taken > self.acknowledged;
+        self.unsent_cycles = if unacknowledged { self.unsent_cycles + 1 } else { 0 };
+        if self.unsent_cycles > RESENT_WITHIN {
+            let message = format!(
+                "TLP {} is unacknowledged and was not sent for {RESENT_WITHIN} cycles",
+                self.acknowledged
+            );
+            return Err(Violation::new(RESENT, message));
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,215 @@
+//! What is known of device B: what it received, and which answer it owes when. TLPs are numbered from
+//! 0 since the reset.
+
+use super::{
+    ANSWER, ANSWERED, Counts, DELIVERY, DLLP_HELD, NAK_STATE, NUMBERS, Payloads, REFUSED, SILENT,
+    WANTED, high, number,
+};
+use crate::blocks::dll::rtl::{Inputs, Outputs};
+use crate::harness::Violation;
+
+/// Cycles from the good TLP that calls for an answer until the Ack is due.
+const ACK_AFTER: u32 = 16;
+
+#[derive(Debug, Clone, Default)]
+pub struct DeviceB {
+    pub delivered: u64,
+    /// A spoiled TLP came and the wanted one has not come since.
+    pub nak_scheduled: bool,
+    /// The Nak of `nak_scheduled` was never put out, since an older one waited.
+    pub nak_was_dropped: bool,
+    /// TLPs that the DLLPs handed to the link acknowledge.
+    pub handed_over: u64,
+    /// Payload of the wanted TLP that came in the last cycle.
+    wanted: Option<u32>,
+    /// Cycles since a good TLP came that no answer has fallen due for.
+    owes: Option<u32>,
+    /// What falls due for the coming cycle.
+    due: Option<Kind>,
+    /// The DLLP that the link did not take.
+    waiting: Option<Dllp>,
+    /// TLPs that the newest DLLP on offer acknowledges.
+    answered: u64,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Kind {
+    Ack,
+    Nak,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Dllp {
+    kind: Kind,
+    /// TLPs that it acknowledges.
+    received: u64,
+}
+
+impl DeviceB {
+    #[inline]
+    pub fn observe_deliveries(
+        &mut self,
+        outputs: &Outputs,
+        taken: u64,
+        payloads: &Payloads,
+    ) -> Result<(), Violation> {
+        let data = outputs.b_deliver_data.get() as u32;
+        let delivers = high(outputs.b_deliver_valid);
+        if self.wanted.take() != delivers.then_some(data) {
+            let message = format!(
+                "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
+                outputs.b_deliver_valid.get()
+            );
+            return Err(Violation::new(WANTED, message));
+        }
+        if delivers {
+            if self.delivered == taken {
+                let message = format!("payload {data:#x} is delivered, everything was before");
+                return Err(Violation::new(DELIVERY, message));
+            }
+            let taken = payloads.of(self.delivered);
+            if data != taken {
+                let message = format!(
+                    "payload {data:#x} is delivered, TLP {} was taken with {taken:#x}",
+                    self.delivered
+                );
+                return Err(Violation::new(DELIVERY, message));
+            }
+            self.delivered += 1;
+        }
+        if outputs.b_next_rcv_seq.get() != self.delivered % NUMBERS {
+            let message = format!(
+                "b_next_rcv_seq is {} after {} deliveries",
+                outputs.b_next_rcv_seq.get(),
+                self.delivered
+            );
+            return Err(Violation::new(DELIVERY, message));
+        }
+        Ok(())
+    }
+
+    /// What B says, when it is due.
+    #[inline]
+    pub fn observe_answers(
+        &mut self,
+        inputs: &Inputs,
+        outputs: &Outputs,
+        counts: &mut Counts,
+    ) -> Result<(), Violation> {
+        if high(outputs.b_nak_scheduled) != self.nak_scheduled {
+            let message = format!(
+                "b_nak_scheduled is {} after {}",
+                outputs.b_nak_scheduled.get(),
+                if self.nak_scheduled { "a spoiled TLP" } else { "no spoiled or the wanted TLP" }
+            );
+            return Err(Violation::new(NAK_STATE, message));
+        }
+        if !high(outputs.b_dllp_valid) && self.due.is_none() && self.waiting.is_none() {
+            return Ok(());
+        }
+        let shown = self.shown(outputs)?;
+        let expected = self.expected();
+        if shown != expected {
+            return Err(self.wrong_answer(shown, expected));
+        }
+        self.waiting = shown.filter(|_| !high(inputs.b_dllp_ready));
+        if let (Some(Dllp { kind, received }), None) = (shown, self.waiting) {
+            self.handed_over = received;
+            match kind {
+                Kind::Ack => counts.acks += 1,
+                Kind::Nak => counts.naks += 1,
+            }
+        }
+        self.due = None;
+        Ok(())
+    }
+
+    /// The DLLP on the pins; it may not name more than was received, nor less than the one before.
+    #[inline]
+    fn shown(&mut self, outputs: &Outputs) -> Result<Option<Dllp>, Violation> {
+        if !high(outputs.b_dllp_valid) {
+            return Ok(None);
+        }
+        let seq = outputs.b_dllp_seq.get();
+        let received = number((seq + 1) % NUMBERS, self.answered);
+        if received > self.delivered {
+            let message = format!(
+                "a DLLP names {seq}; {} TLPs were received and {} answered",
+                self.delivered, self.answered
+            );
+            return Err(Violation::new(ANSWER, message));
+        }
+        self.answered = received;
+        let kind = if high(outputs.b_dllp_nak) { Kind::Nak } else { Kind::Ack };
+        Ok(Some(Dllp { kind, received }))
+    }
+
+    /// The DLLP that must be on the pins: the newest one, but a Nak that waits stays.
+    #[inline]
+    fn expected(&mut self) -> Option<Dllp> {
+        let due = self.due.map(|kind| Dllp { kind, received: self.delivered });
+        let nak_waits = self.waiting.is_some_and(|waiting| waiting.kind == Kind::Nak);
+        if self.due == Some(Kind::Nak) {
+            self.nak_was_dropped = nak_waits;
+        }
+        if nak_waits { self.waiting } else { due.or(self.waiting) }
+    }
+
+    #[cold]
+    fn wrong_answer(&self, shown: Option<Dllp>, expected: Option<Dllp>) -> Violation {
+        let name = |dllp: Option<Dllp>| match dllp {
+            None => "no DLLP".to_owned(),
+            Some(Dllp { kind, received }) => {
+                format!("{kind:?} {}", (received + NUMBERS - 1) % NUMBERS)
+            }
+        };
+        let (check, why) = match (expected, self.due) {
+            (None, _) => (SILENT, "nothing is due"),
+            (waiting, _) if waiting == self.waiting => (DLLP_HELD, "it waits for the link"),
+            (_, Some(Kind::Nak)) => (REFUSED, "a spoiled TLP came"),
+            _ => (ANSWERED, "a good TLP came 17 cycles ago"),
+        };
+        let (shown, expected) = (name(shown), name(expected));
+        Violation::new(check, format!("B offers {shown}, not {expected}: {why}"))
+    }
+
+    /// What a TLP asks of B.
+    #[inline]
+    pub fn observe_arrival(
+        &mut self,
+        inputs: &Inputs,
+        answers_duplicates: bool,
+        counts: &mut Counts,
+    ) {
+        let age = self.owes.map(|cycles| cycles + 1);
+        (self.owes, self.due) = match age {
+            Some(ACK_AFTER) => (None, Some(Kind::Ack)),
+            age => (age, None),
+        };
+        if !high(inputs.b_link_valid) {
+            return;
+        }
+        let whole = high(inputs.b_link_crc_ok);
+        let behind = (self.delivered + NUMBERS - inputs.b_link_seq.get()) % NUMBERS;
+        let duplicate = whole && (1..=NUMBERS / 2).contains(&behind);
+        let wanted = whole && behind == 0;
+        counts.tlps_damaged += u64::from(!whole);
+        counts.dropped += u64::from(whole && !wanted);
+        if wanted {
+            self.wanted = Some(inputs.b_link_data.get() as u32);
+        } else if !duplicate && !self.nak_scheduled {
+            // It says all that an Ack would.
+            (self.owes, self.due) = (None, Some(Kind::Nak));
+            self.nak_scheduled = true;
+            return;
+        }
+        let answers = wanted || duplicate && (answers_duplicates || !self.nak_scheduled);
+        if wanted {
+            self.nak_scheduled = false;
+        }
+        // An Ack that falls due at the same time covers this TLP, too.
+        if answers && age.is_none() {
+            self.owes = Some(0);
+        }
+    }
+}
