@@ -2,22 +2,34 @@
 
 use super::scenarios::{Mishaps, Weights};
 use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
-use crate::harness::{CaseRng, Draw, Percent, Reset};
+use crate::harness::{CaseRng, Draw, Percent, Reset, Span};
 use crate::value::Uint;
 use rand::RngExt;
 
 /// Cycles within which a reset follows its TLP.
 const RESET_WITHIN: u64 = 60;
 
+/// Share of spoiled TLPs, in percent, from which on most of a case is replays.
+const HEAVY: u64 = 25;
+/// TLPs that one Ack answers on an untroubled link.
+const TLPS_PER_ACK: u64 = 16;
+
 /// Draws traffic of `packets` packets; every traffic is legal under every mask.
 pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
     let mut generator = Generator { weights, rng };
     let noise = generator.rng.bits();
-    let tlps: Vec<Tlps> = (0..packets).map(|_| generator.packet()).collect();
-    let total: u64 = tlps.iter().map(Tlps::count).sum();
+    let untroubled = generator.untroubled();
+    let rest = (u32::from(untroubled.is_some())..packets).map(|_| generator.packet());
+    let rest: Vec<Tlps> = rest.collect();
+    let total: u64 = rest.iter().map(Tlps::count).sum();
     // About as many as the case will need, replays included; what comes after them passes.
-    let (sent, answers) = (total + total / 2, total / 2 + 16);
-    let tlp_link = generator.fates(sent, &weights.tlps, |generator| TlpDamage {
+    let (sent, answers) = match weights.tlps.spoiled() {
+        HEAVY.. => (6 * total, 2 * total + 16),
+        _ => (total + total / 2, total / 2 + 16),
+    };
+    let tlps_before = untroubled.as_ref().map_or(0, Tlps::count);
+    let acks_before = tlps_before / TLPS_PER_ACK;
+    let tlp_link = generator.fates(tlps_before, sent, &weights.tlps, |generator| TlpDamage {
         seq: generator.flips(),
         data: generator.flips(),
     });
@@ -25,16 +37,18 @@ pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
         nak: generator.rng.bits(),
         seq: generator.flips(),
     };
+    let link_stall = (weights.link_stall, weights.longest_link_stall);
+    let dllp_stall = (weights.dllp_stall, weights.longest_dllp_stall);
     Traffic {
         noise,
-        tlps,
+        tlps: untroubled.into_iter().chain(rest).collect(),
         tlp_delay: Uint::new(weights.tlp_delay.draw(generator.rng)),
         tlp_link,
         dllp_delay: Uint::new(weights.dllp_delay.draw(generator.rng)),
-        ack_link: generator.fates(answers, &weights.acks, dllp),
-        nak_link: generator.fates(answers, &weights.naks, dllp),
-        link_stalls: generator.stalls(sent, weights.link_stall, weights.longest_link_stall),
-        dllp_stalls: generator.stalls(answers, weights.dllp_stall, weights.longest_dllp_stall),
+        ack_link: generator.fates(acks_before, answers, &weights.acks, dllp),
+        nak_link: generator.fates(0, answers, &weights.naks, dllp),
+        link_stalls: generator.stalls(tlps_before, sent, link_stall),
+        dllp_stalls: generator.stalls(acks_before, answers, dllp_stall),
     }
 }
 
@@ -49,6 +63,16 @@ impl Generator<'_> {
         if self.rng.random() { self.rng.bits() } else { Uint::new(0) }
     }
 
+    /// The packet that comes before everything else and meets no mishaps, if there is one.
+    fn untroubled(&mut self) -> Option<Tlps> {
+        let count = self.weights.untroubled_tlps;
+        (count != Span::new(0, 0)).then(|| Tlps {
+            data: self.rng.bits(),
+            count: many(count.draw(self.rng)),
+            ..Tlps::default()
+        })
+    }
+
     fn packet(&mut self) -> Tlps {
         Tlps {
             gap: self.rng.wait(self.weights.gap, self.weights.longest_gap),
@@ -61,17 +85,24 @@ impl Generator<'_> {
         }
     }
 
-    /// Cycles each of `count` transmissions waits; none if nothing does.
-    fn stalls(&mut self, count: u64, chance: Percent, longest: Uint<12>) -> Vec<Uint<12>> {
-        let mut stalls: Vec<_> = (0..count).map(|_| self.rng.wait(chance, longest)).collect();
+    /// Cycles each of `count` transmissions waits, after some that do not; none if nothing does.
+    fn stalls(
+        &mut self,
+        before: u64,
+        count: u64,
+        (chance, longest): (Percent, Uint<12>),
+    ) -> Vec<Uint<12>> {
+        let mut stalls = vec![Uint::new(0); before as usize];
+        stalls.extend((0..count).map(|_| self.rng.wait(chance, longest)));
         let used = stalls.iter().rposition(|stall| stall.get() > 0).map_or(0, |last| last + 1);
         stalls.truncate(used);
         stalls
     }
 
-    /// Fates of about `count` transmissions, equal ones in a row as one.
+    /// Fates of about `count` transmissions, equal ones in a row as one, after some that pass.
     fn fates<Damage: PartialEq>(
         &mut self,
+        before: u64,
         count: u64,
         mishaps: &Mishaps,
         damage: impl Fn(&mut Self) -> Damage,
@@ -79,6 +110,9 @@ impl Generator<'_> {
         let mut fates: Vec<Fate<Damage>> = Vec::new();
         if *mishaps == Mishaps::default() {
             return fates;
+        }
+        if before > 0 {
+            fates.push(Fate { count: many(before), ..Fate::default() });
         }
         for _ in 0..count {
             let fate = self.fate(mishaps, &damage);
@@ -162,6 +196,29 @@ mod tests {
     fn the_sequence_numbers_roll_over_twice_at_least_on_average() {
         let total: u64 = (0..50).map(|seed| draw("rollover", seed).total()).sum();
         assert!(total / 50 > 2 * 4096, "{}", total / 50);
+    }
+
+    #[test]
+    fn trouble_begins_where_the_sequence_numbers_roll_over() {
+        for seed in 0..20 {
+            let traffic = draw("rollover-trouble", seed);
+            let first = traffic.tlps[0].count();
+            assert!((4080..=4094).contains(&first), "{first}");
+            assert_eq!(traffic.tlps.len(), 64);
+            // The first fate has taken up what passes after it, too.
+            assert!(!traffic.tlp_link[0].spoils() && traffic.tlp_link[0].count() >= first);
+            assert!(traffic.tlp_link[0].count() < first + 100);
+        }
+    }
+
+    #[test]
+    fn heavy_losses_last_through_the_replays() {
+        for seed in 0..20 {
+            let traffic = draw("heavy-loss", seed);
+            let spoiled = traffic.tlp_link.iter().filter(|fate| fate.spoils());
+            let spoiled: u64 = spoiled.map(Fate::count).sum();
+            assert!(spoiled > 3 * traffic.total() / 2, "{spoiled} of {}", traffic.total());
+        }
     }
 
     #[test]

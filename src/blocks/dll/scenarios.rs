@@ -10,6 +10,8 @@ use serde::{Deserialize, Serialize};
 pub struct Weights {
     /// Raw random pins for that many cycles per packet instead of traffic; 0: traffic.
     pub raw_cycles_per_packet: Uint<8>,
+    /// TLPs of the first packet, over which the link does nothing; `[0, 0]`: it is like the others.
+    pub untroubled_tlps: Span<12>,
     /// TLPs of a packet, offered in a row.
     pub tlps_per_packet: Span<12>,
     /// Chance of a gap before a packet.
@@ -72,6 +74,11 @@ impl Mishaps {
         blackout: n(0),
         blackout_length: Span::new(1, 1),
     };
+
+    /// Percentage that is lost or damaged outside of blackouts.
+    pub fn spoiled(&self) -> u64 {
+        self.lost.get() + self.damaged.get() * (100 - self.lost.get()) / 100
+    }
 }
 
 impl Default for Mishaps {
@@ -84,6 +91,7 @@ impl Default for Weights {
     fn default() -> Self {
         Self {
             raw_cycles_per_packet: n(0),
+            untroubled_tlps: Span::new(0, 0),
             tlps_per_packet: Span::new(1, 3),
             gap: n(20),
             longest_gap: n(30),
@@ -150,6 +158,16 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
             },
         ),
         scenario(
+            "heavy-loss",
+            "a third to a half of everything is lost or damaged, both ways",
+            Weights {
+                tlps: Mishaps { lost: n(28), damaged: n(12), again: n(3), ..none() },
+                acks: Mishaps { lost: n(32), damaged: n(12), delayed: n(5), ..none() },
+                naks: Mishaps { lost: n(32), damaged: n(12), ..none() },
+                ..base()
+            },
+        ),
+        scenario(
             "rollover",
             "so many TLPs that the sequence numbers roll over two or three times",
             Weights {
@@ -166,6 +184,20 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
             },
         ),
         scenario(
+            "rollover-trouble",
+            "losses, blackouts and resets where the sequence numbers roll over",
+            Weights {
+                untroubled_tlps: Span::new(4080, 4094),
+                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(4, 40), ..lossy() },
+                acks: Mishaps { lost: n(20), ..lossy() },
+                naks: Mishaps { lost: n(30), ..lossy() },
+                longest_delay: n(90),
+                link_stall: n(0),
+                reset: n(2),
+                ..base()
+            },
+        ),
+        scenario(
             "full-buffer",
             "a slow way back: the replay buffer is full most of the time",
             Weights {
@@ -175,6 +207,20 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
                 dllp_stall: n(60),
                 longest_dllp_stall: n(60),
                 tlps: Mishaps { lost: n(2), damaged: n(2), ..none() },
+                ..base()
+            },
+        ),
+        scenario(
+            "slow-link",
+            "TLPs and DLLPs wait for the link, often longer than the timers run",
+            Weights {
+                tlps: Mishaps { lost: n(4), damaged: n(4), ..none() },
+                acks: Mishaps { lost: n(25), ..none() },
+                naks: Mishaps { lost: n(40), ..none() },
+                link_stall: n(30),
+                longest_link_stall: n(150),
+                dllp_stall: n(40),
+                longest_dllp_stall: n(200),
                 ..base()
             },
         ),
