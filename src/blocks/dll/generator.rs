@@ -24,7 +24,7 @@ pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
     let total: u64 = rest.iter().map(Tlps::count).sum();
     // About as many as the case will need, replays included; what comes after them passes.
     let (sent, answers) = match weights.tlps.spoiled() {
-        HEAVY.. => (6 * total, 2 * total + 16),
+        HEAVY.. => (9 * total, 2 * total + 16),
         _ => (total + total / 2, total / 2 + 16),
     };
     let tlps_before = untroubled.as_ref().map_or(0, Tlps::count);
