@@ -158,16 +158,6 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
             },
         ),
         scenario(
-            "heavy-loss",
-            "a third to a half of everything is lost or damaged, both ways",
-            Weights {
-                tlps: Mishaps { lost: n(28), damaged: n(12), again: n(3), ..none() },
-                acks: Mishaps { lost: n(32), damaged: n(12), delayed: n(5), ..none() },
-                naks: Mishaps { lost: n(32), damaged: n(12), ..none() },
-                ..base()
-            },
-        ),
-        scenario(
             "rollover",
             "so many TLPs that the sequence numbers roll over two or three times",
             Weights {
@@ -184,20 +174,6 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
             },
         ),
         scenario(
-            "rollover-trouble",
-            "losses, blackouts and resets where the sequence numbers roll over",
-            Weights {
-                untroubled_tlps: Span::new(4080, 4094),
-                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(4, 40), ..lossy() },
-                acks: Mishaps { lost: n(20), ..lossy() },
-                naks: Mishaps { lost: n(30), ..lossy() },
-                longest_delay: n(90),
-                link_stall: n(0),
-                reset: n(2),
-                ..base()
-            },
-        ),
-        scenario(
             "full-buffer",
             "a slow way back: the replay buffer is full most of the time",
             Weights {
@@ -207,6 +183,31 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
                 dllp_stall: n(60),
                 longest_dllp_stall: n(60),
                 tlps: Mishaps { lost: n(2), damaged: n(2), ..none() },
+                ..base()
+            },
+        ),
+        scenario(
+            "timeout",
+            "blackouts: A replays until it asks for retraining",
+            Weights {
+                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(8, 80), ..none() },
+                acks: Mishaps { blackout: n(5), blackout_length: Span::new(2, 8), ..none() },
+                naks: Mishaps { lost: n(50), ..none() },
+                ..base()
+            },
+        ),
+        scenario(
+            "reset",
+            "resets in mid-flight on a lossy link",
+            Weights { tlps: lossy(), acks: lossy(), naks: lossy(), reset: n(15), ..base() },
+        ),
+        scenario(
+            "heavy-loss",
+            "a third to a half of everything is lost or damaged, both ways",
+            Weights {
+                tlps: Mishaps { lost: n(28), damaged: n(12), again: n(3), ..none() },
+                acks: Mishaps { lost: n(32), damaged: n(12), delayed: n(5), ..none() },
+                naks: Mishaps { lost: n(32), damaged: n(12), ..none() },
                 ..base()
             },
         ),
@@ -225,19 +226,18 @@ pub fn built_in() -> Vec<Scenario<Weights>> {
             },
         ),
         scenario(
-            "timeout",
-            "blackouts: A replays until it asks for retraining",
+            "rollover-trouble",
+            "losses, blackouts and resets where the sequence numbers roll over",
             Weights {
-                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(8, 80), ..none() },
-                acks: Mishaps { blackout: n(5), blackout_length: Span::new(2, 8), ..none() },
-                naks: Mishaps { lost: n(50), ..none() },
+                untroubled_tlps: Span::new(4080, 4094),
+                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(4, 40), ..lossy() },
+                acks: Mishaps { lost: n(20), ..lossy() },
+                naks: Mishaps { lost: n(30), ..lossy() },
+                longest_delay: n(90),
+                link_stall: n(0),
+                reset: n(2),
                 ..base()
             },
-        ),
-        scenario(
-            "reset",
-            "resets in mid-flight on a lossy link",
-            Weights { tlps: lossy(), acks: lossy(), naks: lossy(), reset: n(15), ..base() },
         ),
         scenario(
             "chaos",
