@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 #[test]
 fn bad_arguments_exit_2_and_say_what_was_expected() {
-    let cases: [(&[&str], &str); 20] = [
+    let cases: [(&[&str], &str); 26] = [
         (&[], "Usage"),
         (&["jump"], "jump"),
         (&["run", "--block", "thread9"], "expected thread2"),
@@ -24,6 +24,12 @@ fn bad_arguments_exit_2_and_say_what_was_expected() {
         (&["run", "--time", "soon"], "--time"),
         (&["run", "--case", "thread2/spec/17"], "BLOCK/PROFILE/SCENARIO/INDEX"),
         (&["run", "--case", "thread2/spec/storm/17"], "expected smoke"),
+        (&["run", "--cases", "-1"], "'--cases <N>'"),
+        (&["run", "--scenario", "smoke", "--scenario", "smoke"], "two are named `smoke`"),
+        (&["run", "--case", "thread2/spec/smoke/0", "--fixes", "repaired"], "--case names spec"),
+        (&["run", "--case", "thread2/spec/smoke/0", "--block", "dll"], "--case names thread2"),
+        (&["run", "--case", "thread2/all/smoke/18446744073709551614"], "BLOCK/PROFILE"),
+        (&["replay", "--block", "thread9", "/nowhere.json"], "expected thread2"),
         (&["run", "--rtl", "/nowhere"], "neither a Verilog file nor a folder"),
         (&["run", "--unknown"], "--unknown"),
         (&["replay"], "VECTOR"),

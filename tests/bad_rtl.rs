@@ -72,6 +72,6 @@ fn every_bug_of_dll_is_found() {
     // A packet is one TLP here. Most bugs need three; a full buffer needs 16, a timer that runs on more,
     // and sequence numbers roll over after 4096.
     find_all("dll", 12, |name| {
-        (!name.contains("modulo") && !name.contains("at-the-edge")).then_some(64)
+        (!name.contains("modulo") && !name.contains("at-the-edge")).then_some(100)
     });
 }

@@ -181,6 +181,48 @@ fn a_folder_with_something_else_is_not_written_over() {
 }
 
 #[test]
+fn results_of_something_else_are_not_written_over() {
+    let folder = TempDir::new().unwrap();
+    fs::write(folder.path().join("results.json"), r#"{"mine": 1}"#).unwrap();
+    let output = run_into(folder.path(), &["--cases", "1"]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_eq!(json(&folder.path().join("results.json"))["mine"], 1);
+}
+
+/// The line that reproduces a failure is pasted where the run was: it must leave that run alone.
+#[test]
+fn a_case_run_alone_has_a_directory_of_its_own() {
+    let folder = TempDir::new().unwrap();
+    let here = |arguments: &[&str]| {
+        let program = cosim();
+        Command::new(program.get_program())
+            .args(arguments)
+            .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+            .current_dir(folder.path())
+            .output()
+            .unwrap()
+    };
+    assert_eq!(code(&here(&["run", "--cases", "2", "--scenario", "smoke"])), 0);
+    assert_eq!(code(&here(&["run", "--case", "thread2/spec/smoke/1"])), 0);
+    let cases = |name: &str| {
+        let results = json(&folder.path().join("runs").join(name).join("results.json"));
+        results["totals"]["cases"].clone()
+    };
+    assert_eq!(cases("1"), 4);
+    assert_eq!(cases("1-thread2-spec-smoke-1"), 1);
+}
+
+/// The last shard of very many has one case or none, and is found without counting through the others.
+#[test]
+fn a_shard_of_very_many_ends_in_time() {
+    let folder = TempDir::new().unwrap();
+    let arguments =
+        ["--time", "1s", "--shard", "2/1000000000000", "--scenario", "smoke", "--quiet"];
+    let output = run_into(folder.path(), &arguments);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+#[test]
 fn a_run_directory_is_replaced_by_the_next_run() {
     let folder = TempDir::new().unwrap();
     for _ in 0..2 {

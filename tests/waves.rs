@@ -155,6 +155,21 @@ fn a_trace_is_whole_after_an_interruption() {
 }
 
 #[test]
+fn a_place_that_cannot_be_written_is_refused_before_the_work() {
+    let folder = TempDir::new().unwrap();
+    let vector = saved_vector(folder.path());
+    let vector = vector.to_str().unwrap();
+    for arguments in [
+        ["replay", vector, "--trace", "/nowhere/x.fst"],
+        ["shrink", vector, "--out", "/nowhere/x.json"],
+        ["shrink", vector, "--out", folder.path().to_str().unwrap()],
+    ] {
+        let output = run(arguments.iter().chain(&["--fixes", "spec"]));
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", common::text(&output));
+    }
+}
+
+#[test]
 fn another_ending_is_refused() {
     let folder = TempDir::new().unwrap();
     let vector = saved_vector(folder.path());
