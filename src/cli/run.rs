@@ -234,6 +234,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         profiles: plan.profiles.clone(),
         origin,
         save: arguments.save_vectors,
+        aside: Duration::ZERO,
         bar: progress_bar(&plan, arguments.quiet),
     };
     let limits = Limits {
@@ -244,14 +245,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let begin = Instant::now();
     let end = runner::run(&session, &plan, &limits, &interrupted, &mut observer)?;
-    let elapsed = begin.elapsed();
+    let elapsed = begin.elapsed().saturating_sub(observer.aside);
     observer.bar.finish_and_clear();
 
-    let Observer { tally, directory, failures, .. } = observer;
+    let Observer { tally, directory, failures, aside, .. } = observer;
     let timing = Timing {
         command: env::args().collect(),
         threads,
         seconds: elapsed.as_secs_f64(),
+        failures_seconds: aside.as_secs_f64(),
         cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
     };
     let results = directory.finish(&tally, failures.groups(), end, &timing)?;
@@ -296,6 +298,8 @@ struct Observer {
     origin: Origin,
     /// Vectors of matching cases still to be saved.
     save: u64,
+    /// Time spent on failures.
+    aside: Duration,
     bar: ProgressBar,
 }
 
@@ -310,7 +314,9 @@ impl Progress for Observer {
         self.bar.set_message(format!("{:.1} M cycles", self.tally.totals.cycles as f64 / 1e6));
         if outcome.verdict.is_failure() {
             self.bar.set_message(format!("shrinking {}", case.name));
+            let begin = Instant::now();
             self.failures.add(case, &self.profiles[case.profile].name, outcome)?;
+            self.aside += begin.elapsed();
         } else if self.save > 0 && outcome.verdict == Verdict::Match {
             self.save -= 1;
             let about = format!("{}: everything matches", case.name);

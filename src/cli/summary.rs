@@ -88,6 +88,10 @@ impl Summary<'_> {
             counted(self.timing.threads as u64, "thread"),
         );
         let _ = writeln!(text, "      build {build}, RTL {rtl}, Verilator {verilator}");
+        if self.timing.failures_seconds >= 0.1 {
+            let seconds = self.timing.failures_seconds;
+            let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");
+        }
         if cycles == 0 && self.tally.totals.failures() == 0 {
             let _ = writeln!(text, "      no cycle was compared, which is a failure");
         }

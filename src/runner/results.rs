@@ -50,9 +50,11 @@ pub struct Timing {
     pub command: Vec<String>,
     /// Threads used.
     pub threads: usize,
-    /// Wall-clock time.
+    /// Wall-clock time in which cases were run.
     pub seconds: f64,
-    /// Cycles compared per second.
+    /// Wall-clock time in which failures were shrunk and traced.
+    pub failures_seconds: f64,
+    /// Cycles compared per second, failures' time not counted.
     pub cycles_per_second: f64,
 }
 
