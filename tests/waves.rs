@@ -170,6 +170,20 @@ fn a_place_that_cannot_be_written_is_refused_before_the_work() {
 }
 
 #[test]
+fn a_case_of_a_run_can_be_traced_by_its_name() {
+    let folder = TempDir::new().unwrap();
+    let (out, trace) = (folder.path().join("run"), folder.path().join("case.fst"));
+    let [out, path] = [&out, &trace].map(|path| path.to_str().unwrap());
+    let case = ["run", "--case", "thread2/repaired/ring/3", "--out", out, "--trace", path];
+    let output = run(case);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    check_both_models(&trace);
+    let several = run(["run", "--case", "thread2/all/ring/3", "--trace", path]);
+    assert_eq!(code(&several), 2, "{}", text(&several));
+    assert_eq!(code(&run(["run", "--trace", path])), 2);
+}
+
+#[test]
 fn another_ending_is_refused() {
     let folder = TempDir::new().unwrap();
     let vector = saved_vector(folder.path());

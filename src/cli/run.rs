@@ -1,22 +1,22 @@
 //! `cosim run`.
 
-use super::options::{Format, Patience, Target};
+use super::options::{Format, Patience, Target, check_output};
 use super::summary::Summary;
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
-use crate::engine::{AnyBlock, Session, Setup};
+use crate::engine::{AnyBlock, Session, Setup, Waves};
 use crate::error::Error;
-use crate::harness::{Outcome, Verdict};
+use crate::harness::{Outcome, Verdict, Watch};
 use crate::models::Rtl;
 use crate::runner::{
     self, Case, End, Failures, Fixes, Header, Keep, Limits, MOST_CASES, Plan, Progress,
-    RunDirectory, Shard, Tally, Timing,
+    RunDirectory, Shard, Tally, Timing, guarded,
 };
-use crate::vector::Origin;
+use crate::vector::{Origin, VectorFile};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rand::RngExt;
 use std::env;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
@@ -69,6 +69,9 @@ pub struct Arguments {
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
+    /// Write waves of the case to this file: 50 cycles before the end and 10 after a mismatch.
+    #[arg(long, value_name = "FILE.fst|FILE.vcd", requires = "case")]
+    trace: Option<PathBuf>,
     /// Keep failing vectors as they are.
     #[arg(long)]
     no_shrink: bool,
@@ -151,6 +154,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Some(case) if arguments.scenario.is_empty() => vec![case.scenario.clone()],
         _ => arguments.scenario.clone(),
     };
+    if let Some(trace) = &arguments.trace {
+        Waves::format(trace)?;
+        check_output(trace)?;
+        if fixes.len() != 1 {
+            let message = "--trace takes one case: name one profile in --case";
+            return Err(Error::Usage(message.to_owned()));
+        }
+    }
     let seed = match arguments.seed {
         Seed::Number(seed) => seed,
         Seed::Random => u64::from(rand::rng().random::<u32>()),
@@ -204,6 +215,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name));
     let reproduce = Reproduce::new(arguments, block, &rtl, seed);
+    let given_rtl = rtl.clone();
     let origin = Origin {
         seed: Some(seed),
         build: Some(crate::BUILD.to_owned()),
@@ -270,6 +282,18 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match arguments.format {
         Format::Json => print_json(&summary.json())?,
         Format::Text => print_text(&summary.text(arguments.quiet))?,
+    }
+    if let (Some(path), Some(case)) = (&arguments.trace, plan.iter().next()) {
+        let text = session.vector(&case, Origin::default(), None)?;
+        let loaded = block.load(&VectorFile::from_text(text, Path::new(&case.name))?)?;
+        let (fixes, waves) =
+            (plan.profiles[case.profile].clone(), Waves { path: path.clone(), all: false });
+        let work = move |watch: &Watch| loaded.replay(&fixes, &given_rtl, Some(&waves), watch);
+        let stop = || interrupted.load(Ordering::Relaxed);
+        guarded(arguments.patience.stuck_after, &stop, work)??;
+        if arguments.format == Format::Text {
+            print_text(&format!("waves: {}", path.display()))?;
+        }
     }
     Ok(ExitCode::from(match end {
         End::Interrupted => INTERRUPTED,
