@@ -130,7 +130,7 @@ impl<B: Block> Search<'_, B> {
         let mut pointers = Vec::new();
         find_lists(&self.json, String::new(), 0, Depth::Outer, &mut pointers);
         for pointer in pointers {
-            let mut candidate = self.json.clone();
+            let Some(mut candidate) = self.candidate() else { return };
             if let Some(list) = candidate.pointer_mut(&pointer).and_then(Value::as_array_mut) {
                 list.truncate(used as usize + 1);
             }
@@ -200,6 +200,11 @@ impl<B: Block> Search<'_, B> {
         false
     }
 
+    /// A copy of the smallest stimulus, to be made smaller; `None` once the budget is used up.
+    fn candidate(&self) -> Option<Value> {
+        (self.left > 0).then(|| self.json.clone())
+    }
+
     /// Runs a candidate; keeps it if it fails in the same way.
     fn attempt(&mut self, json: Value) -> bool {
         if self.left == 0 || json == self.json {
@@ -260,7 +265,7 @@ impl<B: Block> Search<'_, B> {
                 let mut end = length(&self.json);
                 while end > 0 {
                     let start = end.saturating_sub(run);
-                    let mut candidate = self.json.clone();
+                    let Some(mut candidate) = self.candidate() else { return };
                     if let Some(list) = candidate.pointer_mut(pointer).and_then(Value::as_array_mut)
                     {
                         list.drain(start..end.min(list.len()));
@@ -284,7 +289,7 @@ impl<B: Block> Search<'_, B> {
             while length(&self.json) <= SHORT && first < length(&self.json) {
                 let mut second = first + 1;
                 while second < length(&self.json) {
-                    let mut candidate = self.json.clone();
+                    let Some(mut candidate) = self.candidate() else { return };
                     if let Some(list) =
                         candidate.pointer_mut(&pointer).and_then(Value::as_array_mut)
                     {
@@ -315,7 +320,7 @@ impl<B: Block> Search<'_, B> {
                 };
                 let mut kept = false;
                 for merged in joined(&list[index - 1], &list[index]) {
-                    let mut candidate = self.json.clone();
+                    let Some(mut candidate) = self.candidate() else { return };
                     if let Some(list) =
                         candidate.pointer_mut(&pointer).and_then(Value::as_array_mut)
                     {
@@ -352,7 +357,7 @@ impl<B: Block> Search<'_, B> {
             let Some(mut value) = self.json.pointer(&pointer).and_then(number) else { continue };
             let mut step = value.div_ceil(2);
             while step > 0 && self.left > 0 {
-                let mut candidate = self.json.clone();
+                let Some(mut candidate) = self.candidate() else { return };
                 if let Some(place) = candidate.pointer_mut(&pointer) {
                     *place = with_number(place, value - step);
                 }
@@ -382,7 +387,7 @@ impl<B: Block> Search<'_, B> {
         let finest = run / self.finest;
         while run > finest {
             for group in pointers.chunks(run) {
-                let mut candidate = self.json.clone();
+                let Some(mut candidate) = self.candidate() else { return };
                 for pointer in group {
                     if let Some(value) = candidate.pointer_mut(pointer) {
                         clear(value);
