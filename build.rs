@@ -13,9 +13,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
-use verilated_build::{
-    Design, Ports, Tracing, Verilated, Verilator, codegen, compile, verilog_files,
-};
+use verilated_build::{Design, Ports, Tracing, Verilated, Verilator, codegen, compile};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -68,7 +66,7 @@ fn build() -> Result<()> {
 
 /// Builds the models of a block and writes its Rust module to `<out>/<name>.rs`.
 fn build_block(block: &Block, rtl: &Path, out: &Path, verilator: &Verilator) -> Result<()> {
-    let models: Vec<Result<Ports>> = thread::scope(|scope| {
+    let models: Vec<Result<Model>> = thread::scope(|scope| {
         let builds: Vec<_> = block
             .embedded
             .iter()
@@ -76,12 +74,19 @@ fn build_block(block: &Block, rtl: &Path, out: &Path, verilator: &Verilator) -> 
             .collect();
         builds.into_iter().map(|build| build.join().expect("no build panics")).collect()
     });
-    let models = models.into_iter().collect::<Result<Vec<Ports>>>()?;
-    let ports = models.first().ok_or_else(|| format!("{}: nothing is embedded", block.name))?;
-    if models.iter().any(|other| other != ports) {
+    let models = models.into_iter().collect::<Result<Vec<Model>>>()?;
+    let model = models.first().ok_or_else(|| format!("{}: nothing is embedded", block.name))?;
+    if models.iter().any(|other| other.ports != model.ports) {
         return Err(format!("{}: the ports depend on the mask", block.name).into());
     }
-    write_bindings(block, ports, rtl, out)
+    write_bindings(block, model, rtl, out)
+}
+
+/// A built model.
+struct Model {
+    ports: Ports,
+    /// The RTL it was built from.
+    files: Vec<PathBuf>,
 }
 
 /// The class of a block's model with a mask; also the name of its archive.
@@ -96,7 +101,7 @@ fn build_model(
     rtl: &Path,
     out: &Path,
     verilator: &Verilator,
-) -> Result<Ports> {
+) -> Result<Model> {
     let prefix = prefix(block, mask);
     let design = Design {
         top: block.top.clone(),
@@ -123,9 +128,10 @@ fn build_model(
     };
     if archive.is_file()
         && fs::read_to_string(&stamp_file)
-            .is_ok_and(|old| stamp(&dir, &prefix, rtl, verilator).is_ok_and(|new| new == old))
+            .is_ok_and(|old| stamp(&fresh, rtl, verilator).is_ok_and(|new| new == old))
     {
-        return Ok(Ports::read(&fresh, &block.top)?);
+        let ports = Ports::read(&fresh, &block.top)?;
+        return Ok(Model { ports, files: fresh.files_read(verilator)? });
     }
     let verilated = design.verilate(verilator, &dir)?;
     for warning in verilated.warnings.lines() {
@@ -144,20 +150,23 @@ fn build_model(
     build.cargo_metadata(false).include(&dir);
     let objects = compile::objects(&build, &[source], &dir)?;
     build.objects(objects).try_compile(&prefix)?;
-    fs::write(stamp_file, stamp(&dir, &prefix, rtl, verilator)?)?;
-    Ok(ports)
+    fs::write(stamp_file, stamp(&verilated, rtl, verilator)?)?;
+    Ok(Model { ports, files: verilated.files_read(verilator)? })
 }
 
 /// A hash of everything a model was built from: the files Verilator says it read, the names of all
 /// RTL files (a new one may shadow an old one), the tool and the generator.
-fn stamp(dir: &Path, prefix: &str, rtl: &Path, verilator: &Verilator) -> Result<String> {
+fn stamp(model: &Verilated, rtl: &Path, verilator: &Verilator) -> Result<String> {
     let mut hash = Sha256::new();
     hash.update(verilator.version());
     hash.update(verilator.root().as_os_str().as_encoded_bytes());
-    for file in verilog_files(rtl)? {
-        hash.update(file.as_os_str().as_encoded_bytes());
+    let mut names: Vec<PathBuf> = Vec::new();
+    collect(rtl, &mut names)?;
+    names.sort();
+    for name in names {
+        hash.update(name.as_os_str().as_encoded_bytes());
     }
-    for file in files_read(dir, prefix)? {
+    for file in model.files_read(verilator)? {
         hash.update(fs::read(file)?);
     }
     for text in compile::shim_text().chain([
@@ -170,16 +179,10 @@ fn stamp(dir: &Path, prefix: &str, rtl: &Path, verilator: &Verilator) -> Result<
     Ok(hex(hash))
 }
 
-/// The Verilog files Verilator read for a model.
-fn files_read(dir: &Path, prefix: &str) -> Result<Vec<PathBuf>> {
-    let dependencies = fs::read_to_string(dir.join(format!("{prefix}__ver.d")))?;
-    let read = dependencies.split_once(" : ").ok_or("Verilator wrote no dependencies")?.1;
-    let verilog = |file: &&str| file.starts_with("rtl/");
-    Ok(read.split_whitespace().filter(verilog).map(PathBuf::from).collect())
-}
-
 /// Writes the block's Rust module: bindings of its pins, its port tables, its models, its RTL.
-fn write_bindings(block: &Block, ports: &Ports, rtl: &Path, out: &Path) -> Result<()> {
+fn write_bindings(block: &Block, model: &Model, rtl: &Path, out: &Path) -> Result<()> {
+    let Model { ports, files } = model;
+    let rtl = std::path::absolute(rtl)?;
     let header = out.join(format!("{}_pins.h", block.name));
     fs::write(&header, codegen::c_header(ports))?;
     let mut builder = bindgen::builder()
@@ -204,10 +207,8 @@ fn write_bindings(block: &Block, ports: &Ports, rtl: &Path, out: &Path) -> Resul
         "    top: {:?},\n    mask_parameter: {:?},\n    sources: &[",
         block.top, block.mask
     )?;
-    for file in
-        files_read(&out.join(prefix(block, block.embedded[0])), &prefix(block, block.embedded[0]))?
-    {
-        let name = file.strip_prefix(rtl)?;
+    for file in files {
+        let name = file.strip_prefix(&rtl)?;
         writeln!(
             text,
             "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/rtl/\", {name:?}))),"

@@ -15,6 +15,7 @@ use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -48,12 +49,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
     let (work, all) = (Arc::clone(&vector), vector.fixes(arguments.fixes.as_deref())?);
-    let interrupted = interruption(|| {})?;
+    let interrupted = interruption()?;
     let explanations = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
         let explain = |fixes| work.explain(fixes, &rtl, watch);
         all.iter().map(explain).collect::<Result<Vec<Explanation>, Error>>()
     })??;
-    if interrupted() {
+    if interrupted.load(Ordering::Relaxed) {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     match arguments.format {

@@ -100,19 +100,17 @@ fn print_text(text: &str) -> Result<(), Error> {
 /// Exit code of an interrupted command.
 const INTERRUPTED: u8 = 130;
 
-/// Runs `stop` on ^C and on termination; the second time ends the process at once. Returns a way to ask
-/// whether it happened.
-fn interruption(stop: impl Fn() + Send + 'static) -> Result<impl Fn() -> bool, Error> {
+/// A flag that ^C and termination set; the second time ends the process at once.
+fn interruption() -> Result<Arc<AtomicBool>, Error> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     ctrlc::set_handler(move || {
         if set.swap(true, Ordering::Relaxed) {
             process::exit(i32::from(INTERRUPTED));
         }
-        stop();
     })
     .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
-    Ok(move || flag.load(Ordering::Relaxed))
+    Ok(flag)
 }
 
 /// Whether a progress bar has somebody to look at it.

@@ -13,6 +13,7 @@ use serde_json::{Value, json};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// Vectors to run again. No random number is drawn.
 #[derive(Debug, Args)]
@@ -82,7 +83,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let waves = arguments.trace.clone().map(|path| Waves { path, all: arguments.trace_all });
     let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
-    let interrupted = interruption(|| {})?;
+    let interrupted = interruption()?;
 
     let mut failed = false;
     let mut reports = Vec::new();
@@ -97,7 +98,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Err(Error::Stuck(_)) => Replayed::stuck(),
             other => other??,
         };
-        if interrupted() {
+        if interrupted.load(Ordering::Relaxed) {
             break;
         }
         let ok = if arguments.expect_recorded {
@@ -117,7 +118,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     } else if let Some(waves) = &waves {
         print_text(&format!("waves: {}", waves.path.display()))?;
     }
-    Ok(ExitCode::from(if interrupted() { INTERRUPTED } else { u8::from(failed) }))
+    Ok(ExitCode::from(if interrupted.load(Ordering::Relaxed) {
+        INTERRUPTED
+    } else {
+        u8::from(failed)
+    }))
 }
 
 fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> Value {

@@ -20,7 +20,6 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -227,9 +226,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         waves: !arguments.no_waves,
         stuck_after: arguments.patience.stuck_after,
     };
-    let interrupted = Arc::new(AtomicBool::new(false));
-    let stop = Arc::clone(&interrupted);
-    let _ = interruption(move || stop.store(true, Ordering::Relaxed))?;
+    let interrupted = interruption()?;
     let mut observer = Observer {
         tally: Tally::new(block, &plan),
         directory: RunDirectory::begin(&folder, &header)?,
@@ -289,8 +286,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let (fixes, waves) =
             (plan.profiles[case.profile].clone(), Waves { path: path.clone(), all: false });
         let work = move |watch: &Watch| loaded.replay(&fixes, &given_rtl, Some(&waves), watch);
-        let stop = || interrupted.load(Ordering::Relaxed);
-        guarded(arguments.patience.stuck_after, &stop, work)??;
+        guarded(arguments.patience.stuck_after, &interrupted, work)??;
         if arguments.format == Format::Text {
             print_text(&format!("waves: {}", path.display()))?;
         }

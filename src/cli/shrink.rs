@@ -15,6 +15,7 @@ use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::sync::atomic::Ordering;
 
 /// A failing vector to make smaller.
 #[derive(Debug, Args)]
@@ -70,7 +71,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_output(&out)?;
     let hidden = arguments.quiet || !is_watched();
     let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
-    let interrupted = interruption(|| {})?;
+    let interrupted = interruption()?;
     let (work, fixes, budget) = (Arc::clone(&vector), fixes.clone(), arguments.budget);
     let shrunk = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
         let shrunk = work.shrink(&fixes, &rtl, budget, watch, &mut bar);
@@ -79,7 +80,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     })??;
     fs::write(&out, &shrunk.text).map_err(Error::write(&out))?;
     let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;
-    let ended = match (interrupted(), out_of_budget) {
+    let ended = match (interrupted.load(Ordering::Relaxed), out_of_budget) {
         (true, _) => ", interrupted",
         (false, true) => ", ended by --budget",
         (false, false) => "",
@@ -103,5 +104,5 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             outcome.verdict
         ))?,
     }
-    Ok(ExitCode::from(if interrupted() { INTERRUPTED } else { 0 }))
+    Ok(ExitCode::from(if interrupted.load(Ordering::Relaxed) { INTERRUPTED } else { 0 }))
 }

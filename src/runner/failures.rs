@@ -11,7 +11,7 @@ use serde::Serialize;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 
 /// Cycles that shrinking one failure may run.
@@ -195,6 +195,6 @@ impl Failures {
         &self,
         work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
-        guarded(self.keep.stuck_after, &|| self.interrupted.load(Ordering::Relaxed), work)?
+        guarded(self.keep.stuck_after, &self.interrupted, work)?
     }
 }

@@ -3,6 +3,7 @@
 use crate::error::Error;
 use crate::harness::Watch;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -11,13 +12,13 @@ use std::time::{Duration, Instant};
 const TICK: Duration = Duration::from_millis(50);
 
 /// Runs `work` on a thread of its own, which is lost if a model in it does not return for `stuck_after`;
-/// the watch is cancelled as soon as `interrupted` says so.
+/// the watch is cancelled as soon as `interrupted` is set.
 ///
 /// # Errors
 /// [`Error::Stuck`] if the thread is lost, or broke off.
 pub fn guarded<T: Send + 'static>(
     stuck_after: Duration,
-    interrupted: &dyn Fn() -> bool,
+    interrupted: &AtomicBool,
     work: impl FnOnce(&Watch) -> T + Send + 'static,
 ) -> Result<T, Error> {
     let watch = Arc::new(Watch::default());
@@ -36,7 +37,7 @@ pub fn guarded<T: Send + 'static>(
             }
             Err(RecvTimeoutError::Timeout) => {}
         }
-        if interrupted() {
+        if interrupted.load(Ordering::Relaxed) {
             watch.cancel();
         }
         let progress = watch.progress();
@@ -86,13 +87,15 @@ mod tests {
 
     #[test]
     fn a_model_that_does_not_return_is_given_up() {
-        let result = guarded(SOON, &|| false, |watch| run(Duration::from_secs(3600), watch).cycles);
+        let result = guarded(SOON, &AtomicBool::new(false), |watch| {
+            run(Duration::from_secs(3600), watch).cycles
+        });
         assert!(matches!(result, Err(Error::Stuck(_))), "{result:?}");
     }
 
     #[test]
     fn what_is_no_case_may_take_its_time() {
-        let result = guarded(SOON, &|| false, |watch| {
+        let result = guarded(SOON, &AtomicBool::new(false), |watch| {
             thread::sleep(3 * SOON);
             run(Duration::ZERO, watch).cycles
         });
@@ -101,7 +104,7 @@ mod tests {
 
     #[test]
     fn an_interruption_reaches_the_work() {
-        let result = guarded(SOON, &|| true, |watch| {
+        let result = guarded(SOON, &AtomicBool::new(true), |watch| {
             while !watch.is_cancelled() {
                 thread::sleep(Duration::from_millis(1));
             }
@@ -112,7 +115,7 @@ mod tests {
 
     #[test]
     fn a_panic_is_an_error() {
-        let result = guarded(SOON, &|| false, |_| -> u8 { panic!("for the test") });
+        let result = guarded(SOON, &AtomicBool::new(false), |_| -> u8 { panic!("for the test") });
         assert!(matches!(result, Err(Error::Stuck(_))), "{result:?}");
     }
 }

@@ -239,33 +239,20 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
     }
 
     fn counters(&self) -> Vec<u64> {
-        let Counts {
-            sent,
-            sent_again,
-            tlps_damaged,
-            dropped,
-            lost_to_resets,
-            acks,
-            naks,
-            dllps_damaged,
-            timeouts,
-            retrains,
-            out_of_range,
-            stalled,
-        } = self.counts;
+        let counts = &self.counts;
         vec![
-            sent,
-            sent_again,
-            tlps_damaged,
-            dropped,
-            lost_to_resets,
-            acks,
-            naks,
-            dllps_damaged,
-            timeouts,
-            retrains,
-            out_of_range,
-            stalled,
+            counts.sent,
+            counts.sent_again,
+            counts.tlps_damaged,
+            counts.dropped,
+            counts.lost_to_resets,
+            counts.acks,
+            counts.naks,
+            counts.dllps_damaged,
+            counts.timeouts,
+            counts.retrains,
+            counts.out_of_range,
+            counts.stalled,
         ]
     }
 }

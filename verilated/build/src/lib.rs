@@ -18,7 +18,7 @@ mod toolchain;
 mod verilate;
 
 pub use error::Error;
-pub use library::{LibraryCache, verilog_files};
+pub use library::LibraryCache;
 pub use ports::{Port, Ports};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Design, Tracing, Verilated};

@@ -3,7 +3,6 @@
 use crate::compile;
 use crate::{Design, Error, Ports, Tracing, Verilated, Verilator, codegen};
 use sha2::{Digest, Sha256};
-use std::ffi::OsStr;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{self, Command};
@@ -258,23 +257,6 @@ impl LibraryCache {
 /// What of a design is not in its files.
 fn options(design: &Design) -> String {
     format!("{} {:?} {:?} {}", design.top, design.parameters, design.tracing, design.coverage)
-}
-
-/// The Verilog files directly in `folder`, headers included.
-///
-/// # Errors
-/// [`Error::Io`].
-pub fn verilog_files(folder: &Path) -> Result<Vec<PathBuf>, Error> {
-    let mut files = Vec::new();
-    for entry in fs::read_dir(folder).map_err(Error::io(folder))? {
-        let path = entry.map_err(Error::io(folder))?.path();
-        let verilog = ["v", "vh", "sv", "svh"];
-        if path.extension().and_then(OsStr::to_str).is_some_and(|e| verilog.contains(&e)) {
-            files.push(path);
-        }
-    }
-    files.sort();
-    Ok(files)
 }
 
 /// The first half of a SHA-256 in hex: short enough for a file name, long enough never to clash.
