@@ -129,7 +129,10 @@ impl Failures {
             match self.shrink(case, outcome, origin) {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
-                        notes.push(format!("shrinking ended early; candidates tried: {}", shrunk.tried));
+                        notes.push(format!(
+                            "shrinking ended early; candidates tried: {}",
+                            shrunk.tried
+                        ));
                     }
                     self.write(&vector, &shrunk.text)?;
                     shown = shrunk.outcome;
