@@ -1,8 +1,6 @@
 //! Bad arguments and bad scenario files: exit code 2, a message that helps, nothing written.
 
-mod common;
-
-use common::{code, run, text};
+use crate::common::{code, run, text};
 use std::fs;
 use tempfile::TempDir;
 

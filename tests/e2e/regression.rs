@@ -1,8 +1,6 @@
 //! `cosim run`: does a run do what it says, and the same whatever the threads?
 
-mod common;
-
-use common::{code, cosim, json, run, text};
+use crate::common::{code, cosim, json, run, text};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -96,7 +94,7 @@ fn the_same_seed_gives_the_same_bytes_at_any_number_of_threads() {
             ["--seed", "77", "--cases", "6", "--threads", threads, "--save-vectors", "5"];
         run_into(folder.path(), &arguments);
         let mut bytes = fs::read(folder.path().join("results.json")).unwrap();
-        for vector in common::files(&folder.path().join("saved"), "json") {
+        for vector in crate::common::files(&folder.path().join("saved"), "json") {
             bytes.extend(fs::read(vector).unwrap());
         }
         bytes

@@ -1,10 +1,10 @@
 //! WQE_REQ_s and NEXT_UNIT_s: is the WQE asked for, waited for, and its first beat kept?
 
-use crate::beats::*;
-use crate::bench::{REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::drive::Drive;
-use crate::expect::{self, ACK, CQ_MR, Mr, SEND_MR, WRITTEN, Written};
+use super::beats::*;
+use super::bench::{REPAIRED, SPEC, under};
+use super::codes::*;
+use super::drive::Drive;
+use super::expect::{self, ACK, CQ_MR, Mr, SEND_MR, WRITTEN, Written};
 
 #[test]
 fn t07_an_accepted_request_is_followed_by_the_wqe() {

@@ -1,7 +1,5 @@
 //! What the end-to-end tests share: the program, folders, and RTL with bugs.
 
-#![allow(dead_code, reason = "every test file uses a part of it")]
-
 use assert_cmd::Command;
 use serde_json::Value;
 use std::fs;

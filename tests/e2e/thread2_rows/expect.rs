@@ -1,6 +1,6 @@
 //! Outputs: what each state must show. Everything that is not named is 0.
 
-use crate::beats::{Packet, Qp};
+use super::beats::{Packet, Qp};
 use cosim::blocks::thread2::rtl::{Bits224, Bits256, Bits576, Outputs};
 use verilated::{Bits, Field};
 
@@ -106,7 +106,7 @@ pub struct Mr {
     pub status: u64,
 }
 
-/// [`UNIT`](crate::beats::UNIT) for [`PACKET`](crate::beats::PACKET).
+/// [`UNIT`](super::beats::UNIT) for [`PACKET`](super::beats::PACKET).
 pub const SEND_MR: Mr = Mr {
     bypass: 0,
     flags: 0x0400_0001,

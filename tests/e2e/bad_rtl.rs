@@ -1,9 +1,7 @@
 //! The corpus of bugs in `tests/bad_rtl`: each is found by default runs with three seeds, saved,
 //! shrunk, replayed to the same signature, and gone with the good RTL.
 
-mod common;
-
-use common::{code, files, json, patched_rtl, project, run, text};
+use crate::common::{code, files, json, patched_rtl, project, run, text};
 use rayon::prelude::*;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;

@@ -1,10 +1,10 @@
 //! DATA_UNIT_s: is each beat of a WQE placed, skipped or taken as the end, in the specified order?
 
-use crate::beats::*;
-use crate::bench::{REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::drive::Drive;
-use crate::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
+use super::beats::*;
+use super::bench::{REPAIRED, SPEC, under};
+use super::codes::*;
+use super::drive::Drive;
+use super::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
 
 #[test]
 fn t11_rdma_write_last_with_immediate_only_consumes_the_wqe() {

@@ -1,9 +1,7 @@
 //! The corpus in `vectors/`: every vector is legal JSON, matches, and hits the rule it is named after.
 //! Adding a vector needs no code.
 
-mod common;
-
-use common::{code, files, json, project, run, text};
+use crate::common::{code, files, json, project, run, text};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};

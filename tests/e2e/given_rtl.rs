@@ -1,8 +1,6 @@
 //! `--rtl`: is what runs what was given, and nothing else?
 
-mod common;
-
-use common::{code, files, json, patched_rtl, project, run, text};
+use crate::common::{code, files, json, patched_rtl, project, run, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;

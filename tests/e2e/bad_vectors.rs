@@ -1,8 +1,6 @@
 //! Bad vectors: exit code 2, the file, the place and what was expected. No input panics.
 
-mod common;
-
-use common::{code, files, project, run, text};
+use crate::common::{code, files, project, run, text};
 use cosim::blocks::thread2::Thread2;
 use cosim::vector::{self, VectorFile};
 use proptest::prelude::*;

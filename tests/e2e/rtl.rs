@@ -1,8 +1,6 @@
 //! The RTL itself: lint-clean, synthesizable, no latches.
 
-mod common;
-
-use common::{json, project, text};
+use crate::common::{json, project, text};
 use std::process::Command;
 
 /// Top modules and masks of `rtl/blocks.json`.

@@ -1,9 +1,9 @@
 //! MR_FOR_SEND_s: is each unit requested, consumed with its request, and what if it is the last?
 
-use crate::beats::*;
-use crate::bench::{Bench, REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::expect::{ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITTEN};
+use super::beats::*;
+use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::codes::*;
+use super::expect::{ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITTEN};
 
 #[test]
 fn t33_a_taken_request_consumes_the_unit() {

@@ -1,9 +1,9 @@
 //! Cycles by name: what a state is given and what it must show then.
 
-use crate::beats::{End, NEXT, NextUnit, Packet, Tables, Unit};
-use crate::bench::Bench;
-use crate::drive::Drive;
-use crate::expect::{self, Mr, Written};
+use super::beats::{End, NEXT, NextUnit, Packet, Tables, Unit};
+use super::bench::Bench;
+use super::drive::Drive;
+use super::expect::{self, Mr, Written};
 
 impl Bench {
     /// IDLE_s takes a packet (T01).

@@ -1,11 +1,11 @@
 //! Reset: is everything 0 while it is on, and forgotten after it?
 
-use crate::beats::*;
-use crate::bench::{self, Bench, REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::drive::{Drive, Open};
-use crate::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, EQ_HEAD, EQ_LADDR, EQ_MR, Mr};
-use crate::expect::{READ_MR, SEND_MR, WRITE_MR, WRITTEN};
+use super::beats::*;
+use super::bench::{self, Bench, REPAIRED, SPEC, under};
+use super::codes::*;
+use super::drive::{Drive, Open};
+use super::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, EQ_HEAD, EQ_LADDR, EQ_MR, Mr};
+use super::expect::{READ_MR, SEND_MR, WRITE_MR, WRITTEN};
 use cosim::blocks::thread2::rtl::Outputs;
 
 /// A cycle of a packet.

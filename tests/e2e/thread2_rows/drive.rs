@@ -1,6 +1,6 @@
 //! Inputs: what a test drives of them, and what it leaves open.
 
-use crate::beats::{End, NextUnit, Packet, Tables, Unit};
+use super::beats::{End, NextUnit, Packet, Tables, Unit};
 use cosim::blocks::thread2::rtl::Inputs;
 use verilated::{Bits, Field, Pins, Storage};
 use zerocopy::{FromBytes, IntoBytes};

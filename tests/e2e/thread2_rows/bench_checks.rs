@@ -1,9 +1,9 @@
 //! The bench itself: does it fail when it should, and say where?
 
-use crate::beats::{NEXT, PACKET};
-use crate::bench::{Bench, REPAIRED, SPEC};
-use crate::drive::{Drive, Open};
-use crate::expect;
+use super::beats::{NEXT, PACKET};
+use super::bench::{Bench, REPAIRED, SPEC};
+use super::drive::{Drive, Open};
+use super::expect;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 const LANES: [Open; 2] = [Open::Zeros, Open::Ones];
@@ -86,7 +86,7 @@ fn a_pin_that_matters_must_not_be_left_open() {
 #[test]
 #[should_panic(expected = "wider than [77:70]")]
 fn a_value_too_large_for_its_field_is_a_mistake_of_the_test() {
-    Drive::new().next_unit(&crate::beats::NextUnit { cur_size: 256, ..NEXT });
+    Drive::new().next_unit(&super::beats::NextUnit { cur_size: 256, ..NEXT });
 }
 
 #[test]

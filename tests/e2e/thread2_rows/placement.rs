@@ -1,10 +1,10 @@
 //! SEND placement: which bytes of which unit does each packet of a message get?
 
-use crate::beats::*;
-use crate::bench::{Bench, REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::drive::Drive;
-use crate::expect::{ACK, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
+use super::beats::*;
+use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::codes::*;
+use super::drive::Drive;
+use super::expect::{ACK, CQ_MR, Mr, SEND_MR, WRITE_MR, WRITTEN};
 
 /// A second unit, elsewhere.
 fn other_unit(bytes: u64) -> Unit {

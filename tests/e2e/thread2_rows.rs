@@ -5,46 +5,26 @@
 //! cycle, the row the golden model takes, and the states it leaves and enters. `bench` runs both
 //! models; `beats` and `drive` have the inputs, `expect` the outputs, `script` the cycles by name.
 
-#[path = "thread2_rows/beats.rs"]
 mod beats;
-#[path = "thread2_rows/bench.rs"]
 mod bench;
-#[path = "thread2_rows/codes.rs"]
 mod codes;
-#[path = "thread2_rows/drive.rs"]
 mod drive;
-#[path = "thread2_rows/expect.rs"]
 mod expect;
-#[path = "thread2_rows/script.rs"]
 mod script;
-#[path = "thread2_rows/table.rs"]
 mod table;
 
-#[path = "thread2_rows/bench_checks.rs"]
 mod bench_checks;
-#[path = "thread2_rows/cq_and_eq.rs"]
 mod cq_and_eq;
-#[path = "thread2_rows/data_units.rs"]
 mod data_units;
-#[path = "thread2_rows/fix_priorities.rs"]
 mod fix_priorities;
-#[path = "thread2_rows/layouts.rs"]
 mod layouts;
-#[path = "thread2_rows/mr_for_queues.rs"]
 mod mr_for_queues;
-#[path = "thread2_rows/mr_for_rdma.rs"]
 mod mr_for_rdma;
-#[path = "thread2_rows/mr_for_send.rs"]
 mod mr_for_send;
-#[path = "thread2_rows/packets.rs"]
 mod packets;
-#[path = "thread2_rows/placement.rs"]
 mod placement;
-#[path = "thread2_rows/reset.rs"]
 mod reset;
-#[path = "thread2_rows/update_rq.rs"]
 mod update_rq;
-#[path = "thread2_rows/wqe_requests.rs"]
 mod wqe_requests;
 
 use cosim::blocks::thread2::Thread2;

@@ -1,9 +1,9 @@
 //! MR_FOR_CQ_s, MR_FOR_EQ_s and GEN_ACK_s: how do completion, event and acknowledge end a packet?
 
-use crate::beats::*;
-use crate::bench::{Bench, REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::expect::{ACK, CQ_HEAD, CQ_LADDR, CQ_MR, EQ_MR, WRITE_MR, WRITTEN};
+use super::beats::*;
+use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::codes::*;
+use super::expect::{ACK, CQ_HEAD, CQ_LADDR, CQ_MR, EQ_MR, WRITE_MR, WRITTEN};
 
 /// A SEND without payload and without an event.
 const PLAIN: Packet = Packet { length: 0, ..PACKET };

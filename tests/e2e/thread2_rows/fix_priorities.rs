@@ -1,9 +1,9 @@
 //! Where fixes meet: F7 first, then the state's own rule, then F1 and F3, then F6?
 
-use crate::beats::*;
-use crate::bench::{Bench, REPAIRED};
-use crate::codes::*;
-use crate::expect::{ACK, CQ_MR, EQ_MR, Mr, READ_MR, SEND_MR, WRITE_MR, WRITTEN};
+use super::beats::*;
+use super::bench::{Bench, REPAIRED};
+use super::codes::*;
+use super::expect::{ACK, CQ_MR, EQ_MR, Mr, READ_MR, SEND_MR, WRITE_MR, WRITTEN};
 
 const WRITE_WITH_IMM: Packet = Packet { opcode: RDMA_WRITE_ONLY_WITH_IMM, ..PACKET };
 const WRITE_WITH_IMM_MR: Mr = Mr { opcode: RDMA_WRITE_ONLY_WITH_IMM, ..WRITE_MR };

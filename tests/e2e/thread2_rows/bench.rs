@@ -1,8 +1,8 @@
 //! RTL and golden model side by side, cycle by cycle, against the expectations of a test.
 
-use crate::beats::{PACKET, Packet};
-use crate::drive::{Drive, Open};
-use crate::table;
+use super::beats::{PACKET, Packet};
+use super::drive::{Drive, Open};
+use super::table;
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::{Golden, Thread2};
 use cosim::harness::{Block, Golden as _};

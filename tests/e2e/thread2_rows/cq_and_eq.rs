@@ -1,9 +1,9 @@
 //! CQ_REQ_s, CQ_RESP_s, EQ_REQ_s, EQ_RESP_s: are the queues' addresses asked for and kept?
 
-use crate::beats::{Last, PACKET, Packet, TABLES, TERMINATOR};
-use crate::bench::{Bench, REPAIRED, SPEC, under};
-use crate::drive::Drive;
-use crate::expect::{self, CQ_HEAD, CQ_LADDR, CQ_MR, EQ_HEAD, EQ_LADDR, EQ_MR, WRITTEN};
+use super::beats::{Last, PACKET, Packet, TABLES, TERMINATOR};
+use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::drive::Drive;
+use super::expect::{self, CQ_HEAD, CQ_LADDR, CQ_MR, EQ_HEAD, EQ_LADDR, EQ_MR, WRITTEN};
 
 /// A SEND without payload, to CQ_REQ_s.
 fn completes<'a>(bench: &'a mut Bench, packet: &Packet) -> &'a mut Bench {

@@ -1,8 +1,6 @@
 //! Traces hold both models, and are whole after a match, a mismatch, a hang and ^C.
 
-mod common;
-
-use common::{code, cosim, files, patched_rtl, project, run, text};
+use crate::common::{code, cosim, files, patched_rtl, project, run, text};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::time::Duration;
@@ -112,7 +110,7 @@ fn a_trace_is_whole_after_a_mismatch() {
 fn a_trace_is_whole_after_a_hang() {
     let hangs = files(&project().join("vectors/thread2"), "json")
         .into_iter()
-        .filter(|path| common::json(path)["recorded"]["verdict"] == "hang");
+        .filter(|path| crate::common::json(path)["recorded"]["verdict"] == "hang");
     let folder = TempDir::new().unwrap();
     let trace = folder.path().join("hang.vcd");
     let vector = hangs.into_iter().next().expect("a hang is recorded in the corpus");
@@ -165,7 +163,7 @@ fn a_place_that_cannot_be_written_is_refused_before_the_work() {
         ["shrink", vector, "--out", folder.path().to_str().unwrap()],
     ] {
         let output = run(arguments.iter().chain(&["--fixes", "spec"]));
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", common::text(&output));
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", crate::common::text(&output));
     }
 }
 

@@ -1,8 +1,6 @@
 //! What a build says when the RTL does not fit: the port by name, or Verilator's own words.
 
-mod common;
-
-use common::{project, text};
+use crate::common::{project, text};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};

@@ -1,10 +1,10 @@
 //! IDLE_s and JUDGE_s: does a packet take the path of its opcode, and only if its QP may receive?
 
-use crate::beats::{PACKET, Packet};
-use crate::bench::{Bench, REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::drive::Drive;
-use crate::expect::{self, ACK, Mr, READ_MR, WRITE_MR};
+use super::beats::{PACKET, Packet};
+use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::codes::*;
+use super::drive::Drive;
+use super::expect::{self, ACK, Mr, READ_MR, WRITE_MR};
 
 #[test]
 fn t01_a_packet_is_taken_and_judged() {

@@ -1,9 +1,9 @@
 //! MR_FOR_WRITE_s and MR_FOR_READ_s: is a remote operation checked, then acknowledged or completed?
 
-use crate::beats::*;
-use crate::bench::{Bench, REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::expect::{ACK, CQ_MR, Mr, READ_MR, WRITE_MR, WRITTEN};
+use super::beats::*;
+use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::codes::*;
+use super::expect::{ACK, CQ_MR, Mr, READ_MR, WRITE_MR, WRITTEN};
 
 const PLAIN_WRITES: [u64; 4] =
     [RDMA_WRITE_FIRST, RDMA_WRITE_MIDDLE, RDMA_WRITE_LAST, RDMA_WRITE_ONLY];

@@ -1,8 +1,6 @@
 //! Every verdict, on a DUT that deserves it.
 
-mod common;
-
-use common::{changed_rtl, code, json, run, text};
+use crate::common::{changed_rtl, code, json, run, text};
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
 use cosim::blocks::thread2::{Thread2, layout};
@@ -189,8 +187,9 @@ fn rtl_with_a_truncated_port_is_refused_by_name() {
 
 #[test]
 fn a_failure_prints_a_command_that_shows_it_again() {
-    let patches = common::files(&common::project().join("tests/bad_rtl/thread2"), "patch");
-    let rtl = common::patched_rtl(&patches[0]);
+    let patches =
+        crate::common::files(&crate::common::project().join("tests/bad_rtl/thread2"), "patch");
+    let rtl = crate::common::patched_rtl(&patches[0]);
     let rtl_folder = rtl.path().join("rtl");
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");

@@ -2,11 +2,11 @@
 //!
 //! Everything here is whole words, the least significant first, on the inputs as on the outputs.
 
-use crate::beats::*;
-use crate::bench::{Bench, REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::drive::Drive;
-use crate::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITTEN};
+use super::beats::*;
+use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::codes::*;
+use super::drive::Drive;
+use super::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, Mr, SEND_MR, WRITTEN};
 
 /// `PACKET`'s context; reserved and ignored bits are 1.
 const CONTEXT: [u32; 13] = [

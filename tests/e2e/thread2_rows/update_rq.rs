@@ -1,9 +1,9 @@
 //! UPDATE_RQ_s: what goes to the tables, and where does the packet go from there?
 
-use crate::beats::*;
-use crate::bench::{Bench, REPAIRED, SPEC, under};
-use crate::codes::*;
-use crate::expect::{CQ_HEAD, Mr, SEND_MR, WRITE_MR, WRITTEN, Written};
+use super::beats::*;
+use super::bench::{Bench, REPAIRED, SPEC, under};
+use super::codes::*;
+use super::expect::{CQ_HEAD, Mr, SEND_MR, WRITE_MR, WRITTEN, Written};
 
 #[test]
 fn t30_the_end_of_a_send_is_completed() {

@@ -1,0 +1,17 @@
+//! End to end: the real Verilated models, real files, the real program.
+//!
+//! One test binary: `cargo test --test e2e given_rtl::` runs the tests of one file.
+
+mod bad_arguments;
+mod bad_rtl;
+mod bad_vectors;
+mod build_errors;
+mod common;
+mod corpus;
+mod dll_examples;
+mod given_rtl;
+mod regression;
+mod rtl;
+mod thread2_rows;
+mod verdicts;
+mod waves;
