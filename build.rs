@@ -13,7 +13,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
-use verilated_build::{Design, Ports, Tracing, Verilated, Verilator, codegen, compile};
+use verilated_build::{
+    Design, Ports, Tracing, Verilated, Verilator, codegen, compile, load_libclang,
+};
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
 
@@ -185,6 +187,7 @@ fn write_bindings(block: &Block, model: &Model, rtl: &Path, out: &Path) -> Resul
     let rtl = std::path::absolute(rtl)?;
     let header = out.join(format!("{}_pins.h", block.name));
     fs::write(&header, codegen::c_header(ports))?;
+    load_libclang()?;
     let mut builder = bindgen::builder()
         .header(header.display().to_string())
         .allowlist_type("Inputs|Outputs")

@@ -17,11 +17,41 @@ need() {
 
 has_cxx() { command -v "${CXX:-c++}" >/dev/null || command -v g++ >/dev/null; }
 
+# The folders in which bindgen looks for libclang.
+libclang_folders() {
+  if [ -n "${LIBCLANG_PATH:-}" ]; then
+    # A file names its folder.
+    if [ -f "$LIBCLANG_PATH" ]; then dirname "$LIBCLANG_PATH"; else echo "$LIBCLANG_PATH"; fi
+    return
+  fi
+  local config=${LLVM_CONFIG_PATH:-llvm-config}
+  if command -v "$config" >/dev/null; then "$config" --libdir 2>/dev/null || true; fi
+  tr ':' '\n' <<<"${LD_LIBRARY_PATH:-}"
+  compgen -G '/usr/local/llvm*/lib*'
+  compgen -G '/usr/local/lib*'
+  compgen -G '/usr/local/lib*/*'
+  compgen -G '/usr/lib*'
+  compgen -G '/usr/lib*/*'
+  compgen -G '/usr/lib*/*/*'
+}
+
+# Whether there is a libclang that bindgen takes, with the headers that come with a compiler. The C++
+# library, libclang-cpp, is another one.
 has_libclang() {
-  [ -n "${LIBCLANG_PATH:-}" ] && return 0
-  ldconfig -p 2>/dev/null | grep -q 'libclang[-.0-9]*\.so' && return 0
-  compgen -G '/usr/lib/llvm-*/lib/libclang*.so*' >/dev/null ||
-    compgen -G '/usr/lib*/libclang*.so*' >/dev/null
+  local folder library headers
+  while IFS= read -r folder; do
+    [ -n "$folder" ] || continue
+    for library in "$folder"/libclang.so "$folder"/libclang-*.so "$folder"/libclang.so.* "$folder"/libclang-*.so.*; do
+      case "$library" in *-cpp.*) continue ;; esac
+      [ -e "$library" ] || continue
+      # Whoever points at a library answers for its headers.
+      [ -n "${LIBCLANG_PATH:-}" ] && return 0
+      headers=$(dirname "$(readlink -f "$library")")/clang
+      compgen -G "$headers/*/include/stddef.h" >/dev/null && return 0
+      compgen -G '/usr/lib*/clang/*/include/stddef.h' >/dev/null && return 0
+    done
+  done < <(libclang_folders)
+  return 1
 }
 
 # The version as a number, 5006 for 5.006 and 5048 for 5.48; nothing if the program prints none.

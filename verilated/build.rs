@@ -4,7 +4,7 @@ use std::env;
 use std::error::Error;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use verilated_build::{Tracing, Verilator, compile};
+use verilated_build::{Tracing, Verilator, compile, load_libclang};
 
 fn main() -> ExitCode {
     match build() {
@@ -32,6 +32,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let sources = compile::runtime_sources(&verilator, &shim, Tracing::Off);
     let objects = compile::objects(&runtime, &sources, &out)?;
     runtime.objects(objects).try_compile("verilated_runtime")?;
+    load_libclang()?;
     bindgen::builder()
         .header(header.display().to_string())
         .allowlist_type("vl_(context|model|port|runtime_api|model_api)")

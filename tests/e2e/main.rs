@@ -12,6 +12,7 @@ mod dll_examples;
 mod given_rtl;
 mod regression;
 mod rtl;
+mod scripts;
 mod thread2_rows;
 mod verdicts;
 mod waves;

@@ -62,6 +62,15 @@ pub enum Error {
         /// The compiler's message.
         message: String,
     },
+    /// There is no libclang, which reads the C header of a model's ports.
+    #[error(
+        "libclang was not found: {reason}; install it with `apt-get install libclang-dev`, or set \
+         LIBCLANG_PATH to the folder that has libclang.so"
+    )]
+    LibclangMissing {
+        /// What was looked for.
+        reason: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

@@ -12,12 +12,16 @@
 pub mod codegen;
 pub mod compile;
 mod error;
+#[cfg(feature = "libclang")]
+mod libclang;
 mod library;
 mod ports;
 mod toolchain;
 mod verilate;
 
 pub use error::Error;
+#[cfg(feature = "libclang")]
+pub use libclang::load_libclang;
 pub use library::LibraryCache;
 pub use ports::{Port, Ports};
 pub use toolchain::{MINIMUM_VERSION, Verilator};

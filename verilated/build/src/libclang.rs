@@ -1,0 +1,14 @@
+//! What bindgen needs before it can bind.
+
+use crate::Error;
+
+/// Loads libclang, which bindgen would otherwise panic without.
+///
+/// # Errors
+/// [`Error::LibclangMissing`] with the package to install.
+pub fn load_libclang() -> Result<(), Error> {
+    if clang_sys::is_loaded() {
+        return Ok(());
+    }
+    clang_sys::load().map_err(|reason| Error::LibclangMissing { reason })
+}
