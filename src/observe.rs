@@ -72,7 +72,7 @@ impl<B: Block> Observed<B> {
         if self.window.contains(&self.cycle) {
             self.model.dump()
         } else {
-            self.model.context().advance(1);
+            self.model.advance(1);
             Ok(())
         }
     }

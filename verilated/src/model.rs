@@ -19,6 +19,8 @@ pub enum BeforeReset {
     Zeros,
     /// All ones: a forgotten reset is seen, and every run is the same.
     Ones,
+    /// Random bits that the seed decides, as it decides what `$random` gives.
+    Random(u32),
 }
 
 /// The waveform format a model was built for.
@@ -163,10 +165,11 @@ fn differences<I: Pins, O: Pins>(api: &vl_model_api) -> Vec<PortDifference> {
 
 /// Simulation time, seeds and coverage counters of one model.
 ///
-/// No two models that live at the same time share one. The runtime keeps one of those that were used
-/// without coverage, trace, `$finish` or errors for the next model of the thread; its time is 0 again then.
+/// No two models that live at the same time share one, and it never leaves its model, whose C++ side
+/// points to it: there is no way to a `&mut Context`, which could be swapped with that of another model.
+/// The runtime keeps one that the model left nothing in for the next model of the thread.
 #[derive(Debug)]
-pub struct Context {
+struct Context {
     raw: NonNull<vl_context>,
     runtime: &'static vl_runtime_api,
 }
@@ -174,43 +177,16 @@ pub struct Context {
 impl Context {
     fn new(runtime: &'static vl_runtime_api, before_reset: BeforeReset) -> Result<Self, Error> {
         let raw = NonNull::new(call(runtime.context_create)).ok_or_else(|| last_error(runtime))?;
-        let mode = match before_reset {
-            BeforeReset::Zeros => 0,
-            BeforeReset::Ones => 1,
+        let (mode, seed) = match before_reset {
+            BeforeReset::Zeros => (0, 1),
+            BeforeReset::Ones => (1, 1),
+            BeforeReset::Random(seed) => (2, seed),
         };
-        // SAFETY: the context was just created. The seed is unused in these modes.
-        unsafe { function(runtime.context_random_reset)(raw.as_ptr(), mode, 1) };
+        // SAFETY: the context was just created.
+        unsafe {
+            function(runtime.context_random_reset)(raw.as_ptr(), mode, seed.cast_signed());
+        }
         Ok(Self { raw, runtime })
-    }
-
-    /// Simulation time in ticks.
-    pub fn time(&self) -> u64 {
-        // SAFETY: the context lives as long as `self`.
-        unsafe { function(self.runtime.context_time)(self.raw.as_ptr()) }
-    }
-
-    /// Lets `ticks` of simulation time pass.
-    pub fn advance(&mut self, ticks: u64) {
-        // SAFETY: as in `time`.
-        unsafe { function(self.runtime.context_advance)(self.raw.as_ptr(), ticks) }
-    }
-
-    /// Whether `$finish` was executed.
-    pub fn finished(&self) -> bool {
-        // SAFETY: as in `time`.
-        unsafe { function(self.runtime.context_finished)(self.raw.as_ptr()) != 0 }
-    }
-
-    /// Writes the coverage counters to `path`, in the format of `verilator_coverage`.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] if the file cannot be written.
-    pub fn write_coverage(&mut self, path: &Path) -> Result<(), Error> {
-        let path = c_path(path)?;
-        // SAFETY: as in `time`; the path ends in NUL.
-        let status =
-            unsafe { function(self.runtime.coverage_write)(self.raw.as_ptr(), path.as_ptr()) };
-        succeeded(status, self.runtime)
     }
 }
 
@@ -322,12 +298,11 @@ impl<I: Pins, O: Pins> Model<I, O> {
     pub fn dump(&mut self) -> Result<(), Error> {
         if self.tracing {
             // SAFETY: the model is alive.
-            let status = unsafe {
-                function(self.kind.api.trace_dump)(self.raw.as_ptr(), self.context.time())
-            };
+            let status =
+                unsafe { function(self.kind.api.trace_dump)(self.raw.as_ptr(), self.time()) };
             succeeded(status, self.kind.runtime())?;
         }
-        self.context.advance(1);
+        self.advance(1);
         Ok(())
     }
 
@@ -362,9 +337,28 @@ impl<I: Pins, O: Pins> Model<I, O> {
         unsafe { function(self.kind.api.probe)(self.raw.as_ptr()) }
     }
 
-    /// The model's context.
-    pub fn context(&mut self) -> &mut Context {
-        &mut self.context
+    /// Simulation time in ticks.
+    pub fn time(&self) -> u64 {
+        // SAFETY: the context lives as long as the model.
+        unsafe { function(self.kind.runtime().context_time)(self.context.raw.as_ptr()) }
+    }
+
+    /// Lets `ticks` of simulation time pass.
+    pub fn advance(&mut self, ticks: u64) {
+        // SAFETY: as in `time`.
+        unsafe { function(self.kind.runtime().context_advance)(self.context.raw.as_ptr(), ticks) }
+    }
+
+    /// Writes the coverage counters to `path`, in the format of `verilator_coverage`.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if the file cannot be written.
+    pub fn write_coverage(&mut self, path: &Path) -> Result<(), Error> {
+        let (path, runtime) = (c_path(path)?, self.kind.runtime());
+        // SAFETY: as in `time`; the path ends in NUL.
+        let status =
+            unsafe { function(runtime.coverage_write)(self.context.raw.as_ptr(), path.as_ptr()) };
+        succeeded(status, runtime)
     }
 }
 

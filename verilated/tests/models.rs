@@ -189,7 +189,7 @@ fn coverage_belongs_to_one_model() {
         let mut model = kind.create(BeforeReset::Zeros).unwrap();
         count(&mut model, cycles);
         let path = folder.path().join(name);
-        model.context().write_coverage(&path).unwrap();
+        model.write_coverage(&path).unwrap();
         fs::read_to_string(path).unwrap()
     };
     let (one, many) = (covered(1, "one.dat"), covered(50, "many.dat"));
@@ -197,7 +197,7 @@ fn coverage_belongs_to_one_model() {
     assert_ne!(one, many);
     assert_eq!(one, covered(1, "again.dat"), "counters start at zero in every context");
     let mut model = kind.create(BeforeReset::Zeros).unwrap();
-    let error = model.context().write_coverage(Path::new("/nowhere/c.dat")).unwrap_err();
+    let error = model.write_coverage(Path::new("/nowhere/c.dat")).unwrap_err();
     assert!(error.to_string().contains("/nowhere/c.dat"), "{error}");
 }
 
@@ -206,10 +206,9 @@ fn a_model_starts_afresh_after_another_one() {
     let kind = kind(Tracing::Off, false);
     for _ in 0..3 {
         let mut model = kind.create(BeforeReset::Zeros).unwrap();
-        assert_eq!(model.context().time(), 0);
-        assert!(!model.context().finished());
+        assert_eq!(model.time(), 0);
         count(&mut model, 7);
-        assert!(model.context().time() > 0);
+        assert!(model.time() > 0);
         // $finish ends it; the next one knows nothing of that.
         let _ = cycle(&mut model, inputs(0, 0, 1)).unwrap_err();
     }
@@ -226,7 +225,7 @@ fn many_models_run_on_many_threads() {
                         .map(|round| {
                             let mut model = kind.create(BeforeReset::Ones).unwrap();
                             let counted = count(&mut model, index * 7 + round);
-                            assert_eq!(model.context().time(), 2 * (index * 7 + round + 2));
+                            assert_eq!(model.time(), 2 * (index * 7 + round + 2));
                             counted
                         })
                         .collect::<Vec<_>>()
