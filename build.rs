@@ -6,6 +6,7 @@
 //! last build is not made again.
 
 use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
 use std::env;
 use std::error::Error;
 use std::fmt::Write as _;
@@ -29,8 +30,19 @@ struct Block {
     top: String,
     /// The 8-bit parameter that takes the mask of fixes, if the block has errata.
     mask: Option<String>,
-    /// Masks whose models are linked into the program.
-    embedded: Vec<u8>,
+    /// Parameters of the models that are linked into the program: every one by its name, the mask
+    /// included.
+    embedded: Vec<BTreeMap<String, u64>>,
+}
+
+impl Block {
+    /// A parameter's value in Verilog: the mask has a width, the others are integers.
+    fn verilog(&self, name: &str, value: u64) -> String {
+        match self.mask.as_deref() {
+            Some(mask) if mask == name => format!("8'h{value:02x}"),
+            _ => value.to_string(),
+        }
+    }
 }
 
 fn main() -> ExitCode {
@@ -72,14 +84,14 @@ fn build_block(block: &Block, rtl: &Path, out: &Path, verilator: &Verilator) -> 
         let builds: Vec<_> = block
             .embedded
             .iter()
-            .map(|&mask| scope.spawn(move || build_model(block, mask, rtl, out, verilator)))
+            .map(|values| scope.spawn(move || build_model(block, values, rtl, out, verilator)))
             .collect();
         builds.into_iter().map(|build| build.join().expect("no build panics")).collect()
     });
     let models = models.into_iter().collect::<Result<Vec<Model>>>()?;
     let model = models.first().ok_or_else(|| format!("{}: nothing is embedded", block.name))?;
     if models.iter().any(|other| other.ports != model.ports) {
-        return Err(format!("{}: the ports depend on the mask", block.name).into());
+        return Err(format!("{}: the ports depend on the parameters", block.name).into());
     }
     write_bindings(block, model, rtl, out)
 }
@@ -91,28 +103,28 @@ struct Model {
     files: Vec<PathBuf>,
 }
 
-/// The class of a block's model with a mask; also the name of its archive.
-fn prefix(block: &Block, mask: u8) -> String {
-    format!("V{}_{mask:02x}", block.name)
+/// The class of a block's model with these parameters; also the name of its archive.
+fn prefix(block: &Block, values: &BTreeMap<String, u64>) -> String {
+    let values = values.values().map(|value| format!("_{value}"));
+    format!("V{}{}", block.name, values.collect::<String>())
 }
 
 /// Verilates and compiles one model unless nothing it depends on has changed.
 fn build_model(
     block: &Block,
-    mask: u8,
+    values: &BTreeMap<String, u64>,
     rtl: &Path,
     out: &Path,
     verilator: &Verilator,
 ) -> Result<Model> {
-    let prefix = prefix(block, mask);
+    let prefix = prefix(block, values);
     let design = Design {
         top: block.top.clone(),
         sources: vec![rtl.join(format!("{}.v", block.top))],
         include: vec![rtl.to_owned()],
-        parameters: block
-            .mask
+        parameters: values
             .iter()
-            .map(|name| (name.clone(), format!("8'h{mask:02x}")))
+            .map(|(name, value)| (name.clone(), block.verilog(name, *value)))
             .collect(),
         prefix: prefix.clone(),
         ..Design::default()
@@ -217,15 +229,35 @@ fn write_bindings(block: &Block, model: &Model, rtl: &Path, out: &Path) -> Resul
             "    ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), \"/rtl/\", {name:?}))),"
         )?;
     }
-    writeln!(text, "    ],\n    model,\n}};\nunsafe extern \"C\" {{")?;
-    for &mask in &block.embedded {
-        writeln!(text, "    fn vl_model_{}() -> *const ::core::ffi::c_void;", prefix(block, mask))?;
+    writeln!(
+        text,
+        "    ],
+    embedded: &["
+    )?;
+    for values in &block.embedded {
+        let values: Vec<(&String, &u64)> = values.iter().collect();
+        writeln!(text, "        &{values:?},")?;
     }
-    writeln!(text, "}}\n/// The model linked in for a mask, if there is one.")?;
-    writeln!(text, "fn model(mask: u8) -> Option<::verilated::ModelKind<Inputs, Outputs>> {{")?;
-    writeln!(text, "    let function: ::verilated::ModelFunction = match mask {{")?;
-    for &mask in &block.embedded {
-        writeln!(text, "        {mask} => vl_model_{},", prefix(block, mask))?;
+    writeln!(
+        text,
+        "    ],
+    model,
+}};
+unsafe extern \"C\" {{"
+    )?;
+    for values in &block.embedded {
+        let prefix = prefix(block, values);
+        writeln!(text, "    fn vl_model_{prefix}() -> *const ::core::ffi::c_void;")?;
+    }
+    writeln!(
+        text,
+        "}}
+/// The linked model with an index."
+    )?;
+    writeln!(text, "fn model(index: usize) -> Option<::verilated::ModelKind<Inputs, Outputs>> {{")?;
+    writeln!(text, "    let function: ::verilated::ModelFunction = match index {{")?;
+    for (index, values) in block.embedded.iter().enumerate() {
+        writeln!(text, "        {index} => vl_model_{},", prefix(block, values))?;
     }
     writeln!(text, "        _ => return None,\n    }};")?;
     writeln!(text, "    // SAFETY: defined by the generated shim and linked into this program.")?;

@@ -1,12 +1,12 @@
 //! What the parts of a case cost: `cargo bench`. The ratio that counts is `cosim bench`.
 
 use cosim::blocks::thread2::Thread2;
-use cosim::harness::{self, Block, CaseRng, Stimulus, Watch};
+use cosim::harness::{self, Block, CaseRng, Parameters, Stimulus, Watch};
 use divan::Bencher;
 use rand::SeedableRng;
 use verilated::BeforeReset;
 
-const MASK: u8 = 0xff;
+const PARAMETERS: Parameters = Parameters::of::<Thread2>(0xff);
 const PACKETS: u32 = 64;
 
 fn main() {
@@ -16,7 +16,7 @@ fn main() {
 fn stimulus(scenario: &str) -> Stimulus<Thread2> {
     let scenarios = Thread2::scenarios();
     let scenario = scenarios.iter().find(|other| other.name == scenario).expect("a scenario");
-    Thread2::generate(&scenario.weights, MASK, PACKETS, &mut CaseRng::seed_from_u64(1))
+    Thread2::generate(&scenario.weights, &PARAMETERS, PACKETS, &mut CaseRng::seed_from_u64(1))
 }
 
 #[divan::bench(args = ["default", "long-messages", "chaos"])]
@@ -26,15 +26,15 @@ fn generate(bencher: Bencher, scenario: &str) {
 
 #[divan::bench]
 fn create_model(bencher: Bencher) {
-    let kind = (Thread2::RTL.model)(MASK).expect("a linked model");
+    let kind = Thread2::RTL.linked(&PARAMETERS).expect("a linked model");
     bencher.bench(|| kind.create(BeforeReset::Ones));
 }
 
 #[divan::bench(args = ["default", "long-messages", "chaos"])]
 fn lock_step(bencher: Bencher, scenario: &str) {
-    let kind = (Thread2::RTL.model)(MASK).expect("a linked model");
+    let kind = Thread2::RTL.linked(&PARAMETERS).expect("a linked model");
     let stimulus = stimulus(scenario);
     bencher.with_inputs(|| kind.create(BeforeReset::Ones).expect("a model")).bench_values(
-        |mut model| harness::run::<Thread2>(&stimulus, MASK, &mut model, &Watch::default()),
+        |mut model| harness::run::<Thread2>(&stimulus, &PARAMETERS, &mut model, &Watch::default()),
     );
 }

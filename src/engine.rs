@@ -10,9 +10,11 @@ mod shrink;
 mod vectors;
 
 use crate::error::Error;
-use crate::harness::{self, Block, Outcome, Profile, Rule, Scenario, Stimulus, Verdict, Watch};
+use crate::harness::{
+    self, Block, Case, Outcome, Parameter, Parameters, Profile, Rule, Scenario, Stimulus, Verdict,
+    Watch,
+};
 use crate::models::Rtl;
-use crate::runner::{Case, Fixes};
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::BenchReport;
 pub use explain::{CycleLine, Difference, Explanation, Step};
@@ -36,14 +38,17 @@ pub trait AnyBlock: Sync {
     /// What the block does, in one line.
     fn title(&self) -> &'static str;
 
-    /// The masks that are regressed by default.
+    /// The sets of parameters that are regressed by default.
     fn profiles(&self) -> &'static [Profile];
+
+    /// The RTL's parameters beside the mask.
+    fn parameters(&self) -> &'static [Parameter];
 
     /// The golden model's rules.
     fn rules(&self) -> &'static [Rule];
 
-    /// Why no legal stimulus hits a rule under a mask.
-    fn unreachable(&self, rule: usize, mask: u8) -> Option<String>;
+    /// Why no legal stimulus hits a rule with these parameters.
+    fn unreachable(&self, rule: usize, parameters: &Parameters) -> Option<String>;
 
     /// What the scoreboard counts.
     fn counters(&self) -> &'static [&'static str];
@@ -55,7 +60,7 @@ pub trait AnyBlock: Sync {
     ///
     /// # Errors
     /// [`Error::File`] if it cannot be read.
-    fn rtl_identity(&self, rtl: &Rtl, mask: u8) -> Result<String, Error>;
+    fn rtl_identity(&self, rtl: &Rtl, parameters: &Parameters) -> Result<String, Error>;
 
     /// Builds or loads what a run needs.
     ///
@@ -77,14 +82,14 @@ pub trait AnyBlock: Sync {
     ///
     /// # Errors
     /// As [`AnyBlock::session`].
-    fn bench(&self, fixes: &Fixes, rtl: &Rtl) -> Result<BenchReport, Error>;
+    fn bench(&self, profile: &Profile, rtl: &Rtl) -> Result<BenchReport, Error>;
 }
 
 /// What a run is to be done with.
 #[derive(Debug, Clone)]
 pub struct Setup {
     /// Profiles.
-    pub fixes: Vec<Fixes>,
+    pub profiles: Vec<Profile>,
     /// Scenarios, by name or file; all built-in ones if empty.
     pub scenarios: Vec<String>,
     /// Packets of a case.
@@ -149,12 +154,16 @@ impl<B: Block> AnyBlock for Engine<B> {
         B::PROFILES
     }
 
+    fn parameters(&self) -> &'static [Parameter] {
+        B::PARAMETERS
+    }
+
     fn rules(&self) -> &'static [Rule] {
         B::RULES
     }
 
-    fn unreachable(&self, rule: usize, mask: u8) -> Option<String> {
-        B::unreachable(rule, mask)
+    fn unreachable(&self, rule: usize, parameters: &Parameters) -> Option<String> {
+        B::unreachable(rule, parameters)
     }
 
     fn counters(&self) -> &'static [&'static str] {
@@ -165,8 +174,8 @@ impl<B: Block> AnyBlock for Engine<B> {
         B::scenarios().into_iter().map(|scenario| (scenario.name, scenario.about)).collect()
     }
 
-    fn rtl_identity(&self, rtl: &Rtl, mask: u8) -> Result<String, Error> {
-        rtl.identity::<B>(mask)
+    fn rtl_identity(&self, rtl: &Rtl, parameters: &Parameters) -> Result<String, Error> {
+        rtl.identity::<B>(parameters)
     }
 
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error> {
@@ -185,9 +194,9 @@ impl<B: Block> AnyBlock for Engine<B> {
         }
         // In parallel: a model that is not linked in is compiled now.
         let models = setup
-            .fixes
+            .profiles
             .par_iter()
-            .map(|fixes| Ok((fixes.clone(), setup.rtl.model::<B>(fixes.mask)?)))
+            .map(|profile| Ok((profile.clone(), setup.rtl.model::<B>(&profile.parameters)?)))
             .collect::<Result<_, Error>>()?;
         Ok(Arc::new(BlockSession::<B> { scenarios, models, packets: setup.packets }))
     }
@@ -200,8 +209,8 @@ impl<B: Block> AnyBlock for Engine<B> {
         vector::schema::<B>(generator)
     }
 
-    fn bench(&self, fixes: &Fixes, rtl: &Rtl) -> Result<BenchReport, Error> {
-        bench::run::<B>(fixes, rtl.model::<B>(fixes.mask)?)
+    fn bench(&self, profile: &Profile, rtl: &Rtl) -> Result<BenchReport, Error> {
+        bench::run::<B>(profile, rtl.model::<B>(&profile.parameters)?)
     }
 }
 
@@ -235,7 +244,7 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
 }
 
 /// A profile and its model.
-type ProfileModel<B> = (Fixes, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);
+type ProfileModel<B> = (Profile, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);
 
 struct BlockSession<B: Block> {
     scenarios: Vec<Scenario<B::Weights>>,
@@ -250,10 +259,10 @@ impl<B: Block> Session for BlockSession<B> {
     }
 
     fn run(&self, case: &Case, watch: &Watch) -> Outcome {
-        let (fixes, kind) = &self.models[case.profile];
+        let (profile, kind) = &self.models[case.profile];
         let stimulus = self.stimulus(case);
         match kind.create(BeforeReset::Ones) {
-            Ok(mut model) => harness::run::<B>(&stimulus, fixes.mask, &mut model, watch),
+            Ok(mut model) => harness::run::<B>(&stimulus, &profile.parameters, &mut model, watch),
             Err(error) => Outcome::crashed(None, error.to_string(), B::RULES.len()),
         }
     }
@@ -264,8 +273,8 @@ impl<B: Block> Session for BlockSession<B> {
         origin: Origin,
         recorded: Option<&Verdict>,
     ) -> Result<String, Error> {
-        let fixes = self.models[case.profile].0.name.clone();
-        Vector::<B>::new(fixes, origin, self.stimulus(case), recorded.cloned()).to_text()
+        let profile = &self.models[case.profile].0;
+        Vector::<B>::new(profile, origin, self.stimulus(case), recorded.cloned()).to_text()
     }
 
     fn shrunk(
@@ -276,17 +285,19 @@ impl<B: Block> Session for BlockSession<B> {
         budget: u64,
         watch: &Watch,
     ) -> Result<ShrunkVector, Error> {
-        let (fixes, kind) = &self.models[case.profile];
+        let (profile, kind) = &self.models[case.profile];
         let stimulus = self.stimulus(case);
-        let shrunk = shrink::shrink(&stimulus, outcome, fixes.mask, kind, budget, watch, &mut ())?;
-        ShrunkVector::new(fixes, origin, outcome, shrunk)
+        let parameters = &profile.parameters;
+        let shrunk = shrink::shrink(&stimulus, outcome, parameters, kind, budget, watch, &mut ())?;
+        ShrunkVector::new(profile, origin, outcome, shrunk)
     }
 }
 
 impl<B: Block> BlockSession<B> {
     fn stimulus(&self, case: &Case) -> Stimulus<B> {
         let weights = &self.scenarios[case.scenario].weights;
-        B::generate(weights, self.models[case.profile].0.mask, self.packets, &mut case.rng())
+        let parameters = &self.models[case.profile].0.parameters;
+        B::generate(weights, parameters, self.packets, &mut case.rng())
     }
 }
 

@@ -1,7 +1,7 @@
 //! Where a model comes from: linked in, or compiled at run time from built-in or given RTL.
 
 use crate::error::Error;
-use crate::harness::Block;
+use crate::harness::{Block, Parameters};
 use regex_lite::Regex;
 use sha2::{Digest, Sha256};
 use std::env;
@@ -28,12 +28,12 @@ impl Rtl {
     /// apart: a copy of the built-in RTL has the same as that.
     ///
     /// # Errors
-    /// As [`Rtl::model`] for the mask; the files are those that Verilator read for it.
-    pub fn identity<B: Block>(&self, mask: u8) -> Result<String, Error> {
+    /// As [`Rtl::model`]; the files are those that Verilator read for it.
+    pub fn identity<B: Block>(&self, parameters: &Parameters) -> Result<String, Error> {
         let mut files: Vec<(String, Vec<u8>)> = match self {
             Self::BuiltIn => return Ok(built_in_identity::<B>()),
             Self::Path(_) => {
-                let (cache, design) = self.design::<B>(mask, View::Bare)?;
+                let (cache, design) = self.design::<B>(parameters, View::Bare)?;
                 let read = |path: PathBuf| {
                     let text = fs::read(&path).map_err(|error| Error::unreadable(&path, &error))?;
                     let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
@@ -46,18 +46,21 @@ impl Rtl {
         Ok(identity_of(files.iter().map(|(name, text)| (name.as_str(), text.as_slice()))))
     }
 
-    /// The model of this RTL for a mask. Compiled at run time unless it is linked in.
+    /// The model of this RTL with these parameters. Compiled at run time unless it is linked in.
     ///
     /// # Errors
     /// [`Error::Build`] with Verilator's or the compiler's message; [`Error::Model`] if the ports
     /// differ from those the program was built with.
-    pub fn model<B: Block>(&self, mask: u8) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+    pub fn model<B: Block>(
+        &self,
+        parameters: &Parameters,
+    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         if *self == Self::BuiltIn
-            && let Some(kind) = (B::RTL.model)(mask)
+            && let Some(kind) = B::RTL.linked(parameters)
         {
             return Ok(kind);
         }
-        self.compile::<B>(mask, View::Bare)
+        self.compile::<B>(parameters, View::Bare)
     }
 
     /// The model of this RTL inside a top that also holds the golden model's outputs, state and rule,
@@ -67,25 +70,29 @@ impl Rtl {
     /// As [`Rtl::model`].
     pub fn observed<B: Block>(
         &self,
-        mask: u8,
+        parameters: &Parameters,
         tracing: Tracing,
     ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         // First without the top around it, so that wrong ports are reported as what they are.
-        self.model::<B>(mask)?;
-        self.compile::<B>(mask, View::Observed(tracing))
+        self.model::<B>(parameters)?;
+        self.compile::<B>(parameters, View::Observed(tracing))
     }
 
     fn compile<B: Block>(
         &self,
-        mask: u8,
+        parameters: &Parameters,
         view: View,
     ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
-        let (cache, design) = self.design::<B>(mask, view)?;
+        let (cache, design) = self.design::<B>(parameters, view)?;
         Ok(Library::load(&cache.library(&design)?)?.kind()?)
     }
 
     /// What is to be verilated, and where what comes of it is kept.
-    fn design<B: Block>(&self, mask: u8, view: View) -> Result<(LibraryCache, Design), Error> {
+    fn design<B: Block>(
+        &self,
+        parameters: &Parameters,
+        view: View,
+    ) -> Result<(LibraryCache, Design), Error> {
         let folder = cache_folder()?;
         let built_in = write_built_in::<B>(&folder)?;
         let (mut sources, mut include) = match self {
@@ -116,11 +123,7 @@ impl Rtl {
             top: name.to_owned(),
             sources,
             include,
-            parameters: B::RTL
-                .mask_parameter
-                .iter()
-                .map(|name| ((*name).to_owned(), format!("8'h{mask:02x}")))
-                .collect(),
+            parameters: parameters.verilog(B::RTL.mask_parameter),
             prefix: "Vmodel".to_owned(),
             tracing,
             coverage: false,
@@ -302,12 +305,20 @@ fn observing_top<B: Block>() -> String {
     let mut golden_ports: Vec<String> =
         outputs.iter().map(|port| declare("input", "", port)).collect();
     golden_ports.extend(texts(""));
-    let (parameter, argument) = match B::RTL.mask_parameter {
-        Some(name) => {
-            (format!(" #(parameter [7:0] {name} = 8'h00)"), format!(" #(.{name}({name}))"))
-        }
-        None => (String::new(), String::new()),
+    let mask = B::RTL.mask_parameter.map(|name| (format!("[7:0] {name} = 8'h00"), name));
+    let others = B::PARAMETERS
+        .iter()
+        .map(|parameter| (format!("{} = {}", parameter.name, parameter.default), parameter.name));
+    let (parameters, arguments): (Vec<String>, Vec<String>) = mask
+        .into_iter()
+        .chain(others)
+        .map(|(declared, name)| (format!("parameter {declared}"), format!(".{name}({name})")))
+        .unzip();
+    let list = |list: Vec<String>| match list.is_empty() {
+        true => String::new(),
+        false => format!(" #({})", list.join(", ")),
     };
+    let (parameter, argument) = (list(parameters), list(arguments));
     let state = B::STATE_REGISTER.map_or("64'd0".to_owned(), |name| format!("64'(dut.{name})"));
     format!(
         "module {OBSERVING_TOP}{parameter} (\n{}\n);\n  {}{argument} dut (\n{}\n  );\n  golden golden \

@@ -1,7 +1,7 @@
 //! Vectors: one case in a file, with everything a replay needs and no random number.
 
 use crate::error::Error;
-use crate::harness::{Block, Stimulus, Verdict, raw_pins};
+use crate::harness::{Block, Overrides, Parameter, Profile, Stimulus, Verdict, raw_pins};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -29,6 +29,9 @@ pub struct Vector<B: Block> {
     pub block: String,
     /// The fixes it is replayed with: a profile, `all` of them, or a mask.
     pub fixes: String,
+    /// Values of parameters of the RTL that differ from those of `fixes`.
+    #[serde(default, skip_serializing_if = "Overrides::is_empty")]
+    pub parameters: Overrides,
     /// Where it comes from.
     pub origin: Origin,
     /// What drives the block.
@@ -199,6 +202,7 @@ pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
             "version": { "const": VERSION },
             "block": { "const": B::NAME },
             "fixes": { "type": "string", "pattern": "^([a-z]+|0x[0-9a-f]{1,2})$" },
+            "parameters": parameters_schema(B::PARAMETERS),
             "origin": generator.subschema_for::<Origin>(),
             "stimulus": {
                 "oneOf": [
@@ -216,10 +220,30 @@ pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
     })
 }
 
+/// The schema of a vector's `parameters`.
+fn parameters_schema(declared: &[Parameter]) -> Value {
+    let property = |parameter: &Parameter| {
+        let Parameter { least, most, power_of_two, .. } = *parameter;
+        let schema = if power_of_two {
+            let values =
+                (0..u64::BITS).map(|bit| 1 << bit).filter(|value| parameter.allows(*value));
+            json!({ "enum": values.collect::<Vec<u64>>() })
+        } else {
+            json!({ "type": "integer", "minimum": least, "maximum": most })
+        };
+        (parameter.name.to_owned(), schema)
+    };
+    json!({
+        "type": "object",
+        "properties": declared.iter().map(property).collect::<serde_json::Map<_, _>>(),
+        "additionalProperties": false,
+    })
+}
+
 impl<B: Block> Vector<B> {
     /// A vector of a stimulus.
     pub fn new(
-        fixes: String,
+        profile: &Profile,
         origin: Origin,
         stimulus: Stimulus<B>,
         recorded: Option<Verdict>,
@@ -228,7 +252,9 @@ impl<B: Block> Vector<B> {
             format: FORMAT.to_owned(),
             version: VERSION,
             block: B::NAME.to_owned(),
-            fixes,
+            fixes: profile.base_name().to_owned(),
+            // All are said: profiles and defaults may change, the vector may not.
+            parameters: profile.parameters.named(),
             origin,
             stimulus,
             recorded,

@@ -23,9 +23,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let rtl = arguments.target.rtl();
     let reports = arguments
         .target
-        .fixes(block)?
+        .profiles(block)?
         .iter()
-        .map(|fixes| block.bench(fixes, &rtl))
+        .map(|profile| block.bench(profile, &rtl))
         .collect::<Result<Vec<BenchReport>, Error>>()?;
     match arguments.format {
         Format::Json => print_json(&reports)?,

@@ -1,6 +1,6 @@
 //! `cosim explain`.
 
-use super::options::{Format, Patience};
+use super::options::{Choice, Format, Patience};
 use super::replay::load;
 use super::{INTERRUPTED, interruption, print_json};
 use crate::engine::{CycleLine, Difference, Explanation, Step};
@@ -31,9 +31,8 @@ pub struct Arguments {
     /// The block the vector must be of [default: whichever it names].
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
-    /// Explain under these fixes instead of the vector's own.
-    #[arg(long, value_name = "PROFILE|MASK")]
-    fixes: Option<String>,
+    #[command(flatten)]
+    choice: Choice,
     /// The RTL it fails with: a Verilog file or a folder.
     #[arg(long, value_name = "DIR|FILE")]
     rtl: Option<PathBuf>,
@@ -48,10 +47,13 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
-    let (work, all) = (Arc::clone(&vector), vector.fixes(arguments.fixes.as_deref())?);
+    let (work, all) = (
+        Arc::clone(&vector),
+        vector.profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?,
+    );
     let interrupted = interruption()?;
     let explanations = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
-        let explain = |fixes| work.explain(fixes, &rtl, watch);
+        let explain = |profile| work.explain(profile, &rtl, watch);
         all.iter().map(explain).collect::<Result<Vec<Explanation>, Error>>()
     })??;
     if interrupted.load(Ordering::Relaxed) {

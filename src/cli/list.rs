@@ -5,6 +5,7 @@ use super::{print_json, print_text};
 use crate::blocks;
 use crate::engine::AnyBlock;
 use crate::error::Error;
+use crate::harness::Parameter;
 use clap::Args;
 use schemars::SchemaGenerator;
 use serde::Serialize;
@@ -28,9 +29,27 @@ pub struct Arguments {
 struct BlockEntry {
     name: &'static str,
     title: &'static str,
-    profiles: BTreeMap<&'static str, String>,
+    profiles: Vec<ProfileEntry>,
+    parameters: Vec<ParameterEntry>,
     scenarios: Vec<Named>,
     rules: Vec<Named>,
+}
+
+#[derive(Serialize)]
+struct ProfileEntry {
+    name: String,
+    fixes: String,
+    parameters: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+struct ParameterEntry {
+    name: &'static str,
+    about: &'static str,
+    default: u64,
+    least: u64,
+    most: u64,
+    power_of_two: bool,
 }
 
 #[derive(Serialize)]
@@ -48,8 +67,13 @@ impl BlockEntry {
             profiles: block
                 .profiles()
                 .iter()
-                .map(|profile| (profile.name, format!("0x{:02x}", profile.mask)))
+                .map(|profile| ProfileEntry {
+                    name: profile.name.to_string(),
+                    fixes: format!("0x{:02x}", profile.parameters.fixes()),
+                    parameters: profile.parameters.values().collect(),
+                })
                 .collect(),
+            parameters: block.parameters().iter().map(ParameterEntry::new).collect(),
             scenarios: block.scenarios().into_iter().map(named).collect(),
             rules: block
                 .rules()
@@ -57,6 +81,13 @@ impl BlockEntry {
                 .map(|rule| named((rule.name.to_owned(), rule.meaning.to_owned())))
                 .collect(),
         }
+    }
+}
+
+impl ParameterEntry {
+    fn new(parameter: &Parameter) -> Self {
+        let Parameter { name, default, least, most, power_of_two, about } = *parameter;
+        Self { name, about, default, least, most, power_of_two }
     }
 }
 
@@ -72,11 +103,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Format::Json => print_json(&entries)?,
         Format::Text => {
             let mut text = String::new();
-            for entry in &entries {
+            for (entry, block) in entries.iter().zip(blocks::ALL) {
                 let _ = writeln!(text, "{}: {}", entry.name, entry.title);
-                let profiles: Vec<String> =
-                    entry.profiles.iter().map(|(name, mask)| format!("{name} ({mask})")).collect();
-                let _ = writeln!(text, "  profiles: {}", profiles.join(", "));
+                let _ = writeln!(text, "  profiles:");
+                for ProfileEntry { name, fixes, parameters } in &entry.profiles {
+                    let values = parameters.iter().map(|(name, value)| format!(" {name}={value}"));
+                    let _ =
+                        writeln!(text, "    {name:14} fixes {fixes}{}", values.collect::<String>());
+                }
+                if !entry.parameters.is_empty() {
+                    let _ = writeln!(text, "  parameters:");
+                }
+                for parameter in block.parameters() {
+                    let Parameter { name, about, default, .. } = parameter;
+                    let range = parameter.range();
+                    let _ = writeln!(text, "    {name:14} {about}; {range}, else {default}");
+                }
                 for (title, list) in [("scenarios", &entry.scenarios), ("rules", &entry.rules)] {
                     let _ = writeln!(text, "  {title}:");
                     for Named { name, about } in list {

@@ -3,11 +3,34 @@
 use crate::blocks;
 use crate::engine::AnyBlock;
 use crate::error::Error;
+use crate::harness::{self, Overrides, Profile};
 use crate::models::Rtl;
-use crate::runner::Fixes;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
+
+/// Under which fixes, and with which other parameters of the RTL.
+#[derive(Debug, Clone, Args)]
+pub struct Choice {
+    /// Fixes of the source's errata, as a profile (spec, repaired, ...), all profiles, or a mask like 0x5a
+    /// [default: all, or what the vector names].
+    #[arg(long, value_name = "PROFILE|MASK")]
+    pub fixes: Option<String>,
+    /// Another value of a parameter of the RTL, in each of the profiles; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE")]
+    parameter: Vec<String>,
+}
+
+impl Choice {
+    /// The other values of parameters.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if one is not NAME=VALUE.
+    pub fn overrides(&self) -> Result<Overrides, Error> {
+        harness::overrides(self.parameter.iter().map(String::as_str))
+            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+    }
+}
 
 /// Which block, under which fixes, from which RTL.
 #[derive(Debug, Clone, Args)]
@@ -15,10 +38,8 @@ pub struct Target {
     /// The block [default: thread2].
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
-    /// Fixes of the source's errata: a profile (spec, repaired), all profiles, or a mask like 0x5a
-    /// [default: all].
-    #[arg(long, value_name = "PROFILE|MASK")]
-    fixes: Option<String>,
+    #[command(flatten)]
+    choice: Choice,
     /// Another RTL of the block, compiled and loaded at run time: a Verilog file or a folder.
     #[arg(long, value_name = "DIR|FILE")]
     pub rtl: Option<PathBuf>,
@@ -30,15 +51,15 @@ impl Target {
         find_block(self.block.as_deref().unwrap_or("thread2"))
     }
 
-    /// The block and the fixes of a case's name.
+    /// The block and the profiles of a case's name.
     ///
     /// # Errors
     /// [`Error::Usage`] if there are none of that name, or if the options say otherwise.
     pub fn of_case(
         &self,
         block: &str,
-        fixes: &str,
-    ) -> Result<(&'static dyn AnyBlock, Vec<Fixes>), Error> {
+        profile: &str,
+    ) -> Result<(&'static dyn AnyBlock, Vec<Profile>), Error> {
         let clash = |option: &str, given: &Option<String>, named: &str| match given {
             Some(given) if given != named => {
                 let message =
@@ -48,17 +69,27 @@ impl Target {
             _ => Ok(()),
         };
         clash("--block", &self.block, block)?;
-        clash("--fixes", &self.fixes, fixes)?;
+        clash("--fixes", &self.choice.fixes, profile)?;
+        if !self.choice.parameter.is_empty() {
+            let message = "--case names the parameters; leave --parameter out";
+            return Err(Error::Usage(message.to_owned()));
+        }
         let block = find_block(block)?;
-        let fixes = Fixes::parse(fixes, block.profiles())
-            .map_err(|message| Error::Usage(format!("--case: {message}")))?;
-        Ok((block, fixes))
+        let profiles = Profile::parse(profile, block.profiles())
+            .map_err(|error| Error::Usage(format!("--case: {error}")))?;
+        Ok((block, profiles))
     }
 
-    /// The fixes, as the block knows them.
-    pub fn fixes(&self, block: &dyn AnyBlock) -> Result<Vec<Fixes>, Error> {
-        Fixes::parse(self.fixes.as_deref().unwrap_or("all"), block.profiles())
-            .map_err(|message| Error::Usage(format!("--fixes: {message}")))
+    /// The profiles, as the block knows them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it knows none of that name, or no such parameters.
+    pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
+        let all = block.profiles();
+        let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
+            .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
+        Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
+            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
     }
 
     /// The RTL.

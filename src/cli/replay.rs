@@ -1,6 +1,6 @@
 //! `cosim replay`.
 
-use super::options::{Format, Patience, check_output, find_block};
+use super::options::{Choice, Format, Patience, check_output, find_block};
 use super::{INTERRUPTED, interruption, print_json, print_text};
 use crate::engine::{LoadedVector, Replayed, Waves};
 use crate::error::Error;
@@ -24,9 +24,8 @@ pub struct Arguments {
     /// The block the vectors must be of [default: whichever they name].
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
-    /// Replay with these fixes instead of the vector's own.
-    #[arg(long, value_name = "PROFILE|MASK")]
-    fixes: Option<String>,
+    #[command(flatten)]
+    choice: Choice,
     /// Another RTL of the block: a Verilog file or a folder.
     #[arg(long, value_name = "DIR|FILE")]
     rtl: Option<PathBuf>,
@@ -73,10 +72,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut runs = Vec::new();
     for path in &arguments.vectors {
         let vector = load(path, arguments.block.as_deref())?;
-        let fixes = vector.fixes(arguments.fixes.as_deref())?;
-        runs.push((path, vector, fixes));
+        let profiles =
+            vector.profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
+        runs.push((path, vector, profiles));
     }
-    let count: usize = runs.iter().map(|(_, _, fixes)| fixes.len()).sum();
+    let count: usize = runs.iter().map(|(_, _, profiles)| profiles.len()).sum();
     if arguments.trace.is_some() && count != 1 {
         let message = "--trace takes one vector and one profile: choose with --fixes";
         return Err(Error::Usage(message.to_owned()));
@@ -87,13 +87,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
     let mut failed = false;
     let mut reports = Vec::new();
-    for (path, vector, fixes) in runs
-        .iter()
-        .flat_map(|(path, vector, fixes)| fixes.iter().map(move |fixes| (path, vector, fixes)))
-    {
-        let (vector, name) = (Arc::clone(vector), fixes.name.clone());
-        let (fixes, rtl, waves) = (fixes.clone(), rtl.clone(), waves.clone());
-        let work = move |watch: &Watch| vector.replay(&fixes, &rtl, waves.as_ref(), watch);
+    for (path, vector, profile) in runs.iter().flat_map(|(path, vector, profiles)| {
+        profiles.iter().map(move |profile| (path, vector, profile))
+    }) {
+        let (vector, name) = (Arc::clone(vector), profile.name.clone());
+        let (profile, rtl, waves) = (profile.clone(), rtl.clone(), waves.clone());
+        let work = move |watch: &Watch| vector.replay(&profile, &rtl, waves.as_ref(), watch);
         let replayed = match guarded(arguments.patience.stuck_after, &interrupted, work) {
             Err(Error::Stuck(_)) => Replayed::stuck(),
             other => other??,

@@ -5,11 +5,11 @@ use super::summary::Summary;
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::engine::{AnyBlock, Session, Setup, Waves};
 use crate::error::Error;
-use crate::harness::{Outcome, Verdict, Watch};
+use crate::harness::{Case, Outcome, Profile, Verdict, Watch};
 use crate::models::Rtl;
 use crate::runner::{
-    self, Case, End, Failures, Fixes, Header, Keep, Limits, MOST_CASES, Plan, Progress,
-    RunDirectory, Shard, Tally, Timing, guarded,
+    self, End, Failures, Header, Keep, Limits, MOST_CASES, Plan, Progress, RunDirectory, Shard,
+    Tally, Timing, guarded,
 };
 use crate::vector::{Origin, VectorFile};
 use clap::Args;
@@ -115,7 +115,7 @@ impl FromStr for Seed {
 /// A case's name, taken apart.
 struct CaseName {
     block: String,
-    fixes: String,
+    profile: String,
     scenario: String,
     index: u64,
 }
@@ -127,11 +127,11 @@ impl FromStr for CaseName {
         let parts: Vec<&str> = text.split('/').collect();
         let wrong =
             || Error::Usage(format!("--case: `{text}` is not BLOCK/PROFILE/SCENARIO/INDEX"));
-        let [block, fixes, scenario, index] = parts[..] else { return Err(wrong()) };
+        let [block, profile, scenario, index] = parts[..] else { return Err(wrong()) };
         let index = index.parse().ok().filter(|index| *index < MOST_CASES).ok_or_else(wrong)?;
         Ok(Self {
             block: block.to_owned(),
-            fixes: fixes.to_owned(),
+            profile: profile.to_owned(),
             scenario: scenario.to_owned(),
             index,
         })
@@ -141,11 +141,11 @@ impl FromStr for CaseName {
 /// Runs a regression.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let case: Option<CaseName> = arguments.case.as_deref().map(str::parse).transpose()?;
-    let (block, fixes) = match &case {
-        Some(case) => arguments.target.of_case(&case.block, &case.fixes)?,
+    let (block, profiles) = match &case {
+        Some(case) => arguments.target.of_case(&case.block, &case.profile)?,
         None => {
             let block = arguments.target.block()?;
-            (block, arguments.target.fixes(block)?)
+            (block, arguments.target.profiles(block)?)
         }
     };
     let scenarios = match &case {
@@ -156,7 +156,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(trace) = &arguments.trace {
         Waves::format(trace)?;
         check_output(trace)?;
-        if fixes.len() != 1 {
+        if profiles.len() != 1 {
             let message = "--trace takes one case: name one profile in --case";
             return Err(Error::Usage(message.to_owned()));
         }
@@ -178,14 +178,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     warn_of_other_build(arguments.build.as_deref());
 
     let rtl = arguments.target.rtl();
-    let setup = Setup { fixes, scenarios, packets: arguments.packets, rtl: rtl.clone() };
+    let setup = Setup { profiles, scenarios, packets: arguments.packets, rtl: rtl.clone() };
     let session = block.session(&setup)?;
-    let mask = setup.fixes.first().map_or(0, |fixes| fixes.mask);
-    let rtl_identity = block.rtl_identity(&rtl, mask)?;
+    let first = &setup.profiles[0].parameters;
+    let rtl_identity = block.rtl_identity(&rtl, first)?;
     let plan = Plan {
         block: block.name(),
         seed,
-        profiles: setup.fixes,
+        profiles: setup.profiles,
         scenarios: session.scenarios(),
         indices,
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
@@ -283,9 +283,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let (Some(path), Some(case)) = (&arguments.trace, plan.iter().next()) {
         let text = session.vector(&case, Origin::default(), None)?;
         let loaded = block.load(&VectorFile::from_text(text, Path::new(&case.name))?)?;
-        let (fixes, waves) =
+        let (profile, waves) =
             (plan.profiles[case.profile].clone(), Waves { path: path.clone(), all: false });
-        let work = move |watch: &Watch| loaded.replay(&fixes, &given_rtl, Some(&waves), watch);
+        let work = move |watch: &Watch| loaded.replay(&profile, &given_rtl, Some(&waves), watch);
         guarded(arguments.patience.stuck_after, &interrupted, work)??;
         if arguments.format == Format::Text {
             print_text(&format!("waves: {}", path.display()))?;
@@ -314,7 +314,7 @@ struct Observer {
     directory: RunDirectory,
     failures: Failures,
     session: Arc<dyn Session>,
-    profiles: Vec<Fixes>,
+    profiles: Vec<Profile>,
     origin: Origin,
     /// Vectors of matching cases still to be saved.
     save: u64,

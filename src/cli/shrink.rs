@@ -1,13 +1,13 @@
 //! `cosim shrink`.
 
-use super::options::{Format, Patience, check_output};
+use super::options::{Choice, Format, Patience, check_output};
 use super::replay::load;
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
 use crate::error::Error;
 use crate::harness::Signature;
 use crate::models::Rtl;
-use crate::runner::{Fixes, SHRINK_BUDGET, guarded};
+use crate::runner::{SHRINK_BUDGET, guarded};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -26,9 +26,8 @@ pub struct Arguments {
     /// The block the vector must be of [default: whichever it names].
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
-    /// Shrink under these fixes instead of the vector's own.
-    #[arg(long, value_name = "PROFILE|MASK")]
-    fixes: Option<String>,
+    #[command(flatten)]
+    choice: Choice,
     /// The RTL it fails with: a Verilog file or a folder.
     #[arg(long, value_name = "DIR|FILE")]
     rtl: Option<PathBuf>,
@@ -60,8 +59,9 @@ impl ShrinkProgress for Bar {
 /// Shrinks a vector.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
-    let fixes: Vec<Fixes> = vector.fixes(arguments.fixes.as_deref())?;
-    let [fixes] = &fixes[..] else {
+    let profiles =
+        vector.profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
+    let [profile] = &profiles[..] else {
         let message = "the vector names several profiles: choose one with --fixes";
         return Err(Error::Usage(message.to_owned()));
     };
@@ -72,9 +72,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let hidden = arguments.quiet || !is_watched();
     let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
     let interrupted = interruption()?;
-    let (work, fixes, budget) = (Arc::clone(&vector), fixes.clone(), arguments.budget);
+    let (work, profile, budget) = (Arc::clone(&vector), profile.clone(), arguments.budget);
     let shrunk = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
-        let shrunk = work.shrink(&fixes, &rtl, budget, watch, &mut bar);
+        let shrunk = work.shrink(&profile, &rtl, budget, watch, &mut bar);
         bar.0.finish_and_clear();
         shrunk
     })??;

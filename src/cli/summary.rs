@@ -1,7 +1,8 @@
 //! The summary of a run.
 
 use super::counted;
-use crate::runner::{CASES_SHOWN, Case, End, Group, Header, ProfileTally, Tally, Timing, Totals};
+use crate::harness::Case;
+use crate::runner::{CASES_SHOWN, End, Group, Header, ProfileTally, Tally, Timing, Totals};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -149,11 +150,20 @@ impl Summary<'_> {
     }
 
     fn profile(&self, profile: &ProfileTally, text: &mut String) {
-        let ProfileTally { profile: name, fixes, scenarios, rules, unreachable, counters } =
-            profile;
+        let ProfileTally {
+            profile: name,
+            fixes,
+            parameters,
+            scenarios,
+            rules,
+            unreachable,
+            counters,
+        } = profile;
+        let parameters = parameters.iter().map(|(name, value)| format!(", {name}={value}"));
+        let parameters = parameters.collect::<String>();
         let _ = writeln!(
             text,
-            "profile {name} (fixes {fixes})\n  {:16} {:>8} {:>8} {:>10} {:>10}",
+            "profile {name} (fixes {fixes}{parameters})\n  {:16} {:>8} {:>8} {:>10} {:>10}",
             "scenario", "cases", "failed", "packets", "cycles"
         );
         for (scenario, totals) in scenarios {

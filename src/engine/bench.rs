@@ -1,8 +1,9 @@
 //! Speed: the bare model, and the harness around it, in one run on one core.
 
 use crate::error::Error;
-use crate::harness::{self, Block, CaseRng, Echo, Stimulus, Verdict, Watch};
-use crate::runner::{Fixes, case_seed};
+use crate::harness::{
+    self, Block, CaseRng, Echo, Parameters, Profile, Stimulus, Verdict, Watch, case_seed,
+};
 use rand::SeedableRng;
 use serde::Serialize;
 use std::time::{Duration, Instant};
@@ -45,10 +46,10 @@ impl BenchReport {
 
 /// Measures a model of a block.
 pub fn run<B: Block>(
-    fixes: &Fixes,
+    profile: &Profile,
     kind: ModelKind<B::Inputs, B::Outputs>,
 ) -> Result<BenchReport, Error> {
-    let mask = fixes.mask;
+    let parameters = &profile.parameters;
     let scenarios = B::scenarios();
     let scenario = scenarios
         .iter()
@@ -57,18 +58,18 @@ pub fn run<B: Block>(
         .ok_or_else(|| Error::Usage(format!("{} has no scenario to measure", B::NAME)))?;
     let seeds: Vec<u64> = (0..CASES).map(|index| case_seed(index, "bench")).collect();
     let generate = |seed: &u64| {
-        B::generate(&scenario.weights, mask, PACKETS, &mut CaseRng::seed_from_u64(*seed))
+        B::generate(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(*seed))
     };
     let stimuli: Vec<Stimulus<B>> = seeds.iter().map(generate).collect();
     let recorded: Vec<Vec<B::Inputs>> =
-        stimuli.iter().map(|stimulus| record::<B>(stimulus, mask)).collect();
+        stimuli.iter().map(|stimulus| record::<B>(stimulus, parameters)).collect();
     let cycles: u64 = recorded.iter().map(|inputs| inputs.len() as u64).sum();
 
     let watch = Watch::default();
     let lock_step = |stimulus: &Stimulus<B>| -> Result<Duration, Error> {
         let mut model = kind.create(BeforeReset::Ones)?;
         let start = Instant::now();
-        let outcome = harness::run::<B>(stimulus, mask, &mut model, &watch);
+        let outcome = harness::run::<B>(stimulus, parameters, &mut model, &watch);
         let elapsed = start.elapsed();
         match outcome.verdict {
             Verdict::Match => Ok(elapsed),
@@ -101,7 +102,7 @@ pub fn run<B: Block>(
     let [bare, lock_step, whole] = best.map(|seconds| cycles as f64 / seconds);
     Ok(BenchReport {
         block: B::NAME,
-        fixes: fixes.name.clone(),
+        fixes: profile.name.to_string(),
         scenario: scenario.name.clone(),
         cycles,
         bare,
@@ -125,8 +126,8 @@ fn total<T>(
 }
 
 /// The inputs of every cycle of a case.
-fn record<B: Block>(stimulus: &Stimulus<B>, mask: u8) -> Vec<B::Inputs> {
-    let mut echo = Echo::<B>::new(mask);
-    harness::run::<B>(stimulus, mask, &mut echo, &Watch::default());
+fn record<B: Block>(stimulus: &Stimulus<B>, parameters: &Parameters) -> Vec<B::Inputs> {
+    let mut echo = Echo::<B>::new(parameters);
+    harness::run::<B>(stimulus, parameters, &mut echo, &Watch::default());
     echo.into_inputs()
 }

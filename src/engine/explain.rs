@@ -2,10 +2,9 @@
 
 use super::replay;
 use crate::error::Error;
-use crate::harness::{Block, Outcome, Signature, Stimulus, Verdict, Watch};
+use crate::harness::{Block, Outcome, Parameters, Profile, Signature, Stimulus, Verdict, Watch};
 use crate::models::Rtl;
 use crate::observe::Record;
-use crate::runner::Fixes;
 use serde::Serialize;
 use std::collections::BTreeSet;
 use verilated::{Pins, Port};
@@ -81,18 +80,18 @@ pub struct CycleLine {
 /// Explains what a stimulus does.
 pub fn explain<B: Block>(
     stimulus: &Stimulus<B>,
-    fixes: &Fixes,
+    profile: &Profile,
     rtl: &Rtl,
     watch: &Watch,
 ) -> Result<Explanation, Error> {
-    let outcome = replay::replay(stimulus, fixes, rtl, watch)?;
-    let records = replay::record(stimulus, fixes, rtl, &outcome, [BEFORE, AFTER], watch)?;
+    let outcome = replay::replay(stimulus, profile, rtl, watch)?;
+    let records = replay::record(stimulus, profile, rtl, &outcome, [BEFORE, AFTER], watch)?;
     let decisive = decisive_cycle(&outcome);
     let place = records.iter().position(|record| Some(record.cycle) == decisive);
     let here = place.and_then(|place| records.get(place));
     let next = place.and_then(|place| records.get(place + 1));
     Ok(Explanation {
-        fixes: fixes.name.clone(),
+        fixes: profile.name.to_string(),
         sentence: sentence::<B>(&outcome, here),
         signature: Signature::of(&outcome.verdict).map(|signature| signature.to_string()),
         differences: here.map(differences).unwrap_or_default(),
@@ -101,7 +100,7 @@ pub fn explain<B: Block>(
             to: next.map(|next| next.state.to_owned()),
             rules: here.rules.split('+').filter(|rule| !rule.is_empty()).map(rule::<B>).collect(),
         }),
-        rtl: here.and_then(|here| rtl_step(here, next, fixes.mask)),
+        rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
         in_flight: match stimulus {
             Stimulus::Traffic(traffic) => B::in_flight(traffic, outcome.packets),
             Stimulus::Cycles(cycles) => vec![format!("raw pins, {} cycles", cycles.len())],
@@ -145,14 +144,18 @@ fn rule<B: Block>(name: &str) -> String {
     format!("{name}: {meaning}")
 }
 
-fn rtl_step<B: Block>(here: &Record<B>, next: Option<&Record<B>>, mask: u8) -> Option<Step> {
+fn rtl_step<B: Block>(
+    here: &Record<B>,
+    next: Option<&Record<B>>,
+    parameters: &Parameters,
+) -> Option<Step> {
     B::STATE_REGISTER?;
     let from = state::<B>(here.rtl_state);
     let to = next.map(|next| state::<B>(next.rtl_state));
     let mut rules = to.as_ref().map_or(Vec::new(), |to| B::rules_between(&from, to));
     rules.retain(|name| {
         let index = B::RULES.iter().position(|rule| rule.name == *name);
-        index.is_some_and(|index| B::unreachable(index, mask).is_none())
+        index.is_some_and(|index| B::unreachable(index, parameters).is_none())
     });
     Some(Step { from, to, rules: rules.into_iter().map(rule::<B>).collect() })
 }

@@ -1,10 +1,9 @@
 //! Replaying a vector, with waves and a record of the cycles around its end.
 
 use crate::error::Error;
-use crate::harness::{self, Block, Outcome, Stimulus, Verdict, Watch};
+use crate::harness::{self, Block, Outcome, Profile, Stimulus, Verdict, Watch};
 use crate::models::Rtl;
 use crate::observe::{Observed, Record};
-use crate::runner::Fixes;
 use std::collections::VecDeque;
 use std::fs::OpenOptions;
 use std::io::{Seek, SeekFrom, Write};
@@ -52,28 +51,28 @@ impl Waves {
 /// Runs a stimulus once.
 pub fn replay<B: Block>(
     stimulus: &Stimulus<B>,
-    fixes: &Fixes,
+    profile: &Profile,
     rtl: &Rtl,
     watch: &Watch,
 ) -> Result<Outcome, Error> {
-    let mut model = rtl.model::<B>(fixes.mask)?.create(BeforeReset::Ones)?;
-    Ok(harness::run(stimulus, fixes.mask, &mut model, watch))
+    let mut model = rtl.model::<B>(&profile.parameters)?.create(BeforeReset::Ones)?;
+    Ok(harness::run(stimulus, &profile.parameters, &mut model, watch))
 }
 
 /// Runs a stimulus again with waves. `outcome` is what it did without: it says where to look.
 pub fn trace<B: Block>(
     stimulus: &Stimulus<B>,
-    fixes: &Fixes,
+    profile: &Profile,
     rtl: &Rtl,
     outcome: &Outcome,
     waves: &Waves,
     watch: &Watch,
 ) -> Result<(), Error> {
-    let kind = rtl.observed::<B>(fixes.mask, Waves::format(&waves.path)?)?;
+    let kind = rtl.observed::<B>(&profile.parameters, Waves::format(&waves.path)?)?;
     let window = if waves.all { 0..u64::MAX } else { window(outcome) };
     let mut observed = Observed::<B>::new(&kind, window, AFTER)?;
     observed.trace(&waves.path)?;
-    harness::run(stimulus, fixes.mask, &mut observed, watch);
+    harness::run(stimulus, &profile.parameters, &mut observed, watch);
     observed.finish();
     undate(&waves.path)
 }
@@ -92,17 +91,17 @@ fn undate(path: &Path) -> Result<(), Error> {
 /// Runs a stimulus again and keeps the cycles around its end: so many before it, so many after it.
 pub fn record<B: Block>(
     stimulus: &Stimulus<B>,
-    fixes: &Fixes,
+    profile: &Profile,
     rtl: &Rtl,
     outcome: &Outcome,
     [before, after]: [u64; 2],
     watch: &Watch,
 ) -> Result<VecDeque<Record<B>>, Error> {
-    let kind = rtl.observed::<B>(fixes.mask, Tracing::Off)?;
+    let kind = rtl.observed::<B>(&profile.parameters, Tracing::Off)?;
     let end = end_of(outcome);
     let window = end.saturating_sub(before)..end.saturating_add(after + 1);
     let mut observed = Observed::<B>::new(&kind, window, after)?;
-    harness::run(stimulus, fixes.mask, &mut observed, watch);
+    harness::run(stimulus, &profile.parameters, &mut observed, watch);
     Ok(observed.finish())
 }
 

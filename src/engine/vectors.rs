@@ -4,20 +4,20 @@ use super::explain::{self, Explanation};
 use super::replay::{self, Waves};
 use super::shrink::{self, ShrinkProgress, Shrunk};
 use crate::error::Error;
-use crate::harness::{Block, Outcome, Signature, Verdict, Watch};
+use crate::harness::{Block, Outcome, Overrides, Profile, ProfileError, Signature, Verdict, Watch};
 use crate::models::Rtl;
-use crate::runner::Fixes;
 use crate::vector::{Origin, Vector, VectorFile};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
 /// A vector, as commands use it.
 pub trait LoadedVector: Send + Sync {
-    /// The fixes it is to be replayed with: those given, else its own.
+    /// The profiles it is to be replayed with: those given, else its own; with other values of some
+    /// parameters.
     ///
     /// # Errors
-    /// [`Error::Usage`] or [`Error::File`] if they name nothing.
-    fn fixes(&self, given: Option<&str>) -> Result<Vec<Fixes>, Error>;
+    /// [`Error::Usage`] or [`Error::File`] if they name nothing, or if a value is not legal.
+    fn profiles(&self, given: Option<&str>, overrides: &Overrides) -> Result<Vec<Profile>, Error>;
 
     /// What it shows, in one line.
     fn about(&self) -> &str;
@@ -31,7 +31,7 @@ pub trait LoadedVector: Send + Sync {
     /// If the model cannot be built, or the trace not be written.
     fn replay(
         &self,
-        fixes: &Fixes,
+        profile: &Profile,
         rtl: &Rtl,
         waves: Option<&Waves>,
         watch: &Watch,
@@ -43,7 +43,7 @@ pub trait LoadedVector: Send + Sync {
     /// [`Error::Usage`] if it does not fail.
     fn shrink(
         &self,
-        fixes: &Fixes,
+        profile: &Profile,
         rtl: &Rtl,
         budget: u64,
         watch: &Watch,
@@ -54,7 +54,7 @@ pub trait LoadedVector: Send + Sync {
     ///
     /// # Errors
     /// If the model cannot be built.
-    fn explain(&self, fixes: &Fixes, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error>;
+    fn explain(&self, profile: &Profile, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error>;
 }
 
 /// What a replay did.
@@ -93,7 +93,7 @@ pub struct ShrunkVector {
 impl ShrunkVector {
     /// The vector of what shrinking left.
     pub(super) fn new<B: Block>(
-        fixes: &Fixes,
+        profile: &Profile,
         mut origin: Origin,
         before: &Outcome,
         shrunk: Shrunk<B>,
@@ -103,7 +103,7 @@ impl ShrunkVector {
         origin.about =
             origin.about.replace(&before.verdict.to_string(), &outcome.verdict.to_string());
         let recorded = Some(outcome.verdict.clone());
-        let text = Vector::new(fixes.name.clone(), origin, stimulus, recorded).to_text()?;
+        let text = Vector::new(profile, origin, stimulus, recorded).to_text()?;
         Ok(Self { text, outcome, tried, out_of_budget })
     }
 }
@@ -119,21 +119,30 @@ impl<B: Block> Loaded<B> {
     /// Reads a vector.
     pub fn new(file: &VectorFile) -> Result<Self, Error> {
         let loaded = Self { path: file.path.clone(), vector: file.parse()? };
-        loaded.fixes(None)?;
+        loaded.profiles(None, &Overrides::new())?;
         Ok(loaded)
     }
 }
 
 impl<B: Block> LoadedVector for Loaded<B> {
-    fn fixes(&self, given: Option<&str>) -> Result<Vec<Fixes>, Error> {
-        match given {
-            Some(given) => Fixes::parse(given, B::PROFILES)
-                .map_err(|message| Error::Usage(format!("--fixes: {message}"))),
-            None => Fixes::parse(&self.vector.fixes, B::PROFILES).map_err(|message| Error::File {
-                path: self.path.clone(),
-                message: format!("fixes: {message}"),
-            }),
-        }
+    fn profiles(&self, given: Option<&str>, overrides: &Overrides) -> Result<Vec<Profile>, Error> {
+        let own = |place: &str, error: ProfileError| Error::File {
+            path: self.path.clone(),
+            message: format!("{place}: {error}"),
+        };
+        let chosen = match given {
+            Some(given) => Profile::parse(given, B::PROFILES)
+                .map_err(|error| Error::Usage(format!("--fixes: {error}")))?,
+            None => {
+                let vector = &self.vector;
+                let named = Profile::bases(&vector.fixes, B::PROFILES)
+                    .map_err(|error| own("fixes", error))?;
+                Profile::with_overrides(&named, &vector.parameters, B::PROFILES)
+                    .map_err(|error| own("parameters", error))?
+            }
+        };
+        Profile::with_overrides(&chosen, overrides, B::PROFILES)
+            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
     }
 
     fn about(&self) -> &str {
@@ -146,15 +155,15 @@ impl<B: Block> LoadedVector for Loaded<B> {
 
     fn replay(
         &self,
-        fixes: &Fixes,
+        profile: &Profile,
         rtl: &Rtl,
         waves: Option<&Waves>,
         watch: &Watch,
     ) -> Result<Replayed, Error> {
         let stimulus = &self.vector.stimulus;
-        let outcome = replay::replay(stimulus, fixes, rtl, watch)?;
+        let outcome = replay::replay(stimulus, profile, rtl, watch)?;
         if let Some(waves) = waves {
-            replay::trace(stimulus, fixes, rtl, &outcome, waves, watch)?;
+            replay::trace(stimulus, profile, rtl, &outcome, waves, watch)?;
         }
         let is_recorded = self.recorded().map(|recorded| *recorded == outcome.verdict);
         let rules = B::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
@@ -164,25 +173,32 @@ impl<B: Block> LoadedVector for Loaded<B> {
 
     fn shrink(
         &self,
-        fixes: &Fixes,
+        profile: &Profile,
         rtl: &Rtl,
         budget: u64,
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
         let stimulus = &self.vector.stimulus;
-        let outcome = replay::replay(stimulus, fixes, rtl, watch)?;
+        let outcome = replay::replay(stimulus, profile, rtl, watch)?;
         if Signature::of(&outcome.verdict).is_none() {
             let message = "everything matches, there is nothing to shrink; is this the right RTL?";
             return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
         }
-        let kind = rtl.model::<B>(fixes.mask)?;
-        let shrunk =
-            shrink::shrink(stimulus, &outcome, fixes.mask, &kind, budget, watch, progress)?;
-        ShrunkVector::new(fixes, self.vector.origin.clone(), &outcome, shrunk)
+        let kind = rtl.model::<B>(&profile.parameters)?;
+        let shrunk = shrink::shrink(
+            stimulus,
+            &outcome,
+            &profile.parameters,
+            &kind,
+            budget,
+            watch,
+            progress,
+        )?;
+        ShrunkVector::new(profile, self.vector.origin.clone(), &outcome, shrunk)
     }
 
-    fn explain(&self, fixes: &Fixes, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error> {
-        explain::explain(&self.vector.stimulus, fixes, rtl, watch)
+    fn explain(&self, profile: &Profile, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error> {
+        explain::explain(&self.vector.stimulus, profile, rtl, watch)
     }
 }

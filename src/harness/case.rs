@@ -1,6 +1,7 @@
 //! The lock-step loop: one case, DUT and golden model side by side.
 
 use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Stimulus, Violation};
+use super::parameters::Parameters;
 use super::verdict::{Mismatch, Verdict};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use verilated::{Error, Model, Pins};
@@ -18,9 +19,9 @@ pub struct Echo<B: Block> {
 }
 
 impl<B: Block> Echo<B> {
-    /// A golden model with the fixes of `mask`.
-    pub fn new(mask: u8) -> Self {
-        Self { golden: B::Golden::new(mask), inputs: Vec::new() }
+    /// A golden model with these parameters.
+    pub fn new(parameters: &Parameters) -> Self {
+        Self { golden: B::Golden::new(parameters), inputs: Vec::new() }
     }
 
     /// The inputs of every cycle.
@@ -158,38 +159,38 @@ pub struct Outcome {
 /// Runs one case from reset to its end.
 pub fn run<B: Block>(
     stimulus: &Stimulus<B>,
-    mask: u8,
+    parameters: &Parameters,
     dut: &mut impl Dut<B>,
     watch: &Watch,
 ) -> Outcome {
     watch.cases.fetch_add(1, Ordering::Relaxed);
     watch.runs.store(true, Ordering::Relaxed);
-    let outcome = run_watched(stimulus, mask, dut, watch);
+    let outcome = run_watched(stimulus, parameters, dut, watch);
     watch.runs.store(false, Ordering::Relaxed);
     outcome
 }
 
 fn run_watched<B: Block>(
     stimulus: &Stimulus<B>,
-    mask: u8,
+    parameters: &Parameters,
     dut: &mut impl Dut<B>,
     watch: &Watch,
 ) -> Outcome {
     match stimulus {
         Stimulus::Traffic(traffic) => {
             let mut source = Traffic::<'_, B> {
-                environment: B::Environment::new(traffic),
-                scoreboard: B::Scoreboard::new(traffic, mask),
+                environment: B::Environment::new(traffic, parameters),
+                scoreboard: B::Scoreboard::new(traffic, parameters),
                 last_handshake: 0,
                 handshakes: 0,
             };
-            let (verdict, cycles, hits) = lock_step(&mut source, mask, dut, watch);
+            let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
             let packets = source.environment.packets();
             Outcome { verdict, cycles, packets, hits, counters: source.scoreboard.counters() }
         }
         Stimulus::Cycles(cycles) => {
             let mut source = RawPins::<B> { cycles: cycles.iter() };
-            let (verdict, cycles, hits) = lock_step(&mut source, mask, dut, watch);
+            let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
             Outcome { verdict, cycles, packets: 0, hits, counters: Vec::new() }
         }
     }
@@ -280,11 +281,11 @@ impl<B: Block> Source<B> for RawPins<'_, B> {
 /// The loop. Nothing in it allocates, locks or calls through a table but the DUT itself.
 fn lock_step<B: Block, D: Dut<B>>(
     source: &mut impl Source<B>,
-    mask: u8,
+    parameters: &Parameters,
     dut: &mut D,
     watch: &Watch,
 ) -> (Verdict, u64, Vec<u64>) {
-    let mut golden = B::Golden::new(mask);
+    let mut golden = B::Golden::new(parameters);
     let mut hits = vec![0; B::RULES.len()];
     let mut cycle = 0;
     let mut inputs = B::reset_inputs();

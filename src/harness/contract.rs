@@ -9,6 +9,7 @@
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
 
+use super::parameters::{Parameter, Parameters, Profile};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -28,8 +29,13 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     const TITLE: &'static str;
     /// The RTL the program was built with, from the generated module.
     const RTL: LinkedRtl<Self::Inputs, Self::Outputs>;
-    /// The masks that are regressed by default.
-    const PROFILES: &'static [Profile] = &Profile::SPEC_AND_REPAIRED;
+    /// The RTL's parameters beside the mask of fixes, which `RTL` names.
+    const PARAMETERS: &'static [Parameter] = &[];
+    /// The sets of parameters that are regressed by default.
+    const PROFILES: &'static [Profile] = &[
+        Profile::new("spec", Parameters::of::<Self>(0x00)),
+        Profile::new("repaired", Parameters::of::<Self>(0xff)),
+    ];
     /// Every rule of the golden model, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
     /// What the scoreboard counts without judging, as in "packets lost".
@@ -56,16 +62,16 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The built-in scenarios.
     fn scenarios() -> Vec<Scenario<Self::Weights>>;
 
-    /// Draws a stimulus of about `packets` packets that is legal under `mask`.
+    /// Draws a stimulus of about `packets` packets that is legal under `parameters`.
     fn generate(
         weights: &Self::Weights,
-        mask: u8,
+        parameters: &Parameters,
         packets: u32,
         rng: &mut CaseRng,
     ) -> Stimulus<Self>;
 
-    /// Why no legal stimulus hits a rule under `mask`; `None` if one can.
-    fn unreachable(rule: usize, mask: u8) -> Option<String>;
+    /// Why no legal stimulus hits a rule under `parameters`; `None` if one can.
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String>;
 
     /// Checks what the types of a traffic cannot say, as the order of its packets.
     ///
@@ -109,21 +115,6 @@ pub struct Objection {
     pub message: String,
 }
 
-/// A named mask of fixes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Profile {
-    /// The name on the command line.
-    pub name: &'static str,
-    /// Bit n switches fix Fn on.
-    pub mask: u8,
-}
-
-impl Profile {
-    /// The specification as it is, errata included, and with every erratum repaired.
-    pub const SPEC_AND_REPAIRED: [Self; 2] =
-        [Self { name: "spec", mask: 0x00 }, Self { name: "repaired", mask: 0xff }];
-}
-
 /// The RTL that a program was built with, and its linked models.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkedRtl<I, O> {
@@ -133,8 +124,22 @@ pub struct LinkedRtl<I, O> {
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).
     pub sources: &'static [(&'static str, &'static str)],
-    /// The linked model for a mask, if it is one of those built in.
-    pub model: fn(u8) -> Option<ModelKind<I, O>>,
+    /// The parameters of each linked model: every one by its name, the mask included.
+    pub embedded: &'static [&'static [(&'static str, u64)]],
+    /// The linked model with an index into `embedded`.
+    pub model: fn(usize) -> Option<ModelKind<I, O>>,
+}
+
+impl<I, O> LinkedRtl<I, O> {
+    /// The linked model with these parameters, if it is one of those built in.
+    pub fn linked(&self, parameters: &Parameters) -> Option<ModelKind<I, O>> {
+        let mask = self.mask_parameter.map(|name| (name, u64::from(parameters.fixes())));
+        let wanted = || mask.into_iter().chain(parameters.values());
+        let is_it = |embedded: &&[(&str, u64)]| {
+            embedded.len() == wanted().count() && wanted().all(|value| embedded.contains(&value))
+        };
+        self.embedded.iter().position(is_it).and_then(self.model)
+    }
 }
 
 /// A rule of a golden model: a row of a transition table or a named behaviour.
@@ -190,8 +195,8 @@ impl RuleSet {
 
 /// A golden model: what the block must do, in Rust, from the specification.
 pub trait Golden<B: Block>: Send {
-    /// A model after reset, with the fixes of `mask`.
-    fn new(mask: u8) -> Self;
+    /// A model after reset, with these parameters.
+    fn new(parameters: &Parameters) -> Self;
 
     /// Every output for the present registers and `inputs`, before the rising edge.
     fn outputs(&self, inputs: &B::Inputs, outputs: &mut B::Outputs);
@@ -206,7 +211,7 @@ pub trait Golden<B: Block>: Send {
 /// What surrounds the block: it answers the golden model and follows an explicit list of stimulus.
 pub trait Environment<'a, B: Block> {
     /// An environment at the beginning of `traffic`.
-    fn new(traffic: &'a B::Traffic) -> Self;
+    fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 
     /// Every input of the coming cycle.
     fn drive(&mut self, inputs: &mut B::Inputs);
@@ -229,8 +234,8 @@ pub trait Environment<'a, B: Block> {
 
 /// Judges whole transactions, beside the comparison of pins, on legal stimulus.
 pub trait Scoreboard<'a, B: Block> {
-    /// A scoreboard for `traffic` under `mask`.
-    fn new(traffic: &'a B::Traffic, mask: u8) -> Self;
+    /// A scoreboard for `traffic` and a block with `parameters`.
+    fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 
     /// One cycle, before its rising edge.
     ///

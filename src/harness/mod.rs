@@ -3,8 +3,10 @@
 mod case;
 mod contract;
 mod draw;
+mod drawn;
 mod layout;
 mod noise;
+mod parameters;
 pub mod raw_pins;
 mod reset;
 mod span;
@@ -12,11 +14,13 @@ mod verdict;
 
 pub use case::{Dut, Echo, Moment, Outcome, Watch, run};
 pub use contract::{
-    Block, CaseRng, Environment, Golden, LinkedRtl, Objection, Profile, Rule, RuleSet, Scenario,
-    Scoreboard, Stimulus, Violation,
+    Block, CaseRng, Environment, Golden, LinkedRtl, Objection, Rule, RuleSet, Scenario, Scoreboard,
+    Stimulus, Violation,
 };
 pub use draw::{Draw, Percent};
+pub use drawn::{Case, case_seed};
 pub use noise::Noise;
+pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
 pub use reset::{Reset, ResetTimer};
 pub use span::Span;
 pub use verdict::{Mismatch, Signature, Verdict};

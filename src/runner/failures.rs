@@ -1,10 +1,9 @@
 //! What is kept of failing cases: groups by signature, vectors, waves.
 
 use super::guard::guarded;
-use super::plan::Case;
 use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
 use crate::error::Error;
-use crate::harness::{Outcome, Signature, Verdict, Watch};
+use crate::harness::{Case, Outcome, Overrides, Signature, Verdict, Watch};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
 use serde::Serialize;
@@ -186,11 +185,12 @@ impl Failures {
     fn trace(&self, vector: &str, waves: &str, fixes: &str) -> Result<(), Error> {
         let loaded = self.block.load(&VectorFile::read(&self.folder.join(vector))?)?;
         let waves = Waves { path: self.folder.join(waves), all: false };
-        let (rtl, fixes) = (self.rtl.clone(), loaded.fixes(Some(fixes))?);
+        let none = Overrides::new();
+        let (rtl, profiles) = (self.rtl.clone(), loaded.profiles(Some(fixes), &none)?);
         self.guarded(move |watch| {
-            fixes
-                .iter()
-                .try_for_each(|fixes| loaded.replay(fixes, &rtl, Some(&waves), watch).map(|_| ()))
+            profiles.iter().try_for_each(|profile| {
+                loaded.replay(profile, &rtl, Some(&waves), watch).map(|_| ())
+            })
         })
     }
 

@@ -54,10 +54,11 @@ pub fn guarded<T: Send + 'static>(
 mod tests {
     use super::*;
     use crate::blocks::thread2::Thread2;
-    use crate::harness::{self, Block, Dut, Echo, Stimulus};
+    use crate::harness::{self, Block, Dut, Echo, Parameters, Stimulus};
     use verilated::Error as ModelError;
 
     const SOON: Duration = Duration::from_millis(200);
+    const PARAMETERS: Parameters = Parameters::of::<Thread2>(0);
 
     fn cycles(count: usize) -> Stimulus<Thread2> {
         Stimulus::Cycles(vec![Thread2::reset_inputs(); count])
@@ -82,7 +83,8 @@ mod tests {
     }
 
     fn run(wait: Duration, watch: &Watch) -> crate::harness::Outcome {
-        harness::run::<Thread2>(&cycles(9), 0, &mut Sleeper(Echo::new(0), wait), watch)
+        let dut = &mut Sleeper(Echo::new(&PARAMETERS), wait);
+        harness::run::<Thread2>(&cycles(9), &PARAMETERS, dut, watch)
     }
 
     #[test]

@@ -9,7 +9,7 @@ mod tally;
 
 pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET};
 pub use guard::guarded;
-pub use plan::{Case, Fixes, MOST_CASES, Plan, Shard, case_seed};
+pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, Limits, Progress, run};
 pub use results::{Header, RunDirectory, Timing};
 pub use tally::{ProfileTally, Tally, Totals};

@@ -1,90 +1,12 @@
 //! Which cases a run has, what they are called and what seeds they have.
 
-use crate::harness::{CaseRng, Profile};
-use rand::SeedableRng;
-use sha2::{Digest, Sha256};
+use crate::harness::{Case, Profile, case_seed};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// A mask of fixes and its name.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Fixes {
-    /// `spec`, `repaired`, or the mask as `0x5a`.
-    pub name: String,
-    /// Bit n switches fix Fn on.
-    pub mask: u8,
-}
-
-impl Fixes {
-    /// A mask, by its profile's name if it has one.
-    pub fn of_mask(mask: u8, profiles: &[Profile]) -> Self {
-        let name = profiles
-            .iter()
-            .find(|profile| profile.mask == mask)
-            .map_or_else(|| format!("0x{mask:02x}"), |profile| profile.name.to_owned());
-        Self { name, mask }
-    }
-
-    /// What `--fixes` names: a profile, `all` of them, or a mask like `0x5a`.
-    ///
-    /// # Errors
-    /// What would have been understood.
-    pub fn parse(text: &str, profiles: &[Profile]) -> Result<Vec<Self>, String> {
-        if text == "all" {
-            return Ok(profiles.iter().map(|p| Self::of_mask(p.mask, profiles)).collect());
-        }
-        if let Some(profile) = profiles.iter().find(|profile| profile.name == text) {
-            return Ok(vec![Self::of_mask(profile.mask, profiles)]);
-        }
-        let mask = text.strip_prefix("0x").and_then(|hex| u8::from_str_radix(hex, 16).ok());
-        // A block without errata has one profile and no mask.
-        match mask {
-            Some(mask) if profiles.len() > 1 => Ok(vec![Self::of_mask(mask, profiles)]),
-            _ => {
-                let names: Vec<&str> = profiles.iter().map(|profile| profile.name).collect();
-                let masks = if profiles.len() > 1 { ", or a mask from 0x00 to 0xff" } else { "" };
-                Err(format!(
-                    "`{text}` is no profile of this block: expected {}, all{masks}",
-                    names.join(", ")
-                ))
-            }
-        }
-    }
-}
-
-/// One case.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Case {
-    /// Place in the plan.
-    pub place: u64,
-    /// Index into the plan's profiles.
-    pub profile: usize,
-    /// Index into the plan's scenarios.
-    pub scenario: usize,
-    /// `block/profile/scenario/index`.
-    pub name: String,
-    /// From the run's seed and the name alone.
-    pub seed: u64,
-}
-
-impl Case {
-    /// The case's random numbers.
-    pub fn rng(&self) -> CaseRng {
-        CaseRng::seed_from_u64(self.seed)
-    }
-}
-
 /// Cases of a profile and scenario are counted below this, so that places of cases never overflow.
 pub const MOST_CASES: u64 = 1 << 48;
-
-/// The seed of the case `name` in a run with `seed`.
-pub fn case_seed(seed: u64, name: &str) -> u64 {
-    let hash = Sha256::new_with_prefix(format!("{seed}:{name}")).finalize();
-    let mut first = [0; 8];
-    first.copy_from_slice(&hash[..8]);
-    u64::from_le_bytes(first)
-}
 
 /// One of N parts of a run, as `I/N` with I from 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -138,7 +60,7 @@ pub struct Plan {
     /// The run's seed.
     pub seed: u64,
     /// Profiles.
-    pub profiles: Vec<Fixes>,
+    pub profiles: Vec<Profile>,
     /// Names of the scenarios.
     pub scenarios: Vec<String>,
     /// Indices of the cases of each profile and scenario.
@@ -191,15 +113,14 @@ impl Plan {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    const PROFILES: &[Profile] =
-        &[Profile { name: "spec", mask: 0 }, Profile { name: "repaired", mask: 0xff }];
+    use crate::blocks::dll::Dll;
+    use crate::harness::Block;
 
     fn plan(shard: Shard) -> Plan {
         Plan {
             block: "b",
             seed: 7,
-            profiles: Fixes::parse("all", PROFILES).unwrap(),
+            profiles: Dll::PROFILES[..2].to_vec(),
             scenarios: vec!["x".to_owned(), "y".to_owned(), "z".to_owned()],
             indices: 0..5,
             shard,
@@ -239,29 +160,6 @@ mod tests {
         let name = "b/repaired/y/3";
         assert!(seed(&fewer, name).is_some());
         assert_eq!(seed(&fewer, name), seed(&plan(Shard::WHOLE), name));
-    }
-
-    #[test]
-    fn seeds_never_change() {
-        // First 8 bytes of SHA-256("1:thread2/spec/smoke/0"), little endian.
-        assert_eq!(case_seed(1, "thread2/spec/smoke/0"), SEED_OF_SMOKE_0);
-    }
-
-    /// From `printf 1:thread2/spec/smoke/0 | sha256sum`.
-    const SEED_OF_SMOKE_0: u64 = 0x2e60_1c28_b977_8eb1;
-
-    #[test]
-    fn fixes_are_a_profile_all_or_a_mask() {
-        let names = |text| {
-            Fixes::parse(text, PROFILES)
-                .map(|fixes| fixes.into_iter().map(|fixes| fixes.name).collect::<Vec<_>>())
-        };
-        assert_eq!(names("all").unwrap(), ["spec", "repaired"]);
-        assert_eq!(names("0x5A").unwrap(), ["0x5a"]);
-        assert_eq!(names("0xff").unwrap(), ["repaired"]);
-        for bad in ["0x100", "5a", "none", "", "0x"] {
-            assert!(names(bad).is_err(), "{bad}");
-        }
     }
 
     #[test]

@@ -3,10 +3,10 @@
 //! Memory does not grow with the run: a bounded number of cases is in flight, and what a case leaves
 //! behind is given away as soon as all before it are done.
 
-use super::plan::{Case, Plan};
+use super::plan::Plan;
 use crate::engine::Session;
 use crate::error::Error;
-use crate::harness::{Outcome, Verdict, Watch};
+use crate::harness::{Case, Outcome, Verdict, Watch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -253,8 +253,10 @@ fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::dll::Dll;
     use crate::engine::ShrunkVector;
-    use crate::runner::{Fixes, Shard};
+    use crate::harness::Block;
+    use crate::runner::Shard;
     use crate::vector::Origin;
 
     /// A session whose cases do what their index says; no model is involved.
@@ -316,7 +318,7 @@ mod tests {
         Plan {
             block: "b",
             seed: 1,
-            profiles: vec![Fixes { name: "spec".to_owned(), mask: 0 }],
+            profiles: Dll::PROFILES[..1].to_vec(),
             scenarios: vec!["s".to_owned()],
             indices,
             shard: Shard::WHOLE,

@@ -4,11 +4,10 @@
 //! machine or the moment is in `timing.json`.
 
 use super::failures::Group;
-use super::plan::Case;
 use super::pool::End;
 use super::tally::Tally;
 use crate::error::Error;
-use crate::harness::{Outcome, Verdict};
+use crate::harness::{Case, Outcome, Verdict};
 use serde::Serialize;
 use std::fs::{self, File};
 use std::io::{BufWriter, Write};

@@ -1,8 +1,8 @@
 //! What a run adds up to.
 
-use super::plan::{Case, Plan};
+use super::plan::Plan;
 use crate::engine::AnyBlock;
-use crate::harness::{Outcome, Verdict};
+use crate::harness::{Case, Outcome, Profile, Verdict};
 use serde::Serialize;
 use std::collections::BTreeMap;
 
@@ -62,6 +62,8 @@ pub struct ProfileTally {
     pub profile: String,
     /// The mask of fixes.
     pub fixes: String,
+    /// The other parameters.
+    pub parameters: BTreeMap<&'static str, u64>,
     /// By scenario.
     pub scenarios: Vec<(String, Totals)>,
     /// Hits of each rule that can be hit.
@@ -92,10 +94,11 @@ pub struct Tally {
 impl Tally {
     /// An empty tally for the profiles and scenarios of a plan.
     pub fn new(block: &'static dyn AnyBlock, plan: &Plan) -> Self {
-        let profile = |fixes: &super::Fixes| {
+        let profile = |profile: &Profile| {
             let mut tally = ProfileTally {
-                profile: fixes.name.clone(),
-                fixes: format!("0x{:02x}", fixes.mask),
+                profile: profile.name.to_string(),
+                fixes: format!("0x{:02x}", profile.parameters.fixes()),
+                parameters: profile.parameters.values().collect(),
                 scenarios: plan
                     .scenarios
                     .iter()
@@ -106,7 +109,7 @@ impl Tally {
                 counters: block.counters().iter().map(|name| (*name, 0)).collect(),
             };
             for (index, rule) in block.rules().iter().enumerate() {
-                match block.unreachable(index, fixes.mask) {
+                match block.unreachable(index, &profile.parameters) {
                     Some(reason) => drop(tally.unreachable.insert(rule.name, reason)),
                     None => drop(tally.rules.insert(rule.name, 0)),
                 }

@@ -10,9 +10,10 @@
 use cosim::blocks::dll::Dll;
 use cosim::blocks::dll::rtl::{Inputs, Outputs};
 use cosim::blocks::dll::stimulus::{DllpDamage, Fate, Traffic};
-use cosim::harness::{self, Block, Dut, Moment, RuleSet, Stimulus, Verdict, Watch};
+use cosim::harness::{
+    self, Block, Dut, Moment, Parameters, Profile, RuleSet, Stimulus, Verdict, Watch,
+};
 use cosim::models::Rtl;
-use cosim::runner::Fixes;
 use cosim::value::Uint;
 use cosim::vector::VectorFile;
 use std::path::Path;
@@ -260,7 +261,7 @@ struct Story<'a> {
     /// Vector, fixes and model, for messages.
     who: String,
     vector: &'a Traffic,
-    mask: u8,
+    parameters: Parameters,
     cycles: &'a [Cycle],
     side: Side,
     /// Where the last event was; events are told in order.
@@ -288,23 +289,23 @@ fn example(name: &str, tell: impl Fn(&mut Story<'_>)) {
     let file = VectorFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
     let vector = file.parse::<Dll>().unwrap_or_else(|error| panic!("{error}"));
     let Stimulus::Traffic(traffic) = &vector.stimulus else { panic!("{name} is no traffic") };
-    for fixes in Fixes::parse(&vector.fixes, Dll::PROFILES).expect("known fixes") {
-        let who = format!("{name}, {}", fixes.name);
-        let cycles = run(&who, traffic, fixes.mask);
+    for profile in Profile::parse(&vector.fixes, Dll::PROFILES).expect("known fixes") {
+        let who = format!("{name}, {}", profile.name);
+        let cycles = run(&who, traffic, &profile.parameters);
         for side in [Side::Golden, Side::Rtl] {
-            let (who, mask) = (format!("{who}, {side:?}"), fixes.mask);
-            tell(&mut Story { who, vector: traffic, mask, cycles: &cycles, side, now: 0 });
+            let (who, parameters) = (format!("{who}, {side:?}"), profile.parameters);
+            tell(&mut Story { who, vector: traffic, parameters, cycles: &cycles, side, now: 0 });
         }
     }
 }
 
 /// Every cycle of a traffic, on which the models must agree.
-fn run(who: &str, traffic: &Traffic, mask: u8) -> Vec<Cycle> {
-    let kind = Rtl::BuiltIn.model::<Dll>(mask).expect("the models are built in");
+fn run(who: &str, traffic: &Traffic, parameters: &Parameters) -> Vec<Cycle> {
+    let kind = Rtl::BuiltIn.model::<Dll>(parameters).expect("the models are built in");
     let model = kind.create(BeforeReset::Ones).expect("a model starts");
     let mut recorder = Recorder { model, cycles: Vec::new() };
     let stimulus = Stimulus::Traffic(traffic.clone());
-    let outcome = harness::run(&stimulus, mask, &mut recorder, &Watch::default());
+    let outcome = harness::run(&stimulus, parameters, &mut recorder, &Watch::default());
     assert_eq!(outcome.verdict, Verdict::Match, "{who}");
     recorder.cycles
 }
@@ -473,12 +474,12 @@ impl Story<'_> {
             ..self.vector.clone()
         };
         let who = format!("{}, step {step}, unheard", self.who);
-        let cycles = run(&who, &traffic, self.mask);
+        let cycles = run(&who, &traffic, &self.parameters);
         let unheard = Story {
             who,
             vector: &traffic,
             cycles: &cycles,
-            mask: self.mask,
+            parameters: self.parameters,
             side: self.side,
             now: edge,
         };

@@ -1,18 +1,21 @@
 //! The RTL itself: lint-clean, synthesizable, no latches.
 
 use crate::common::{json, project, text};
+use serde_json::Value;
 use std::process::Command;
 
-/// Top modules and masks of `rtl/blocks.json`.
-fn designs() -> Vec<(String, String)> {
+/// Top modules and parameters of `rtl/blocks.json`.
+fn designs() -> Vec<(String, Vec<String>)> {
     let blocks = json(&project().join("rtl/blocks.json"));
     let mut designs = Vec::new();
     for block in blocks.as_array().unwrap() {
-        for mask in block["embedded"].as_array().unwrap() {
-            let parameter = block["mask"].as_str().map_or_else(String::new, |name| {
-                format!("-G{name}=8'h{:02x}", mask.as_u64().unwrap())
-            });
-            designs.push((block["top"].as_str().unwrap().to_owned(), parameter));
+        for values in block["embedded"].as_array().unwrap() {
+            let parameter = |(name, value): (&String, &Value)| match block["mask"] == **name {
+                true => format!("-G{name}=8'h{:02x}", value.as_u64().unwrap()),
+                false => format!("-G{name}={value}"),
+            };
+            let parameters = values.as_object().unwrap().iter().map(parameter).collect();
+            designs.push((block["top"].as_str().unwrap().to_owned(), parameters));
         }
     }
     assert!(designs.len() >= 2);
@@ -22,16 +25,16 @@ fn designs() -> Vec<(String, String)> {
 #[test]
 fn the_rtl_is_lint_clean() {
     let verilator = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".to_owned());
-    for (top, parameter) in designs() {
+    for (top, parameters) in designs() {
         let output = Command::new(&verilator)
             .args(["--lint-only", "-Wall", "-Irtl", "--top-module", &top])
-            .args((!parameter.is_empty()).then_some(&parameter))
+            .args(&parameters)
             .arg(format!("rtl/{top}.v"))
             .current_dir(project())
             .output()
             .unwrap();
-        assert!(output.status.success(), "{top} {parameter}: {}", text(&output));
-        assert!(!text(&output).contains("%Warning"), "{top} {parameter}: {}", text(&output));
+        assert!(output.status.success(), "{top} {parameters:?}: {}", text(&output));
+        assert!(!text(&output).contains("%Warning"), "{top} {parameters:?}: {}", text(&output));
     }
 }
 

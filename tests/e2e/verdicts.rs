@@ -4,12 +4,14 @@ use crate::common::{changed_rtl, code, json, run, text};
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
 use cosim::blocks::thread2::{Thread2, layout};
-use cosim::harness::{self, Block, CaseRng, Dut, Mismatch, Stimulus, Verdict, Watch};
+use cosim::harness::{self, Block, CaseRng, Dut, Mismatch, Parameters, Stimulus, Verdict, Watch};
 use cosim::models::Rtl;
 use cosim::value::Uint;
 use rand::SeedableRng;
 use tempfile::TempDir;
 use verilated::{BeforeReset, Error, Model};
+
+const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
 const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
 
@@ -34,18 +36,19 @@ impl<F: FnMut(u64, &mut Outputs) -> Result<(), Error>> Dut<Thread2> for Tampered
 
 fn verdict(
     stimulus: &Stimulus<Thread2>,
-    mask: u8,
+    fixes: u8,
     tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>,
 ) -> Verdict {
-    let kind = Rtl::BuiltIn.model::<Thread2>(mask).unwrap();
+    let parameters = Parameters::of::<Thread2>(fixes);
+    let kind = Rtl::BuiltIn.model::<Thread2>(&parameters).unwrap();
     let model = kind.create(BeforeReset::Ones).unwrap();
     let mut dut = Tampered { model, cycle: 0, tamper };
-    harness::run::<Thread2>(stimulus, mask, &mut dut, &Watch::default()).verdict
+    harness::run::<Thread2>(stimulus, &parameters, &mut dut, &Watch::default()).verdict
 }
 
 fn smoke() -> Stimulus<Thread2> {
     let scenarios = Thread2::scenarios();
-    Thread2::generate(&scenarios[0].weights, 0xff, 20, &mut CaseRng::seed_from_u64(1))
+    Thread2::generate(&scenarios[0].weights, &REPAIRED, 20, &mut CaseRng::seed_from_u64(1))
 }
 
 #[test]
@@ -141,9 +144,10 @@ fn a_cancelled_case_says_so() {
     let watch = Watch::default();
     watch.cancel();
     let scenarios = Thread2::scenarios();
-    let long = Thread2::generate(&scenarios[2].weights, 0xff, 200, &mut CaseRng::seed_from_u64(1));
-    let mut model = (Thread2::RTL.model)(0xff).unwrap().create(BeforeReset::Ones).unwrap();
-    let outcome = harness::run::<Thread2>(&long, 0xff, &mut model, &watch);
+    let long =
+        Thread2::generate(&scenarios[2].weights, &REPAIRED, 200, &mut CaseRng::seed_from_u64(1));
+    let mut model = Thread2::RTL.linked(&REPAIRED).unwrap().create(BeforeReset::Ones).unwrap();
+    let outcome = harness::run::<Thread2>(&long, &REPAIRED, &mut model, &watch);
     assert_eq!(outcome.verdict, Verdict::Cancelled);
 }
 

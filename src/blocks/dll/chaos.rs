@@ -6,18 +6,18 @@
 
 use super::Golden;
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
-use crate::harness::{CaseRng, Golden as _};
+use crate::harness::{CaseRng, Golden as _, Parameters};
 use rand::RngExt;
 
 /// `count` cycles of random pins. Each case draws how often each valid, ready, CRC and rst is high, so
 /// that some cases run free and others crawl.
-pub fn cycles(count: u32, mask: u8, rng: &mut CaseRng) -> Vec<Inputs> {
+pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
     let mut pins = Pins { rng };
     let often: [f64; 7] = std::array::from_fn(|_| pins.one_of([0.1, 0.5, 0.9, 1.0]));
     // A device that hears something in every cycle, or a Nak in every other, gets nowhere.
     let answers = pins.one_of([0.02, 0.05, 0.2, 0.7]);
     let reset = pins.one_of([0.0, 0.0, 0.001, 0.02]);
-    let mut golden = Golden::new(mask);
+    let mut golden = Golden::new(parameters);
     let mut outputs = Outputs::default();
     (0..count)
         .map(|_| {

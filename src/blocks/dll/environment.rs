@@ -8,7 +8,7 @@ use super::link::{CAPACITY, Fates, Lane};
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
 use super::rules::{ACKNAK_LATENCY, REPLAY_LIMIT};
 use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
-use crate::harness::{self, Noise, Reset, ResetTimer};
+use crate::harness::{self, Noise, Parameters, Reset, ResetTimer};
 
 /// Idle cycles at the end, in which nothing more may happen: enough for an Ack that is owed.
 const DRAIN: u32 = ACKNAK_LATENCY + 8;
@@ -181,7 +181,7 @@ fn patience(traffic: &Traffic) -> u64 {
 }
 
 impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
-    fn new(traffic: &'a Traffic) -> Self {
+    fn new(traffic: &'a Traffic, _: &Parameters) -> Self {
         Self {
             noise: Noise::new(traffic.noise.get()),
             source: Source::new(&traffic.tlps),

@@ -9,7 +9,7 @@ use super::rules::{
     A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, ACKNAK_LATENCY, B1,
     B2, B3, B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, B14, F0, REPLAY_DEPTH, REPLAY_LIMIT, fix,
 };
-use crate::harness::{self, RuleSet};
+use crate::harness::{self, Parameters, RuleSet};
 
 /// Half the sequence numbers: A never holds so many, B takes what is further ahead for a duplicate.
 const HALF: u16 = 2048;
@@ -288,8 +288,8 @@ impl DeviceB {
 }
 
 impl harness::Golden<Dll> for Golden {
-    fn new(mask: u8) -> Self {
-        Self { fixes: mask, a: DeviceA::RESET, b: DeviceB::RESET }
+    fn new(parameters: &Parameters) -> Self {
+        Self { fixes: parameters.fixes(), a: DeviceA::RESET, b: DeviceB::RESET }
     }
 
     #[inline]
@@ -325,7 +325,7 @@ impl harness::Golden<Dll> for Golden {
     #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
         if high(inputs.rst) {
-            *self = Self::new(self.fixes);
+            *self = Self { fixes: self.fixes, a: DeviceA::RESET, b: DeviceB::RESET };
             return A17.with(B14);
         }
         self.a.clock(inputs).with(self.b.clock(inputs, self.fixes & fix(0) != 0))

@@ -18,7 +18,7 @@ pub mod rtl {
     include!(concat!(env!("OUT_DIR"), "/dll.rs"));
 }
 
-use crate::harness::{Block, CaseRng, LinkedRtl, Objection, Rule, Scenario, Stimulus};
+use crate::harness::{Block, CaseRng, LinkedRtl, Objection, Parameters, Rule, Scenario, Stimulus};
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
@@ -52,18 +52,18 @@ impl Block for Dll {
 
     fn generate(
         weights: &scenarios::Weights,
-        mask: u8,
+        parameters: &Parameters,
         packets: u32,
         rng: &mut CaseRng,
     ) -> Stimulus<Self> {
         match weights.raw_cycles_per_packet.get() as u32 {
             0 => Stimulus::Traffic(generator::traffic(weights, packets, rng)),
-            cycles => Stimulus::Cycles(chaos::cycles(cycles * packets, mask, rng)),
+            cycles => Stimulus::Cycles(chaos::cycles(cycles * packets, parameters, rng)),
         }
     }
 
-    fn unreachable(rule: usize, mask: u8) -> Option<String> {
-        rules::unreachable(rule, mask)
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
+        rules::unreachable(rule, parameters.fixes())
     }
 
     fn check(traffic: &stimulus::Traffic) -> Result<(), Objection> {

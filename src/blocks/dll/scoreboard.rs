@@ -10,7 +10,7 @@ mod device_b;
 use super::Dll;
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{Fate, Traffic};
-use crate::harness::{self, Violation};
+use crate::harness::{self, Parameters, Violation};
 use device_a::DeviceA;
 use device_b::DeviceB;
 
@@ -184,9 +184,9 @@ impl Scoreboard {
 }
 
 impl harness::Scoreboard<'_, Dll> for Scoreboard {
-    fn new(traffic: &Traffic, mask: u8) -> Self {
+    fn new(traffic: &Traffic, parameters: &Parameters) -> Self {
         Self {
-            answers_duplicates: mask & 0x01 != 0,
+            answers_duplicates: parameters.fixes() & 0x01 != 0,
             offered: traffic.total(),
             patience: PROGRESS_WITHIN + explained(traffic),
             idle_cycles: 0,

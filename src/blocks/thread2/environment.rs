@@ -10,7 +10,7 @@ use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
 use super::stimulus::{Packet, Queue, Traffic, Unit};
-use crate::harness::{self, Noise, ResetTimer};
+use crate::harness::{self, Noise, Parameters, ResetTimer};
 use crate::value::Uint;
 
 /// Idle cycles after the last packet, in which nothing more may happen.
@@ -271,7 +271,7 @@ fn longest_wait(packet: &Packet) -> u64 {
 }
 
 impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
-    fn new(traffic: &'a Traffic) -> Self {
+    fn new(traffic: &'a Traffic, _: &Parameters) -> Self {
         let mut environment = Self {
             packets: &traffic.packets,
             noise: Noise::new(traffic.noise.get()),

@@ -10,7 +10,7 @@ use super::layout::{
 };
 use super::rows::{self, Effect, GuardInputs, ROWS, State};
 use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits64, Bits224, Bits256, Bits576, Inputs, Outputs};
-use crate::harness::{self, RuleSet};
+use crate::harness::{self, Parameters, RuleSet};
 use crate::value::Uint;
 
 /// Slots of a cell of the WQE cache.
@@ -323,10 +323,10 @@ impl Request {
     }
 }
 
-impl harness::Golden<Thread2> for Golden {
-    fn new(mask: u8) -> Self {
+impl Golden {
+    fn reset(fixes: u8) -> Self {
         Self {
-            fixes: mask,
+            fixes,
             state: State::IDLE_s,
             context: Context::default(),
             header: Header::default(),
@@ -341,6 +341,12 @@ impl harness::Golden<Thread2> for Golden {
             eq_laddr: 0,
             msg_offset: [0; 256],
         }
+    }
+}
+
+impl harness::Golden<Thread2> for Golden {
+    fn new(parameters: &Parameters) -> Self {
+        Self::reset(parameters.fixes())
     }
 
     #[inline]
@@ -428,7 +434,7 @@ impl harness::Golden<Thread2> for Golden {
     #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
         if inputs.rst.get() == 1 {
-            *self = Self::new(self.fixes);
+            *self = Self::reset(self.fixes);
             return RuleSet::EMPTY;
         }
         let looks_at_units = matches!(self.state, State::DATA_UNIT_s | State::MR_FOR_SEND_s);

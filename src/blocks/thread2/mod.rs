@@ -18,7 +18,7 @@ pub mod rtl {
     include!(concat!(env!("OUT_DIR"), "/thread2.rs"));
 }
 
-use crate::harness::{Block, CaseRng, LinkedRtl, Objection, Rule, Scenario, Stimulus};
+use crate::harness::{Block, CaseRng, LinkedRtl, Objection, Parameters, Rule, Scenario, Stimulus};
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
@@ -53,18 +53,18 @@ impl Block for Thread2 {
 
     fn generate(
         weights: &scenarios::Weights,
-        mask: u8,
+        parameters: &Parameters,
         packets: u32,
         rng: &mut CaseRng,
     ) -> Stimulus<Self> {
         match weights.raw_cycles_per_packet.get() as u32 {
-            0 => Stimulus::Traffic(generator::traffic(weights, mask, packets, rng)),
+            0 => Stimulus::Traffic(generator::traffic(weights, parameters.fixes(), packets, rng)),
             cycles => Stimulus::Cycles(chaos::cycles(cycles * packets, rng)),
         }
     }
 
-    fn unreachable(rule: usize, mask: u8) -> Option<String> {
-        rows::unreachable(rule, mask)
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
+        rows::unreachable(rule, parameters.fixes())
     }
 
     fn check(traffic: &stimulus::Traffic) -> Result<(), Objection> {

@@ -13,7 +13,7 @@ use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{Packet, Traffic};
-use crate::harness::{self, Violation};
+use crate::harness::{self, Parameters, Violation};
 use std::fmt;
 
 /// Without F0 a packet whose WQE request waits is lost, once, and nothing more comes of it.
@@ -423,14 +423,14 @@ fn qp(packet: &Packet) -> usize {
 }
 
 impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
-    fn new(traffic: &'a Traffic, mask: u8) -> Self {
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let mut pairs = vec![Pair::default(); 256];
         for entry in &traffic.tables.rq_offset {
             pairs[entry.address.get() as usize].rq_offset = entry.value.get();
         }
         Self {
             packets: &traffic.packets,
-            mask,
+            mask: parameters.fixes(),
             taken: 0,
             account: None,
             pairs,

@@ -14,8 +14,9 @@
 mod json;
 
 use crate::error::Error;
-use crate::harness::{self, Block, CaseRng, Echo, Outcome, Signature, Stimulus, Verdict, Watch};
-use crate::runner::case_seed;
+use crate::harness::{
+    self, Block, CaseRng, Echo, Outcome, Parameters, Signature, Stimulus, Verdict, Watch, case_seed,
+};
 use json::{
     Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
 };
@@ -63,7 +64,7 @@ pub struct Shrunk<B: Block> {
 pub fn shrink<B: Block>(
     stimulus: &Stimulus<B>,
     outcome: &Outcome,
-    mask: u8,
+    parameters: &Parameters,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     budget: u64,
     watch: &Watch,
@@ -76,8 +77,8 @@ pub fn shrink<B: Block>(
         best: stimulus.clone(),
         outcome: outcome.clone(),
         signature,
-        mask,
-        keeps_legal: is_legal(stimulus, mask),
+        parameters: *parameters,
+        keeps_legal: is_legal(stimulus, parameters),
         kind,
         left: budget,
         tried: 0,
@@ -105,7 +106,7 @@ struct Search<'a, B: Block> {
     best: Stimulus<B>,
     outcome: Outcome,
     signature: Signature,
-    mask: u8,
+    parameters: Parameters,
     /// Nothing is wrong with the stimulus itself, and that is to stay so.
     keeps_legal: bool,
     kind: &'a ModelKind<B::Inputs, B::Outputs>,
@@ -190,7 +191,8 @@ impl<B: Block> Search<'_, B> {
                 let scenario = &scenarios[index as usize % scenarios.len()];
                 let name = format!("shrink/{}/{packets}/{index}", scenario.name);
                 let mut rng = CaseRng::seed_from_u64(case_seed(0, &name));
-                let stimulus = B::generate(&scenario.weights, self.mask, packets as u32, &mut rng);
+                let stimulus =
+                    B::generate(&scenario.weights, &self.parameters, packets as u32, &mut rng);
                 let is_traffic = matches!(stimulus, Stimulus::Traffic(_));
                 if is_traffic && self.judge(stimulus, None) {
                     return true;
@@ -228,7 +230,7 @@ impl<B: Block> Search<'_, B> {
             return false;
         }
         let Ok(mut model) = self.kind.create(BeforeReset::Ones) else { return false };
-        let outcome = harness::run(&stimulus, self.mask, &mut model, self.watch);
+        let outcome = harness::run(&stimulus, &self.parameters, &mut model, self.watch);
         self.tried += 1;
         if self.watch.is_cancelled() {
             self.left = 0;
@@ -237,7 +239,7 @@ impl<B: Block> Search<'_, B> {
         // A candidate costs something even if it fails at once.
         self.left = self.left.saturating_sub(outcome.cycles + 100);
         let same = Signature::of(&outcome.verdict).as_ref() == Some(&self.signature)
-            && (!self.keeps_legal || is_legal(&stimulus, self.mask));
+            && (!self.keeps_legal || is_legal(&stimulus, &self.parameters));
         // What was drawn anew does not come from the present one by taking away: it must be smaller.
         let same = same && (json.is_some() || outcome.packets < self.outcome.packets);
         let kept = same.then(|| json.map_or_else(|| to_json(&stimulus), Ok));
@@ -405,7 +407,8 @@ fn to_json<B: Block>(stimulus: &Stimulus<B>) -> Result<Value, Error> {
 }
 
 /// Whether the golden model alone comes to a good end: a smaller stimulus must not hang by itself.
-fn is_legal<B: Block>(stimulus: &Stimulus<B>, mask: u8) -> bool {
-    let outcome = harness::run::<B>(stimulus, mask, &mut Echo::<B>::new(mask), &Watch::default());
+fn is_legal<B: Block>(stimulus: &Stimulus<B>, parameters: &Parameters) -> bool {
+    let mut echo = Echo::<B>::new(parameters);
+    let outcome = harness::run::<B>(stimulus, parameters, &mut echo, &Watch::default());
     outcome.verdict == Verdict::Match
 }

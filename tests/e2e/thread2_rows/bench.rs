@@ -5,7 +5,7 @@ use super::drive::{Drive, Open};
 use super::table;
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::{Golden, Thread2};
-use cosim::harness::{Block, Golden as _};
+use cosim::harness::{Block, Golden as _, Parameters};
 use cosim::models::Rtl;
 use std::fmt::Write as _;
 use std::sync::OnceLock;
@@ -24,7 +24,7 @@ static KINDS: [OnceLock<ModelKind<Inputs, Outputs>>; 256] = [const { OnceLock::n
 pub fn rtl(mask: u8) -> Model<Inputs, Outputs> {
     KINDS[usize::from(mask)]
         .get_or_init(|| {
-            let kind = Rtl::BuiltIn.model::<Thread2>(mask);
+            let kind = Rtl::BuiltIn.model::<Thread2>(&Parameters::of::<Thread2>(mask));
             kind.unwrap_or_else(|error| panic!("mask {mask:#04x}: {error}"))
         })
         .create(BeforeReset::Ones)
@@ -70,9 +70,10 @@ impl Bench {
     /// Models that differ, to see that a difference is found.
     #[track_caller]
     pub fn of_masks(rtl_mask: u8, golden_mask: u8, open: &[Open]) -> Self {
+        let golden = Parameters::of::<Thread2>(golden_mask);
         let lanes = open
             .iter()
-            .map(|&open| Lane { open, rtl: rtl(rtl_mask), golden: Golden::new(golden_mask) })
+            .map(|&open| Lane { open, rtl: rtl(rtl_mask), golden: Golden::new(&golden) })
             .collect();
         let name = format!("mask {rtl_mask:#04x}");
         let mut bench = Self { name, cycle: 0, lanes, packet: PACKET };

@@ -33,8 +33,8 @@ fn traffic(json: &str) -> Traffic {
 /// Runs a case to its end, or until it hangs.
 fn story(mask: u8, json: &str) -> Story {
     let traffic = traffic(json);
-    let mut environment = Environment::new(&traffic);
-    let mut golden = Golden::new(mask);
+    let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
+    let mut golden = Golden::new(&Parameters::of::<Dll>(mask));
     let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
     let mut story = Story::default();
     let (mut handshakes, mut last) = (0, 0);
@@ -185,7 +185,7 @@ fn a_reset_empties_the_link_and_traffic_goes_on() {
 #[test]
 fn idle_payload_pins_carry_noise_and_used_ones_do_not() {
     let traffic = traffic(r#"{"noise": "0x5", "tlps": [{"gap": 3, "data": 1}]}"#);
-    let mut environment = Environment::new(&traffic);
+    let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
     let mut inputs = Inputs::default();
     let outputs = Outputs { a_tlp_ready: Bits1::new(1), ..Default::default() };
     let mut seen = Vec::new();
@@ -203,7 +203,7 @@ fn idle_payload_pins_carry_noise_and_used_ones_do_not() {
 #[test]
 fn pins_are_driven_from_the_past_alone() {
     let traffic = traffic(r#"{"noise": "0x5", "tlps": [{"data": 1, "count": 9}]}"#);
-    let environment = Environment::new(&traffic);
+    let environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
     let (mut one, mut other) = (environment.clone(), environment);
     let (mut left, mut right) = (Inputs::default(), Inputs::default());
     one.drive(&mut left);
@@ -268,7 +268,7 @@ fn long_waits_are_no_hang() {
 #[test]
 fn a_model_that_does_nothing_hangs() {
     let traffic = traffic(r#"{"noise": "0x0", "tlps": [{"data": 1}]}"#);
-    let mut environment = Environment::new(&traffic);
+    let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
     let mut inputs = Inputs::default();
     for _ in 0..=environment.patience() {
         environment.drive(&mut inputs);

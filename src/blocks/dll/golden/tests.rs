@@ -3,7 +3,7 @@
 
 use super::*;
 use crate::blocks::dll::rules::RULES;
-use crate::harness::Golden as _;
+use crate::harness::{Golden as _, Parameters};
 use verilated::{Field, Pins as _};
 use zerocopy::IntoBytes;
 
@@ -82,7 +82,7 @@ impl Bench {
     }
 
     fn just_reset(mask: u8) -> Self {
-        Self { golden: Golden::new(mask) }
+        Self { golden: Golden::new(&Parameters::of::<Dll>(mask)) }
     }
 
     /// One cycle; the rules that fire at its edge.
@@ -169,7 +169,7 @@ fn a17_b14_reset_values_are_shown_at_once_and_kept() {
     in_reset.0.rst = ONE();
     let (mut seen, mut expected) = (Outputs::default(), Outputs::default());
     bench.golden.outputs(&in_reset.0, &mut seen);
-    Golden::new(SPEC).outputs(&Inputs::default(), &mut expected);
+    Golden::new(&Parameters::of::<Dll>(SPEC)).outputs(&Inputs::default(), &mut expected);
     assert_eq!(seen, expected, "asynchronous");
     assert_eq!(bench.cycle(in_reset), ["A17", "B14"]);
     bench.shows(reset);

@@ -44,9 +44,9 @@ fn judge(
     mut tamper: impl FnMut(u64, &mut Inputs, &mut Outputs),
 ) -> Result<Vec<u64>, Violation> {
     let traffic = serde_json::from_str(json).unwrap();
-    let mut golden = Golden::new(mask);
-    let mut environment = Environment::new(&traffic);
-    let mut scoreboard = Scoreboard::new(&traffic, judged_as);
+    let mut golden = Golden::new(&Parameters::of::<Dll>(mask));
+    let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
+    let mut scoreboard = Scoreboard::new(&traffic, &Parameters::of::<Dll>(judged_as));
     let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
     for cycle in 0.. {
         if environment.finished() {
@@ -105,8 +105,8 @@ fn drive(
     set: impl Fn(u64, &Outputs, &mut Inputs),
 ) -> (Scoreboard, Result<(), Violation>) {
     let traffic = serde_json::from_str(json).unwrap();
-    let mut golden = Golden::new(mask);
-    let mut scoreboard = Scoreboard::new(&traffic, mask);
+    let mut golden = Golden::new(&Parameters::of::<Dll>(mask));
+    let mut scoreboard = Scoreboard::new(&traffic, &Parameters::of::<Dll>(mask));
     let mut outputs = Outputs::default();
     for cycle in 0..cycles {
         let mut inputs = Inputs { a_link_ready: one(), b_dllp_ready: one(), ..Inputs::default() };
@@ -248,9 +248,9 @@ fn a_treadmill_is_noticed() {
 fn a_case_that_ends_early_is_noticed() {
     let finish = |json: &str, cycles: u64, mask: u8| {
         let traffic = serde_json::from_str(json).unwrap();
-        let mut golden = Golden::new(mask);
-        let mut environment = Environment::new(&traffic);
-        let mut scoreboard = Scoreboard::new(&traffic, mask);
+        let mut golden = Golden::new(&Parameters::of::<Dll>(mask));
+        let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
+        let mut scoreboard = Scoreboard::new(&traffic, &Parameters::of::<Dll>(mask));
         let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
         for _ in 0..cycles {
             environment.drive(&mut inputs);

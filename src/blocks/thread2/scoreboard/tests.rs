@@ -4,7 +4,7 @@ use super::*;
 use crate::blocks::thread2::layout::{NextUnit, opcode, qp_state, service};
 use crate::blocks::thread2::rtl::{Bits8, Bits24, Bits224, Bits256};
 use crate::blocks::thread2::stimulus::{Entry, Unit, Wqe};
-use crate::blocks::thread2::{Environment, Golden};
+use crate::blocks::thread2::{Environment, Golden, Thread2};
 use crate::harness::{Environment as _, Golden as _, Reset, Scoreboard as _};
 use crate::value::Uint;
 
@@ -54,9 +54,9 @@ fn judge_pins(
     mask: u8,
     mut tamper: impl FnMut(&mut Inputs, &mut Outputs),
 ) -> Result<Vec<u64>, Violation> {
-    let mut golden = Golden::new(mask);
-    let mut environment = Environment::new(traffic);
-    let mut scoreboard = Scoreboard::new(traffic, mask);
+    let mut golden = Golden::new(&Parameters::of::<Thread2>(mask));
+    let mut environment = Environment::new(traffic, &Parameters::of::<Thread2>(mask));
+    let mut scoreboard = Scoreboard::new(traffic, &Parameters::of::<Thread2>(mask));
     let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
     let mut cycles = 0;
     while !environment.finished() {
