@@ -22,12 +22,12 @@ use rayon::prelude::*;
 pub use replay::Waves;
 use schemars::SchemaGenerator;
 use serde_json::Value;
-pub use shrink::ShrinkProgress;
 use std::fs;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
-pub use vectors::{LoadedVector, Replayed, ShrunkVector};
+use vectors::Reporter;
+pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
 use verilated::{BeforeReset, ModelKind};
 
 /// A block, as commands use it.
@@ -118,7 +118,7 @@ pub trait Session: Send + Sync {
     ) -> Result<String, Error>;
 
     /// The vector of a failing case, shrunk with at most `budget` cycles; if it is cancelled, with as
-    /// many as there were until then.
+    /// many as there were until then. `progress` is told of the smallest vector so far.
     ///
     /// # Errors
     /// As [`Session::vector`].
@@ -129,6 +129,7 @@ pub trait Session: Send + Sync {
         origin: Origin,
         budget: u64,
         watch: &Watch,
+        progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
 }
 
@@ -284,11 +285,20 @@ impl<B: Block> Session for BlockSession<B> {
         origin: Origin,
         budget: u64,
         watch: &Watch,
+        progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
         let (profile, kind) = &self.models[case.profile];
         let stimulus = self.stimulus(case);
-        let parameters = &profile.parameters;
-        let shrunk = shrink::shrink(&stimulus, outcome, parameters, kind, budget, watch, &mut ())?;
+        let mut reporter = Reporter { profile, origin: &origin, before: outcome, progress };
+        let shrunk = shrink::shrink(
+            stimulus,
+            outcome,
+            &profile.parameters,
+            kind,
+            budget,
+            watch,
+            &mut reporter,
+        )?;
         ShrunkVector::new(profile, origin, outcome, shrunk)
     }
 }

@@ -2,9 +2,11 @@
 
 use super::explain::{self, Explanation};
 use super::replay::{self, Waves};
-use super::shrink::{self, ShrinkProgress, Shrunk};
+use super::shrink::{self, Progress, Shrunk};
 use crate::error::Error;
-use crate::harness::{Block, Outcome, Overrides, Profile, ProfileError, Signature, Verdict, Watch};
+use crate::harness::{
+    Block, Outcome, Overrides, Profile, ProfileError, Signature, Stimulus, Verdict, Watch,
+};
 use crate::models::Rtl;
 use crate::vector::{Origin, Vector, VectorFile};
 use std::collections::BTreeMap;
@@ -55,6 +57,40 @@ pub trait LoadedVector: Send + Sync {
     /// # Errors
     /// If the model cannot be built.
     fn explain(&self, profile: &Profile, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error>;
+}
+
+/// Told of progress in shrinking.
+pub trait ShrinkProgress {
+    /// A candidate was judged: candidates so far, and how often one was kept.
+    fn candidate(&mut self, _tried: u64, _kept: u64) {}
+
+    /// The smallest vector so far, at a bounded rate: what is left if the rest of the work is lost.
+    fn kept(&mut self, _best: &dyn Fn() -> Result<ShrunkVector, Error>) {}
+}
+
+impl ShrinkProgress for () {}
+
+/// Makes vectors of the smallest stimuli so far.
+pub(super) struct Reporter<'a> {
+    pub profile: &'a Profile,
+    pub origin: &'a Origin,
+    pub before: &'a Outcome,
+    pub progress: &'a mut dyn ShrinkProgress,
+}
+
+impl<B: Block> Progress<B> for Reporter<'_> {
+    fn candidate(&mut self, tried: u64, kept: u64) {
+        self.progress.candidate(tried, kept);
+    }
+
+    fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, tried: u64) {
+        let Self { profile, origin, before, .. } = *self;
+        self.progress.kept(&|| {
+            let (stimulus, outcome) = (stimulus.clone(), outcome.clone());
+            let best = Shrunk { stimulus, outcome, tried, out_of_budget: true };
+            ShrunkVector::new(profile, origin.clone(), before, best)
+        });
+    }
 }
 
 /// What a replay did.
@@ -165,7 +201,7 @@ impl<B: Block> LoadedVector for Loaded<B> {
         if let Some(waves) = waves {
             replay::trace(stimulus, profile, rtl, &outcome, waves, watch)?;
         }
-        let is_recorded = self.recorded().map(|recorded| *recorded == outcome.verdict);
+        let is_recorded = self.recorded().map(|recorded| outcome.verdict.repeats(recorded));
         let rules = B::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
         let rules = rules.map(|(rule, hits)| (rule.name, *hits)).collect();
         Ok(Replayed { outcome, is_recorded, rules })
@@ -186,6 +222,9 @@ impl<B: Block> LoadedVector for Loaded<B> {
             return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
         }
         let kind = rtl.model::<B>(&profile.parameters)?;
+        let origin = &self.vector.origin;
+        let mut reporter = Reporter { profile, origin, before: &outcome, progress };
+        let stimulus = stimulus.clone();
         let shrunk = shrink::shrink(
             stimulus,
             &outcome,
@@ -193,9 +232,9 @@ impl<B: Block> LoadedVector for Loaded<B> {
             &kind,
             budget,
             watch,
-            progress,
+            &mut reporter,
         )?;
-        ShrunkVector::new(profile, self.vector.origin.clone(), &outcome, shrunk)
+        ShrunkVector::new(profile, origin.clone(), &outcome, shrunk)
     }
 
     fn explain(&self, profile: &Profile, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error> {

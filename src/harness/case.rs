@@ -1,6 +1,7 @@
 //! The lock-step loop: one case, DUT and golden model side by side.
 
 use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Stimulus, Violation};
+use super::naming;
 use super::parameters::Parameters;
 use super::verdict::{Mismatch, Verdict};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -385,7 +386,8 @@ fn mismatch<B: Block>(
 ) -> Verdict {
     let rules: Vec<&str> = rules.iter().map(|rule| B::RULES[rule].name).collect();
     // Structs that differ in no port differ in padding, which models leave at zero.
-    let (port, expected, actual) = match expected.first_difference(actual) {
+    let (first, differs) = naming::differing::<B>(expected.as_bytes(), actual.as_bytes());
+    let (port, expected, actual) = match first {
         Some(port) => (port.name, port.show(expected.as_bytes()), port.show(actual.as_bytes())),
         None => ("padding", String::new(), String::new()),
     };
@@ -396,5 +398,6 @@ fn mismatch<B: Block>(
         actual,
         state: state.to_owned(),
         rule: rules.join("+"),
+        differs,
     })
 }

@@ -9,6 +9,7 @@
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
 
+use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
@@ -101,6 +102,9 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     fn meaning(_field: &str, _value: u64) -> Option<String> {
         None
     }
+
+    /// What the names of ports say of them; it decides which of several differing outputs is named first.
+    const NAMING: Naming = Naming::DEFAULT;
 
     /// The stimulus in flight once `packets` packets were taken, in words.
     fn in_flight(traffic: &Self::Traffic, packets: u64) -> Vec<String>;

@@ -5,6 +5,7 @@ mod contract;
 mod draw;
 mod drawn;
 mod layout;
+mod naming;
 mod noise;
 mod parameters;
 pub mod raw_pins;
@@ -19,8 +20,9 @@ pub use contract::{
 };
 pub use draw::{Draw, Percent};
 pub use drawn::{Case, case_seed};
+pub use naming::{Naming, Role};
 pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
 pub use reset::{Reset, ResetTimer};
 pub use span::Span;
-pub use verdict::{Mismatch, Signature, Verdict};
+pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};

@@ -52,6 +52,16 @@ impl Verdict {
         }
     }
 
+    /// Whether this is exactly what was recorded. Vectors from before [`Mismatch::differs`] say less.
+    pub fn repeats(&self, recorded: &Self) -> bool {
+        match (self, recorded) {
+            (Self::Mismatch(now), Self::Mismatch(then)) if then.differs.is_empty() => {
+                *then == Mismatch { differs: Vec::new(), ..now.clone() }
+            }
+            _ => self == recorded,
+        }
+    }
+
     /// Whether the case failed.
     pub fn is_failure(&self) -> bool {
         !matches!(self, Self::Match | Self::Cancelled)
@@ -63,7 +73,7 @@ impl fmt::Display for Verdict {
         f.write_str(self.name())?;
         match self {
             Self::Match | Self::Cancelled => Ok(()),
-            Self::Mismatch(Mismatch { cycle, port, expected, actual, state, rule }) => {
+            Self::Mismatch(Mismatch { cycle, port, expected, actual, state, rule, .. }) => {
                 write!(f, " at cycle {cycle} in {state}")?;
                 if !rule.is_empty() {
                     write!(f, ", {rule}")?;
@@ -100,21 +110,26 @@ pub struct Mismatch {
     pub state: String,
     /// The golden model's rules in that cycle.
     pub rule: String,
+    /// Every port, or field of a port, that differs in that cycle and is not explained by another one: only
+    /// the valids and enables if one differs, else only the readies; see [`Naming`](super::Naming).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub differs: Vec<String>,
 }
 
-/// What makes two failures the same: kind, port or check, state and rule; not cycle and values.
+/// What makes two failures one group: kind, state, and the ports and fields that differ, or the check;
+/// not cycle, values and rule. One bug shows under several rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize)]
 pub struct Signature(String);
 
 impl Signature {
     /// The signature of a failure; `None` of what is none.
     pub fn of(verdict: &Verdict) -> Option<Self> {
+        let what;
         let parts: Vec<&str> = match verdict {
             Verdict::Match | Verdict::Cancelled => return None,
-            // Where several rules fire at once, which ones do by chance tells nothing.
-            Verdict::Mismatch(Mismatch { port, state, rule, .. }) => {
-                let rule = if rule.contains('+') { "" } else { rule };
-                vec!["mismatch", port, state, rule]
+            Verdict::Mismatch(Mismatch { port, state, differs, .. }) => {
+                what = together(port, differs);
+                vec!["mismatch", &what, state]
             }
             Verdict::Hang { state, .. } => vec!["hang", state],
             Verdict::CheckFailed { violation, .. } => vec!["check", &violation.check],
@@ -124,10 +139,50 @@ impl Signature {
                 std::iter::once("crash").chain(words.take(5)).collect()
             }
         };
-        let simple = |c: char| if c.is_ascii_alphanumeric() || c == '_' { c } else { '-' };
+        let simple = |c: char| if c.is_ascii_alphanumeric() || "_.+".contains(c) { c } else { '-' };
         let words = parts.iter().filter(|part| !part.is_empty());
         let joined = words.map(|part| part.chars().map(simple).collect::<String>());
         Some(Self(joined.collect::<Vec<_>>().join("-")))
+    }
+}
+
+/// Ports and fields as in `rq_offset_din` or `head.key.pd+data`; `first` if there are none.
+fn together(first: &str, differs: &[String]) -> String {
+    let mut ports: Vec<(&str, Vec<&str>)> = Vec::new();
+    for name in differs {
+        let (port, field) =
+            name.split_once('.').map_or((name.as_str(), None), |(port, field)| (port, Some(field)));
+        match ports.iter_mut().find(|(known, _)| *known == port) {
+            Some((_, fields)) => fields.extend(field),
+            None => ports.push((port, field.into_iter().collect())),
+        }
+    }
+    if ports.is_empty() {
+        return first.to_owned();
+    }
+    let whole = |(port, fields): &(&str, Vec<&str>)| {
+        std::iter::once(*port).chain(fields.iter().copied()).collect::<Vec<_>>().join(".")
+    };
+    ports.iter().map(whole).collect::<Vec<_>>().join("+")
+}
+
+/// What shrinking keeps: the signature, and the golden model's rule as well. A smaller stimulus that fails
+/// with another fingerprint shows another bug, as far as can be told from outside.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Fingerprint {
+    signature: Signature,
+    rule: String,
+}
+
+impl Fingerprint {
+    /// The fingerprint of a failure; `None` of what is none.
+    pub fn of(verdict: &Verdict) -> Option<Self> {
+        let rule = match verdict {
+            // Where several rules fire at once, which ones do by chance tells nothing.
+            Verdict::Mismatch(Mismatch { rule, .. }) if !rule.contains('+') => rule.clone(),
+            _ => String::new(),
+        };
+        Some(Self { signature: Signature::of(verdict)?, rule })
     }
 }
 
@@ -149,17 +204,52 @@ mod tests {
             actual: actual.to_owned(),
             state: "UPDATE_RQ_s".to_owned(),
             rule: "T30".to_owned(),
+            differs: vec![port.to_owned()],
         })
+    }
+
+    /// A mismatch in several places under a rule.
+    fn wide(differs: &[&str], rule: &str) -> Verdict {
+        let Verdict::Mismatch(mismatch) = mismatch(3, differs[0], "8'h1") else { unreachable!() };
+        let differs = differs.iter().map(|name| (*name).to_owned()).collect();
+        Verdict::Mismatch(Mismatch { differs, rule: rule.to_owned(), ..mismatch })
     }
 
     #[test]
     fn cycle_and_values_do_not_make_another_failure_but_the_port_does() {
         let signature = |verdict: Verdict| Signature::of(&verdict).unwrap();
         let first = signature(mismatch(3, "rq_offset_din", "8'h1"));
-        assert_eq!(first.to_string(), "mismatch-rq_offset_din-UPDATE_RQ_s-T30");
+        assert_eq!(first.to_string(), "mismatch-rq_offset_din-UPDATE_RQ_s");
         assert_eq!(first, signature(mismatch(90, "rq_offset_din", "8'h2")));
         assert_ne!(first, signature(mismatch(3, "cache_offset_din", "8'h1")));
         assert_eq!(Signature::of(&Verdict::Match), None);
+    }
+
+    #[test]
+    fn a_record_without_differing_fields_is_repeated_by_one_with_them() {
+        let now = wide(&["rq_offset_din", "x"], "T30");
+        let Verdict::Mismatch(mismatch) = now.clone() else { unreachable!() };
+        let then = Verdict::Mismatch(Mismatch { differs: Vec::new(), ..mismatch });
+        assert!(now.repeats(&then) && now.repeats(&now));
+        assert!(!now.repeats(&wide(&["rq_offset_din"], "T30")));
+        assert!(!now.repeats(&Verdict::Match));
+    }
+
+    #[test]
+    fn the_rule_makes_another_fingerprint_but_no_other_group() {
+        let (one, other) = (wide(&["rq_offset_din"], "T30"), wide(&["rq_offset_din"], "T31"));
+        assert_eq!(Signature::of(&one), Signature::of(&other));
+        assert_ne!(Fingerprint::of(&one), Fingerprint::of(&other));
+        let (one, other) = (wide(&["a_next_seq"], "A1+B2"), wide(&["a_next_seq"], "A1+B3"));
+        assert_eq!(Fingerprint::of(&one), Fingerprint::of(&other));
+    }
+
+    #[test]
+    fn another_field_of_the_same_port_makes_another_group() {
+        let key = Signature::of(&wide(&["head.key"], "T33")).unwrap();
+        let both = Signature::of(&wide(&["head.key", "head.pd", "data"], "T33")).unwrap();
+        assert_ne!(key, both);
+        assert_eq!(both.to_string(), "mismatch-head.key.pd+data-UPDATE_RQ_s");
     }
 
     #[test]

@@ -179,7 +179,9 @@ impl Failures {
         origin: Origin,
     ) -> Result<ShrunkVector, Error> {
         let (session, case, outcome) = (Arc::clone(&self.session), case.clone(), outcome.clone());
-        self.guarded(move |watch| session.shrunk(&case, &outcome, origin, SHRINK_BUDGET, watch))
+        self.guarded(move |watch| {
+            session.shrunk(&case, &outcome, origin, SHRINK_BUDGET, watch, &mut ())
+        })
     }
 
     fn trace(&self, vector: &str, waves: &str, fixes: &str) -> Result<(), Error> {

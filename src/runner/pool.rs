@@ -299,6 +299,7 @@ mod tests {
             _: Origin,
             _: u64,
             _: &Watch,
+            _: &mut dyn crate::engine::ShrinkProgress,
         ) -> Result<ShrunkVector, Error> {
             unreachable!("the pool shrinks nothing")
         }

@@ -1,0 +1,249 @@
+//! Raw pins, made smaller as pins.
+//!
+//! First the cycles before the failure that fail by themselves are looked for, then cycles go, then whole
+//! ports are idle in all cycles, then in some, then named fields of wide ports, then their halves down to
+//! single bits. What is left is what the failure needs.
+
+use super::Search;
+use crate::harness::{Block, Stimulus, Verdict};
+use std::ops::Range;
+use verilated::{Pins, Port};
+use zerocopy::{FromBytes, IntoBytes};
+
+/// Some bits of a port in one cycle.
+#[derive(Clone)]
+struct Piece {
+    cycle: usize,
+    port: &'static Port,
+    bits: Range<u32>,
+}
+
+/// Makes the search's best stimulus smaller.
+pub fn shrink<B: Block>(search: &mut Search<'_, B>) {
+    search.allow(2);
+    window(search);
+    drop_cycles(search);
+    loop {
+        let before = search.kept;
+        search.allow(2);
+        idle_ports(search);
+        search.allow(2);
+        clear(search, pieces(search, |_, port| vec![0..port.width]));
+        search.allow(2);
+        clear(search, pieces(search, |name, port| fields_of::<B>(name, port)));
+        search.allow(2);
+        clear_halves(search);
+        search.reserve = 0;
+        drop_cycles(search);
+        hold(search);
+        if search.kept == before || search.is_over() {
+            return;
+        }
+    }
+}
+
+fn cycles<'a, B: Block>(search: &'a Search<'_, B>) -> &'a [B::Inputs] {
+    match &search.best {
+        Stimulus::Cycles(cycles) => cycles,
+        Stimulus::Traffic(_) => &[],
+    }
+}
+
+/// Runs a candidate; once it fails, the cycles behind the failure go, too.
+fn attempt<B: Block>(search: &mut Search<'_, B>, mut candidate: Vec<B::Inputs>) -> bool {
+    // Copying a cycle costs less than running it.
+    search.pay(candidate.len() as u64 / 4);
+    if search.is_over() || !search.judge(Stimulus::Cycles(std::mem::take(&mut candidate)), |_| true)
+    {
+        return false;
+    }
+    if let (Some(used), Stimulus::Cycles(cycles)) =
+        (used(&search.outcome.verdict), &mut search.best)
+    {
+        cycles.truncate(used.max(1));
+    }
+    true
+}
+
+/// Raw cycles that a failure needs at most. The harness begins with a cycle in reset of its own.
+fn used(verdict: &Verdict) -> Option<usize> {
+    match verdict {
+        Verdict::Mismatch(mismatch) => Some(mismatch.cycle as usize),
+        Verdict::CheckFailed { cycle, .. } => Some(*cycle as usize),
+        _ => None,
+    }
+}
+
+/// The few cycles before the failure that fail by themselves, behind the reset: one, two, three and more.
+fn window<B: Block>(search: &mut Search<'_, B>) {
+    let all = cycles(search).to_vec();
+    let end = used(&search.outcome.verdict).unwrap_or(all.len()).clamp(1, all.len());
+    let mut width = 1;
+    while width < end {
+        if search.is_over() || attempt(search, all[end - width..end].to_vec()) {
+            return;
+        }
+        width += 1 + width / 3;
+    }
+    attempt(search, all[..end].to_vec());
+}
+
+/// Removes cycles: long runs first, then shorter ones, down to single cycles.
+fn drop_cycles<B: Block>(search: &mut Search<'_, B>) {
+    let mut run = cycles(search).len() / 2;
+    while run > 0 {
+        let mut end = cycles(search).len();
+        while end > 0 {
+            let start = end.saturating_sub(run);
+            if search.is_over() {
+                return;
+            }
+            let all = cycles(search);
+            let candidate = [&all[..start], &all[end..]].concat();
+            attempt(search, candidate);
+            end = start.min(cycles(search).len());
+        }
+        run /= 2;
+    }
+}
+
+/// Sets a port to 0 in all cycles.
+fn idle_ports<B: Block>(search: &mut Search<'_, B>) {
+    for port in B::Inputs::PORTS {
+        let group: Vec<Piece> = (0..cycles(search).len())
+            .map(|cycle| Piece { cycle, port, bits: 0..port.width })
+            .filter(|piece| is_set(&cycles(search)[piece.cycle], piece))
+            .collect();
+        if search.is_over() {
+            return;
+        }
+        clear_group(search, &group);
+    }
+}
+
+/// The parts of every port in every cycle that are not 0.
+fn pieces<B: Block>(
+    search: &Search<'_, B>,
+    parts: impl Fn(&str, &'static Port) -> Vec<Range<u32>>,
+) -> Vec<Piece> {
+    let mut found = Vec::new();
+    let parts: Vec<(&'static Port, Range<u32>)> = B::Inputs::PORTS
+        .iter()
+        .flat_map(|port| parts(port.name, port).into_iter().map(move |bits| (port, bits)))
+        .collect();
+    for (cycle, pins) in cycles(search).iter().enumerate() {
+        let pieces = parts.iter().map(|(port, bits)| Piece { cycle, port, bits: bits.clone() });
+        found.extend(pieces.filter(|piece| is_set(pins, piece)));
+    }
+    found
+}
+
+/// The named fields of a port and what lies between them.
+fn fields_of<B: Block>(name: &str, port: &Port) -> Vec<Range<u32>> {
+    let mut fields: Vec<Range<u32>> =
+        B::fields(name).iter().map(|(_, field)| field.range()).collect();
+    fields.sort_by_key(|field| field.start);
+    let mut all = Vec::new();
+    let mut next = 0;
+    for field in fields {
+        if field.start > next {
+            all.push(next..field.start);
+        }
+        next = next.max(field.end);
+        all.push(field);
+    }
+    if next < port.width {
+        all.push(next..port.width);
+    }
+    all
+}
+
+/// Clears pieces: many at once first, then fewer, down to single ones.
+fn clear<B: Block>(search: &mut Search<'_, B>, pieces: Vec<Piece>) {
+    let mut left = pieces;
+    let mut run = left.len();
+    while run > 0 {
+        for group in left.chunks(run) {
+            if search.is_over() {
+                return;
+            }
+            clear_group(search, group);
+        }
+        let best = cycles(search);
+        left.retain(|piece| best.get(piece.cycle).is_some_and(|pins| is_set(pins, piece)));
+        run = (run / 2).min(left.len());
+    }
+}
+
+/// Clears halves of what is left of each field, and halves of those, down to single bits.
+fn clear_halves<B: Block>(search: &mut Search<'_, B>) {
+    let mut left = pieces(search, |name, port| fields_of::<B>(name, port));
+    while let Some(piece) = left.pop() {
+        if search.is_over() {
+            return;
+        }
+        let Range { start, end } = piece.bits;
+        if end - start < 2 {
+            continue;
+        }
+        let middle = start + (end - start) / 2;
+        for bits in [start..middle, middle..end] {
+            let half = Piece { bits, ..piece.clone() };
+            let is_there = |search: &Search<'_, B>| {
+                cycles(search).get(half.cycle).is_some_and(|pins| is_set(pins, &half))
+            };
+            if is_there(search) && !clear_group(search, std::slice::from_ref(&half)) {
+                left.push(half);
+            }
+        }
+    }
+}
+
+/// Lets ports keep what they were in the cycle before, which is easier to read than another value.
+fn hold<B: Block>(search: &mut Search<'_, B>) {
+    for cycle in 1..cycles(search).len() {
+        for port in B::Inputs::PORTS {
+            let [.., before, here] = &cycles(search)[..=cycle.min(cycles(search).len() - 1)] else {
+                return;
+            };
+            let piece = Piece { cycle, port, bits: 0..port.width };
+            if search.is_over() || cycle >= cycles(search).len() {
+                return;
+            }
+            let (before, here) = (port.bytes(before.as_bytes()), port.bytes(here.as_bytes()));
+            // What is 0 stays so.
+            if before != here
+                && is_set(&cycles(search)[cycle], &piece)
+                && before.iter().any(|byte| *byte != 0)
+            {
+                let value = before.to_vec();
+                let mut candidate = cycles(search).to_vec();
+                candidate[cycle].as_mut_bytes()[port.offset..][..value.len()]
+                    .copy_from_slice(&value);
+                attempt(search, candidate);
+            }
+        }
+    }
+}
+
+/// Tries to do without some pieces.
+fn clear_group<B: Block>(search: &mut Search<'_, B>, group: &[Piece]) -> bool {
+    if group.is_empty() {
+        return false;
+    }
+    let mut candidate = cycles(search).to_vec();
+    for Piece { cycle, port, bits } in group {
+        if let Some(pins) = candidate.get_mut(*cycle) {
+            let bytes = &mut pins.as_mut_bytes()[port.offset..][..port.size()];
+            for bit in bits.clone() {
+                bytes[bit as usize / 8] &= !(1 << (bit % 8));
+            }
+        }
+    }
+    attempt(search, candidate)
+}
+
+fn is_set<P: Pins + FromBytes>(pins: &P, piece: &Piece) -> bool {
+    let bytes = piece.port.bytes(pins.as_bytes());
+    piece.bits.clone().any(|bit| bytes[bit as usize / 8] >> (bit % 8) & 1 == 1)
+}

@@ -1,0 +1,432 @@
+//! Transactions, made smaller as JSON.
+//!
+//! First elements of the outer lists go (packets), then those of inner lists (beats, stalls), then waits,
+//! then optional parts, then every other number becomes 0 or at least smaller. Candidates that the block's
+//! types or checks refuse are not run.
+//!
+//! All this is done in large pieces first. What then is left may still be far from the smallest, so the
+//! block's own scenarios are asked for stimuli of one packet, two, three and more, until one fails in the
+//! same way. The small steps come last.
+
+use super::Search;
+use super::json::{
+    Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
+};
+use crate::error::Error;
+use crate::harness::{Block, CaseRng, Stimulus, case_seed};
+use rand::SeedableRng;
+use serde::Deserialize;
+use serde_json::Value;
+use std::ops::{Deref, DerefMut};
+
+/// What a candidate's number adds to its costs, in cycles: it is copied, read and dropped.
+const COST_OF_A_NUMBER: u64 = 2;
+/// The longest list of which all pairs are tried.
+const SHORT: usize = 16;
+/// Into how many pieces lists are divided before the other ways to make a stimulus smaller were tried.
+const FINEST_AT_FIRST: usize = 16;
+/// The largest number that is lowered to the last step.
+const COUNTABLE: u64 = 1 << 13;
+/// Packets of the small stimuli that are looked for.
+const FEW: [u64; 7] = [1, 2, 3, 4, 8, 16, 32];
+/// Packets that are drawn of each size up to three; larger stimuli are fewer and take as long.
+const DRAWS: u64 = 48_000;
+/// With more numbers than that it is cheaper to draw small stimuli than to try all pieces.
+const LARGE: u64 = 1 << 15;
+
+/// Makes the search's best stimulus smaller.
+pub fn shrink<B: Block>(search: &mut Search<'_, B>) -> Result<(), Error> {
+    let json = to_json(&search.best)?;
+    let mut work = Work { json, search, finest: usize::MAX };
+    let numbers = size(&work.json);
+    work.pay(COST_OF_A_NUMBER * numbers);
+    work.allow(4);
+    work.window();
+    work.cut_tails();
+    if size(&work.json) <= LARGE {
+        work.allow(4);
+        work.reduce(FINEST_AT_FIRST);
+    }
+    work.allow(2);
+    if work.draw() {
+        work.allow(4);
+        work.reduce(FINEST_AT_FIRST);
+    }
+    work.reserve = 0;
+    work.reduce(usize::MAX);
+    Ok(())
+}
+
+struct Work<'a, 'b, B: Block> {
+    /// The best stimulus as JSON.
+    json: Value,
+    search: &'a mut Search<'b, B>,
+    /// Into how many pieces a list or a set of numbers is divided at most.
+    finest: usize,
+}
+
+impl<'b, B: Block> Deref for Work<'_, 'b, B> {
+    type Target = Search<'b, B>;
+
+    fn deref(&self) -> &Self::Target {
+        self.search
+    }
+}
+
+impl<B: Block> DerefMut for Work<'_, '_, B> {
+    fn deref_mut(&mut self) -> &mut Self::Target {
+        self.search
+    }
+}
+
+impl<B: Block> Work<'_, '_, B> {
+    /// Looks for the few elements before the failure that fail by themselves: one, two, three and more. The
+    /// costs grow with the window, so they are those of the last one tried, not of the whole.
+    fn window(&mut self) {
+        let length = |json: &Value, pointer: &String| {
+            json.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
+        };
+        let long: Vec<String> = self
+            .lists_of(Depth::Outer)
+            .into_iter()
+            .filter(|pointer| length(&self.json, pointer) > SHORT)
+            .collect();
+        let Some(main) = long.iter().max_by_key(|pointer| length(&self.json, pointer)).cloned()
+        else {
+            return;
+        };
+        // The element that was taken last, and the one that waits behind it.
+        let end = length(&self.json, &main).min(self.outcome.packets as usize + 1);
+        let others: Vec<String> = long.into_iter().filter(|pointer| *pointer != main).collect();
+        let mut whole = self.json.take();
+        // The rest of the stimulus, with the long lists apart.
+        let mut take = |pointer: &String| match whole.pointer_mut(pointer).map(Value::take) {
+            Some(Value::Array(list)) => list,
+            _ => Vec::new(),
+        };
+        let elements = take(&main);
+        let other_lists: Vec<Vec<Value>> = others.iter().map(&mut take).collect();
+        let mut found = false;
+        let mut width = 1;
+        'search: while width < end && !self.is_over() {
+            for with_others in [false, true] {
+                if with_others && others.is_empty() {
+                    continue;
+                }
+                let mut candidate = whole.clone();
+                put(&mut candidate, &main, elements[end - width..end].to_vec());
+                for (pointer, list) in others.iter().zip(&other_lists) {
+                    put(
+                        &mut candidate,
+                        pointer,
+                        if with_others { list.clone() } else { Vec::new() },
+                    );
+                }
+                if self.attempt(candidate) {
+                    found = true;
+                    break 'search;
+                }
+            }
+            width += 1 + width / 3;
+        }
+        if !found {
+            put(&mut whole, &main, elements);
+            for (pointer, list) in others.iter().zip(other_lists) {
+                put(&mut whole, pointer, list);
+            }
+            self.json = whole;
+        }
+    }
+
+    /// Drops what comes after the failure: at most as many elements of a list were used as there were
+    /// packets; where that is no bound, the shortest beginning that fails is looked for.
+    fn cut_tails(&mut self) {
+        for pointer in self.lists_of(Depth::Outer) {
+            let used = self.outcome.packets as usize + 1;
+            let length = self.length(&pointer);
+            if length > used && self.keep(&pointer, |list| list[..used].to_vec()) {
+                continue;
+            }
+            let (mut fails, mut passes) = (self.length(&pointer), 0);
+            while fails - passes > 1 + fails / FINEST_AT_FIRST && !self.is_over() {
+                let middle = passes + (fails - passes) / 2;
+                if self.keep(&pointer, |list| list[..middle].to_vec()) {
+                    fails = middle;
+                } else {
+                    passes = middle;
+                }
+            }
+        }
+    }
+
+    fn lists_of(&self, depth: Depth) -> Vec<String> {
+        let mut pointers = Vec::new();
+        find_lists(&self.json, String::new(), 0, depth, &mut pointers);
+        pointers
+    }
+
+    fn length(&self, pointer: &str) -> usize {
+        self.json.pointer(pointer).and_then(Value::as_array).map_or(0, Vec::len)
+    }
+
+    /// Tries a stimulus in which a list has only the elements that `choose` gives; the others are not copied.
+    fn keep(&mut self, pointer: &str, choose: impl Fn(&[Value]) -> Vec<Value>) -> bool {
+        let Some(Value::Array(list)) = self.json.pointer_mut(pointer).map(Value::take) else {
+            return false;
+        };
+        let mut candidate = self.json.clone();
+        put(&mut candidate, pointer, choose(&list));
+        put(&mut self.json, pointer, list);
+        self.attempt(candidate)
+    }
+
+    /// Makes the stimulus smaller until nothing helps any more, with lists divided into `finest` pieces at
+    /// most; what takes many small steps is left out unless all sizes are allowed.
+    fn reduce(&mut self, finest: usize) {
+        self.finest = finest;
+        let small_steps = finest == usize::MAX;
+        loop {
+            let before = self.kept;
+            self.outer_lists();
+            if small_steps {
+                self.pairs();
+                self.merge();
+            }
+            self.lists(Depth::Inner);
+            self.values(is_wait);
+            self.options();
+            self.values(|_| true);
+            if small_steps {
+                self.lower();
+            }
+            if self.kept == before || self.is_over() {
+                return;
+            }
+        }
+    }
+
+    /// Removes elements of the outer lists until none can go: each makes all that follows cheaper.
+    fn outer_lists(&mut self) {
+        loop {
+            let before = self.kept;
+            self.lists(Depth::Outer);
+            if self.kept == before || self.is_over() {
+                return;
+            }
+        }
+    }
+
+    /// Draws stimuli of fewer packets, the fewest first; true if one fails in the same way.
+    fn draw(&mut self) -> bool {
+        let scenarios = B::scenarios();
+        for packets in FEW {
+            if packets >= self.outcome.packets {
+                return false;
+            }
+            for index in 0..DRAWS / packets.max(3) {
+                if self.is_over() {
+                    return false;
+                }
+                let scenario = &scenarios[index as usize % scenarios.len()];
+                let name = format!("shrink/{}/{packets}/{index}", scenario.name);
+                let mut rng = CaseRng::seed_from_u64(case_seed(0, &name));
+                let stimulus =
+                    B::generate(&scenario.weights, &self.parameters, packets as u32, &mut rng);
+                let most = self.outcome.packets;
+                // What is drawn anew does not come from the present one by taking away: it must be smaller.
+                if matches!(stimulus, Stimulus::Traffic(_))
+                    && self.judge(stimulus, |outcome| outcome.packets < most)
+                    && let Ok(json) = to_json(&self.best)
+                {
+                    self.json = json;
+                    return true;
+                }
+            }
+        }
+        false
+    }
+
+    /// A copy of the smallest stimulus, to be made smaller; `None` once the budget is used up.
+    fn candidate(&self) -> Option<Value> {
+        (!self.is_over()).then(|| self.json.clone())
+    }
+
+    /// Runs a candidate; keeps it if it fails in the same way.
+    fn attempt(&mut self, json: Value) -> bool {
+        // Copying and reading a large candidate takes longer than running it, also if it is refused.
+        let numbers = size(&json);
+        self.pay(super::COST_OF_A_TRY + COST_OF_A_NUMBER * numbers);
+        if self.is_over() || json == self.json {
+            return false;
+        }
+        let Ok(traffic) = B::Traffic::deserialize(&json) else { return false };
+        let kept = self.judge(Stimulus::Traffic(traffic), |_| true);
+        if kept {
+            self.json = json;
+        }
+        kept
+    }
+
+    /// Removes elements of lists: long runs first, then shorter ones, down to single elements.
+    fn lists(&mut self, depth: Depth) {
+        for pointer in self.lists_of(depth).iter().rev() {
+            let mut run = self.length(pointer);
+            let finest = run / self.finest;
+            while run > finest {
+                let mut end = self.length(pointer);
+                while end > 0 {
+                    let start = end.saturating_sub(run);
+                    if self.is_over() {
+                        return;
+                    }
+                    self.keep(pointer, |list| {
+                        let end = end.min(list.len());
+                        [&list[..start.min(end)], &list[end..]].concat()
+                    });
+                    end = start;
+                }
+                run /= 2;
+            }
+        }
+    }
+
+    /// Removes two elements of a short list that are not neighbours, as the two ends of a detour.
+    fn pairs(&mut self) {
+        for pointer in self.lists_of(Depth::Outer) {
+            let mut first = 0;
+            while self.length(&pointer) <= SHORT && first < self.length(&pointer) {
+                let mut second = first + 1;
+                while second < self.length(&pointer) {
+                    if self.is_over() {
+                        return;
+                    }
+                    let removed = self.keep(&pointer, |list| {
+                        let mut list = list.to_vec();
+                        list.remove(second);
+                        list.remove(first);
+                        list
+                    });
+                    second += usize::from(!removed);
+                }
+                first += 1;
+            }
+        }
+    }
+
+    /// Removes an element of a short list and adds one of its numbers to the same one of a neighbour: one
+    /// long packet may do what two did.
+    fn merge(&mut self) {
+        for pointer in self.lists_of(Depth::Outer) {
+            let mut index = 1;
+            loop {
+                let list = self.json.pointer(&pointer).and_then(Value::as_array);
+                let Some(list) = list.filter(|list| index < list.len() && list.len() <= SHORT)
+                else {
+                    break;
+                };
+                let mut kept = false;
+                for merged in joined(&list[index - 1], &list[index]) {
+                    if self.is_over() {
+                        return;
+                    }
+                    kept = self.keep(&pointer, |list| {
+                        let mut list = list.to_vec();
+                        list.remove(index);
+                        list[index - 1] = merged.clone();
+                        list
+                    });
+                    if kept {
+                        break;
+                    }
+                }
+                index += usize::from(!kept);
+            }
+        }
+    }
+
+    /// Sets numbers to 0: many at once first, then fewer, down to single ones.
+    fn values(&mut self, wanted: fn(&str) -> bool) {
+        let pointers = self.values_of(wanted);
+        self.clear(&pointers, |value| match value {
+            Value::Number(_) => *value = Value::from(0),
+            Value::String(_) => *value = Value::from("0x0"),
+            _ => {}
+        });
+    }
+
+    fn values_of(&mut self, wanted: fn(&str) -> bool) -> Vec<String> {
+        let mut pointers = Vec::new();
+        if !self.is_over() {
+            let numbers = size(&self.json);
+            self.pay(COST_OF_A_NUMBER * numbers);
+            find_values(&self.json, String::new(), "", wanted, &mut pointers);
+        }
+        pointers
+    }
+
+    /// Lowers numbers as far as that goes: a smaller ring wraps sooner and needs fewer packets. Large ones
+    /// are halved only, small ones are brought down to the last step.
+    fn lower(&mut self) {
+        for pointer in self.values_of(|_| true) {
+            let Some(mut value) = self.json.pointer(&pointer).and_then(number) else { continue };
+            let mut step = value.div_ceil(2);
+            while step > 0 {
+                let Some(mut candidate) = self.candidate() else { return };
+                if let Some(place) = candidate.pointer_mut(&pointer) {
+                    *place = with_number(place, value - step);
+                }
+                if self.attempt(candidate) {
+                    value -= step;
+                    step = step.min(value);
+                } else if value > COUNTABLE {
+                    break;
+                } else {
+                    step /= 2;
+                }
+            }
+        }
+    }
+
+    /// Sets optional objects to null; those that are not optional are refused by the types.
+    fn options(&mut self) {
+        let mut pointers = Vec::new();
+        if !self.is_over() {
+            find_objects(&self.json, String::new(), &mut pointers);
+        }
+        for pointer in pointers {
+            self.clear(&[pointer], |value| *value = Value::Null);
+        }
+    }
+
+    fn clear(&mut self, pointers: &[String], clear: fn(&mut Value)) {
+        let mut run = pointers.len();
+        let finest = run / self.finest;
+        while run > finest {
+            for group in pointers.chunks(run) {
+                let Some(mut candidate) = self.candidate() else { return };
+                for pointer in group {
+                    if let Some(value) = candidate.pointer_mut(pointer) {
+                        clear(value);
+                    }
+                }
+                self.attempt(candidate);
+            }
+            run /= 2;
+        }
+    }
+}
+
+/// Puts a list where a pointer says.
+fn put(json: &mut Value, pointer: &str, list: Vec<Value>) {
+    if let Some(place) = json.pointer_mut(pointer) {
+        *place = Value::Array(list);
+    }
+}
+
+fn to_json<B: Block>(stimulus: &Stimulus<B>) -> Result<Value, Error> {
+    let json = match stimulus {
+        Stimulus::Traffic(traffic) => serde_json::to_value(traffic),
+        Stimulus::Cycles(_) => Ok(Value::Null),
+    };
+    json.map_err(|error| Error::Environment(error.to_string()))
+}

@@ -1,0 +1,146 @@
+//! What a port's name says of its part in a handshake, and so which of several differing ports explains
+//! the others.
+//!
+//! A DUT that goes wrong often differs in many outputs at once. A valid that is missing takes its payload
+//! with it, a write enable its address and data: the first of them is what happened, the others follow.
+
+use super::contract::Block;
+use verilated::{Pins, Port};
+
+/// The last words of port names, as in `cq_req_valid`, by what they say.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Naming {
+    /// High: the payload of its channel means something.
+    pub valid: &'static [&'static str],
+    /// High: a table is written or read, at the address beside it.
+    pub enable: &'static [&'static str],
+    /// High: what is offered is taken.
+    pub ready: &'static [&'static str],
+}
+
+/// What a port is for; those that explain others come first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Role {
+    /// A valid or an enable: says whether the payload of its channel counts.
+    Governs,
+    /// A ready.
+    Ready,
+    /// Anything else.
+    Payload,
+}
+
+impl Naming {
+    /// What the blocks of this project follow.
+    pub const DEFAULT: Self = Self {
+        valid: &["valid", "vld"],
+        enable: &["wen", "ren", "we", "en"],
+        ready: &["ready", "rdy"],
+    };
+
+    /// A port's role.
+    pub fn role(&self, port: &str) -> Role {
+        match port.rsplit_once('_') {
+            Some((_, last)) if self.valid.contains(&last) || self.enable.contains(&last) => {
+                Role::Governs
+            }
+            Some((_, last)) if self.ready.contains(&last) => Role::Ready,
+            _ => Role::Payload,
+        }
+    }
+
+    /// Of differing ports those that are not explained by others: a payload that differs together with a
+    /// handshake follows from it, or from the state that both follow from.
+    pub fn leading(&self, differing: &[&'static Port]) -> Vec<&'static Port> {
+        let role = |port: &&'static Port| self.role(port.name);
+        let first = differing.iter().map(role).min();
+        differing.iter().copied().filter(|port| Some(role(port)) == first).collect()
+    }
+}
+
+/// The first port that explains a difference, and every leading port or field of one: `port`, or
+/// `port.field` where the block has named fields. Empty if no port differs.
+pub(super) fn differing<B: Block>(
+    expected: &[u8],
+    actual: &[u8],
+) -> (Option<&'static Port>, Vec<String>) {
+    let ports: Vec<&'static Port> = B::Outputs::PORTS
+        .iter()
+        .filter(|port| port.bytes(expected) != port.bytes(actual))
+        .collect();
+    let leading = B::NAMING.leading(&ports);
+    let mut names = Vec::new();
+    for port in &leading {
+        let before = names.len();
+        for (name, field) in B::fields(port.name) {
+            if port.field(expected, *field) != port.field(actual, *field) {
+                names.push(format!("{}.{name}", port.name));
+            }
+        }
+        if names.len() == before || differs_outside::<B>(port, expected, actual) {
+            names.push(port.name.to_owned());
+        }
+    }
+    (leading.first().copied(), names)
+}
+
+/// Whether bits differ that belong to no named field.
+fn differs_outside<B: Block>(port: &Port, expected: &[u8], actual: &[u8]) -> bool {
+    let fields = B::fields(port.name);
+    let (expected, actual) = (port.bytes(expected), port.bytes(actual));
+    (0..port.width).any(|bit| {
+        let differs = (expected[bit as usize / 8] ^ actual[bit as usize / 8]) >> (bit % 8) & 1 == 1;
+        differs && !fields.iter().any(|(_, field)| field.range().contains(&bit))
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn port(name: &'static str) -> Port {
+        Port { name, width: 1, offset: 0 }
+    }
+
+    static PORTS: [Port; 7] = [
+        port("cq_req_head"),
+        port("cq_req_valid"),
+        port("cq_resp_ready"),
+        port("rq_addr"),
+        port("rq_din"),
+        port("rq_wen"),
+        port("state"),
+    ];
+
+    fn leading(names: &[&str]) -> Vec<&'static str> {
+        let differing: Vec<&'static Port> =
+            PORTS.iter().filter(|port| names.contains(&port.name)).collect();
+        Naming::DEFAULT.leading(&differing).iter().map(|port| port.name).collect()
+    }
+
+    #[test]
+    fn a_valid_explains_its_payload_and_an_enable_its_address_and_data() {
+        assert_eq!(leading(&["cq_req_head", "cq_req_valid"]), ["cq_req_valid"]);
+        assert_eq!(leading(&["rq_addr", "rq_din", "rq_wen"]), ["rq_wen"]);
+    }
+
+    #[test]
+    fn payloads_alone_stand_for_themselves() {
+        assert_eq!(leading(&["rq_addr", "rq_din"]), ["rq_addr", "rq_din"]);
+        assert_eq!(leading(&[]), [""; 0]);
+    }
+
+    /// A wrong state shows in handshakes everywhere; a payload elsewhere follows from the state.
+    #[test]
+    fn handshakes_come_before_payloads_and_valids_before_readies() {
+        assert_eq!(leading(&["state", "cq_resp_ready", "cq_req_valid"]), ["cq_req_valid"]);
+        assert_eq!(leading(&["state", "cq_resp_ready"]), ["cq_resp_ready"]);
+        assert_eq!(leading(&["cq_req_valid", "rq_wen"]), ["cq_req_valid", "rq_wen"]);
+    }
+
+    #[test]
+    fn a_role_is_a_last_word() {
+        assert_eq!(Naming::DEFAULT.role("cq_resp_ready"), Role::Ready);
+        assert_eq!(Naming::DEFAULT.role("valid"), Role::Payload);
+        assert_eq!(Naming::DEFAULT.role("cq_invalid"), Role::Payload);
+    }
+}
