@@ -9,8 +9,6 @@
 
 mod json;
 mod raw;
-#[cfg(test)]
-mod tests;
 mod traffic;
 
 use crate::error::Error;
