@@ -28,7 +28,7 @@ pub fn shrink<B: Block>(search: &mut Search<'_, B>) {
         search.allow(2);
         idle_ports(search);
         search.allow(2);
-        clear(search, pieces(search, |_, port| vec![0..port.width]));
+        clear(search, pieces(search, |_, port| std::iter::once(0..port.width).collect()));
         search.allow(2);
         clear(search, pieces(search, |name, port| fields_of::<B>(name, port)));
         search.allow(2);
