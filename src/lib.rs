@@ -9,6 +9,7 @@ pub mod blocks;
 pub mod cli;
 pub mod engine;
 pub mod error;
+mod files;
 pub mod harness;
 pub mod models;
 mod observe;

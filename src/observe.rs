@@ -36,6 +36,8 @@ pub struct Observed<B: Block> {
     cycle: u64,
     rules: String,
     records: VecDeque<Record<B>>,
+    /// Why the trace ended early.
+    trace_error: Option<verilated::Error>,
 }
 
 impl<B: Block> Observed<B> {
@@ -51,7 +53,7 @@ impl<B: Block> Observed<B> {
     ) -> Result<Self, Error> {
         let model = kind.create(BeforeReset::Ones)?;
         let (rules, records) = (String::new(), VecDeque::new());
-        Ok(Self { model, window, aftermath, cycle: 0, rules, records })
+        Ok(Self { model, window, aftermath, cycle: 0, rules, records, trace_error: None })
     }
 
     /// Writes the window's waves to `path`, too.
@@ -60,6 +62,11 @@ impl<B: Block> Observed<B> {
     /// [`Error::Model`] if the file cannot be written.
     pub fn trace(&mut self, path: &Path) -> Result<(), Error> {
         Ok(self.model.open_trace(path)?)
+    }
+
+    /// Why the trace ended early, if it did.
+    pub fn trace_error(&self) -> Option<&verilated::Error> {
+        self.trace_error.as_ref()
     }
 
     /// Ends the trace and gives the cycles that were kept.
@@ -116,8 +123,11 @@ impl<B: Block> Dut<B> for Observed<B> {
         // The scope of the golden model is filled by evaluating again; the DUT does not change. A
         // trace that cannot be written any more ends; the comparison goes on.
         let mut outputs = *moment.actual;
-        if self.model.settle(moment.inputs, &mut outputs).and_then(|()| self.dump()).is_err() {
+        if let Err(error) =
+            self.model.settle(moment.inputs, &mut outputs).and_then(|()| self.dump())
+        {
             self.model.close_trace();
+            self.trace_error = Some(error);
         }
     }
 

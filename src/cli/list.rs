@@ -6,6 +6,7 @@ use crate::blocks;
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::harness::Parameter;
+use crate::runner::results_schema;
 use clap::Args;
 use schemars::SchemaGenerator;
 use serde::Serialize;
@@ -23,6 +24,9 @@ pub struct Arguments {
     /// Print the JSON schema of vectors instead.
     #[arg(long)]
     vector_schema: bool,
+    /// Print the JSON schema of results.json instead.
+    #[arg(long, conflicts_with = "vector_schema")]
+    results_schema: bool,
 }
 
 #[derive(Serialize)]
@@ -95,6 +99,10 @@ impl ParameterEntry {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.vector_schema {
         print_json(&vector_schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.results_schema {
+        print_json(&results_schema())?;
         return Ok(ExitCode::SUCCESS);
     }
     let entries: Vec<BlockEntry> =

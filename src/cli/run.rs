@@ -1,15 +1,15 @@
 //! `cosim run`.
 
 use super::options::{Format, Patience, Target, check_output};
-use super::summary::Summary;
+use super::summary::{Summary, Unwritten};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::engine::{AnyBlock, Session, Setup, Waves};
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict, Watch};
 use crate::models::Rtl;
 use crate::runner::{
-    self, End, Failures, Header, Keep, Limits, MOST_CASES, Plan, Progress, RunDirectory, Shard,
-    Tally, Timing, guarded,
+    self, End, Failures, Header, Keep, Limits, MOST_CASES, Place, Plan, Progress, RunDirectory,
+    Shard, Tally, Timing, guarded,
 };
 use crate::vector::{Origin, VectorFile};
 use clap::Args;
@@ -54,9 +54,12 @@ pub struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Option<u16>,
-    /// The run directory [default: runs/SEED, runs/SEED-CASE with --case].
+    /// The run directory: a new or empty folder [default: runs/BLOCK-SEED-TIME; runs/latest points to it].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
+    /// Replace an earlier run in --out.
+    #[arg(long, requires = "out")]
+    force: bool,
     /// End after that many failures.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
@@ -205,14 +208,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         seed,
         packets: arguments.packets,
         shard: plan.shard.to_string(),
+        profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
         scenarios: plan.scenarios.clone(),
     };
-    // A case alone must not take the place of the run that it comes from.
-    let name = match &case {
-        Some(_) => format!("{seed}-{}", arguments.case.as_deref().unwrap_or("").replace('/', "-")),
-        None => seed.to_string(),
+    let place = match &arguments.out {
+        Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
+        None => Place::New { stem: format!("{}-{seed}", block.name()) },
     };
-    let folder = arguments.out.clone().unwrap_or_else(|| PathBuf::from("runs").join(name));
     let reproduce = Reproduce::new(arguments, block, &rtl, seed);
     let given_rtl = rtl.clone();
     let origin = Origin {
@@ -227,9 +229,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         stuck_after: arguments.patience.stuck_after,
     };
     let interrupted = interruption()?;
+    let directory = RunDirectory::begin(&place, &header, &plan)?;
+    let folder = directory.folder().to_owned();
     let mut observer = Observer {
         tally: Tally::new(block, &plan),
-        directory: RunDirectory::begin(&folder, &header)?,
+        directory,
         failures: Failures::new(
             block,
             session.clone(),
@@ -243,6 +247,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         profiles: plan.profiles.clone(),
         origin,
         save: arguments.save_vectors,
+        unwritten: Unwritten::default(),
         aside: Duration::ZERO,
         bar: progress_bar(&plan, arguments.quiet),
     };
@@ -257,7 +262,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let elapsed = begin.elapsed().saturating_sub(observer.aside);
     observer.bar.finish_and_clear();
 
-    let Observer { tally, directory, failures, aside, .. } = observer;
+    let Observer { tally, directory, failures, mut unwritten, aside, .. } = observer;
+    failures.unwritten().iter().for_each(|error| unwritten.add(error));
     let timing = Timing {
         command: env::args().collect(),
         threads,
@@ -265,7 +271,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         failures_seconds: aside.as_secs_f64(),
         cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
     };
-    let results = directory.finish(&tally, failures.groups(), end, &timing)?;
+    let results = match directory.finish(&tally, failures.groups(), end, &timing) {
+        Ok(results) => Some(results),
+        Err(error) => {
+            unwritten.add(&error);
+            None
+        }
+    };
     let summary = Summary {
         header: &header,
         tally: &tally,
@@ -275,6 +287,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         end,
         timing: &timing,
         results,
+        unwritten: &unwritten,
     };
     match arguments.format {
         Format::Json => print_json(&summary.json())?,
@@ -293,9 +306,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     Ok(ExitCode::from(match end {
         End::Interrupted => INTERRUPTED,
-        _ => u8::from(!tally.totals.passed()),
+        _ if !tally.totals.passed() => 1,
+        _ if unwritten.count > 0 => UNWRITTEN,
+        _ => 0,
     }))
 }
+
+/// Exit code of a run that matched and could not be written down.
+const UNWRITTEN: u8 = 3;
 
 fn warn_of_other_build(build: Option<&str>) {
     if let Some(build) = build
@@ -318,6 +336,7 @@ struct Observer {
     origin: Origin,
     /// Vectors of matching cases still to be saved.
     save: u64,
+    unwritten: Unwritten,
     /// Time spent on failures.
     aside: Duration,
     bar: ProgressBar,
@@ -341,9 +360,16 @@ impl Progress for Observer {
             self.save -= 1;
             let about = format!("{}: everything matches", case.name);
             let origin = Origin { about, case: Some(case.name.clone()), ..self.origin.clone() };
-            self.directory.save(case, &self.session.vector(case, origin, None)?)?;
+            let text = self.session.vector(case, origin, None)?;
+            if let Err(error) = self.directory.save(case, &text) {
+                self.unwritten.add(&error);
+            }
         }
-        self.directory.case(case, outcome)
+        if let Err(error) = self.directory.case(case, outcome) {
+            // Said at once: a long run goes on without.
+            eprintln!("cosim: warning: results are lost: {error}");
+        }
+        Ok(())
     }
 }
 

@@ -5,13 +5,13 @@ use super::replay::load;
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
 use crate::error::Error;
+use crate::files::{Sync, write_whole};
 use crate::harness::Signature;
 use crate::models::Rtl;
 use crate::runner::{SHRINK_BUDGET, guarded};
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
-use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         bar.0.finish_and_clear();
         shrunk
     })??;
-    fs::write(&out, &shrunk.text).map_err(Error::write(&out))?;
+    write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;
     let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;
     let ended = match (interrupted.load(Ordering::Relaxed), out_of_budget) {
         (true, _) => ", interrupted",

@@ -1,8 +1,10 @@
 //! The summary of a run.
 
 use super::counted;
+use crate::error::Error;
 use crate::harness::Case;
 use crate::runner::{CASES_SHOWN, End, Group, Header, ProfileTally, Tally, Timing, Totals};
+use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -24,7 +26,31 @@ pub struct Summary<'a> {
     pub folder: &'a Path,
     pub end: End,
     pub timing: &'a Timing,
-    pub results: PathBuf,
+    /// `results.json`, if it could be written.
+    pub results: Option<PathBuf>,
+    pub unwritten: &'a Unwritten,
+}
+
+/// What could not be written.
+#[derive(Debug, Default, Serialize)]
+pub struct Unwritten {
+    /// How many files.
+    pub count: u64,
+    /// The first of them, with the reason.
+    pub first: Vec<String>,
+}
+
+impl Unwritten {
+    /// How many are told one by one.
+    const SHOWN: usize = 3;
+
+    /// Counts one.
+    pub fn add(&mut self, error: &Error) {
+        self.count += 1;
+        if self.first.len() < Self::SHOWN {
+            self.first.push(error.to_string());
+        }
+    }
 }
 
 impl Summary<'_> {
@@ -46,6 +72,7 @@ impl Summary<'_> {
             "commands": commands,
             "timing": self.timing,
             "results": self.results,
+            "unwritten": self.unwritten,
         })
     }
 
@@ -59,7 +86,9 @@ impl Summary<'_> {
                 text.push('\n');
                 self.profile(profile, &mut text);
             }
-            let _ = writeln!(text, "\nwrote {}", self.results.display());
+            if let Some(results) = &self.results {
+                let _ = writeln!(text, "\nwrote {}", results.display());
+            }
         }
         text
     }
@@ -102,6 +131,13 @@ impl Summary<'_> {
             End::MaxFailures => text.push_str("      ended by --max-failures\n"),
             End::Interrupted => text.push_str("      interrupted; what ran so far is written\n"),
         }
+        let Unwritten { count, first } = self.unwritten;
+        if *count > 0 {
+            let _ = writeln!(text, "      not written: {}", counted(*count, "file"));
+            for error in first {
+                let _ = writeln!(text, "        {error}");
+            }
+        }
     }
 
     fn failures(&self, text: &mut String) {
@@ -130,10 +166,12 @@ impl Summary<'_> {
 
     fn group(&self, group: &Group, text: &mut String) {
         let Group { signature, count, verdict, vector, packets, cycles, waves, notes, .. } = group;
-        let vector = self.folder.join(vector);
         let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
         let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
-        let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());
+        if let Some(vector) = vector {
+            let vector = self.folder.join(vector);
+            let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());
+        }
         if let Some(waves) = waves {
             let _ = writeln!(text, "    waves: {}", self.folder.join(waves).display());
         }
@@ -145,7 +183,14 @@ impl Summary<'_> {
         }
         if *count > CASES_SHOWN as u64 {
             let more = count - CASES_SHOWN as u64;
-            let _ = writeln!(text, "    and {more} more in {}", self.results.display());
+            match &self.results {
+                Some(results) => {
+                    let _ = writeln!(text, "    and {more} more in {}", results.display());
+                }
+                None => {
+                    let _ = writeln!(text, "    and {more} more");
+                }
+            }
         }
     }
 

@@ -1,12 +1,13 @@
 //! Replaying a vector, with waves and a record of the cycles around its end.
 
 use crate::error::Error;
+use crate::files::make_whole;
 use crate::harness::{self, Block, Outcome, Profile, Stimulus, Verdict, Watch};
 use crate::models::Rtl;
 use crate::observe::{Observed, Record};
 use std::collections::VecDeque;
-use std::fs::OpenOptions;
-use std::io::{Seek, SeekFrom, Write};
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 use verilated::BeforeReset;
@@ -24,6 +25,9 @@ pub struct Waves {
 /// Where an FST file's header has the date: behind block type, nine 8-byte fields, the time scale and
 /// 128 bytes of version.
 const FST_DATE: Range<u64> = 202..321;
+
+/// The types of FST blocks that hold the hierarchy, each compressed in its way.
+const FST_HIERARCHY: [u8; 3] = [4, 6, 7];
 
 /// Cycles traced before a failure.
 const BEFORE: u64 = 50;
@@ -71,10 +75,50 @@ pub fn trace<B: Block>(
     let kind = rtl.observed::<B>(&profile.parameters, Waves::format(&waves.path)?)?;
     let window = if waves.all { 0..u64::MAX } else { window(outcome) };
     let mut observed = Observed::<B>::new(&kind, window, AFTER)?;
-    observed.trace(&waves.path)?;
-    harness::run(stimulus, &profile.parameters, &mut observed, watch);
-    observed.finish();
-    undate(&waves.path)
+    make_whole(&waves.path, |path| {
+        observed.trace(path)?;
+        harness::run(stimulus, &profile.parameters, &mut observed, watch);
+        let lost = observed.trace_error().map(ToString::to_string);
+        observed.finish();
+        let reason = match lost {
+            Some(reason) => reason,
+            None if is_whole(path)? => return undate(path),
+            None => "the waves are cut short; is the disk full?".to_owned(),
+        };
+        Err(Error::write(&waves.path)(io::Error::other(reason)))
+    })
+}
+
+/// Whether the runtime could write all it had: it does not always say so.
+fn is_whole(path: &Path) -> Result<bool, Error> {
+    let mut file = File::open(path).map_err(Error::write(path))?;
+    let length = file.metadata().map_err(Error::write(path))?.len();
+    match Waves::format(path)? {
+        Tracing::Fst => Ok(fst_ends(&mut file, length)),
+        _ => {
+            let mut last = [0];
+            let read = file.seek(SeekFrom::End(-1)).and_then(|_| file.read_exact(&mut last));
+            Ok(read.is_ok() && last == [b'\n'])
+        }
+    }
+}
+
+/// Whether an FST file is a sequence of blocks, each with its type and its length, up to its last byte, and one
+/// of them has the hierarchy.
+fn fst_ends(file: &mut (impl Read + Seek), length: u64) -> bool {
+    let (mut position, mut has_hierarchy) = (0, false);
+    while position < length {
+        let mut head = [0; 9];
+        let read = file.seek(SeekFrom::Start(position)).and_then(|_| file.read_exact(&mut head));
+        let [kind, size @ ..] = head;
+        let Some(next) = u64::from_be_bytes(size).checked_add(position + 1) else { return false };
+        if read.is_err() || next < position + 9 {
+            return false;
+        }
+        has_hierarchy |= FST_HIERARCHY.contains(&kind);
+        position = next;
+    }
+    position == length && has_hierarchy
 }
 
 /// Blanks the date in the header of an FST file: the same case is to give the same bytes.

@@ -1,12 +1,16 @@
 //! What is kept of failing cases: groups by signature, vectors, waves.
 
 use super::guard::guarded;
+use super::results::FAILURES;
 use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
 use crate::error::Error;
+use crate::files::{Sync, write_whole};
 use crate::harness::{Case, Outcome, Overrides, Signature, Verdict, Watch};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
+use schemars::JsonSchema;
 use serde::Serialize;
+use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,9 +21,13 @@ use std::time::Duration;
 pub const SHRINK_BUDGET: u64 = 16_000_000;
 /// Vectors written for one signature; further cases are counted only.
 const VECTORS_PER_GROUP: u64 = 20;
+/// Notes of one group.
+const MOST_NOTES: usize = 6;
+/// Bytes of a file's name before its endings; file systems allow 255, and endings and partial names follow.
+const LONGEST_STEM: usize = 160;
 
 /// The failures with one signature.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Group {
     /// What they have in common.
     pub signature: Signature,
@@ -29,8 +37,10 @@ pub struct Group {
     pub case: String,
     /// What happened to it.
     pub verdict: Verdict,
-    /// Its vector in the run directory, shrunk if it could be.
-    pub vector: String,
+    /// Its vector in the run directory, shrunk if it could be; none if it could not be written.
+    pub vector: Option<String>,
+    /// The vector as it was before it was shrunk.
+    pub original: Option<String>,
     /// Packets and cycles of that vector.
     pub packets: u64,
     /// Cycles of that vector.
@@ -68,6 +78,7 @@ pub struct Failures {
     keep: Keep,
     interrupted: Arc<AtomicBool>,
     groups: Vec<Group>,
+    unwritten: Vec<Error>,
 }
 
 impl Failures {
@@ -82,7 +93,17 @@ impl Failures {
         interrupted: Arc<AtomicBool>,
     ) -> Self {
         let folder = folder.to_owned();
-        Self { block, session, rtl, folder, origin, keep, interrupted, groups: Vec::new() }
+        Self {
+            block,
+            session,
+            rtl,
+            folder,
+            origin,
+            keep,
+            interrupted,
+            groups: Vec::new(),
+            unwritten: Vec::new(),
+        }
     }
 
     /// The groups, by first appearance.
@@ -90,14 +111,18 @@ impl Failures {
         &self.groups
     }
 
-    /// Adds a failing case.
+    /// What could not be written, with the reason.
+    pub fn unwritten(&self) -> &[Error] {
+        &self.unwritten
+    }
+
+    /// Adds a failing case. What cannot be written is noted; the failure counts all the same.
     ///
     /// # Errors
-    /// [`Error::Write`] if its vector cannot be written.
+    /// [`Error::Environment`] if it has no vector.
     pub fn add(&mut self, case: &Case, fixes: &str, outcome: &Outcome) -> Result<(), Error> {
         let Some(signature) = Signature::of(&outcome.verdict) else { return Ok(()) };
-        let name = format!("{signature}-{}", case.name.replace('/', "-"));
-        let vector = format!("failures/{name}.json");
+        let stem = file_stem(&format!("{signature}-{}", case.name));
         let origin = Origin {
             about: format!("{}: {}", case.name, outcome.verdict),
             case: Some(case.name.clone()),
@@ -110,7 +135,13 @@ impl Failures {
             }
             if group.count <= VECTORS_PER_GROUP {
                 let text = self.session.vector(case, origin, Some(&outcome.verdict))?;
-                self.write(&vector, &text)?;
+                if let Err(error) = write(&self.folder, &format!("{stem}.json"), &text) {
+                    let note = format!("a further vector is not written: {error}");
+                    if !group.notes.contains(&note) && group.notes.len() < MOST_NOTES {
+                        group.notes.push(note);
+                    }
+                    self.unwritten.push(error);
+                }
             }
             return Ok(());
         }
@@ -121,8 +152,10 @@ impl Failures {
             Verdict::Hang { cycle: None, .. } | Verdict::Crashed { cycle: None, .. }
         );
         // As it is first: whatever happens to what follows, the failure is kept.
-        let text = self.session.vector(case, origin.clone(), Some(&outcome.verdict))?;
-        self.write(&vector, &text)?;
+        let name = format!("{stem}.json");
+        let mut text = self.session.vector(case, origin.clone(), Some(&outcome.verdict))?;
+        let mut vector = self.keep_vector(&name, &text, &mut notes);
+        let mut original = None;
         let mut shown = outcome.clone();
         if self.keep.shrink && !lost {
             match self.shrink(case, outcome, origin) {
@@ -133,19 +166,28 @@ impl Failures {
                             shrunk.tried
                         ));
                     }
-                    self.write(&vector, &shrunk.text)?;
-                    shown = shrunk.outcome;
+                    // The larger of the two may be what the disk has no room for.
+                    original =
+                        self.keep_vector(&format!("{stem}.original.json"), &text, &mut notes);
+                    if let Some(shrunk_vector) = self.keep_vector(&name, &shrunk.text, &mut notes) {
+                        vector = Some(shrunk_vector);
+                        text = shrunk.text;
+                        shown = shrunk.outcome;
+                    }
                 }
                 Err(error) => notes.push(format!("not shrunk: {error}")),
             }
         }
-        let waves = format!("failures/{name}.fst");
+        let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
-            && match self.trace(&vector, &waves, fixes) {
+            && match self.trace(text, &waves, fixes) {
                 Ok(()) => true,
                 Err(error) => {
                     notes.push(format!("no waves: {error}"));
+                    if let Error::Write { .. } = error {
+                        self.unwritten.push(error);
+                    }
                     false
                 }
             };
@@ -155,6 +197,7 @@ impl Failures {
             case: case.name.clone(),
             verdict: shown.verdict,
             vector,
+            original,
             packets: shown.packets,
             cycles: shown.cycles,
             waves: traced.then_some(waves),
@@ -164,12 +207,16 @@ impl Failures {
         Ok(())
     }
 
-    fn write(&self, name: &str, text: &str) -> Result<(), Error> {
-        let path = self.folder.join(name);
-        if let Some(folder) = path.parent() {
-            fs::create_dir_all(folder).map_err(Error::write(folder))?;
+    /// Writes a vector, or notes why not; its path in the run directory.
+    fn keep_vector(&mut self, name: &str, text: &str, notes: &mut Vec<String>) -> Option<String> {
+        match write(&self.folder, name, text) {
+            Ok(path) => Some(path),
+            Err(error) => {
+                notes.push(format!("not written: {error}"));
+                self.unwritten.push(error);
+                None
+            }
         }
-        fs::write(&path, text).map_err(Error::write(path))
     }
 
     fn shrink(
@@ -184,9 +231,12 @@ impl Failures {
         })
     }
 
-    fn trace(&self, vector: &str, waves: &str, fixes: &str) -> Result<(), Error> {
-        let loaded = self.block.load(&VectorFile::read(&self.folder.join(vector))?)?;
-        let waves = Waves { path: self.folder.join(waves), all: false };
+    fn trace(&self, text: String, waves: &str, fixes: &str) -> Result<(), Error> {
+        let path = self.folder.join(waves);
+        let folder = self.folder.join(FAILURES);
+        fs::create_dir_all(&folder).map_err(Error::write(folder))?;
+        let loaded = self.block.load(&VectorFile::from_text(text, &path)?)?;
+        let waves = Waves { path, all: false };
         let none = Overrides::new();
         let (rtl, profiles) = (self.rtl.clone(), loaded.profiles(Some(fixes), &none)?);
         self.guarded(move |watch| {
@@ -201,5 +251,40 @@ impl Failures {
         work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         guarded(self.keep.stuck_after, &self.interrupted, work)?
+    }
+}
+
+/// Writes a failure's file; returns its path in the run directory.
+fn write(run: &Path, name: &str, text: &str) -> Result<String, Error> {
+    let folder = run.join(FAILURES);
+    fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+    write_whole(&folder.join(name), text.as_bytes(), Sync::OnDisk)?;
+    Ok(format!("{FAILURES}/{name}"))
+}
+
+/// A text as the beginning of a file's name: letters, digits, `-`, `_` and `.`, and of a bounded length. Where
+/// that takes something away, a hash tells it from others.
+pub(super) fn file_stem(text: &str) -> String {
+    let simple = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = text.chars().map(simple).collect();
+    if name.len() <= LONGEST_STEM {
+        return name;
+    }
+    let hash = Sha256::digest(text.as_bytes());
+    let hash: String = hash[..6].iter().map(|byte| format!("{byte:02x}")).collect();
+    format!("{}-{hash}", &name[..LONGEST_STEM - hash.len() - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_legal_bounded_and_different() {
+        assert_eq!(file_stem("hang-S0-thread2/spec/smoke/0"), "hang-S0-thread2-spec-smoke-0");
+        assert_eq!(file_stem("a\u{e9} \n\0*"), "a-----");
+        let long = |last: &str| file_stem(&format!("{}/{last}", "x".repeat(5000)));
+        assert_eq!(long("1").len(), LONGEST_STEM);
+        assert_ne!(long("1"), long("2"));
     }
 }

@@ -1,5 +1,6 @@
 //! The runner: plans cases, runs them on all cores, and writes what they did.
 
+mod directory;
 mod failures;
 mod guard;
 mod plan;
@@ -7,9 +8,10 @@ mod pool;
 mod results;
 mod tally;
 
+pub use directory::Place;
 pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET};
 pub use guard::guarded;
 pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, Limits, Progress, run};
-pub use results::{Header, RunDirectory, Timing};
+pub use results::{Header, RunDirectory, Timing, results_schema};
 pub use tally::{ProfileTally, Tally, Totals};

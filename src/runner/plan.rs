@@ -19,6 +19,11 @@ impl Shard {
     /// The whole run.
     pub const WHOLE: Self = Self { index: 1, count: 1 };
 
+    /// N: from one place of this part to the next.
+    pub fn count(self) -> u64 {
+        self.count
+    }
+
     /// The first place of this part from `start` on.
     fn first_from(self, start: u64) -> u64 {
         let ahead = (self.index - 1 + self.count - start % self.count) % self.count;

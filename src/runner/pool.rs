@@ -8,6 +8,7 @@ use crate::engine::Session;
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Verdict, Watch};
 use rayon::{ThreadPool, ThreadPoolBuilder};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -40,7 +41,7 @@ pub struct Limits {
 }
 
 /// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// Every case of the plan was run.

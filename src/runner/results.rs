@@ -1,26 +1,42 @@
-//! The run directory: `results.json`, written case by case, and `timing.json`.
+//! What a run writes: `results.json`, row by row, `timing.json`, and the vectors of matching cases.
 //!
 //! `results.json` is the same, byte by byte, for the same seed and build; all that depends on the
-//! machine or the moment is in `timing.json`.
+//! machine or the moment is in `timing.json`. `docs/results.md` describes it for its readers.
 
-use super::failures::Group;
+use super::directory::{Claim, Place, remove_partial};
+use super::failures::{Group, file_stem};
+use super::plan::Plan;
 use super::pool::End;
-use super::tally::Tally;
+use super::tally::{ProfileTally, Tally, Totals};
 use crate::error::Error;
+use crate::files::{Sync, sync_folder, write_whole};
 use crate::harness::{Case, Outcome, Verdict};
+use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
+use serde_json::{Value, json};
 use std::fs::{self, File};
-use std::io::{BufWriter, Write};
+use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
-const RESULTS: &str = "results.json";
-const UNFINISHED: &str = "results.json.unfinished";
-const TIMING: &str = "timing.json";
-const FAILURES: &str = "failures";
-const SAVED: &str = "saved";
+/// The results of a run that has ended.
+pub(super) const RESULTS: &str = "results.json";
+/// The results of a run that goes on, or was killed.
+pub(super) const PARTIAL: &str = "results.json.partial";
+/// Times.
+pub(super) const TIMING: &str = "timing.json";
+/// The folder of failures.
+pub(super) const FAILURES: &str = "failures";
+/// The folder of saved vectors.
+pub(super) const SAVED: &str = "saved";
+/// How every `results.json` begins.
+pub(super) const MARK: &str = "{\n\"format\": \"cosim-results\"";
+/// The version of `results.json`.
+const VERSION: u64 = 2;
+/// Passed cases of one row at most: what a killed run loses of them.
+const ROW: usize = 256;
 
 /// What identifies a run.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct Header {
     /// The tool's version.
     pub version: &'static str,
@@ -38,6 +54,8 @@ pub struct Header {
     pub packets: u32,
     /// The part of the run, as I/N.
     pub shard: String,
+    /// Names of the profiles.
+    pub profiles: Vec<String>,
     /// Names of the scenarios.
     pub scenarios: Vec<String>,
 }
@@ -57,79 +75,136 @@ pub struct Timing {
     pub cycles_per_second: f64,
 }
 
-#[derive(Serialize)]
-struct CaseLine<'a> {
+/// A case that failed.
+#[derive(Serialize, JsonSchema)]
+struct FailedCase<'a> {
+    /// Its place in the plan.
+    place: u64,
+    /// Its name.
     name: &'a str,
+    /// Its seed.
     seed: String,
+    /// What happened.
     #[serde(flatten)]
     verdict: &'a Verdict,
+    /// Cycles compared.
     cycles: u64,
+    /// Packets taken.
     packets: u64,
 }
 
-/// A run directory that is being written.
+/// Cases that matched, one after the other in the plan.
+#[derive(Debug, Default, Serialize, JsonSchema)]
+struct Row {
+    /// Place of the first; the next one's is larger by N of the shard I/N.
+    from: u64,
+    /// Cycles compared in each.
+    cycles: Vec<u64>,
+    /// Packets taken in each.
+    packets: Vec<u64>,
+}
+
+impl Row {
+    /// Whether the case at `place` is the next one.
+    fn takes(&self, place: u64, step: u64) -> bool {
+        self.cycles.len() < ROW && self.from + self.cycles.len() as u64 * step == place
+    }
+}
+
+/// The results of one run in its directory.
+///
+/// A disk that is full loses files, not the run: the first error is kept, and returned at the end.
 #[derive(Debug)]
 pub struct RunDirectory {
-    folder: PathBuf,
-    file: BufWriter<File>,
+    claim: Claim,
+    file: File,
+    /// Bytes written that are whole lines.
+    length: u64,
     is_first: bool,
+    row: Row,
+    /// From one place of this run's part to the next.
+    step: u64,
+    /// Why `results.json` will not be whole.
+    lost: Option<Error>,
 }
 
 impl RunDirectory {
-    /// Begins a run directory. An earlier run in the same folder is replaced; a folder with anything
-    /// else in it is left alone.
+    /// Begins a run directory.
     ///
     /// # Errors
-    /// [`Error::File`] if the folder holds something else, [`Error::Write`] if it cannot be written.
-    pub fn begin(folder: &Path, header: &Header) -> Result<Self, Error> {
-        check_replaceable(folder)?;
-        fs::create_dir_all(folder).map_err(|error| Error::File {
-            path: folder.to_owned(),
-            message: format!("cannot be made: {error}"),
-        })?;
-        for old in [RESULTS, TIMING] {
-            let path = folder.join(old);
-            if path.exists() {
-                fs::remove_file(&path).map_err(Error::write(&path))?;
-            }
-        }
-        for old in [FAILURES, SAVED] {
-            let path = folder.join(old);
-            if path.is_dir() {
-                fs::remove_dir_all(&path).map_err(Error::write(&path))?;
-            }
-        }
-        let path = folder.join(UNFINISHED);
+    /// As [`Claim::new`].
+    pub fn begin(place: &Place, header: &Header, plan: &Plan) -> Result<Self, Error> {
+        let claim = Claim::new(place)?;
+        let path = claim.folder.join(PARTIAL);
         let file = File::create(&path).map_err(Error::write(&path))?;
-        let mut directory =
-            Self { folder: folder.to_owned(), file: BufWriter::new(file), is_first: true };
-        directory.write(format_args!(
-            "{{\n\"format\": \"cosim-results\",\n\"version\": 1,\n\"run\": {},\n\"cases\": [",
-            to_json(header)
-        ))?;
+        let (row, step) = (Row::default(), plan.shard.count());
+        let mut directory = Self { claim, file, length: 0, is_first: true, row, step, lost: None };
+        let header = to_json(header);
+        let head = format!("{MARK},\n\"version\": {VERSION},\n\"run\": {header},\n\"cases\": [");
+        directory.write(&head)?;
         Ok(directory)
     }
 
     /// Where it is.
     pub fn folder(&self) -> &Path {
-        &self.folder
+        &self.claim.folder
     }
 
-    /// Adds a case.
+    /// Adds a case. Returns an error once: when results begin to be lost.
     ///
     /// # Errors
     /// [`Error::Write`].
     pub fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
-        let line = CaseLine {
+        if self.lost.is_some() {
+            return Ok(());
+        }
+        let result = self.add(case, outcome);
+        if let Err(Error::Write { path, source }) = &result {
+            let source = std::io::Error::new(source.kind(), source.to_string());
+            self.lost = Some(Error::Write { path: path.clone(), source });
+        }
+        result
+    }
+
+    fn add(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        let is_match = outcome.verdict == Verdict::Match;
+        if !is_match || !self.row.takes(case.place, self.step) {
+            self.end_row()?;
+        }
+        if is_match {
+            if self.row.cycles.is_empty() {
+                self.row.from = case.place;
+            }
+            self.row.cycles.push(outcome.cycles);
+            self.row.packets.push(outcome.packets);
+            return Ok(());
+        }
+        self.line(&FailedCase {
+            place: case.place,
             name: &case.name,
             seed: format!("{:#018x}", case.seed),
             verdict: &outcome.verdict,
             cycles: outcome.cycles,
             packets: outcome.packets,
-        };
-        let separator = if self.is_first { "\n" } else { ",\n" };
+        })
+    }
+
+    fn end_row(&mut self) -> Result<(), Error> {
+        if self.row.cycles.is_empty() {
+            return Ok(());
+        }
+        let mut row = std::mem::take(&mut self.row);
+        self.line(&row)?;
+        row.cycles.clear();
+        row.packets.clear();
+        self.row = row;
+        Ok(())
+    }
+
+    fn line(&mut self, entry: &impl Serialize) -> Result<(), Error> {
+        let separator = if self.is_first { "" } else { "," };
         self.is_first = false;
-        self.write(format_args!("{separator}{}", to_json(&line)))
+        self.write(&format!("{separator}\n{}", to_json(entry)))
     }
 
     /// Keeps the vector of a case that matched.
@@ -137,16 +212,16 @@ impl RunDirectory {
     /// # Errors
     /// [`Error::Write`].
     pub fn save(&self, case: &Case, text: &str) -> Result<(), Error> {
-        let folder = self.folder.join(SAVED);
+        let folder = self.folder().join(SAVED);
         fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
-        let path = folder.join(format!("{}.json", case.name.replace('/', "-")));
-        fs::write(&path, text).map_err(Error::write(path))
+        let path = folder.join(format!("{}.json", file_stem(&case.name)));
+        write_whole(&path, text.as_bytes(), Sync::Lazy)
     }
 
     /// Ends the directory: totals, rules and counters by profile. Only now is there a `results.json`.
     ///
     /// # Errors
-    /// [`Error::Write`].
+    /// [`Error::Write`], if anything but vectors and waves could not be written since the beginning.
     pub fn finish(
         mut self,
         tally: &Tally,
@@ -154,25 +229,57 @@ impl RunDirectory {
         end: End,
         timing: &Timing,
     ) -> Result<PathBuf, Error> {
-        self.write(format_args!(
+        let result = self.complete(tally, failures, end, timing);
+        for folder in [self.folder().to_owned(), self.folder().join(FAILURES)] {
+            remove_partial(&folder);
+        }
+        self.claim.release();
+        result
+    }
+
+    fn complete(
+        &mut self,
+        tally: &Tally,
+        failures: &[Group],
+        end: End,
+        timing: &Timing,
+    ) -> Result<PathBuf, Error> {
+        if let Some(lost) = self.lost.take() {
+            return Err(lost);
+        }
+        self.end_row()?;
+        let tail = format!(
             "\n],\n\"profiles\": {},\n\"totals\": {},\n\"failures\": {},\n\"ended\": {},\n\"passed\": {}\n}}\n",
             to_json(&tally.profiles),
             to_json(&tally.totals),
             to_json(failures),
             to_json(&end),
             tally.totals.passed() && end != End::Interrupted,
-        ))?;
-        self.file.flush().map_err(Error::write(self.folder.join(UNFINISHED)))?;
-        let timing_path = self.folder.join(TIMING);
-        let text = format!("{}\n", to_json(timing));
-        fs::write(&timing_path, text).map_err(Error::write(&timing_path))?;
-        let path = self.folder.join(RESULTS);
-        fs::rename(self.folder.join(UNFINISHED), &path).map_err(Error::write(&path))?;
+        );
+        self.write(&tail)?;
+        let partial = self.folder().join(PARTIAL);
+        self.file.sync_all().map_err(Error::write(&partial))?;
+        let times = self.folder().join(TIMING);
+        write_whole(&times, format!("{}\n", to_json(timing)).as_bytes(), Sync::Lazy)?;
+        let path = self.folder().join(RESULTS);
+        fs::rename(partial, &path).map_err(Error::write(&path))?;
+        sync_folder(self.folder());
         Ok(path)
     }
 
-    fn write(&mut self, text: std::fmt::Arguments<'_>) -> Result<(), Error> {
-        self.file.write_fmt(text).map_err(Error::write(self.folder.join(UNFINISHED)))
+    /// Writes text at once: a run that is killed loses nothing of it.
+    fn write(&mut self, text: &str) -> Result<(), Error> {
+        match self.file.write_all(text.as_bytes()) {
+            Ok(()) => {
+                self.length += text.len() as u64;
+                Ok(())
+            }
+            Err(error) => {
+                // What is left ends with a whole line.
+                let _ = self.file.set_len(self.length).and_then(|()| self.file.rewind());
+                Err(Error::write(self.folder().join(PARTIAL))(error))
+            }
+        }
     }
 }
 
@@ -181,21 +288,32 @@ fn to_json(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| format!("\"{error}\""))
 }
 
-/// A folder may be replaced if it is empty or a run directory.
-fn check_replaceable(folder: &Path) -> Result<(), Error> {
-    let refuse =
-        |message: &str| Err(Error::File { path: folder.to_owned(), message: message.to_owned() });
-    if !folder.exists() {
-        return Ok(());
-    }
-    let Ok(mut entries) = fs::read_dir(folder) else {
-        return refuse("is not a folder that can be read; choose another --out");
-    };
-    let is_results = |text: String| text.contains("\"format\": \"cosim-results\"");
-    let is_run = folder.join(UNFINISHED).exists()
-        || fs::read_to_string(folder.join(RESULTS)).is_ok_and(is_results);
-    if entries.next().is_some() && !is_run {
-        return refuse("holds something that is not a run; choose another --out");
-    }
-    Ok(())
+/// The JSON schema of `results.json`.
+pub fn results_schema() -> Value {
+    let mut generator = SchemaGenerator::default();
+    let mut of =
+        |schema: fn(&mut SchemaGenerator) -> schemars::Schema| schema(&mut generator).to_value();
+    let properties = json!({
+        "format": { "const": "cosim-results" },
+        "version": { "const": VERSION },
+        "run": of(SchemaGenerator::subschema_for::<Header>),
+        "cases": { "type": "array", "items": { "oneOf": [
+            of(SchemaGenerator::subschema_for::<Row>),
+            of(SchemaGenerator::subschema_for::<FailedCase<'static>>),
+        ] } },
+        "profiles": of(SchemaGenerator::subschema_for::<Vec<ProfileTally>>),
+        "totals": of(SchemaGenerator::subschema_for::<Totals>),
+        "failures": of(SchemaGenerator::subschema_for::<Vec<Group>>),
+        "ended": of(SchemaGenerator::subschema_for::<End>),
+        "passed": { "type": "boolean" },
+    });
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "results.json of a cosim run",
+        "type": "object",
+        "required": properties.as_object().map(|object| object.keys().collect::<Vec<_>>()),
+        "properties": properties,
+        "additionalProperties": false,
+        "$defs": generator.take_definitions(true),
+    })
 }

@@ -3,11 +3,12 @@
 use super::plan::Plan;
 use crate::engine::AnyBlock;
 use crate::harness::{Case, Outcome, Profile, Verdict};
+use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
 
 /// Cases by verdict, and what they did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
 pub struct Totals {
     /// Cases that ended.
     pub cases: u64,
@@ -56,7 +57,7 @@ impl Totals {
 }
 
 /// What a run adds up to in one profile.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, JsonSchema)]
 pub struct ProfileTally {
     /// The profile's name.
     pub profile: String,

@@ -2,6 +2,7 @@
 
 use assert_cmd::Command;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -89,4 +90,61 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// A case, as a reader of `docs/results.md` sees it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CaseResult {
+    pub verdict: String,
+    pub cycles: u64,
+    pub packets: u64,
+}
+
+/// Every case of a `results.json`, by name; failed ones under the name they give themselves.
+pub fn cases(results: &Value) -> BTreeMap<String, CaseResult> {
+    let run = &results["run"];
+    let texts = |name: &str| -> Vec<String> {
+        let list = run[name].as_array().expect("a list");
+        list.iter().map(|text| text.as_str().expect("a text").to_owned()).collect()
+    };
+    let (profiles, scenarios) = (texts("profiles"), texts("scenarios"));
+    let block = run["block"].as_str().expect("a block");
+    let shards = run["shard"].as_str().expect("a shard").split('/').nth(1).expect("I/N");
+    let step: usize = shards.parse().expect("a number");
+    let name = |place: usize| {
+        let (index, column) = (
+            place / (profiles.len() * scenarios.len()),
+            place % (profiles.len() * scenarios.len()),
+        );
+        let (profile, scenario) = (column / scenarios.len(), column % scenarios.len());
+        format!("{block}/{}/{}/{index}", profiles[profile], scenarios[scenario])
+    };
+    let number = |value: &Value| value.as_u64().expect("a number");
+    let mut cases = BTreeMap::new();
+    for entry in results["cases"].as_array().expect("cases") {
+        if let Some(verdict) = entry["verdict"].as_str() {
+            let place = number(&entry["place"]) as usize;
+            assert_eq!(entry["name"], name(place), "name and place agree");
+            let (cycles, packets) = (number(&entry["cycles"]), number(&entry["packets"]));
+            let result = CaseResult { verdict: verdict.to_owned(), cycles, packets };
+            assert!(cases.insert(name(place), result).is_none(), "{entry} is there twice");
+            continue;
+        }
+        let from = number(&entry["from"]) as usize;
+        let [cycles, packets] =
+            ["cycles", "packets"].map(|name| entry[name].as_array().expect("a list"));
+        assert_eq!(cycles.len(), packets.len());
+        for (at, (cycles, packets)) in cycles.iter().zip(packets).enumerate() {
+            let verdict = "match".to_owned();
+            let result = CaseResult { verdict, cycles: number(cycles), packets: number(packets) };
+            let name = name(from + at * step);
+            assert!(cases.insert(name, result).is_none(), "{entry} is there twice");
+        }
+    }
+    cases
+}
+
+/// The program in a folder of its own, for what is written where it stands.
+pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
+    cosim().current_dir(folder).args(arguments).output().expect("the program runs")
 }

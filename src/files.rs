@@ -1,0 +1,144 @@
+//! Files that are whole or not there.
+//!
+//! A file is written under another name in the folder it belongs to, and renamed when it is whole. What a
+//! killed program leaves behind is called `.cosim-….partial` and is never taken for a result.
+
+use crate::error::Error;
+use std::fs::{self, File, OpenOptions, Permissions};
+use std::io::Write;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use tempfile::{Builder, NamedTempFile};
+
+/// How the name of a file begins that is not whole yet.
+pub const PARTIAL_PREFIX: &str = ".cosim-";
+/// The ending of a file that is not whole yet; the ending of its format may follow.
+pub const PARTIAL: &str = "partial";
+
+/// Whether the system has been told to put a file on disk before it gets its name.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Sync {
+    /// It is on disk: errors that the system would tell later are told now.
+    OnDisk,
+    /// The system writes it when it likes.
+    Lazy,
+}
+
+/// Writes a file: afterwards it is whole, or what was there before is.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn write_whole(path: &Path, content: &[u8], sync: Sync) -> Result<(), Error> {
+    let target = target(path);
+    if is_special(&target) {
+        let mut file = OpenOptions::new().write(true).open(&target).map_err(Error::write(path))?;
+        return file.write_all(content).map_err(Error::write(path));
+    }
+    let mut file = partial(&target, "").map_err(Error::write(path))?;
+    let written = file.write_all(content).and_then(|()| match sync {
+        Sync::OnDisk => file.as_file().sync_all(),
+        Sync::Lazy => Ok(()),
+    });
+    written.map_err(Error::write(path))?;
+    file.persist(&target).map_err(|error| Error::write(path)(error.error))?;
+    Ok(())
+}
+
+/// Lets `write` make the file `path` under another name with the same ending, and renames it if that went
+/// well. For writers that open files themselves.
+///
+/// # Errors
+/// What `write` returns, [`Error::Write`] if the file cannot be made or renamed.
+pub fn make_whole<T>(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let target = target(path);
+    if is_special(&target) {
+        return write(&target);
+    }
+    let ending = target.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
+    let file = partial(&target, &ending.unwrap_or_default()).map_err(Error::write(path))?;
+    let file = file.into_temp_path();
+    let result = write(&file)?;
+    file.persist(&target).map_err(|error| Error::write(path)(error.error))?;
+    Ok(result)
+}
+
+/// Puts a folder's names on disk. Not every system can; a name is only lost with the machine.
+pub fn sync_folder(folder: &Path) {
+    let _ = File::open(folder).and_then(|folder| folder.sync_all());
+}
+
+/// A link is written through, not replaced.
+fn target(path: &Path) -> PathBuf {
+    fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())
+}
+
+/// Whether it is a device or a pipe, which has no content to be kept.
+fn is_special(path: &Path) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
+fn partial(target: &Path, ending: &str) -> std::io::Result<NamedTempFile> {
+    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
+    Builder::new()
+        .prefix(PARTIAL_PREFIX)
+        .suffix(&format!(".{PARTIAL}{ending}"))
+        // As for any new file, the umask takes away from this.
+        .permissions(Permissions::from_mode(0o666))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn names(folder: &Path) -> Vec<String> {
+        let entries = fs::read_dir(folder).unwrap();
+        entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_file_is_replaced_as_a_whole_and_leaves_no_other() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.json");
+        for content in ["first", "second"] {
+            write_whole(&path, content.as_bytes(), Sync::OnDisk).unwrap();
+            assert_eq!(fs::read_to_string(&path).unwrap(), content);
+        }
+        assert_eq!(names(folder.path()), ["a.json"]);
+    }
+
+    #[test]
+    fn a_writer_that_fails_leaves_what_was_there() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.fst");
+        fs::write(&path, "before").unwrap();
+        let result: Result<(), Error> = make_whole(&path, |partial| {
+            assert_eq!(partial.extension().unwrap(), "fst");
+            fs::write(partial, "half").unwrap();
+            Err(Error::Environment("no more".to_owned()))
+        });
+        assert!(result.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+        assert_eq!(names(folder.path()), ["a.fst"]);
+    }
+
+    #[test]
+    fn a_link_stays_a_link() {
+        let folder = TempDir::new().unwrap();
+        let [file, link] = ["file", "link"].map(|name| folder.path().join(name));
+        fs::write(&file, "before").unwrap();
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        write_whole(&link, b"after", Sync::Lazy).unwrap();
+        assert_eq!(fs::read_to_string(&file).unwrap(), "after");
+        assert!(link.is_symlink());
+    }
+
+    #[test]
+    fn a_full_device_is_an_error() {
+        assert!(write_whole(Path::new("/dev/full"), b"x", Sync::Lazy).is_err());
+    }
+}
