@@ -139,13 +139,13 @@ fn a_trace_is_whole_after_an_interruption() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // Interrupted once the trace has begun to grow.
-    for _ in 0..600 {
-        std::thread::sleep(Duration::from_millis(100));
-        if trace.metadata().is_ok_and(|metadata| metadata.len() > 1_000_000) {
-            break;
-        }
+    // Interrupted once the trace has begun to grow; until it is whole it has another name.
+    let has_begun = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() > 1_000_000);
+    while !files(folder.path(), "vcd").iter().any(has_begun) && child.try_wait().unwrap().is_none()
+    {
+        std::thread::sleep(Duration::from_millis(20));
     }
+    assert!(!trace.exists());
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let mut wave = read(&trace).unwrap();
