@@ -8,8 +8,8 @@
 
 module PcieAckNak #(
   parameter       REPLAY_DEPTH   = 16,    // A: replay buffer entries, a power of two, 2 to 2048
-  parameter       REPLAY_LIMIT   = 64,    // A: cycles until everything is sent again, 2 or more
-  parameter       ACKNAK_LATENCY = 16,    // B: cycles from a good TLP to its Ack, 2 or more
+  parameter       REPLAY_LIMIT   = 64,    // A: cycles until everything is sent again, 2 to 65535
+  parameter       ACKNAK_LATENCY = 16,    // B: cycles from a good TLP to its Ack, 2 to 65535
   parameter [7:0] FIXES          = 8'h00  // B: bit n switches fix Fn on; 8'h00 is S3 to the letter
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------

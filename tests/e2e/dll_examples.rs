@@ -289,7 +289,9 @@ fn example(name: &str, tell: impl Fn(&mut Story<'_>)) {
     let file = VectorFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
     let vector = file.parse::<Dll>().unwrap_or_else(|error| panic!("{error}"));
     let Stimulus::Traffic(traffic) = &vector.stimulus else { panic!("{name} is no traffic") };
-    for profile in Profile::parse(&vector.fixes, Dll::PROFILES).expect("known fixes") {
+    let named = Profile::parse(&vector.fixes, Dll::PROFILES).expect("known fixes");
+    let profiles = Profile::with_overrides(&named, &vector.parameters, Dll::PROFILES);
+    for profile in profiles.expect("legal parameters") {
         let who = format!("{name}, {}", profile.name);
         let cycles = run(&who, traffic, &profile.parameters);
         for side in [Side::Golden, Side::Rtl] {

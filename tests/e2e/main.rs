@@ -10,6 +10,7 @@ mod common;
 mod corpus;
 mod dll_examples;
 mod given_rtl;
+mod parameters;
 mod regression;
 mod results;
 mod rtl;

@@ -5,15 +5,16 @@
 
 use super::Dll;
 use super::link::{CAPACITY, Fates, Lane};
+use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
-use super::rules::{ACKNAK_LATENCY, REPLAY_LIMIT};
 use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
 use crate::harness::{self, Noise, Parameters, Reset, ResetTimer};
 
-/// Idle cycles at the end, in which nothing more may happen: enough for an Ack that is owed.
-const DRAIN: u32 = ACKNAK_LATENCY + 8;
-/// Cycles after a duplicate in which B would have answered, if it did.
-const SILENCE: u32 = ACKNAK_LATENCY + 4;
+/// Idle cycles at the end beyond those after which an Ack is owed; nothing more may happen in them.
+const DRAIN: u64 = 8;
+/// Cycles after a duplicate, beyond those after which an Ack is owed, in which B would have answered, if
+/// it did.
+const SILENCE: u64 = 4;
 /// Cycles without progress beyond what the traffic explains.
 const SLACK: u64 = 64;
 /// Replays and answers that can follow one another without progress once the lists are used up.
@@ -31,7 +32,10 @@ pub struct Environment<'a> {
     nak_fates: Fates<'a, DllpDamage>,
     reset: ResetTimer,
     silence: Silence,
-    drained: u32,
+    /// A replay may end before it comes to what B wants: B is then silent although A has it.
+    replays_may_not_end: bool,
+    drain: u64,
+    drained: u64,
     ackd_seq: u64,
     progress: u64,
     patience: u64,
@@ -136,7 +140,9 @@ impl<'a> Source<'a> {
 #[derive(Debug, Clone, Default)]
 struct Silence {
     /// Cycles since a duplicate came that B has not answered.
-    cycles: Option<u32>,
+    cycles: Option<u64>,
+    /// So many leave no doubt.
+    certain_after: u64,
 }
 
 impl Silence {
@@ -152,7 +158,7 @@ impl Silence {
 
     #[inline]
     fn is_certain(&self) -> bool {
-        self.cycles.is_some_and(|cycles| cycles > SILENCE)
+        self.cycles.is_some_and(|cycles| cycles > self.certain_after)
     }
 }
 
@@ -165,7 +171,7 @@ fn longest_delay<Damage>(fates: &[Fate<Damage>]) -> u64 {
 
 /// Cycles without progress that a traffic explains.
 #[inline]
-fn patience(traffic: &Traffic) -> u64 {
+fn patience(traffic: &Traffic, parameters: &Parameters) -> u64 {
     let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
     let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.total());
     let reset = traffic.tlps.iter().filter_map(reset).max();
@@ -173,15 +179,26 @@ fn patience(traffic: &Traffic) -> u64 {
     let stalls = stalls.map(|stalls| stalls.iter().map(|stall| stall.get()).max());
     let waits = [gap, reset, stalls[0], stalls[1]];
     let waits: u64 = waits.into_iter().flatten().sum();
+    SLACK + waits + ROUNDS * round(traffic, parameters) + 2 * CAPACITY as u64
+}
+
+/// Cycles from a transmission to the one that answers it or repeats it, at most, on a link that is ready.
+fn round(traffic: &Traffic, parameters: &Parameters) -> u64 {
     let tlps = traffic.tlp_delay.get().max(longest_delay(&traffic.tlp_link));
     let naks = longest_delay(&traffic.nak_link);
     let dllps = traffic.dllp_delay.get().max(longest_delay(&traffic.ack_link)).max(naks);
-    let round = u64::from(REPLAY_LIMIT + ACKNAK_LATENCY) + tlps + dllps;
-    SLACK + waits + ROUNDS * round + 2 * CAPACITY as u64
+    parameters.get(REPLAY_LIMIT) + parameters.get(ACKNAK_LATENCY) + tlps + dllps
 }
 
 impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
-    fn new(traffic: &'a Traffic, _: &Parameters) -> Self {
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        let latency = parameters.get(ACKNAK_LATENCY);
+        let replays_may_not_end = !replays_end(parameters);
+        // Where A has what B wants, only many replays in a row show that it never comes.
+        let certain_after = match replays_may_not_end {
+            true => 2 * round(traffic, parameters) + 2 * CAPACITY as u64,
+            false => latency + SILENCE,
+        };
         Self {
             noise: Noise::new(traffic.noise.get()),
             source: Source::new(&traffic.tlps),
@@ -191,11 +208,13 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
             ack_fates: Fates::new(&traffic.ack_link),
             nak_fates: Fates::new(&traffic.nak_link),
             reset: ResetTimer::default(),
-            silence: Silence::default(),
+            silence: Silence { cycles: None, certain_after },
+            replays_may_not_end,
+            drain: latency + DRAIN,
             drained: 0,
             ackd_seq: 0,
             progress: 0,
-            patience: patience(traffic),
+            patience: patience(traffic, parameters),
         }
     }
 
@@ -255,21 +274,26 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
             // The link is reset with the devices.
             self.tlps.flush();
             self.dllps.flush();
-            self.silence = Silence::default();
+            self.silence.cycles = None;
             self.reset.clock();
             return;
         }
         let a_has = outputs.a_next_seq != outputs.b_next_rcv_seq;
         let gets_more = high(outputs.a_tlp_ready) && !self.source.is_used_up();
+        let never_comes = match self.replays_may_not_end {
+            // A link that still loses or stalls may yet let a replay go further.
+            true => self.tlps.is_steady() && self.tlp_fates.is_used_up(),
+            false => !a_has && !gets_more,
+        };
         let stuck = high(outputs.b_nak_scheduled)
-            && !a_has
-            && !gets_more
+            && never_comes
             && self.reset.is_over()
             && !high(outputs.b_dllp_valid)
             && self.dllps.is_empty();
         let unacknowledged = outputs.a_next_seq.get() != (outputs.a_ackd_seq.get() + 1) % 4096;
         let duplicate = high(inputs.b_link_valid) && high(inputs.b_link_crc_ok);
-        self.silence.clock(stuck && unacknowledged, duplicate);
+        let wanted = high(inputs.b_link_valid) && inputs.b_link_seq == outputs.b_next_rcv_seq;
+        self.silence.clock(stuck && unacknowledged && !wanted, duplicate);
 
         let idle = self.source.is_used_up()
             && !unacknowledged
@@ -303,7 +327,7 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
 
     #[inline]
     fn finished(&self) -> bool {
-        self.reset.is_over() && (self.drained >= DRAIN || self.silence.is_certain())
+        self.reset.is_over() && (self.drained >= self.drain || self.silence.is_certain())
     }
 
     #[inline]

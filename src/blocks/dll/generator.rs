@@ -1,8 +1,9 @@
 //! The constrained-random generator of traffic and of the link's mishaps.
 
+use super::parameters::ACKNAK_LATENCY;
 use super::scenarios::{Mishaps, Weights};
 use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
-use crate::harness::{CaseRng, Draw, Percent, Reset, Span};
+use crate::harness::{CaseRng, Draw, Parameters, Percent, Reset, Span};
 use crate::value::Uint;
 use rand::RngExt;
 
@@ -11,11 +12,19 @@ const RESET_WITHIN: u64 = 60;
 
 /// Share of spoiled TLPs, in percent, from which on most of a case is replays.
 const HEAVY: u64 = 25;
-/// TLPs that one Ack answers on an untroubled link.
-const TLPS_PER_ACK: u64 = 16;
+/// ACKNAK_LATENCY by default, for which the lists' lengths below were found.
+const USUAL_LATENCY: u64 = 16;
 
-/// Draws traffic of `packets` packets; every traffic is legal under every mask.
-pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
+/// Draws traffic of `packets` packets; every traffic is legal with all parameters.
+pub fn traffic(
+    weights: &Weights,
+    parameters: &Parameters,
+    packets: u32,
+    rng: &mut CaseRng,
+) -> Traffic {
+    // One Ack answers what comes in so many cycles.
+    let latency = parameters.get(ACKNAK_LATENCY);
+    let acks_per_usual_one = USUAL_LATENCY.div_ceil(latency);
     let mut generator = Generator { weights, rng };
     let noise = generator.rng.bits();
     let untroubled = generator.untroubled();
@@ -24,11 +33,11 @@ pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
     let total: u64 = rest.iter().map(Tlps::count).sum();
     // About as many as the case will need, replays included; what comes after them passes.
     let (sent, answers) = match weights.tlps.spoiled() {
-        HEAVY.. => (9 * total, 2 * total + 16),
-        _ => (total + total / 2, total / 2 + 16),
+        HEAVY.. => (9 * total, 2 * total * acks_per_usual_one + 16),
+        _ => (total + total / 2, total * acks_per_usual_one / 2 + 16),
     };
     let tlps_before = untroubled.as_ref().map_or(0, Tlps::count);
-    let acks_before = tlps_before / TLPS_PER_ACK;
+    let acks_before = tlps_before / latency;
     let tlp_link = generator.fates(tlps_before, sent, &weights.tlps, |generator| TlpDamage {
         seq: generator.flips(),
         data: generator.flips(),
@@ -165,15 +174,16 @@ fn is_same<Damage: PartialEq>(fate: &Fate<Damage>, single: &Fate<Damage>) -> boo
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenarios;
     use super::super::stimulus::check;
+    use super::super::{Dll, scenarios};
     use super::*;
     use rand::SeedableRng;
 
     fn draw(scenario: &str, seed: u64) -> Traffic {
+        let parameters = Parameters::of::<Dll>(0);
         let scenarios = scenarios::built_in();
         let scenario = scenarios.iter().find(|known| known.name == scenario).unwrap();
-        traffic(&scenario.weights, 64, &mut CaseRng::seed_from_u64(seed))
+        traffic(&scenario.weights, &parameters, 64, &mut CaseRng::seed_from_u64(seed))
     }
 
     #[test]

@@ -4,10 +4,11 @@
 //! is what one edge does with its registers and the pins before the edge.
 
 use super::Dll;
+use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rtl::{Bits1, Bits2, Bits12, Bits32, Inputs, Outputs};
 use super::rules::{
-    A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, ACKNAK_LATENCY, B1,
-    B2, B3, B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, B14, F0, REPLAY_DEPTH, REPLAY_LIMIT, fix,
+    A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, B1, B2, B3, B4, B5,
+    B6, B7, B8, B9, B10, B11, B12, B13, B14, F0, fix,
 };
 use crate::harness::{self, Parameters, RuleSet};
 
@@ -17,9 +18,20 @@ const HALF: u16 = 2048;
 /// The model's registers.
 #[derive(Debug, Clone)]
 pub struct Golden {
-    fixes: u8,
+    built_as: BuiltAs,
     a: DeviceA,
+    /// Payloads by the low bits of their sequence numbers; as many as the buffer has entries.
+    replay_mem: Box<[u32]>,
     b: DeviceB,
+}
+
+/// What the parameters say.
+#[derive(Debug, Clone, Copy)]
+struct BuiltAs {
+    replay_depth: u16,
+    replay_limit: u32,
+    acknak_latency: u32,
+    f0_on: bool,
 }
 
 /// Registers of device A, named as in the specification, section 4.
@@ -37,7 +49,6 @@ struct DeviceA {
     link_data: u32,
     retrain: bool,
     dl_error: bool,
-    replay_mem: [u32; REPLAY_DEPTH as usize],
 }
 
 /// Registers of device B, named as in the specification, section 6.
@@ -72,10 +83,11 @@ const fn before(x: u16) -> u16 {
     x.wrapping_sub(1) & 0xfff
 }
 
-/// The entry of the replay buffer of a sequence number.
+/// The entry of the replay buffer of a sequence number. The depth is a power of two.
 #[inline]
-const fn entry(seq: u16) -> usize {
-    (seq % REPLAY_DEPTH) as usize
+fn entry(replay_mem: &mut [u32], seq: u16) -> &mut u32 {
+    let last = replay_mem.len() - 1;
+    &mut replay_mem[usize::from(seq) & last]
 }
 
 #[inline]
@@ -112,7 +124,6 @@ impl DeviceA {
         link_data: 0,
         retrain: false,
         dl_error: false,
-        replay_mem: [0; REPLAY_DEPTH as usize],
     };
 
     /// Some entry that was sent is to be sent again.
@@ -122,7 +133,7 @@ impl DeviceA {
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+    fn clock(&mut self, inputs: &Inputs, built_as: BuiltAs, replay_mem: &mut [u32]) -> RuleSet {
         let n = seq(inputs.a_dllp_seq);
         let arrives = high(inputs.a_dllp_valid);
         let good = arrives && high(inputs.a_dllp_crc_ok);
@@ -140,7 +151,7 @@ impl DeviceA {
         let a7 = good && !in_range;
         let a8 = arrives && !good;
         let answered = a3 || a4 || a5;
-        let a9 = unacknowledged && self.replay_timer == REPLAY_LIMIT - 1 && !answered;
+        let a9 = unacknowledged && self.replay_timer == built_as.replay_limit - 1 && !answered;
         let rewind = a4 || a5 || a9;
         let a10 = rewind && self.replay_num == 3;
         let a13 = self.link_valid && !high(inputs.a_link_ready);
@@ -152,7 +163,7 @@ impl DeviceA {
         let next_seq = if a1 { after(self.next_seq) } else { self.next_seq };
         let ackd_seq = if a3 || a4 { n } else { self.ackd_seq };
         let held = dist(next_seq, ackd_seq);
-        let a11 = held > REPLAY_DEPTH || held >= HALF;
+        let a11 = held > built_as.replay_depth || held >= HALF;
 
         if a2 && self.link_seq == after(self.last_sent_seq) {
             self.last_sent_seq = self.link_seq;
@@ -160,10 +171,10 @@ impl DeviceA {
         // The entry is read before the new TLP is written; they are never the same one.
         if a12 {
             self.link_seq = self.send_seq;
-            self.link_data = self.replay_mem[entry(self.send_seq)];
+            self.link_data = *entry(replay_mem, self.send_seq);
         }
         if a1 {
-            self.replay_mem[entry(self.next_seq)] = inputs.a_tlp_data.get() as u32;
+            *entry(replay_mem, self.next_seq) = inputs.a_tlp_data.get() as u32;
         }
         self.send_seq = match () {
             () if a4 || a5 || a14 => after(n),
@@ -218,7 +229,7 @@ impl DeviceB {
     };
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs, f0_on: bool) -> RuleSet {
+    fn clock(&mut self, inputs: &Inputs, built_as: BuiltAs) -> RuleSet {
         let arrives = high(inputs.b_link_valid);
         let good = arrives && high(inputs.b_link_crc_ok);
         let ahead_by = dist(seq(inputs.b_link_seq), self.next_rcv_seq);
@@ -229,14 +240,15 @@ impl DeviceB {
         let silent = self.nak_scheduled;
 
         let b1 = wanted;
-        let b2 = duplicate && silent && !f0_on;
-        let f0 = duplicate && silent && f0_on;
+        let b2 = duplicate && silent && !built_as.f0_on;
+        let f0 = duplicate && silent && built_as.f0_on;
         let b3 = duplicate && !silent;
         let b4 = bad && !silent;
         let b5 = ahead && !silent;
         let b6 = (bad || ahead) && silent;
         let nak_due = b4 || b5;
-        let b7 = self.acknak_timer_on && self.acknak_timer == ACKNAK_LATENCY - 1 && !nak_due;
+        let b7 =
+            self.acknak_timer_on && self.acknak_timer == built_as.acknak_latency - 1 && !nak_due;
         let b13 = self.acknak_timer_on && !nak_due && !b7;
         let due = nak_due || b7;
         let waits = self.dllp_valid && !high(inputs.b_dllp_ready);
@@ -289,7 +301,14 @@ impl DeviceB {
 
 impl harness::Golden<Dll> for Golden {
     fn new(parameters: &Parameters) -> Self {
-        Self { fixes: parameters.fixes(), a: DeviceA::RESET, b: DeviceB::RESET }
+        let built_as = BuiltAs {
+            replay_depth: parameters.get(REPLAY_DEPTH) as u16,
+            replay_limit: parameters.get(REPLAY_LIMIT) as u32,
+            acknak_latency: parameters.get(ACKNAK_LATENCY) as u32,
+            f0_on: parameters.fixes() & fix(0) != 0,
+        };
+        let replay_mem = vec![0; usize::from(built_as.replay_depth)].into_boxed_slice();
+        Self { built_as, a: DeviceA::RESET, replay_mem, b: DeviceB::RESET }
     }
 
     #[inline]
@@ -325,10 +344,12 @@ impl harness::Golden<Dll> for Golden {
     #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
         if high(inputs.rst) {
-            *self = Self { fixes: self.fixes, a: DeviceA::RESET, b: DeviceB::RESET };
+            // The buffer has no reset: an entry is written before it is read.
+            (self.a, self.b) = (DeviceA::RESET, DeviceB::RESET);
             return A17.with(B14);
         }
-        self.a.clock(inputs).with(self.b.clock(inputs, self.fixes & fix(0) != 0))
+        let a = self.a.clock(inputs, self.built_as, &mut self.replay_mem);
+        a.with(self.b.clock(inputs, self.built_as))
     }
 
     #[inline]

@@ -22,6 +22,11 @@ impl<'a, Damage> Fates<'a, Damage> {
         Self { rest: list, used: 0 }
     }
 
+    /// Whether all that comes passes.
+    pub fn is_used_up(&self) -> bool {
+        self.rest.is_empty()
+    }
+
     /// The fate of the next transmission; `None`: it passes.
     pub fn take(&mut self) -> Option<&'a Fate<Damage>> {
         let fate = self.rest.first()?;
@@ -93,6 +98,12 @@ impl<'a, Item: Copy> Lane<'a, Item> {
     #[inline]
     pub fn is_empty(&self) -> bool {
         self.arrivals == 0
+    }
+
+    /// Whether nothing waits any more to be taken.
+    #[inline]
+    pub fn is_steady(&self) -> bool {
+        self.stalls.is_empty() && self.stall == 0
     }
 
     /// Entries of the lists used so far.

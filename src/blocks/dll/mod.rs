@@ -7,6 +7,7 @@ mod environment;
 mod generator;
 mod golden;
 mod link;
+pub mod parameters;
 pub mod rules;
 pub mod scenarios;
 mod scoreboard;
@@ -18,7 +19,9 @@ pub mod rtl {
     include!(concat!(env!("OUT_DIR"), "/dll.rs"));
 }
 
-use crate::harness::{Block, CaseRng, LinkedRtl, Objection, Parameters, Rule, Scenario, Stimulus};
+use crate::harness::{
+    Block, CaseRng, LinkedRtl, Objection, Parameter, Parameters, Profile, Rule, Scenario, Stimulus,
+};
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
@@ -31,6 +34,8 @@ impl Block for Dll {
     const NAME: &'static str = "dll";
     const TITLE: &'static str = "PcieAckNak, Ack/Nak and replay of a PCIe data link layer";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
+    const PROFILES: &'static [Profile] = &parameters::PROFILES;
     const RULES: &'static [Rule] = &rules::RULES;
     const COUNTERS: &'static [&'static str] = scoreboard::COUNTERS;
 
@@ -57,7 +62,7 @@ impl Block for Dll {
         rng: &mut CaseRng,
     ) -> Stimulus<Self> {
         match weights.raw_cycles_per_packet.get() as u32 {
-            0 => Stimulus::Traffic(generator::traffic(weights, packets, rng)),
+            0 => Stimulus::Traffic(generator::traffic(weights, parameters, packets, rng)),
             cycles => Stimulus::Cycles(chaos::cycles(cycles * packets, parameters, rng)),
         }
     }

@@ -5,13 +5,6 @@
 
 use crate::harness::{Rule, RuleSet};
 
-/// Entries of the replay buffer.
-pub const REPLAY_DEPTH: u16 = 16;
-/// Cycles until A sends everything again.
-pub const REPLAY_LIMIT: u32 = 64;
-/// Cycles from a good TLP to its Ack.
-pub const ACKNAK_LATENCY: u32 = 16;
-
 /// Bit n of the mask of fixes.
 pub const fn fix(n: u32) -> u8 {
     1 << n

@@ -8,6 +8,7 @@ mod device_a;
 mod device_b;
 
 use super::Dll;
+use super::parameters;
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{Fate, Traffic};
 use crate::harness::{self, Parameters, Violation};
@@ -58,8 +59,10 @@ const COMPLETE: &str = "complete";
 const NUMBERS: u64 = 4096;
 /// Cycles without progress that random loss explains (specification, section 10).
 const PROGRESS_WITHIN: u64 = 20_000;
-/// Cycles that a spoiled transmission costs at most: both timers, and the way there and back.
-const ROUND: u64 = 64 + 16 + 2 * 512;
+/// The same for each cycle of both timers, where these are long.
+const PROGRESS_PER_TIMER_CYCLE: u64 = 250;
+/// Cycles of the way there and back at most.
+const WAYS: u64 = 2 * 512;
 
 /// What the scoreboard counts without judging.
 pub const COUNTERS: &[&str] = &[
@@ -82,6 +85,8 @@ pub const COUNTERS: &[&str] = &[
 pub struct Scoreboard {
     /// F0: B answers duplicates while a Nak is out.
     answers_duplicates: bool,
+    /// Replays come to the buffer's end before the timer expires, if the link is ready.
+    replays_end: bool,
     /// TLPs the traffic offers.
     offered: u64,
     /// Cycles without progress that the traffic explains.
@@ -141,7 +146,7 @@ fn number(seq: u64, low: u64) -> u64 {
 }
 
 /// Cycles without progress that a traffic explains beyond random loss.
-fn explained(traffic: &Traffic) -> u64 {
+fn explained(traffic: &Traffic, timers: u64) -> u64 {
     fn spoiled<Damage>(fates: &[Fate<Damage>]) -> u64 {
         let spoiling = fates.iter().filter(|fate| fate.spoils());
         spoiling.map(Fate::count).sum()
@@ -150,7 +155,7 @@ fn explained(traffic: &Traffic) -> u64 {
     let stalls: u64 = stalls.map(|stall| stall.get()).sum();
     let links = [spoiled(&traffic.ack_link), spoiled(&traffic.nak_link)];
     let spoiled = spoiled(&traffic.tlp_link) + links[0] + links[1];
-    stalls + spoiled * ROUND
+    stalls + spoiled * (timers + WAYS)
 }
 
 impl Scoreboard {
@@ -159,7 +164,9 @@ impl Scoreboard {
     fn observe_progress(&mut self, progress_before: u64) -> Result<(), Violation> {
         let Self { a, b, .. } = self;
         let unacknowledged = a.taken > a.acknowledged;
-        let awaited = b.delivered < a.taken || unacknowledged && self.answers_duplicates;
+        let delivers = self.replays_end || self.answers_duplicates;
+        let awaited =
+            b.delivered < a.taken && delivers || unacknowledged && self.answers_duplicates;
         let goes_on = a.acknowledged + b.delivered > progress_before;
         self.idle_cycles = if awaited && !goes_on { self.idle_cycles + 1 } else { 0 };
         if self.idle_cycles > self.patience {
@@ -178,21 +185,31 @@ impl Scoreboard {
         let Self { a, b, .. } = self;
         let gets_more = a.is_ready && self.taken_before + a.taken < self.offered;
         let heard_nothing = b.nak_was_dropped || b.handed_over > a.acknowledged;
-        let unacknowledged = b.delivered == a.taken && a.acknowledged < a.taken;
-        b.nak_scheduled && heard_nothing && unacknowledged && !gets_more
+        let unacknowledged = a.acknowledged < a.taken;
+        // Where replays do not end, B may also wait for what A has and never comes to.
+        let never_comes = b.delivered == a.taken && !gets_more || !self.replays_end;
+        b.nak_scheduled && heard_nothing && unacknowledged && never_comes
     }
 }
 
 impl harness::Scoreboard<'_, Dll> for Scoreboard {
     fn new(traffic: &Traffic, parameters: &Parameters) -> Self {
+        let depth = parameters.get(parameters::REPLAY_DEPTH);
+        // Half the sequence numbers can never be unacknowledged.
+        let entries = depth.min(NUMBERS / 2 - 1);
+        let limit = parameters.get(parameters::REPLAY_LIMIT);
+        let latency = parameters.get(parameters::ACKNAK_LATENCY);
+        let timers = limit + latency;
         Self {
             answers_duplicates: parameters.fixes() & 0x01 != 0,
+            replays_end: parameters::replays_end(parameters),
             offered: traffic.total(),
-            patience: PROGRESS_WITHIN + explained(traffic),
+            patience: PROGRESS_WITHIN.max(PROGRESS_PER_TIMER_CYCLE * timers)
+                + explained(traffic, timers),
             idle_cycles: 0,
             taken_before: 0,
-            a: DeviceA::default(),
-            b: DeviceB::default(),
+            a: DeviceA::new(entries, limit as u32),
+            b: DeviceB::new(latency as u32),
             payloads: Payloads(Box::new([0; NUMBERS as usize])),
             counts: Counts::default(),
         }
@@ -204,7 +221,8 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
         if high(inputs.rst) {
             counts.lost_to_resets += a.taken - b.delivered;
             self.taken_before += a.taken;
-            (self.a, self.b, self.idle_cycles) = Default::default();
+            (self.a, self.b) = (a.after_reset(), b.after_reset());
+            self.idle_cycles = 0;
             return Ok(());
         }
         let progress = a.acknowledged + b.delivered;
@@ -221,12 +239,12 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
             Err(Violation::new(COMPLETE, message))
         };
         let (taken, delivered) = (self.a.taken, self.b.delivered);
-        if delivered < taken {
-            return object("taken were delivered", delivered, taken);
-        }
         if !self.answers_duplicates && self.is_stalled() {
             self.counts.stalled += 1;
             return Ok(());
+        }
+        if delivered < taken {
+            return object("taken were delivered", delivered, taken);
         }
         let taken_ever = self.taken_before + taken;
         if taken_ever < self.offered {

@@ -136,7 +136,8 @@ fn delays_are_counted_from_the_cycle_after_the_handshake() {
     // Ack visible 17 cycles after the TLP; 5 cycles later it is there, which ends the case.
     assert_eq!(story.answered, [story.arrived[0].0 + 17]);
     assert_eq!(story.answers, [(false, 0, true)]);
-    assert_eq!(story.cycles, story.answered[0] + 5 + 1 + u64::from(DRAIN));
+    // Then it drains: ACKNAK_LATENCY and 8 more cycles.
+    assert_eq!(story.cycles, story.answered[0] + 5 + 1 + 16 + 8);
 }
 
 #[test]

@@ -8,16 +8,16 @@ use super::{
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use crate::harness::Violation;
 
-/// TLPs that the replay buffer holds.
-const ENTRIES: u64 = 16;
-/// Cycles without progress after which A sends everything again.
-const TIMEOUT_AFTER: u32 = 64;
-/// Cycles within which the oldest TLP is handed to the link again: the timeout, its rewind, a beat of
+/// Cycles after a timeout within which the oldest TLP is handed to the link again: its rewind, a beat of
 /// the replay that was on offer, and the cycles in which a rewind and a load are seen.
-const RESENT_WITHIN: u32 = TIMEOUT_AFTER + 8;
+const RESENT_WITHIN: u32 = 8;
 
 #[derive(Debug, Clone, Default)]
 pub struct DeviceA {
+    /// TLPs that the replay buffer holds.
+    entries: u64,
+    /// Cycles without progress after which A sends everything again.
+    timeout_after: u32,
     pub taken: u64,
     pub acknowledged: u64,
     pub is_ready: bool,
@@ -55,6 +55,14 @@ struct Asked {
 }
 
 impl DeviceA {
+    pub fn new(entries: u64, timeout_after: u32) -> Self {
+        Self { entries, timeout_after, ..Self::default() }
+    }
+
+    pub fn after_reset(&self) -> Self {
+        Self::new(self.entries, self.timeout_after)
+    }
+
     #[inline]
     pub fn observe(
         &mut self,
@@ -108,7 +116,7 @@ impl DeviceA {
         }
         let held = self.taken - self.acknowledged;
         self.is_ready = high(outputs.a_tlp_ready);
-        if self.is_ready != (self.awake && held < ENTRIES) {
+        if self.is_ready != (self.awake && held < self.entries) {
             let message = format!(
                 "a_tlp_ready is {}, the buffer holds {held} TLPs after TLP {}",
                 outputs.a_tlp_ready.get(),
@@ -154,7 +162,8 @@ impl DeviceA {
         let seen = outputs.a_replay_num.get();
         let nothing_happened = !asked.nak && !asked.timeout && asked.frees.is_none();
         if asked.timeout && seen == before % 4 {
-            let message = format!("no timeout {TIMEOUT_AFTER} cycles after the timer's start");
+            let message =
+                format!("no timeout {} cycles after the timer's start", self.timeout_after);
             return Violation::new(TIMEOUT, message);
         }
         if nothing_happened && seen == (before + 1) % 4 {
@@ -267,7 +276,7 @@ impl DeviceA {
     fn run_timer(&mut self, sent: u64) {
         let restarts = self.asked.nak || self.asked.frees.is_some();
         self.timer = if restarts || sent == self.acknowledged { 0 } else { self.timer + 1 };
-        self.asked.timeout = self.timer == TIMEOUT_AFTER;
+        self.asked.timeout = self.timer == self.timeout_after;
         if self.asked.timeout {
             self.timer = 0;
         }
@@ -277,9 +286,10 @@ impl DeviceA {
     fn observe_resending(&mut self) -> Result<(), Violation> {
         let unacknowledged = self.taken > self.acknowledged;
         self.unsent_cycles = if unacknowledged { self.unsent_cycles + 1 } else { 0 };
-        if self.unsent_cycles > RESENT_WITHIN {
+        let within = self.timeout_after + RESENT_WITHIN;
+        if self.unsent_cycles > within {
             let message = format!(
-                "TLP {} is unacknowledged and was not sent for {RESENT_WITHIN} cycles",
+                "TLP {} is unacknowledged and was not sent for {within} cycles",
                 self.acknowledged
             );
             return Err(Violation::new(RESENT, message));

@@ -8,11 +8,10 @@ use super::{
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use crate::harness::Violation;
 
-/// Cycles from the good TLP that calls for an answer until the Ack is due.
-const ACK_AFTER: u32 = 16;
-
 #[derive(Debug, Clone, Default)]
 pub struct DeviceB {
+    /// Cycles from the good TLP that calls for an answer until the Ack is due.
+    ack_after: u32,
     pub delivered: u64,
     /// A spoiled TLP came and the wanted one has not come since.
     pub nak_scheduled: bool,
@@ -46,6 +45,14 @@ struct Dllp {
 }
 
 impl DeviceB {
+    pub fn new(ack_after: u32) -> Self {
+        Self { ack_after, ..Self::default() }
+    }
+
+    pub fn after_reset(&self) -> Self {
+        Self::new(self.ack_after)
+    }
+
     #[inline]
     pub fn observe_deliveries(
         &mut self,
@@ -167,7 +174,7 @@ impl DeviceB {
             (None, _) => (SILENT, "nothing is due"),
             (waiting, _) if waiting == self.waiting => (DLLP_HELD, "it waits for the link"),
             (_, Some(Kind::Nak)) => (REFUSED, "a spoiled TLP came"),
-            _ => (ANSWERED, "a good TLP came 17 cycles ago"),
+            _ => (ANSWERED, "a good TLP calls for an answer by now"),
         };
         let (shown, expected) = (name(shown), name(expected));
         Violation::new(check, format!("B offers {shown}, not {expected}: {why}"))
@@ -183,7 +190,7 @@ impl DeviceB {
     ) {
         let age = self.owes.map(|cycles| cycles + 1);
         (self.owes, self.due) = match age {
-            Some(ACK_AFTER) => (None, Some(Kind::Ack)),
+            Some(cycles) if cycles == self.ack_after => (None, Some(Kind::Ack)),
             age => (age, None),
         };
         if !high(inputs.b_link_valid) {

@@ -1,0 +1,121 @@
+//! Parameters of the RTL beside the mask of fixes: chosen, checked, kept in names and vectors.
+
+use crate::common::{code, json, patched_rtl, project, run, text};
+use serde_json::json as value;
+use std::fs;
+use tempfile::TempDir;
+
+#[test]
+fn a_hard_coded_parameter_passes_with_the_defaults_and_fails_in_the_default_run() {
+    for bug in
+        ["61-depth-is-always-16", "62-replay-limit-is-always-64", "63-ack-latency-is-always-16"]
+    {
+        let copy = patched_rtl(&project().join(format!("tests/bad_rtl/dll/{bug}.patch")));
+        let (rtl, folder) = (copy.path().join("rtl"), TempDir::new().unwrap());
+        let run_with = |name: &str, fixes: &str| {
+            let out = folder.path().join(name);
+            let arguments = ["run", "--block", "dll", "--cases", "2", "--quiet", "--no-shrink"];
+            let more = ["--no-waves", "--fixes", fixes, "--rtl", rtl.to_str().unwrap()];
+            run([&arguments[..], &more, &["--out", out.to_str().unwrap()]].concat())
+        };
+        let good = run_with("spec", "spec");
+        assert_eq!(code(&good), 0, "{bug}: {}", text(&good));
+        let bad = run_with("all", "all");
+        assert_eq!(code(&bad), 1, "{bug}: {}", text(&bad));
+        assert!(text(&bad).contains("dll/small/"), "{bug}: {}", text(&bad));
+        assert!(text(&bad).contains("dll/large/"), "{bug}: {}", text(&bad));
+    }
+}
+
+#[test]
+fn a_case_is_named_by_its_parameters_and_runs_again_by_that_name() {
+    let folder = TempDir::new().unwrap();
+    let run_into = |name: &str, arguments: &[&str]| {
+        let out = folder.path().join(name);
+        let fixed = ["run", "--quiet", "--out", out.to_str().unwrap()];
+        let output = run([&fixed[..], arguments].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        json(&out.join("results.json"))
+    };
+    let choice = ["--block", "dll", "--scenario", "lossy", "--cases", "2", "--fixes", "repaired"];
+    let all = run_into("all", &[&choice[..], &["--parameter", "REPLAY_DEPTH=4"]].concat());
+    let name = "dll/repaired+REPLAY_DEPTH=4/lossy/1";
+    assert_eq!(all["cases"][1]["name"], name);
+    assert_eq!(
+        all["profiles"][0]["parameters"],
+        value!({ "REPLAY_DEPTH": 4, "REPLAY_LIMIT": 64, "ACKNAK_LATENCY": 16 })
+    );
+    let alone = run_into("alone", &["--case", name, "--save-vectors", "1"]);
+    assert_eq!(alone["cases"][0], all["cases"][1]);
+    // The vector says every parameter, and is replayed with them.
+    let saved = fs::read_dir(folder.path().join("alone/saved")).unwrap().next().unwrap().unwrap();
+    let vector = json(&saved.path());
+    assert_eq!(vector["fixes"], "repaired");
+    assert_eq!(vector["parameters"]["REPLAY_DEPTH"], 4);
+    let path = saved.path();
+    let output = run(["replay", path.to_str().unwrap()]);
+    assert_eq!(code(&output), 0);
+    assert!(text(&output).contains("repaired+REPLAY_DEPTH=4: match"), "{}", text(&output));
+    let other = run(["replay", path.to_str().unwrap(), "--parameter", "REPLAY_DEPTH=16"]);
+    assert!(text(&other).contains("repaired: match"), "{}", text(&other));
+}
+
+#[test]
+fn what_is_not_legal_is_refused_with_its_name_and_range() {
+    let dll = ["run", "--block", "dll", "--parameter"];
+    for (given, said) in [
+        ("REPLAY_DEPTH=3", "REPLAY_DEPTH is 3: expected a power of two from 2 to 2048"),
+        ("REPLAY_DEPTH=4096", "expected a power of two from 2 to 2048"),
+        ("REPLAY_LIMIT=1", "REPLAY_LIMIT is 1: expected a number from 2 to 65535"),
+        ("ACKNAK_LATENCY=65536", "expected a number from 2 to 65535"),
+        ("DEPTH=2", "expected REPLAY_DEPTH, REPLAY_LIMIT, ACKNAK_LATENCY"),
+        ("REPLAY_DEPTH", "is not NAME=VALUE"),
+        ("REPLAY_DEPTH=-2", "is not NAME=VALUE"),
+    ] {
+        let output = run([&dll[..], &[given]].concat());
+        assert_eq!(code(&output), 2, "{given}: {}", text(&output));
+        assert!(text(&output).contains("--parameter: "), "{given}: {}", text(&output));
+        assert!(text(&output).contains(said), "{given}: {}", text(&output));
+    }
+    let none = run(["run", "--parameter", "REPLAY_DEPTH=2"]);
+    assert_eq!(code(&none), 2);
+    assert!(text(&none).contains("this block has none"), "{}", text(&none));
+}
+
+#[test]
+fn parameters_of_a_vector_are_checked() {
+    let folder = TempDir::new().unwrap();
+    let good = json(&project().join("vectors/dll/b5-lost-tlp.json"));
+    for (parameters, said) in [
+        (value!({ "REPLAY_DEPTH": 3 }), "parameters: parameter REPLAY_DEPTH is 3"),
+        (value!({ "DEPTH": 2 }), "parameters: `DEPTH` is no parameter"),
+        (value!({ "REPLAY_DEPTH": "2" }), "parameters.REPLAY_DEPTH: invalid type: string"),
+        (value!({ "REPLAY_DEPTH": -2 }), "parameters.REPLAY_DEPTH: invalid value"),
+    ] {
+        let mut vector = good.clone();
+        vector["parameters"] = parameters;
+        let path = folder.path().join("bad.json");
+        fs::write(&path, vector.to_string()).unwrap();
+        let output = run(["replay", path.to_str().unwrap()]);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains("bad.json"), "{}", text(&output));
+        assert!(text(&output).contains(said), "expected `{said}` in {}", text(&output));
+    }
+}
+
+/// The corners of what is legal: the buffer that sequence numbers limit, timers of two cycles, replays
+/// that never end in time.
+#[test]
+fn corners_of_the_legal_parameters_match() {
+    for parameters in [[2048, 4000, 3], [2, 2, 2], [16, 16, 300]] {
+        let folder = TempDir::new().unwrap();
+        let names = ["REPLAY_DEPTH", "REPLAY_LIMIT", "ACKNAK_LATENCY"];
+        let given: Vec<String> =
+            names.iter().zip(parameters).map(|(name, value)| format!("{name}={value}")).collect();
+        let mut arguments = vec!["run", "--block", "dll", "--cases", "2", "--quiet", "--no-waves"];
+        arguments.extend(given.iter().flat_map(|given| ["--parameter", given]));
+        arguments.extend(["--out", folder.path().to_str().unwrap()]);
+        let output = run(&arguments);
+        assert_eq!(code(&output), 0, "{given:?}: {}", text(&output));
+    }
+}
