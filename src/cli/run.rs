@@ -262,7 +262,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let elapsed = begin.elapsed().saturating_sub(observer.aside);
     observer.bar.finish_and_clear();
 
-    let Observer { tally, directory, failures, mut unwritten, aside, .. } = observer;
+    let Observer { tally, directory, mut failures, mut unwritten, aside, .. } = observer;
+    failures.settle();
     failures.unwritten().iter().for_each(|error| unwritten.add(error));
     let timing = Timing {
         command: env::args().collect(),

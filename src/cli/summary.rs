@@ -3,7 +3,9 @@
 use super::counted;
 use crate::error::Error;
 use crate::harness::Case;
-use crate::runner::{CASES_SHOWN, End, Group, Header, ProfileTally, Tally, Timing, Totals};
+use crate::runner::{
+    CASES_SHOWN, End, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
+};
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -172,8 +174,22 @@ impl Summary<'_> {
             let vector = self.folder.join(vector);
             let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());
         }
+        if let Some(original) = &group.original {
+            let _ = writeln!(text, "    as found: {}", self.folder.join(original).display());
+        }
         if let Some(waves) = waves {
             let _ = writeln!(text, "    waves: {}", self.folder.join(waves).display());
+        }
+        for Variant { rule, with, count, vector, .. } in group.variants.iter().skip(1) {
+            let cases = counted(*count, "case");
+            let under = if rule.is_empty() { "several rules" } else { rule };
+            let with: Vec<String> = with.iter().flatten().map(ToString::to_string).collect();
+            let with =
+                if with.is_empty() { String::new() } else { format!(" with {}", with.join(", ")) };
+            let vector =
+                vector.as_ref().map(|vector| self.folder.join(vector).display().to_string());
+            let vector = vector.unwrap_or_else(|| "no vector".to_owned());
+            let _ = writeln!(text, "    also under {under}{with}, {cases}: {vector}");
         }
         for note in notes {
             let _ = writeln!(text, "    {note}");

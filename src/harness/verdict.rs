@@ -184,6 +184,11 @@ impl Fingerprint {
         };
         Some(Self { signature: Signature::of(verdict)?, rule })
     }
+
+    /// The rule; empty if several fired at once, or if the failure is no mismatch.
+    pub fn into_rule(self) -> String {
+        self.rule
+    }
 }
 
 impl fmt::Display for Signature {

@@ -5,12 +5,13 @@ use super::results::FAILURES;
 use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::harness::{Case, Outcome, Overrides, Signature, Verdict, Watch};
+use crate::harness::{Case, Fingerprint, Mismatch, Outcome, Overrides, Signature, Verdict, Watch};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -21,6 +22,8 @@ use std::time::Duration;
 pub const SHRINK_BUDGET: u64 = 16_000_000;
 /// Vectors written for one signature; further cases are counted only.
 const VECTORS_PER_GROUP: u64 = 20;
+/// Variants of one group that are shrunk and listed; further ones are counted with the first.
+const MOST_VARIANTS: usize = 8;
 /// Notes of one group.
 const MOST_NOTES: usize = 6;
 /// Bytes of a file's name before its endings; file systems allow 255, and endings and partial names follow.
@@ -49,9 +52,36 @@ pub struct Group {
     pub waves: Option<String>,
     /// What could not be done and why.
     pub notes: Vec<String>,
+    /// The ways in which it shows: by rule, and together with other groups.
+    pub variants: Vec<Variant>,
     /// The first cases, the one above included.
     #[serde(skip)]
     pub first_cases: Vec<Case>,
+}
+
+/// Failures of a group under one rule, with a vector of their own: that they have one cause is likely, and
+/// their vectors tell.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Variant {
+    /// The golden model's rule; empty if several fire at once, or if the failure is no mismatch.
+    pub rule: String,
+    /// The groups that show in the same cycle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with: Option<Vec<Signature>>,
+    /// How many there are.
+    pub count: u64,
+    /// The first case.
+    pub case: String,
+    /// What happened to it.
+    pub verdict: Verdict,
+    /// Its vector in the run directory, shrunk if it could be.
+    pub vector: Option<String>,
+    /// The vector as it was before it was shrunk.
+    pub original: Option<String>,
+    /// Packets of that vector.
+    pub packets: u64,
+    /// Cycles of that vector.
+    pub cycles: u64,
 }
 
 /// Cases whose commands are shown for a group.
@@ -128,10 +158,25 @@ impl Failures {
             case: Some(case.name.clone()),
             ..self.origin.clone()
         };
-        if let Some(group) = self.groups.iter_mut().find(|group| group.signature == signature) {
+        let rule =
+            Fingerprint::of(&outcome.verdict).map_or_else(String::new, Fingerprint::into_rule);
+        if let Some(place) = self.groups.iter().position(|group| group.signature == signature) {
+            let group = &mut self.groups[place];
             group.count += 1;
             if group.first_cases.len() < CASES_SHOWN {
                 group.first_cases.push(case.clone());
+            }
+            match group.variants.iter().position(|variant| variant.rule == rule) {
+                Some(known) => group.variants[known].count += 1,
+                None if group.variants.len() >= MOST_VARIANTS => group.variants[0].count += 1,
+                None => {
+                    let mut notes = std::mem::take(&mut group.notes);
+                    let kept = self.keep_first(case, outcome, origin, &stem, rule, &mut notes);
+                    let group = &mut self.groups[place];
+                    group.notes = notes;
+                    group.variants.push(kept?.variant);
+                    return Ok(());
+                }
             }
             if group.count <= VECTORS_PER_GROUP {
                 let text = self.session.vector(case, origin, Some(&outcome.verdict))?;
@@ -146,38 +191,8 @@ impl Failures {
             return Ok(());
         }
         let mut notes = Vec::new();
-        // What takes the process's thread with it must not be run again here.
-        let lost = matches!(
-            outcome.verdict,
-            Verdict::Hang { cycle: None, .. } | Verdict::Crashed { cycle: None, .. }
-        );
-        // As it is first: whatever happens to what follows, the failure is kept.
-        let name = format!("{stem}.json");
-        let mut text = self.session.vector(case, origin.clone(), Some(&outcome.verdict))?;
-        let mut vector = self.keep_vector(&name, &text, &mut notes);
-        let mut original = None;
-        let mut shown = outcome.clone();
-        if self.keep.shrink && !lost {
-            match self.shrink(case, outcome, origin) {
-                Ok(shrunk) => {
-                    if shrunk.out_of_budget {
-                        notes.push(format!(
-                            "shrinking ended early; candidates tried: {}",
-                            shrunk.tried
-                        ));
-                    }
-                    // The larger of the two may be what the disk has no room for.
-                    original =
-                        self.keep_vector(&format!("{stem}.original.json"), &text, &mut notes);
-                    if let Some(shrunk_vector) = self.keep_vector(&name, &shrunk.text, &mut notes) {
-                        vector = Some(shrunk_vector);
-                        text = shrunk.text;
-                        shown = shrunk.outcome;
-                    }
-                }
-                Err(error) => notes.push(format!("not shrunk: {error}")),
-            }
-        }
+        let first = self.keep_first(case, outcome, origin, &stem, rule, &mut notes)?;
+        let Kept { variant, text, lost } = first;
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
@@ -195,16 +210,122 @@ impl Failures {
             signature,
             count: 1,
             case: case.name.clone(),
+            verdict: variant.verdict.clone(),
+            vector: variant.vector.clone(),
+            original: variant.original.clone(),
+            packets: variant.packets,
+            cycles: variant.cycles,
+            waves: traced.then_some(waves),
+            notes,
+            variants: vec![variant],
+            first_cases: vec![case.clone()],
+        });
+        Ok(())
+    }
+
+    /// Keeps the first failure of its kind: its vector as it is, and shrunk.
+    fn keep_first(
+        &mut self,
+        case: &Case,
+        outcome: &Outcome,
+        origin: Origin,
+        stem: &str,
+        rule: String,
+        notes: &mut Vec<String>,
+    ) -> Result<Kept, Error> {
+        // What takes the process's thread with it must not be run again here.
+        let lost = matches!(
+            outcome.verdict,
+            Verdict::Hang { cycle: None, .. } | Verdict::Crashed { cycle: None, .. }
+        );
+        // As it is first: whatever happens to what follows, the failure is kept.
+        let name = format!("{stem}.json");
+        let mut text = self.session.vector(case, origin.clone(), Some(&outcome.verdict))?;
+        let mut vector = self.keep_vector(&name, &text, notes);
+        let mut original = None;
+        let mut shown = outcome.clone();
+        if self.keep.shrink && !lost {
+            match self.shrink(case, outcome, origin) {
+                Ok(shrunk) => {
+                    if shrunk.out_of_budget {
+                        notes.push(format!(
+                            "shrinking ended early; candidates tried: {}",
+                            shrunk.tried
+                        ));
+                    }
+                    // The larger of the two may be what the disk has no room for.
+                    original = self.keep_vector(&format!("{stem}.original.json"), &text, notes);
+                    if let Some(shrunk_vector) = self.keep_vector(&name, &shrunk.text, notes) {
+                        vector = Some(shrunk_vector);
+                        text = shrunk.text;
+                        shown = shrunk.outcome;
+                    }
+                }
+                Err(error) => notes.push(format!("not shrunk: {error}")),
+            }
+        }
+        let variant = Variant {
+            rule,
+            with: None,
+            count: 1,
+            case: case.name.clone(),
             verdict: shown.verdict,
             vector,
             original,
             packets: shown.packets,
             cycles: shown.cycles,
-            waves: traced.then_some(waves),
-            notes,
-            first_cases: vec![case.clone()],
-        });
-        Ok(())
+        };
+        Ok(Kept { variant, text, lost })
+    }
+
+    /// Ends the grouping. Where a group differs in just the ports and fields that others of the same state
+    /// differ in one by one, they came together: it is counted with the first of them.
+    pub fn settle(&mut self) {
+        let places: Vec<(Signature, Option<Differs>)> = self
+            .groups
+            .iter()
+            .map(|group| (group.signature.clone(), differs(&group.verdict)))
+            .collect();
+        for (signature, place) in &places {
+            let Some((state, together)) = place else { continue };
+            let parts: Vec<&(Signature, Option<Differs>)> = places
+                .iter()
+                .filter(|(_, other)| {
+                    other.as_ref().is_some_and(|(other_state, other)| {
+                        other_state == state && other != together && other.is_subset(together)
+                    })
+                })
+                .collect();
+            let all: BTreeSet<String> = parts
+                .iter()
+                .filter_map(|(_, part)| part.as_ref())
+                .flat_map(|part| part.1.clone())
+                .collect();
+            if all != *together {
+                continue;
+            }
+            let Some(from) = self.groups.iter().position(|group| group.signature == *signature)
+            else {
+                continue;
+            };
+            let group = self.groups.remove(from);
+            // A part may itself be several that came together, and be gone.
+            let parts: Vec<Signature> = parts.iter().map(|(part, _)| part.clone()).collect();
+            let Some(host) = self.groups.iter_mut().find(|other| parts.contains(&other.signature))
+            else {
+                self.groups.insert(from, group);
+                continue;
+            };
+            host.count += group.count;
+            let with: Vec<Signature> =
+                parts.into_iter().filter(|part| *part != host.signature).collect();
+            host.variants.extend(
+                group
+                    .variants
+                    .into_iter()
+                    .map(|variant| Variant { with: Some(with.clone()), ..variant }),
+            );
+        }
     }
 
     /// Writes a vector, or notes why not; its path in the run directory.
@@ -251,6 +372,27 @@ impl Failures {
         work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
     ) -> Result<T, Error> {
         guarded(self.keep.stuck_after, &self.interrupted, work)?
+    }
+}
+
+/// The first failure of its kind, once it is kept.
+struct Kept {
+    variant: Variant,
+    /// The vector's text, as it was written last.
+    text: String,
+    /// Running it takes the process's thread along.
+    lost: bool,
+}
+
+/// A state, and the ports and fields that differ in it.
+type Differs = (String, BTreeSet<String>);
+
+fn differs(verdict: &Verdict) -> Option<Differs> {
+    match verdict {
+        Verdict::Mismatch(Mismatch { state, differs, .. }) => {
+            Some((state.clone(), differs.iter().cloned().collect()))
+        }
+        _ => None,
     }
 }
 

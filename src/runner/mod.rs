@@ -9,7 +9,7 @@ mod results;
 mod tally;
 
 pub use directory::Place;
-pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET};
+pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET, Variant};
 pub use guard::guarded;
 pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, Limits, Progress, run};

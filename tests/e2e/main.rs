@@ -16,6 +16,7 @@ mod results;
 mod rtl;
 mod run_directory;
 mod scripts;
+mod shrinking;
 mod thread2_rows;
 mod verdicts;
 mod waves;

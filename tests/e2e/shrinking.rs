@@ -1,0 +1,189 @@
+//! Shrinking and grouping: does a vector end at its cause, in time, and keep the bug it began with?
+
+use crate::common::{changed_rtl, code, json, patched_rtl, project, run, text};
+use serde_json::{Value, json as value};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+const TOP_FILE: &str = "ReqRecvCore_Thread_2.v";
+const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
+const ADDRESS: &str = "fetch_mr_ingress_head[`MR_HEAD_ADDR]           = mr_addr;";
+
+fn run_into(folder: &Path, rtl: &Path, arguments: &[&str]) -> Value {
+    let (out, rtl) = (folder.to_str().unwrap(), rtl.to_str().unwrap());
+    let output = run(["run", "--no-waves", "--out", out, "--rtl", rtl].iter().chain(arguments));
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    json(&folder.join("results.json"))["failures"].clone()
+}
+
+/// The exit code of a replay: 0 is green.
+fn replay(vector: &Path, rtl: &Path) -> i32 {
+    code(&run(["replay", "--rtl", rtl.to_str().unwrap(), vector.to_str().unwrap()]))
+}
+
+fn signatures(groups: &Value) -> Vec<&str> {
+    groups.as_array().unwrap().iter().map(|group| group["signature"].as_str().unwrap()).collect()
+}
+
+/// Two bugs in one state and one port: the key of a memory request and its address. Each group's vector goes
+/// green when its own bug is mended, and not when the other one is.
+#[test]
+fn two_bugs_in_one_state_are_two_groups_and_each_vector_shows_its_own() {
+    let bad_key = KEY.replace("mr_key", "mr_key ^ {31'd0, hdr[`HDR_IMMEDIATE] > 32'h8000_0000}");
+    let bad_address = ADDRESS.replace("mr_addr", "mr_addr + {63'd0, solicited}");
+    let only_key = changed_rtl(TOP_FILE, KEY, &bad_key);
+    let only_address = changed_rtl(TOP_FILE, ADDRESS, &bad_address);
+    let both = changed_rtl(TOP_FILE, KEY, &bad_key);
+    let file = both.path().join(TOP_FILE);
+    let verilog = fs::read_to_string(&file).unwrap().replacen(ADDRESS, &bad_address, 1);
+    fs::write(file, verilog).unwrap();
+
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let only = ["--scenario", "smoke", "--cases", "150", "--fixes", "repaired"];
+    let groups = run_into(&out, both.path(), &only);
+    let group = |signature: &str| {
+        let all = groups.as_array().unwrap();
+        all.iter().find(|group| group["signature"] == signature).unwrap_or_else(|| {
+            panic!("no {signature} in {:?}", signatures(&groups));
+        })
+    };
+    for state in ["MR_FOR_WRITE_s", "MR_FOR_READ_s"] {
+        let key = group(&format!("mismatch-fetch_mr_ingress_head.key-{state}"));
+        let address = group(&format!("mismatch-fetch_mr_ingress_head.address-{state}"));
+        let in_state = signatures(&groups).iter().filter(|name| name.ends_with(state)).count();
+        assert_eq!(in_state, 2, "{:?}", signatures(&groups));
+        // Where both show at once, that is counted and said with one of them.
+        let variants = [key, address].map(|group| group["variants"].as_array().unwrap().clone());
+        let together =
+            variants.concat().iter().filter(|variant| !variant["with"].is_null()).count();
+        assert!(together > 0, "{key:#} {address:#}");
+        for (group, own, other) in
+            [(key, &only_key, &only_address), (address, &only_address, &only_key)]
+        {
+            let file = |name: &str| out.join(group[name].as_str().unwrap());
+            assert_eq!(replay(&file("vector"), both.path()), 1, "{group:#}");
+            assert_eq!(
+                replay(&file("vector"), own.path()),
+                1,
+                "the other bug is mended: {group:#}"
+            );
+            assert_eq!(
+                replay(&file("vector"), other.path()),
+                0,
+                "its own bug is mended: {group:#}"
+            );
+            assert_eq!(replay(&file("original"), both.path()), 1, "as found: {group:#}");
+        }
+    }
+}
+
+/// The README's bug shows under three rules, and is one bug.
+#[test]
+fn one_bug_under_several_rules_is_one_group_with_a_vector_for_each_rule() {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let groups = run_into(&out, &rtl.path().join("rtl"), &["--cases", "40"]);
+    assert_eq!(signatures(&groups), ["mismatch-rq_offset_din-UPDATE_RQ_s"]);
+    let group = &groups[0];
+    let variants = group["variants"].as_array().unwrap();
+    let mut rules: Vec<&str> =
+        variants.iter().map(|variant| variant["rule"].as_str().unwrap()).collect();
+    rules.sort_unstable();
+    assert_eq!(rules, ["F5e", "T30", "T31"]);
+    let counts: u64 = variants.iter().map(|variant| variant["count"].as_u64().unwrap()).sum();
+    assert_eq!(Some(counts), group["count"].as_u64());
+    for variant in variants {
+        let vector = out.join(variant["vector"].as_str().unwrap());
+        assert_eq!(json(&vector)["recorded"]["rule"], variant["rule"]);
+        assert_eq!(replay(&vector, &rtl.path().join("rtl")), 1);
+        assert_eq!(replay(&vector, &project().join("rtl")), 0);
+    }
+}
+
+/// A bug that needs QP 173 and a packet of 4096 bytes.
+fn rare_bug() -> TempDir {
+    let condition = "{31'd0, local_qpn == 24'd173 && pkt_length == 16'd4096}";
+    changed_rtl(TOP_FILE, KEY, &KEY.replace("mr_key", &format!("mr_key ^ {condition}")))
+}
+
+/// Shrinks a vector; what the program says of it, and the smaller vector.
+fn shrink(folder: &Path, vector: &Value, rtl: &Path) -> (Value, Value) {
+    let (from, to) = (folder.join("large.json"), folder.join("small.json"));
+    fs::write(&from, serde_json::to_vec(vector).unwrap()).unwrap();
+    let [from, to, rtl] =
+        [&from, &to, &rtl.to_path_buf()].map(|path: &PathBuf| path.to_str().unwrap().to_owned());
+    let output = run(["shrink", &from, "--out", &to, "--rtl", &rtl, "--format", "json"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    (serde_json::from_slice(&output.stdout).unwrap(), json(Path::new(&to)))
+}
+
+/// 20 000 cycles of raw pins with that packet near the end.
+#[test]
+fn raw_pins_shrink_to_the_fields_that_matter() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let arguments =
+        ["run", "--scenario", "chaos", "--cases", "1", "--packets", "1250", "--fixes", "repaired"];
+    let output =
+        run(arguments.iter().chain(&["--save-vectors", "1", "--out", out.to_str().unwrap()]));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let mut vector = json(&crate::common::files(&out.join("saved"), "json")[0]);
+    let cycles = vector["stimulus"]["cycles"].as_array_mut().unwrap();
+    assert_eq!(cycles.len(), 20_000);
+    for cycle in &mut cycles[19_000..] {
+        // local_qpn is [55:32], pkt_length is [383:368]; noise beside them, from bit 64 on, stays.
+        let header = cycle["fetch_cxt_egress_data"].as_str().unwrap();
+        let digits = format!("{:0>122}", &header[2..]);
+        let (top, length, middle) = (&digits[..26], "1000", &digits[30..108]);
+        let (qpn, low) = ("0000ad", &digits[114..]);
+        cycle["fetch_cxt_egress_data"] = value!(format!("0x{top}{length}{middle}{qpn}{low}"));
+    }
+    let rtl = rare_bug();
+    let (said, small) = shrink(folder.path(), &vector, rtl.path());
+    assert_eq!(said["complete"], true, "{said}");
+    let cycles = small["stimulus"]["cycles"].as_array().unwrap();
+    assert!(cycles.len() <= 10, "{} cycles", cycles.len());
+    // One cycle has a header, and in it there are the two fields, and an opcode that leads to the request.
+    let headers: Vec<&str> = cycles
+        .iter()
+        .map(|cycle| cycle["fetch_cxt_egress_data"].as_str().unwrap())
+        .filter(|header| *header != "0x0")
+        .collect();
+    let [header] = headers[..] else { panic!("{headers:?}") };
+    let digits = format!("{:0>122}", &header[2..]);
+    assert_eq!(&digits[26..30], "1000", "pkt_length is 4096");
+    assert_eq!(&digits[108..114], "0000ad", "local_qpn is 173");
+    assert!(
+        digits[..26].chars().chain(digits[30..108].chars()).all(|digit| digit == '0'),
+        "{header}"
+    );
+    for port in
+        ["cq_resp_head", "eq_resp_head", "wqe_resp_head", "rq_offset_dout", "cache_offset_dout"]
+    {
+        assert!(cycles.iter().all(|cycle| cycle[port] == "0x0"), "{port}: {cycles:#?}");
+    }
+}
+
+/// 20 000 packets with that packet near the end: the few before it are tried first, so few candidates and
+/// little of the budget are needed.
+#[test]
+fn a_long_case_shrinks_without_trying_all_of_it() {
+    let folder = TempDir::new().unwrap();
+    let mut vector =
+        json(&project().join("vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json"));
+    vector["fixes"] = value!("repaired");
+    vector["recorded"] = Value::Null;
+    let packets = vector["stimulus"]["traffic"]["packets"].as_array_mut().unwrap();
+    let packet = packets[0].clone();
+    *packets = vec![packet; 20_000];
+    packets[19_900]["header"]["local_qpn"] = value!(173);
+    packets[19_900]["header"]["pkt_length"] = value!(4096);
+    let rtl = rare_bug();
+    let (said, small) = shrink(folder.path(), &vector, rtl.path());
+    assert_eq!((&said["complete"], &said["packets"]), (&value!(true), &value!(1)), "{said}");
+    assert!(said["candidates"].as_u64().unwrap() < 1000, "{said}");
+    assert_eq!(small["stimulus"]["traffic"]["packets"].as_array().unwrap().len(), 1);
+}
