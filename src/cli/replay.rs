@@ -1,10 +1,10 @@
 //! `cosim replay`.
 
 use super::options::{Choice, Format, Patience, check_output, find_block};
-use super::{INTERRUPTED, interruption, print_json, print_text};
+use super::{INTERRUPTED, counted, interruption, print_json, print_text};
 use crate::engine::{LoadedVector, Replayed, Waves};
 use crate::error::Error;
-use crate::harness::{Signature, Verdict, Watch};
+use crate::harness::{Overrides, Signature, Verdict, Watch};
 use crate::models::Rtl;
 use crate::runner::guarded;
 use crate::vector::VectorFile;
@@ -14,11 +14,12 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use walkdir::WalkDir;
 
 /// Vectors to run again. No random number is drawn.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Vectors.
+    /// Vectors; of a folder every .json below it; of a pattern like 'vectors/*/t1*.json' what it matches.
     #[arg(required = true, value_name = "VECTOR")]
     vectors: Vec<PathBuf>,
     /// The block the vectors must be of [default: whichever they name].
@@ -35,13 +36,13 @@ pub struct Arguments {
     /// Write every cycle to the trace.
     #[arg(long, requires = "trace")]
     trace_all: bool,
-    /// Succeed only if exactly the recorded mismatch happens.
+    /// Succeed only if each vector does what it has recorded; one that has nothing recorded must match.
     #[arg(long)]
     expect_recorded: bool,
     /// How to print the results.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
-    /// Print failures only.
+    /// Print failures and the summary only.
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
@@ -70,10 +71,21 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     // All are read before the first is run: a bad one changes nothing.
     let mut runs = Vec::new();
-    for path in &arguments.vectors {
+    let mut summary = Summary::default();
+    let paths = expand(&arguments.vectors)?;
+    for path in &paths {
         let vector = load(path, arguments.block.as_deref())?;
         let profiles =
             vector.profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
+        let profiles = if arguments.expect_recorded {
+            // What is recorded was seen under the vector's own profiles and says nothing of others.
+            let own = vector.profiles(None, &Overrides::new())?;
+            profiles.into_iter().filter(|profile| own.contains(profile)).collect()
+        } else {
+            profiles
+        };
+        summary.vectors += u64::from(!profiles.is_empty());
+        summary.left_out += u64::from(profiles.is_empty());
         runs.push((path, vector, profiles));
     }
     let count: usize = runs.iter().map(|(_, _, profiles)| profiles.len()).sum();
@@ -85,12 +97,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
     let interrupted = interruption()?;
 
-    let mut failed = false;
     let mut reports = Vec::new();
     for (path, vector, profile) in runs.iter().flat_map(|(path, vector, profiles)| {
         profiles.iter().map(move |profile| (path, vector, profile))
     }) {
-        let (vector, name) = (Arc::clone(vector), profile.name.clone());
+        let (recorded, name) = (vector.recorded(), profile.name.clone());
+        let vector = Arc::clone(vector);
         let (profile, rtl, waves) = (profile.clone(), rtl.clone(), waves.clone());
         let work = move |watch: &Watch| vector.replay(&profile, &rtl, waves.as_ref(), watch);
         let replayed = match guarded(arguments.patience.stuck_after, &interrupted, work) {
@@ -101,27 +113,102 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             break;
         }
         let ok = if arguments.expect_recorded {
-            replayed.is_recorded == Some(true)
+            match recorded {
+                None => replayed.outcome.verdict == Verdict::Match,
+                Some(recorded) => {
+                    replayed.is_recorded.unwrap_or(*recorded == replayed.outcome.verdict)
+                }
+            }
         } else {
             replayed.outcome.verdict == Verdict::Match
         };
-        failed |= !ok;
+        summary.replays += 1;
+        summary.as_expected += u64::from(ok);
         match arguments.format {
             Format::Json => reports.push(report(path, &name, &replayed, ok)),
             Format::Text if ok && arguments.quiet => {}
             Format::Text => print_text(&line(path, &name, &replayed, ok))?,
         }
     }
+    let interrupted = interrupted.load(Ordering::Relaxed);
     if arguments.format == Format::Json {
         print_json(&reports)?;
-    } else if let Some(waves) = &waves {
-        print_text(&format!("waves: {}", waves.path.display()))?;
-    }
-    Ok(ExitCode::from(if interrupted.load(Ordering::Relaxed) {
-        INTERRUPTED
     } else {
-        u8::from(failed)
-    }))
+        if let Some(waves) = &waves {
+            print_text(&format!("waves: {}", waves.path.display()))?;
+        }
+        print_text(&summary.line(interrupted, arguments.expect_recorded))?;
+    }
+    Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!summary.passed()) }))
+}
+
+/// The files of what was named: files as they are, of folders all vectors below, of patterns what they match.
+fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+    let mut paths = Vec::new();
+    for given in given {
+        let wrong = |message: String| Error::File { path: given.clone(), message };
+        let text = given.to_string_lossy();
+        let before = paths.len();
+        if given.is_dir() {
+            for entry in WalkDir::new(given).sort_by_file_name() {
+                let entry = entry.map_err(|error| wrong(format!("cannot be read: {error}")))?;
+                let path = entry.path();
+                let is_json = path.extension().is_some_and(|ending| ending == "json");
+                // The schema of vectors lies beside them and is none.
+                if is_json && path.is_file() && entry.file_name() != "schema.json" {
+                    paths.push(path.to_owned());
+                }
+            }
+        } else if !given.exists() && text.contains(['*', '?', '[']) {
+            let found = glob::glob(&text).map_err(|error| wrong(error.to_string()))?;
+            for path in found {
+                paths.push(path.map_err(|error| wrong(error.to_string()))?);
+            }
+        } else {
+            paths.push(given.clone());
+        }
+        if paths.len() == before {
+            return Err(wrong("no vector is there; expected .json files".to_owned()));
+        }
+    }
+    Ok(paths)
+}
+
+/// What came of all vectors.
+#[derive(Debug, Default)]
+struct Summary {
+    vectors: u64,
+    replays: u64,
+    as_expected: u64,
+    /// Vectors that have nothing recorded for the fixes that were asked for.
+    left_out: u64,
+}
+
+impl Summary {
+    /// Whether something was compared and all was as expected.
+    fn passed(&self) -> bool {
+        self.replays > 0 && self.as_expected == self.replays
+    }
+
+    fn line(&self, interrupted: bool, expect_recorded: bool) -> String {
+        let result = match interrupted {
+            true => "INTERRUPTED",
+            false if self.passed() => "PASS",
+            false => "FAIL",
+        };
+        let done = if expect_recorded { "as expected" } else { "matched" };
+        let mut line = format!(
+            "{result}  {}, {}: {} {done}, {} not",
+            counted(self.vectors, "vector"),
+            counted(self.replays, "replay"),
+            self.as_expected,
+            self.replays - self.as_expected,
+        );
+        if self.left_out > 0 {
+            line += &format!("; left out, made for other fixes: {}", self.left_out);
+        }
+        line
+    }
 }
 
 fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> Value {

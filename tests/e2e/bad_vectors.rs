@@ -99,7 +99,7 @@ fn a_folder_a_huge_file_and_one_that_may_not_be_read() {
     let folder = TempDir::new().unwrap();
     let output = run(["replay", folder.path().to_str().unwrap()]);
     assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("is a folder"), "{}", text(&output));
+    assert!(text(&output).contains("no vector is there"), "{}", text(&output));
 
     let huge = folder.path().join("huge.json");
     File::create(&huge).unwrap().set_len(1 << 30).unwrap();

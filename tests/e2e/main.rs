@@ -9,6 +9,7 @@ mod build_errors;
 mod common;
 mod corpus;
 mod dll_examples;
+mod gate;
 mod given_rtl;
 mod parameters;
 mod regression;
