@@ -92,8 +92,8 @@ pub struct Setup {
     pub profiles: Vec<Profile>,
     /// Scenarios, by name or file; all built-in ones if empty.
     pub scenarios: Vec<String>,
-    /// Packets of a case.
-    pub packets: u32,
+    /// Packets of a case; drawn for each if there is no number.
+    pub packets: Option<u32>,
     /// The RTL.
     pub rtl: Rtl,
 }
@@ -251,7 +251,7 @@ struct BlockSession<B: Block> {
     scenarios: Vec<Scenario<B::Weights>>,
     /// Each profile and its model.
     models: Vec<ProfileModel<B>>,
-    packets: u32,
+    packets: Option<u32>,
 }
 
 impl<B: Block> Session for BlockSession<B> {
@@ -307,7 +307,8 @@ impl<B: Block> BlockSession<B> {
     fn stimulus(&self, case: &Case) -> Stimulus<B> {
         let weights = &self.scenarios[case.scenario].weights;
         let parameters = &self.models[case.profile].0.parameters;
-        B::generate(weights, parameters, self.packets, &mut case.rng())
+        let packets = self.packets.unwrap_or_else(|| case.packets());
+        B::generate(weights, parameters, packets, &mut case.rng())
     }
 }
 

@@ -23,7 +23,6 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-const PACKETS: u32 = 64;
 /// Packets of a case at most: its vector must not be larger than vectors may be.
 const MOST_PACKETS: i64 = 20_000;
 const CASES: u64 = 400;
@@ -40,10 +39,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(0..MOST_CASES))]
     cases: Option<u64>,
-    /// Packets of a case.
-    #[arg(long, default_value_t = PACKETS, value_name = "N", allow_negative_numbers = true,
+    /// Packets of each case [default: drawn from its seed, 64 on average, now and then thousands].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=MOST_PACKETS))]
-    packets: u32,
+    packets: Option<u32>,
     /// A scenario, built in or in a JSON file; may be given more than once [default: all].
     #[arg(long, value_name = "NAME|FILE")]
     scenario: Vec<String>,
@@ -387,8 +386,8 @@ impl Reproduce {
         let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
         let before = vec![program, "run".to_owned(), "--seed".to_owned(), seed.to_string()];
         let mut after = Vec::new();
-        if arguments.packets != PACKETS {
-            after.extend(["--packets".to_owned(), arguments.packets.to_string()]);
+        if let Some(packets) = arguments.packets {
+            after.extend(["--packets".to_owned(), packets.to_string()]);
         }
         if let Rtl::Path(path) = rtl {
             after.extend(["--rtl".to_owned(), path.display().to_string()]);

@@ -3,9 +3,23 @@
 use super::contract::CaseRng;
 use crate::value::Uint;
 use rand::RngExt;
+use serde::de::{Deserialize, Deserializer, Error as _, Unexpected};
 
-/// A chance in percent; above 100 is always.
+/// A chance in percent; [`percent`] reads it.
 pub type Percent = Uint<7>;
+
+/// Reads a chance in percent.
+///
+/// # Errors
+/// If it is above 100, as a scenario's author would hardly mean.
+pub fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Percent, D::Error> {
+    let number = u64::deserialize(deserializer)?;
+    if number > 100 {
+        let expected = &"a percentage from 0 to 100";
+        return Err(D::Error::invalid_value(Unexpected::Unsigned(number), expected));
+    }
+    Ok(Percent::new(number))
+}
 
 /// Draws of numbers whose width is part of the type.
 pub trait Draw {
@@ -56,6 +70,8 @@ impl Draw for CaseRng {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::thread2::scenarios::Weights;
+    use crate::harness::Scenario;
     use rand::SeedableRng;
 
     #[test]
@@ -65,6 +81,22 @@ mod tests {
         assert_eq!(often(0), 0);
         assert_eq!(often(100), 10_000);
         assert!((2_300..2_700).contains(&often(25)));
+    }
+
+    #[test]
+    fn a_percentage_above_100_is_refused_where_it_stands() {
+        let read = |text: &str| serde_json::from_str::<Scenario<Weights>>(text);
+        let scenario = |gap: u32| {
+            format!("{{\"name\": \"x\", \"about\": \"\",\n\"weights\": {{\"gap\": {gap}}}}}")
+        };
+        assert_eq!(read(&scenario(100)).unwrap().weights.gap.get(), 100);
+        // 101 to 127 fit the type and meant "always"; 128 does not fit.
+        for wrong in [101, 127, 128] {
+            let error = read(&scenario(wrong)).unwrap_err();
+            // The number ends before column 23.
+            assert_eq!((error.line(), error.column()), (2, 23), "{error}");
+            assert!(error.to_string().contains("a percentage from 0 to 100"), "{error}");
+        }
     }
 
     #[test]

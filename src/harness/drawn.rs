@@ -1,8 +1,9 @@
 //! One case of a run, and what its seed gives.
 
 use super::contract::CaseRng;
-use rand::SeedableRng;
+use rand::{RngExt, SeedableRng};
 use sha2::{Digest, Sha256};
+use std::ops::RangeInclusive;
 
 /// One case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,7 +25,29 @@ impl Case {
     pub fn rng(&self) -> CaseRng {
         CaseRng::seed_from_u64(self.seed)
     }
+
+    /// Packets of the case, unless a run says how many: from the seed alone, apart from the stimulus.
+    /// Most are few, since a short case that fails needs no shrinking; some are many, since what goes wrong
+    /// after a thousand packets is found by nothing else.
+    pub fn packets(&self) -> u32 {
+        let mut rng = CaseRng::seed_from_u64(case_seed(self.seed, "packets"));
+        let mut kind = rng.random_range(0..PER_MILLE);
+        for (weight, packets) in LENGTHS {
+            if kind < weight {
+                return rng.random_range(packets);
+            }
+            kind -= weight;
+        }
+        USUAL
+    }
 }
+
+const PER_MILLE: u32 = 1000;
+/// Packets of most cases at most.
+const USUAL: u32 = 64;
+/// How many of a thousand cases have how many packets: 64 on average.
+const LENGTHS: [(u32, RangeInclusive<u32>); 5] =
+    [(80, 1..=2), (560, 3..=USUAL), (315, USUAL + 1..=100), (40, 101..=600), (5, 601..=3000)];
 
 /// The seed of the case `name` in a run with `seed`.
 pub fn case_seed(seed: u64, name: &str) -> u64 {
@@ -42,6 +65,29 @@ mod tests {
     fn seeds_never_change() {
         // First 8 bytes of SHA-256("1:thread2/spec/smoke/0"), little endian.
         assert_eq!(case_seed(1, "thread2/spec/smoke/0"), SEED_OF_SMOKE_0);
+    }
+
+    #[test]
+    fn lengths_have_a_tail_and_cost_what_64_packets_do() {
+        assert_eq!(LENGTHS.iter().map(|(weight, _)| weight).sum::<u32>(), PER_MILLE);
+        let case = |index: u64| Case {
+            place: index,
+            profile: 0,
+            scenario: 0,
+            name: String::new(),
+            seed: case_seed(1, &index.to_string()),
+        };
+        let lengths: Vec<u32> = (0..20_000).map(|index| case(index).packets()).collect();
+        let share = |from, to| {
+            lengths.iter().filter(|packets| (from..=to).contains(*packets)).count() as u64 * 100
+                / 20_000
+        };
+        assert!((6..=10).contains(&share(1, 2)));
+        assert!((62..=66).contains(&share(1, 64)));
+        assert!((3..=6).contains(&share(101, 3000)));
+        assert!(lengths.iter().any(|packets| *packets > 2000));
+        let mean = lengths.iter().map(|packets| u64::from(*packets)).sum::<u64>() / 20_000;
+        assert!((58..=72).contains(&mean), "{mean}");
     }
 
     /// From `printf 1:thread2/spec/smoke/0 | sha256sum`.

@@ -18,7 +18,7 @@ pub use contract::{
     Block, CaseRng, Environment, Golden, LinkedRtl, Objection, Rule, RuleSet, Scenario, Scoreboard,
     Stimulus, Violation,
 };
-pub use draw::{Draw, Percent};
+pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, case_seed};
 pub use naming::{Naming, Role};
 pub use noise::Noise;

@@ -50,8 +50,8 @@ pub struct Header {
     pub block: &'static str,
     /// The run's seed.
     pub seed: u64,
-    /// Packets of a case.
-    pub packets: u32,
+    /// Packets of each case; drawn if there is no number.
+    pub packets: Option<u32>,
     /// The part of the run, as I/N.
     pub shard: String,
     /// Names of the profiles.

@@ -1,6 +1,6 @@
 //! `cosim run`: does a run do what it says, and the same whatever the threads?
 
-use crate::common::{cases, code, cosim, json, run, text};
+use crate::common::{cases, changed_rtl, code, cosim, json, run, text};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -68,12 +68,43 @@ fn traffic_alone_hits_every_rule_that_can_be_hit() {
 #[test]
 fn unreachable_rows_are_listed_with_the_reason() {
     let folder = TempDir::new().unwrap();
-    run_into(folder.path(), &["--cases", "1", "--scenario", "smoke"]);
+    run_into(folder.path(), &["--cases", "1", "--packets", "64", "--scenario", "smoke"]);
     let results = json(&folder.path().join("results.json"));
     let [spec, repaired] = &results["profiles"].as_array().unwrap()[..] else { panic!("two") };
     assert_eq!(spec["unreachable"]["T43"], "nothing enters EQ_REQ_s without F1");
     assert_eq!(repaired["unreachable"]["T08"], "replaced by F0");
     assert_eq!(spec["rules"]["T01"], 64, "without resets each packet is taken once");
+}
+
+/// Forty cases of each profile and scenario, which take about a second, are enough: one case in eighty has
+/// more than 512 packets.
+#[test]
+fn a_bug_after_512_packets_of_a_case_is_found_with_drawn_lengths() {
+    let rtl = changed_rtl(
+        "ReqRecvCore_Thread_2.v",
+        "  assign msg_offset = msg_offset_used[qp]",
+        "  reg [9:0] taken;\n  always @(posedge clk or posedge rst) begin\n    if (rst) taken <= 10'd0;\n    \
+         else if (cxt_load && taken != 10'd1023) taken <= taken + 10'd1;\n  end\n  \
+         assign msg_offset = taken > 10'd512 ? 32'd0 : msg_offset_used[qp]",
+    );
+    let folder = TempDir::new().unwrap();
+    let run_with = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let fixed =
+            ["--cases", "40", "--quiet", "--no-shrink", "--no-waves", "--max-failures", "1"];
+        run_into(&out, &[&fixed[..], &["--rtl", rtl.path().to_str().unwrap()], more].concat())
+    };
+    let short = run_with("short", &["--packets", "512"]);
+    assert_eq!(code(&short), 0, "{}", text(&short));
+    let drawn = run_with("drawn", &[]);
+    assert_eq!(code(&drawn), 1, "{}", text(&drawn));
+    // The command that is printed shows it again.
+    let said = text(&drawn);
+    let case = said.split("--case ").nth(1).and_then(|rest| rest.split(' ').next()).unwrap();
+    let out = folder.path().join("alone");
+    let alone = ["--case", case, "--no-waves", "--no-shrink"];
+    let alone = run_into(&out, &[&alone[..], &["--rtl", rtl.path().to_str().unwrap()]].concat());
+    assert_eq!(code(&alone), 1, "{}", text(&alone));
 }
 
 #[test]

@@ -1,6 +1,6 @@
 //! The built-in scenarios, each a set of weights.
 
-use crate::harness::{Percent, Scenario, Span};
+use crate::harness::{Percent, Scenario, Span, percent};
 use crate::value::Uint;
 use serde::{Deserialize, Serialize};
 
@@ -15,6 +15,7 @@ pub struct Weights {
     /// TLPs of a packet, offered in a row.
     pub tlps_per_packet: Span<12>,
     /// Chance of a gap before a packet.
+    #[serde(deserialize_with = "percent")]
     pub gap: Percent,
     /// Longest gap in cycles.
     pub longest_gap: Uint<12>,
@@ -31,14 +32,17 @@ pub struct Weights {
     /// Longest delay of what has its own, in cycles.
     pub longest_delay: Uint<8>,
     /// Chance that a TLP waits for the link.
+    #[serde(deserialize_with = "percent")]
     pub link_stall: Percent,
     /// Longest wait of a TLP in cycles.
     pub longest_link_stall: Uint<12>,
     /// Chance that a DLLP waits for the link.
+    #[serde(deserialize_with = "percent")]
     pub dllp_stall: Percent,
     /// Longest wait of a DLLP in cycles.
     pub longest_dllp_stall: Uint<12>,
     /// Packets followed by a reset.
+    #[serde(deserialize_with = "percent")]
     pub reset: Percent,
 }
 
@@ -47,14 +51,19 @@ pub struct Weights {
 #[serde(deny_unknown_fields, default)]
 pub struct Mishaps {
     /// It is lost.
+    #[serde(deserialize_with = "percent")]
     pub lost: Percent,
     /// It is damaged.
+    #[serde(deserialize_with = "percent")]
     pub damaged: Percent,
     /// It arrives twice.
+    #[serde(deserialize_with = "percent")]
     pub again: Percent,
     /// It has a delay of its own.
+    #[serde(deserialize_with = "percent")]
     pub delayed: Percent,
     /// A blackout begins with it.
+    #[serde(deserialize_with = "percent")]
     pub blackout: Percent,
     /// Transmissions that are lost in a blackout.
     pub blackout_length: Span<12>,
@@ -77,7 +86,7 @@ impl Mishaps {
 
     /// Percentage that is lost or damaged outside of blackouts.
     pub fn spoiled(&self) -> u64 {
-        self.lost.get() + self.damaged.get() * (100 - self.lost.get()) / 100
+        self.lost.get() + self.damaged.get() * 100_u64.saturating_sub(self.lost.get()) / 100
     }
 }
 

@@ -1,6 +1,6 @@
 //! The built-in scenarios, each a set of weights.
 
-use crate::harness::{Percent, Scenario, Span};
+use crate::harness::{Percent, Scenario, Span, percent};
 use crate::value::Uint;
 use serde::{Deserialize, Serialize};
 
@@ -23,46 +23,65 @@ pub struct Weights {
     /// DataUnits of a WQE, the terminator not counted.
     pub units: Span<6>,
     /// Packets without payload, in percent.
+    #[serde(deserialize_with = "percent")]
     pub empty: Percent,
     /// Packets with payload far beyond any MTU.
+    #[serde(deserialize_with = "percent")]
     pub jumbo: Percent,
     /// Units that end where a packet ends, or a byte beside it.
+    #[serde(deserialize_with = "percent")]
     pub packet_edge: Percent,
     /// WQEs whose last unit is far larger than the message.
+    #[serde(deserialize_with = "percent")]
     pub large_unit: Percent,
     /// Units whose address is about to carry out of its low 32 or its 64 bits.
+    #[serde(deserialize_with = "percent")]
     pub address_edge: Percent,
     /// QPs whose RQ is so large that its offsets need all their bits.
+    #[serde(deserialize_with = "percent")]
     pub large_ring: Percent,
     /// Chance of a gap before a packet, a beat or a response.
+    #[serde(deserialize_with = "percent")]
     pub gap: Percent,
     /// Longest gap in cycles.
     pub longest_gap: Uint<12>,
     /// Chance that a request waits.
+    #[serde(deserialize_with = "percent")]
     pub stall: Percent,
     /// Longest stall in cycles.
     pub longest_stall: Uint<12>,
     /// Packets that ask for an event.
+    #[serde(deserialize_with = "percent")]
     pub solicited: Percent,
     /// Units whose data is inline.
+    #[serde(deserialize_with = "percent")]
     pub inline: Percent,
     /// WQEs too short for their message (only under F5).
+    #[serde(deserialize_with = "percent")]
     pub short_wqe: Percent,
     /// QPs whose RQ entry size is illegal.
+    #[serde(deserialize_with = "percent")]
     pub illegal_entry: Percent,
     /// QPs in a state that does not process messages.
+    #[serde(deserialize_with = "percent")]
     pub idle_qp: Percent,
     /// Packets before which the QP's state, CQ or EQ changes.
+    #[serde(deserialize_with = "percent")]
     pub new_context: Percent,
     /// QPs whose RQ is near its end at first.
+    #[serde(deserialize_with = "percent")]
     pub near_wrap: Percent,
     /// WQEs whose successor lies around the end of the cache cell.
+    #[serde(deserialize_with = "percent")]
     pub cell_edge: Percent,
     /// QPs that share a cache cell with another.
+    #[serde(deserialize_with = "percent")]
     pub shared_cell: Percent,
     /// Packets at which the cache cell changes its owner.
+    #[serde(deserialize_with = "percent")]
     pub new_owner: Percent,
     /// Packets followed by a reset.
+    #[serde(deserialize_with = "percent")]
     pub reset: Percent,
 }
 
