@@ -94,7 +94,7 @@ fn a_bug_after_512_packets_of_a_case_is_found_with_drawn_lengths() {
             ["--cases", "40", "--quiet", "--no-shrink", "--no-waves", "--max-failures", "1"];
         run_into(&out, &[&fixed[..], &["--rtl", rtl.path().to_str().unwrap()], more].concat())
     };
-    let short = run_with("short", &["--packets", "512"]);
+    let short = run_with("short", &["--packets", "64"]);
     assert_eq!(code(&short), 0, "{}", text(&short));
     let drawn = run_with("drawn", &[]);
     assert_eq!(code(&drawn), 1, "{}", text(&drawn));
