@@ -204,3 +204,49 @@ impl<B: Block> Dut<B> for Mirror<B> {
         Ok(())
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::thread2::Thread2;
+    use crate::vector;
+    use std::path::Path;
+
+    /// Cancels the search as soon as a candidate was kept.
+    struct Impatient<'a>(&'a Watch, u64);
+
+    impl Progress<Thread2> for Impatient<'_> {
+        fn candidate(&mut self, tried: u64, kept: u64) {
+            assert!(!self.0.is_cancelled(), "candidate {tried} came after the end");
+            if kept == 1 {
+                self.0.cancel();
+                self.1 = tried;
+            }
+        }
+
+        fn improved(&mut self, _: &Stimulus<Thread2>, _: &Outcome, _: u64) {}
+    }
+
+    #[test]
+    fn a_cancelled_search_ends_at_once_and_gives_what_it_found() {
+        let text = include_str!("../../../vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json");
+        let vector = vector::parse::<Thread2>(text, Path::new("f5b")).unwrap();
+        let Stimulus::Traffic(mut traffic) = vector.stimulus else { panic!("raw pins") };
+        let packet = traffic.packets[0].clone();
+        traffic.packets = vec![packet; 100];
+        let stimulus = Stimulus::Traffic(traffic);
+        let parameters = Thread2::PROFILES[0].parameters;
+        let kind = (Thread2::RTL.model)(0).unwrap();
+        let watch = Watch::default();
+        let mut model = kind.create(BeforeReset::Ones).unwrap();
+        let outcome = harness::run(&stimulus, &parameters, &mut model, &watch);
+        let mut impatient = Impatient(&watch, 0);
+        let shrunk =
+            shrink(stimulus, &outcome, &parameters, &kind, 1 << 24, &watch, &mut impatient)
+                .unwrap();
+        let Stimulus::Traffic(traffic) = shrunk.stimulus else { panic!("raw pins") };
+        assert!(traffic.packets.len() < 100, "{} packets", traffic.packets.len());
+        assert_eq!((shrunk.tried, shrunk.out_of_budget), (impatient.1, true));
+        assert_eq!(shrunk.outcome.verdict.name(), "hang");
+    }
+}

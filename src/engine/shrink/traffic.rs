@@ -36,6 +36,9 @@ const LARGE: u64 = 1 << 15;
 
 /// Makes the search's best stimulus smaller.
 pub fn shrink<B: Block>(search: &mut Search<'_, B>) -> Result<(), Error> {
+    if search.is_over() {
+        return Ok(());
+    }
     let json = to_json(&search.best)?;
     let mut work = Work { json, search, finest: usize::MAX };
     let numbers = size(&work.json);
