@@ -266,14 +266,15 @@ unsafe extern \"C\" {{"
     Ok(())
 }
 
-/// Makes the structs of pins plain bytes, so that they are compared and copied as such.
+/// Makes the structs of pins plain bytes, so that they are compared and copied as such. They are not
+/// made of bytes: a port has no value beyond its width.
 #[derive(Debug)]
 struct PinDerives;
 
 impl bindgen::callbacks::ParseCallbacks for PinDerives {
     fn add_derives(&self, _: &bindgen::callbacks::DeriveInfo<'_>) -> Vec<String> {
         let plain = ["Clone", "Copy", "Debug", "Default", "PartialEq", "Eq"].map(str::to_owned);
-        let bytes = ["FromBytes", "IntoBytes", "Immutable", "KnownLayout"];
+        let bytes = ["IntoBytes", "Immutable", "KnownLayout"];
         plain.into_iter().chain(bytes.map(|name| format!("::zerocopy::{name}"))).collect()
     }
 }

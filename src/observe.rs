@@ -70,9 +70,12 @@ impl<B: Block> Observed<B> {
     }
 
     /// Ends the trace and gives the cycles that were kept.
-    pub fn finish(mut self) -> VecDeque<Record<B>> {
-        self.model.close_trace();
-        self.records
+    ///
+    /// # Errors
+    /// [`Error::Model`] if the last waves cannot be written.
+    pub fn finish(mut self) -> Result<VecDeque<Record<B>>, Error> {
+        self.model.close_trace()?;
+        Ok(self.records)
     }
 
     fn dump(&mut self) -> Result<(), verilated::Error> {
@@ -126,7 +129,8 @@ impl<B: Block> Dut<B> for Observed<B> {
         if let Err(error) =
             self.model.settle(moment.inputs, &mut outputs).and_then(|()| self.dump())
         {
-            self.model.close_trace();
+            // The first error is the one that tells.
+            let _ = self.model.close_trace();
             self.trace_error = Some(error);
         }
     }

@@ -29,7 +29,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     let header = compile::write_shim(&shim)?;
     let mut runtime = compile::compiler(&verilator, &shim);
     compile::define_features(&mut runtime, Tracing::Off, false);
-    let sources = compile::runtime_sources(&verilator, &shim, Tracing::Off);
+    let sources = compile::runtime_sources(&verilator, &shim, Tracing::Off)?;
     let objects = compile::objects(&runtime, &sources, &out)?;
     runtime.objects(objects).try_compile("verilated_runtime")?;
     load_libclang()?;

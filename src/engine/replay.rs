@@ -79,8 +79,8 @@ pub fn trace<B: Block>(
         observed.trace(path)?;
         harness::run(stimulus, &profile.parameters, &mut observed, watch);
         let lost = observed.trace_error().map(ToString::to_string);
-        observed.finish();
-        let reason = match lost {
+        let ended = observed.finish().err().map(|error| error.to_string());
+        let reason = match lost.or(ended) {
             Some(reason) => reason,
             None if is_whole(path)? => return undate(path),
             None => "the waves are cut short; is the disk full?".to_owned(),
@@ -146,7 +146,7 @@ pub fn record<B: Block>(
     let window = end.saturating_sub(before)..end.saturating_add(after + 1);
     let mut observed = Observed::<B>::new(&kind, window, after)?;
     harness::run(stimulus, &profile.parameters, &mut observed, watch);
-    Ok(observed.finish())
+    observed.finish()
 }
 
 /// The cycles worth a trace.

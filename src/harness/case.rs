@@ -6,7 +6,7 @@ use super::parameters::Parameters;
 use super::verdict::{Mismatch, Verdict};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use verilated::{Error, Model, Pins};
-use zerocopy::{FromBytes, FromZeros, IntoBytes};
+use zerocopy::{FromBytes, IntoBytes};
 
 /// Cycles between two looks at a case's [`Watch`].
 const WATCH_EVERY: u64 = 1024;

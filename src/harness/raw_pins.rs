@@ -79,7 +79,7 @@ impl<'de, P: Pins> Visitor<'de> for CycleVisitor<P> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<P, A::Error> {
-        let mut pins = P::new_zeroed();
+        let mut pins = P::new_zeroed().as_bytes().to_vec();
         let mut seen = vec![false; P::PORTS.len()];
         while let Some(name) = map.next_key::<String>()? {
             let index = P::PORTS
@@ -97,11 +97,11 @@ impl<'de, P: Pins> Visitor<'de> for CycleVisitor<P> {
                     port.width
                 ))
             })?;
-            pins.as_mut_bytes()[port.offset..][..bytes.len()].copy_from_slice(&bytes);
+            pins[port.offset..][..bytes.len()].copy_from_slice(&bytes);
         }
         match P::PORTS.iter().zip(seen).find(|(_, seen)| !seen) {
             Some((port, _)) => Err(A::Error::custom(format!("missing port `{}`", port.name))),
-            None => Ok(pins),
+            None => Ok(P::of_bytes(&pins)),
         }
     }
 }

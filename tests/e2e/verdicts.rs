@@ -81,7 +81,9 @@ fn every_bit_of_every_output_is_compared() {
         for bit in 0..port.width as usize {
             let flip = |cycle, outputs: &mut Outputs| {
                 if cycle == 9 {
-                    outputs.as_mut_bytes()[port.offset + bit / 8] ^= 1 << (bit % 8);
+                    let mut bytes = outputs.as_bytes().to_vec();
+                    bytes[port.offset + bit / 8] ^= 1 << (bit % 8);
+                    *outputs = Outputs::of_bytes(&bytes);
                 }
                 Ok(())
             };

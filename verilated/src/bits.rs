@@ -2,13 +2,14 @@
 
 use std::fmt;
 use std::ops::Range;
-use zerocopy::{FromBytes, FromZeros, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{FromZeros, Immutable, IntoBytes, KnownLayout};
 
 /// A port value of `WIDTH` bits, stored the way Verilator stores it: `u8`, `u16`, `u32` or `u64` up
 /// to 64 bits, else 32-bit words from the least significant on.
 ///
-/// Bits of the storage above `WIDTH` are 0 in every value made here.
-#[derive(Clone, Copy, PartialEq, Eq, FromBytes, IntoBytes, Immutable, KnownLayout)]
+/// Bits of the storage above `WIDTH` are 0 in every value, so no value is made of plain bytes
+/// ([`Pins::of_bytes`](crate::Pins::of_bytes) clears those bits).
+#[derive(Clone, Copy, PartialEq, Eq, IntoBytes, Immutable, KnownLayout)]
 #[repr(transparent)]
 pub struct Bits<const WIDTH: u32, S>(S);
 

@@ -5,6 +5,7 @@ use crate::shim::vl_model_api;
 use crate::{Error, ModelKind, Pins};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError};
+use verilated_build::BuiltLibrary;
 
 /// Name of the function that returns the model's table in a shared library.
 const SYMBOL: &[u8] = b"vl_model_in_library\0";
@@ -22,13 +23,29 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads a library that `verilated-build` made.
+    /// Loads a library that `verilated-build` made in this process, or found to be what it would make.
+    ///
+    /// # Errors
+    /// As [`Library::load_from`].
+    pub fn load(library: &BuiltLibrary) -> Result<Self, Error> {
+        // SAFETY: only `verilated-build` makes a `BuiltLibrary`, of code that it and Verilator
+        // generated. What the RTL itself brings along (`$c`, DPI) is as much a part of the program as
+        // C++ that is linked in: whoever gives the RTL answers for it, as for a file of the cache that
+        // is changed behind the program's back.
+        unsafe { Self::load_from(library.path()) }
+    }
+
+    /// Loads the library of a model from a file.
+    ///
+    /// # Safety
+    /// The file must be a library that `verilated-build` made: its initialisers run, and the table of
+    /// functions in it is believed.
     ///
     /// # Errors
     /// [`Error::Library`] if it cannot be loaded, holds no model, or was made by another version.
-    pub fn load(path: &Path) -> Result<Self, Error> {
+    pub unsafe fn load_from(path: &Path) -> Result<Self, Error> {
         let fail = |reason: String| Error::Library { path: path.to_owned(), reason };
-        // SAFETY: the library was built by us from generated code; its initialisers only construct
+        // SAFETY: the caller vouches for the file; the initialisers of such a library only construct
         // statics of the runtime.
         let library = unsafe { libloading::Library::new(path) };
         let library = library.map_err(|error| fail(error.to_string()))?;

@@ -73,6 +73,8 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
         if differences.is_empty()
             && api.inputs_size as usize == size_of::<I>()
             && api.outputs_size as usize == size_of::<O>()
+            && api.inputs_alignment as usize == align_of::<I>()
+            && api.outputs_alignment as usize == align_of::<O>()
         {
             Ok(Self { api, pins: PhantomData })
         } else {
@@ -184,7 +186,7 @@ impl Context {
         };
         // SAFETY: the context was just created.
         unsafe {
-            function(runtime.context_random_reset)(raw.as_ptr(), mode, seed.cast_signed());
+            function(runtime.context_begin)(raw.as_ptr(), mode, seed.cast_signed());
         }
         Ok(Self { raw, runtime })
     }
@@ -214,15 +216,16 @@ type Settle =
     unsafe extern "C" fn(*mut vl_model, *const std::ffi::c_void, *mut std::ffi::c_void) -> i32;
 type Edge = unsafe extern "C" fn(*mut vl_model) -> i32;
 
-// SAFETY: a model and its context share nothing mutable with other models, and the runtime's thread
-// locals are set on every evaluation; so a model may move to another thread between calls.
+// SAFETY: a model and its context share nothing mutable with other models, and every function of the
+// table first makes the context that of the calling thread; so a model may move to another thread
+// between calls.
 unsafe impl<I, O> Send for Model<I, O> {}
 
 impl<I: Pins, O: Pins> Model<I, O> {
     /// Drives the inputs with the clock low, lets the model settle and reads the outputs.
     ///
     /// # Errors
-    /// [`Error::Stopped`]; the model must not be used further then.
+    /// [`Error::Stopped`]; every further call returns the like then.
     #[inline]
     pub fn settle(&mut self, inputs: &I, outputs: &mut O) -> Result<(), Error> {
         // SAFETY: the model is alive and the sizes of the structs were checked with its kind.
@@ -283,6 +286,7 @@ impl<I: Pins, O: Pins> Model<I, O> {
     /// [`Error::Stopped`] if the model was built without trace or the file cannot be written.
     pub fn open_trace(&mut self, path: &Path) -> Result<(), Error> {
         let path = c_path(path)?;
+        self.close_trace()?;
         // SAFETY: the model is alive; the path ends in NUL.
         let status =
             unsafe { function(self.kind.api.trace_open)(self.raw.as_ptr(), path.as_ptr()) };
@@ -306,13 +310,18 @@ impl<I: Pins, O: Pins> Model<I, O> {
         Ok(())
     }
 
-    /// Ends the trace; the file is whole afterwards. Dropping the model does so, too.
-    pub fn close_trace(&mut self) {
-        if self.tracing {
-            // SAFETY: the model is alive.
-            unsafe { function(self.kind.api.trace_close)(self.raw.as_ptr()) };
-            self.tracing = false;
+    /// Ends the trace; the file is whole afterwards. Dropping the model does so, too, but tells of no
+    /// error.
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if the rest could not be written.
+    pub fn close_trace(&mut self) -> Result<(), Error> {
+        if !std::mem::take(&mut self.tracing) {
+            return Ok(());
         }
+        // SAFETY: the model is alive.
+        let status = unsafe { function(self.kind.api.trace_close)(self.raw.as_ptr()) };
+        succeeded(status, self.kind.runtime())
     }
 
     /// Shows the golden model's outputs, state and rule to a model inside an observing top, so that

@@ -3,7 +3,7 @@
 use crate::Field;
 use crate::bits::hex;
 use std::fmt;
-use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+use zerocopy::{Immutable, IntoBytes, KnownLayout};
 
 /// One port in a packed struct.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -48,11 +48,41 @@ impl Port {
 
 /// All inputs, or all outputs, of a model but its clock: a struct without holes, generated from the
 /// ports Verilator reports.
-pub trait Pins:
-    FromBytes + IntoBytes + Immutable + KnownLayout + Copy + Send + Sync + 'static
+///
+/// # Safety
+/// The struct is `repr(C)`. Its fields are those of [`Pins::PORTS`], in that order and at those offsets,
+/// each a [`Bits`](crate::Bits) of the port's width with the integer or the words that hold it, and at
+/// most an array of bytes behind them. Its [`Default`] is 0 in every bit.
+pub unsafe trait Pins:
+    IntoBytes + Immutable + KnownLayout + Default + Copy + Send + Sync + 'static
 {
     /// The struct's ports, in the order of their offsets.
     const PORTS: &'static [Port];
+
+    /// Zero in every bit.
+    #[inline]
+    fn new_zeroed() -> Self {
+        Self::default()
+    }
+
+    /// The values that `bytes` hold at the places of the ports. Bits that no port has are cleared.
+    ///
+    /// # Panics
+    /// If there are fewer bytes than in the struct.
+    fn of_bytes(bytes: &[u8]) -> Self {
+        let mut pins = Self::default();
+        let start = std::ptr::from_mut(&mut pins).cast::<u8>();
+        for port in Self::PORTS {
+            for index in 0..port.width.div_ceil(8) {
+                let used = (port.width - 8 * index).min(8);
+                let place = port.offset + index as usize;
+                // SAFETY: the implementor vouches that the port's bytes are in the struct, which takes
+                // any value of the port's bits.
+                unsafe { start.add(place).write(bytes[place] & (0xff >> (8 - used))) };
+            }
+        }
+        pins
+    }
 
     /// The first port whose value differs, if any.
     fn first_difference(&self, other: &Self) -> Option<&'static Port> {

@@ -8,7 +8,7 @@ use super::Search;
 use crate::harness::{Block, Stimulus, Verdict};
 use std::ops::Range;
 use verilated::{Pins, Port};
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::IntoBytes;
 
 /// Some bits of a port in one cycle.
 #[derive(Clone)]
@@ -218,8 +218,9 @@ fn hold<B: Block>(search: &mut Search<'_, B>) {
             {
                 let value = before.to_vec();
                 let mut candidate = cycles(search).to_vec();
-                candidate[cycle].as_mut_bytes()[port.offset..][..value.len()]
-                    .copy_from_slice(&value);
+                candidate[cycle] = edited(&candidate[cycle], |bytes| {
+                    bytes[port.offset..][..value.len()].copy_from_slice(&value);
+                });
                 attempt(search, candidate);
             }
         }
@@ -234,16 +235,25 @@ fn clear_group<B: Block>(search: &mut Search<'_, B>, group: &[Piece]) -> bool {
     let mut candidate = cycles(search).to_vec();
     for Piece { cycle, port, bits } in group {
         if let Some(pins) = candidate.get_mut(*cycle) {
-            let bytes = &mut pins.as_mut_bytes()[port.offset..][..port.size()];
-            for bit in bits.clone() {
-                bytes[bit as usize / 8] &= !(1 << (bit % 8));
-            }
+            *pins = edited(pins, |bytes| {
+                let bytes = &mut bytes[port.offset..][..port.size()];
+                for bit in bits.clone() {
+                    bytes[bit as usize / 8] &= !(1 << (bit % 8));
+                }
+            });
         }
     }
     attempt(search, candidate)
 }
 
-fn is_set<P: Pins + FromBytes>(pins: &P, piece: &Piece) -> bool {
+fn is_set<P: Pins>(pins: &P, piece: &Piece) -> bool {
     let bytes = piece.port.bytes(pins.as_bytes());
     piece.bits.clone().any(|bit| bytes[bit as usize / 8] >> (bit % 8) & 1 == 1)
+}
+
+/// Pins with other bytes.
+fn edited<P: Pins>(pins: &P, edit: impl FnOnce(&mut [u8])) -> P {
+    let mut bytes = pins.as_bytes().to_vec();
+    edit(&mut bytes);
+    P::of_bytes(&bytes)
 }

@@ -3,7 +3,7 @@
 use super::beats::{End, NextUnit, Packet, Tables, Unit};
 use cosim::blocks::thread2::rtl::Inputs;
 use verilated::{Bits, Field, Pins, Storage};
-use zerocopy::{FromBytes, IntoBytes};
+use zerocopy::IntoBytes;
 
 /// How the pins are filled that a test leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -186,24 +186,11 @@ impl Drive {
     pub fn pins(&self, open: Open) -> Inputs {
         let mut pins = self.value;
         if open == Open::Ones {
-            let driven = self.driven.as_bytes();
-            let ones = all_ones();
-            let filled = pins.as_mut_bytes().iter_mut().zip(driven).zip(ones.as_bytes());
-            for ((byte, driven), ones) in filled {
-                *byte |= ones & !driven;
-            }
+            let (value, driven) = (self.value.as_bytes(), self.driven.as_bytes());
+            let bytes: Vec<u8> =
+                value.iter().zip(driven).map(|(byte, driven)| byte | !driven).collect();
+            pins = Inputs::of_bytes(&bytes);
         }
         pins
     }
-}
-
-/// Every bit of every port 1; bits above a port's width and the padding 0.
-fn all_ones() -> Inputs {
-    let mut bytes = [0; size_of::<Inputs>()];
-    for port in Inputs::PORTS {
-        for bit in 0..port.width as usize {
-            bytes[port.offset + bit / 8] |= 1 << (bit % 8);
-        }
-    }
-    Inputs::read_from_bytes(&bytes).expect("the array has the struct's size")
 }

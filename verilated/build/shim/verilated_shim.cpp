@@ -6,12 +6,39 @@
 #include "verilated_cov.h"
 
 #include <cstdio>
-#include <memory>
+#include <mutex>
 #include <string>
+
+// Variables of a thread have no destructors: a model may be dropped while its thread ends, when those
+// that have one are gone.
+__thread vl_context *vl_shim_current = nullptr;
 
 namespace {
 
-thread_local std::string last_error;
+__thread char last_error[2048];
+__thread bool closing = false;
+__thread bool closing_failed = false;
+__thread bool thread_ended = false;
+
+// A context asks the system for its number of processors, which takes as long as all the rest of a
+// small model's creation. So each thread keeps the last one that nothing was left in.
+__thread vl_context *spare = nullptr;
+
+// Verilator notes the last context of all threads without a lock, constructors do, too.
+std::recursive_mutex last_context;
+
+// Frees the spare context at the thread's end. From then on the thread runs no model: what Verilator
+// keeps for the thread may be gone, too.
+struct ThreadEnd {
+  bool armed = false;
+  ~ThreadEnd() {
+    thread_ended = true;
+    delete spare;
+    spare = nullptr;
+    vl_shim_current = nullptr;
+  }
+};
+thread_local ThreadEnd thread_end;
 
 [[noreturn]] void stopped(const char *what, const char *file, int line, const char *message) {
   std::string text{what};
@@ -20,58 +47,48 @@ thread_local std::string last_error;
   throw vl_shim_stopped{text};
 }
 
-const char *version() {
-  static const std::string text = [] {
-    std::string product{Verilated::productVersion()};
-    return product;
-  }();
-  return text.c_str();
-}
+const char *version() noexcept { return Verilated::productVersion(); }
 
-// A context asks the system for its number of processors, which takes as long as all the rest of a
-// small model's creation. So each thread keeps the last one that nothing happened to.
-thread_local std::unique_ptr<vl_context> spare;
-
-bool is_as_new(const vl_context &held) {
-  const VerilatedContext &context = held.context;
-  return !held.leaves_traces && !context.gotFinish() && !context.gotError() &&
-         context.errorCount() == 0;
-}
-
-vl_context *context_create() {
-  if (spare) return spare.release();
+vl_context *context_create() noexcept {
+  if (spare) {
+    vl_context *const taken = spare;
+    spare = nullptr;
+    return taken;
+  }
   vl_context *created = nullptr;
   vl_shim_guarded([&] {
+    if (thread_ended) throw vl_shim_stopped{"the thread is ending"};
+    const std::lock_guard<std::recursive_mutex> lock{last_context};
     created = new vl_context;
-    // A context with more threads starts a pool of them for every model.
-    created->context.threads(1);
-    created->context.traceEverOn(true);
+    thread_end.armed = true;
   });
   return created;
 }
 
-void context_destroy(vl_context *context) {
-  if (spare || !is_as_new(*context)) {
-    delete context;
+void context_destroy(vl_context *context) noexcept {
+  if (!spare && !thread_ended && context->is_reusable()) {
+    context->reset();
+    context->generator.reset();
+    context->leaves_traces = true;
+    thread_end.armed = true;
+    spare = context;
   } else {
-    context->context.time(0);
-    spare.reset(context);
+    const vl_shim_closing quietly;
+    delete context;
   }
 }
 
-void context_random_reset(vl_context *context, int32_t mode, int32_t seed) {
-  context->context.randReset(mode);
-  context->context.randSeed(seed);
+void context_begin(vl_context *context, int32_t mode, int32_t seed) noexcept {
+  context->begin(mode, seed);
 }
 
-uint64_t context_time(const vl_context *context) { return context->context.time(); }
+uint64_t context_time(const vl_context *context) noexcept { return context->time(); }
 
-void context_advance(vl_context *context, uint64_t ticks) { context->context.timeInc(ticks); }
+void context_advance(vl_context *context, uint64_t ticks) noexcept { context->timeInc(ticks); }
 
-int32_t context_finished(const vl_context *context) { return context->context.gotFinish(); }
-
-int32_t coverage_write(vl_context *context, const char *path) {
+int32_t coverage_write(vl_context *context, const char *path) noexcept {
   return vl_shim_guarded([&] {
+    vl_shim_enter(context);
     // Verilator reports a file it cannot open through a fatal error of its own only in newer
     // versions, so look first.
     if (std::FILE *file = std::fopen(path, "w")) {
@@ -79,20 +96,73 @@ int32_t coverage_write(vl_context *context, const char *path) {
     } else {
       throw vl_shim_stopped{std::string{"cannot write "} + path};
     }
-    context->context.coveragep()->write(path);
+    context->coveragep()->write(path);
   });
 }
 
-const char *get_last_error() { return last_error.c_str(); }
+const char *get_last_error() noexcept { return last_error; }
 
 const vl_runtime_api runtime_api = {
-    VL_SHIM_ABI,     version,         context_create,   context_destroy, context_random_reset,
-    context_time,    context_advance, context_finished, coverage_write,  get_last_error,
+    VL_SHIM_ABI,  version,         context_create, context_destroy, context_begin,
+    context_time, context_advance, coverage_write, get_last_error,
 };
 
 }  // namespace
 
-void vl_shim_record_error(const char *message) { last_error = message ? message : ""; }
+vl_context::vl_context() : VerilatedContext{} {
+  vl_shim_adopt(this);
+  // A context with more threads starts a pool of them for every model.
+  threads(1);
+  traceEverOn(true);
+  fresh = m_s;
+  fresh_files = m_fdps.size();
+  fresh_channels = m_fdFreeMct;
+}
+
+vl_context::~vl_context() {
+  if (vl_shim_current == this) vl_shim_current = nullptr;
+}
+
+void vl_context::begin(int mode, int seed) {
+  randReset(mode);
+  reseed(seed);
+}
+
+void vl_context::reseed(int seed) {
+  m_s.m_randSeed = seed;
+  generator_seed = static_cast<uint32_t>(seed);
+  generator.reset();
+}
+
+bool vl_context::is_reusable() const {
+  return !leaves_traces && !m_s.m_gotFinish && !m_s.m_gotError && m_s.m_errorCount == 0 &&
+         m_fdps.size() == fresh_files && m_fdFreeMct == fresh_channels &&
+         m_timeFormatSuffix.empty() && m_dumpfile.empty();
+}
+
+void vl_shim_switch(vl_context *context) {
+  if (thread_ended) throw vl_shim_stopped{"the thread is ending"};
+  vl_shim_adopt(context);
+}
+
+void vl_shim_adopt(vl_context *context) noexcept {
+  const std::lock_guard<std::recursive_mutex> lock{last_context};
+  Verilated::threadContextp(context);
+  vl_shim_current = context;
+}
+
+void vl_shim_record_error(const char *message) noexcept {
+  std::snprintf(last_error, sizeof last_error, "%s", message ? message : "");
+}
+
+vl_shim_closing::vl_shim_closing() noexcept {
+  closing = true;
+  closing_failed = false;
+}
+
+vl_shim_closing::~vl_shim_closing() { closing = false; }
+
+bool vl_shim_closing::failed() const noexcept { return closing_failed; }
 
 void vl_finish(const char *file, int line, const char *) VL_MT_UNSAFE {
   stopped("the RTL called $finish", file, line, nullptr);
@@ -103,6 +173,11 @@ void vl_stop(const char *file, int line, const char *) VL_MT_UNSAFE {
 }
 
 void vl_fatal(const char *file, int line, const char *, const char *message) VL_MT_UNSAFE {
+  if (closing) {
+    closing_failed = true;
+    vl_shim_record_error(message);
+    return;
+  }
   stopped("fatal error in the model", file, line, message);
 }
 

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 // Raised whenever a table or the meaning of an entry changes.
-#define VL_SHIM_ABI 1
+#define VL_SHIM_ABI 2
 
 // Words of a text shown to an observing top.
 #define VL_TEXT_WORDS 6
@@ -42,11 +42,11 @@ typedef struct vl_runtime_api {
   const char *(*version)(void);
   vl_context *(*context_create)(void);
   void (*context_destroy)(vl_context *context);
-  // What registers hold before reset: 0 zeros, 1 ones, 2 random from `seed`.
-  void (*context_random_reset)(vl_context *context, int32_t mode, int32_t seed);
+  // Once, before a model is created in it. What registers hold before reset: 0 zeros, 1 ones, 2
+  // random from `seed`, as are `$random` and its like.
+  void (*context_begin)(vl_context *context, int32_t mode, int32_t seed);
   uint64_t (*context_time)(const vl_context *context);
   void (*context_advance)(vl_context *context, uint64_t ticks);
-  int32_t (*context_finished)(const vl_context *context);
   // Writes the coverage counters collected in the context to `path`.
   int32_t (*coverage_write)(vl_context *context, const char *path);
   // The last failure on the calling thread.
@@ -61,11 +61,14 @@ typedef struct vl_model_api {
   uint32_t port_count;
   uint32_t inputs_size;   // bytes
   uint32_t outputs_size;  // bytes
+  uint32_t inputs_alignment;   // bytes
+  uint32_t outputs_alignment;  // bytes
   uint32_t traces;        // 0 built without trace, 1 VCD, 2 FST
   uint32_t covers;        // 1 if built with coverage
   vl_model *(*create)(vl_context *context);
   void (*destroy)(vl_model *model);
-  // Clock low: drives every input, lets the model settle, reads every output.
+  // Clock low: drives every input, lets the model settle, reads every output. Bits above a port's width
+  // are ignored in inputs and 0 in outputs.
   int32_t (*settle)(vl_model *model, const void *inputs, void *outputs);
   // Clock high: the rising edge.
   int32_t (*edge)(vl_model *model);
@@ -77,7 +80,8 @@ typedef struct vl_model_api {
   int32_t (*trace_open)(vl_model *model, const char *path);
   // Adds the present values to the trace at `time`; times must grow.
   int32_t (*trace_dump)(vl_model *model, uint64_t time);
-  void (*trace_close)(vl_model *model);
+  // The trace is over, whether the rest could be written or not.
+  int32_t (*trace_close)(vl_model *model);
   // For a model inside an observing top: shows it the golden model's outputs, state and rule (texts
   // of VL_TEXT_WORDS words, last character in the low byte), and reads the RTL's state register.
   void (*observe)(vl_model *model, const void *outputs, const uint32_t *state,

@@ -6,14 +6,73 @@
 #include "verilated.h"
 #include "verilated_shim.h"
 
+#include <cstddef>
 #include <cstdint>
 #include <exception>
+#include <memory>
 #include <string>
+#include <vector>
 
-struct vl_context {
-  VerilatedContext context;
-  // The model has coverage counters or writes a trace, which the context knows for ever.
-  bool leaves_traces = false;
+struct vl_context final : VerilatedContext {
+  vl_context();
+  ~vl_context();
+
+  // What registers hold before reset, and where random numbers begin.
+  void begin(int mode, int seed);
+  // Begins the random numbers anew: `$random(seed)`.
+  void reseed(int seed);
+  // Whether a model left nothing in it that the next one could see, once the scalars are reset.
+  bool is_reusable() const;
+  // Resets what models change in passing: time, units, formats, errors.
+  void reset() { m_s = fresh; }
+
+  // The generator of `$random` and its like; made when the first number is drawn, since most RTL
+  // draws none.
+  std::shared_ptr<void> generator;
+  uint64_t generator_seed = 0;
+  // The model has coverage counters, writes a trace or was stopped; or there is none yet.
+  bool leaves_traces = true;
+
+ private:
+  Serialized fresh;
+  std::size_t fresh_files;
+  std::vector<IData> fresh_channels;
+};
+
+// Verilator keeps the context that belongs to a thread, and takes from it what is not handed down as
+// an argument: seeds, files, arguments, assertions. So each call of a model begins with this. The
+// variable has no constructor: it costs one comparison.
+extern __attribute__((visibility("hidden"))) __thread vl_context *vl_shim_current;
+void vl_shim_switch(vl_context *context);
+// The same for destructors, which run even while the thread ends.
+void vl_shim_adopt(vl_context *context) noexcept;
+
+inline void vl_shim_enter(vl_context *context) {
+  if (__builtin_expect(vl_shim_current != context, 0)) vl_shim_switch(context);
+}
+
+// The generator of random numbers of the present model, of the kind that Verilator's version has.
+// Verilator's own belongs to the thread and begins anew whenever any thread seeds any context.
+template <class Generator>
+inline Generator &vl_shim_generator() {
+  vl_context &context = *vl_shim_current;
+  if (!context.generator) context.generator = std::make_shared<Generator>(context.generator_seed);
+  return *static_cast<Generator *>(context.generator.get());
+}
+
+// The generator for Verilators that have no class of their own: SplitMix64.
+class vl_shim_random final {
+ public:
+  explicit vl_shim_random(uint64_t seed) : state_(seed) {}
+  uint64_t next() {
+    uint64_t z = state_ += 0x9e3779b97f4a7c15ULL;
+    z = (z ^ (z >> 30)) * 0xbf58476d1ce4e5b9ULL;
+    z = (z ^ (z >> 27)) * 0x94d049bb133111ebULL;
+    return z ^ (z >> 31);
+  }
+
+ private:
+  uint64_t state_;
 };
 
 // Thrown by `$fatal`, `$stop`, `$finish` and the runtime's own fatal errors, so that they end one
@@ -27,11 +86,11 @@ class vl_shim_stopped : public std::exception {
   std::string message_;
 };
 
-void vl_shim_record_error(const char *message);
+void vl_shim_record_error(const char *message) noexcept;
 
 // Runs `body`; an exception becomes the recorded error and a non-zero return.
 template <class Body>
-inline int32_t vl_shim_guarded(Body body) {
+inline int32_t vl_shim_guarded(Body body) noexcept {
   try {
     body();
     return 0;
@@ -42,5 +101,15 @@ inline int32_t vl_shim_guarded(Body body) {
   }
   return 1;
 }
+
+// While one lives, fatal errors are recorded instead of thrown: destructors must not throw, and
+// Verilator goes on where the handler returns.
+class vl_shim_closing final {
+ public:
+  vl_shim_closing() noexcept;
+  ~vl_shim_closing();
+  // Whether something went wrong since.
+  bool failed() const noexcept;
+};
 
 #endif

@@ -96,7 +96,11 @@ pub fn rust_aliases(ports: &Ports) -> Vec<String> {
 pub fn rust_tables(ports: &Ports) -> String {
     let mut text = String::new();
     for (name, ports) in [("Inputs", &ports.inputs), ("Outputs", &ports.outputs)] {
-        let _ = writeln!(text, "impl ::verilated::Pins for {name} {{");
+        let _ = writeln!(
+            text,
+            "// SAFETY: generated from the same layout as the C struct and this table."
+        );
+        let _ = writeln!(text, "unsafe impl ::verilated::Pins for {name} {{");
         let _ = writeln!(text, "    const PORTS: &'static [::verilated::Port] = &[");
         for Placed { port, offset, .. } in Layout::of(ports).fields {
             let Port { name, width } = port;
@@ -140,23 +144,37 @@ pub fn model_cpp(
     text.push_str("\nnamespace {\n\nvoid drive(");
     let _ = writeln!(text, "{class} &top, const Inputs &pins) {{");
     for field in &inputs.fields {
-        let name = &field.port.name;
+        let Port { name, width } = field.port;
         let _ = match field.storage {
-            Storage::Integer(_) => writeln!(text, "  top.{name} = pins.{name}.value;"),
+            Storage::Integer(_) => {
+                writeln!(
+                    text,
+                    "  top.{name} = pins.{name}.value{};",
+                    field.storage.and_mask(*width)
+                )
+            }
             Storage::Words(_) => writeln!(
                 text,
-                "  std::memcpy(&top.{name}[0], pins.{name}.value, sizeof pins.{name}.value);"
+                "  std::memcpy(&top.{name}[0], pins.{name}.value, sizeof pins.{name}.value);{}",
+                clean_top(&format!("top.{name}"), *width)
             ),
         };
     }
     let _ = writeln!(text, "}}\n\nvoid sample({class} &top, Outputs &pins) {{");
     for field in &outputs.fields {
-        let name = &field.port.name;
+        let Port { name, width } = field.port;
         let _ = match field.storage {
-            Storage::Integer(_) => writeln!(text, "  pins.{name}.value = top.{name};"),
+            Storage::Integer(_) => {
+                writeln!(
+                    text,
+                    "  pins.{name}.value = top.{name}{};",
+                    field.storage.and_mask(*width)
+                )
+            }
             Storage::Words(_) => writeln!(
                 text,
-                "  std::memcpy(pins.{name}.value, &top.{name}[0], sizeof pins.{name}.value);"
+                "  std::memcpy(pins.{name}.value, &top.{name}[0], sizeof pins.{name}.value);{}",
+                clean_top(&format!("pins.{name}.value"), *width)
             ),
         };
     }
@@ -176,7 +194,7 @@ pub fn model_cpp(
         "extern \"C\" __attribute__((visibility(\"default\"))) const vl_model_api *{symbol}(void) {{
   static const vl_model_api api = {{
     VL_SHIM_ABI, vl_runtime(), \"{top}\", ports, {port_count}, sizeof(Inputs), sizeof(Outputs),
-    {trace_kind}, {coverage}, create, destroy, settle, edge, run_recorded, finish,
+    alignof(Inputs), alignof(Outputs), {trace_kind}, {coverage}, create, destroy, settle, edge, run_recorded, finish,
     trace_open, trace_dump, trace_close, observe, probe,
   }};
   return &api;
@@ -191,8 +209,8 @@ pub fn model_cpp(
 fn observer(ports: &Ports) -> String {
     if !ports.observing {
         return "namespace {
-void observe(vl_model *, const void *, const uint32_t *, const uint32_t *) {}
-uint64_t probe(vl_model *) { return 0; }
+void observe(vl_model *, const void *, const uint32_t *, const uint32_t *) noexcept {}
+uint64_t probe(vl_model *) noexcept { return 0; }
 }  // namespace
 
 "
@@ -200,7 +218,7 @@ uint64_t probe(vl_model *) { return 0; }
     }
     let mut text = String::from(
         "namespace {
-void observe(vl_model *model, const void *outputs, const uint32_t *state, const uint32_t *rule) {
+void observe(vl_model *model, const void *outputs, const uint32_t *state, const uint32_t *rule) noexcept {
   auto &top = *model->top;
   const Outputs &pins = *static_cast<const Outputs *>(outputs);
   std::memcpy(&top.cosim_golden_state[0], state, sizeof(uint32_t) * VL_TEXT_WORDS);
@@ -209,22 +227,36 @@ void observe(vl_model *model, const void *outputs, const uint32_t *state, const 
     );
     for Port { name, width } in &ports.outputs {
         let _ = match Storage::of(*width) {
-            Storage::Integer(_) => writeln!(text, "  top.cosim_golden_{name} = pins.{name}.value;"),
+            storage @ Storage::Integer(_) => writeln!(
+                text,
+                "  top.cosim_golden_{name} = pins.{name}.value{};",
+                storage.and_mask(*width)
+            ),
             Storage::Words(_) => writeln!(
                 text,
                 "  std::memcpy(&top.cosim_golden_{name}[0], pins.{name}.value, sizeof \
-                 pins.{name}.value);"
+                 pins.{name}.value);{}",
+                clean_top(&format!("top.cosim_golden_{name}"), *width)
             ),
         };
     }
     text.push_str(
         "}
-uint64_t probe(vl_model *model) { return model->top->cosim_dut_state; }
+uint64_t probe(vl_model *model) noexcept { return model->top->cosim_dut_state; }
 }  // namespace
 
 ",
     );
     text
+}
+
+/// C++ that clears the bits above a wide port's width. Verilator indexes by values of ports without a
+/// look at their range, so no other bits may reach it, whatever bytes a caller's struct is made of.
+fn clean_top(words: &str, width: u32) -> String {
+    match width % 32 {
+        0 => String::new(),
+        used => format!(" {words}[{}] &= {:#x}u;", width / 32, (1u32 << used) - 1),
+    }
 }
 
 fn file_name(path: &std::path::Path) -> String {
@@ -236,32 +268,39 @@ fn model_table(class: &str, trace_class: Option<&str>) -> String {
     let (trace_member, trace_bodies) = match trace_class {
         None => (
             String::new(),
-            "int32_t trace_open(vl_model *, const char *) {
+            "int32_t trace_open(vl_model *, const char *) noexcept {
   vl_shim_record_error(\"this model was built without trace\");
   return 1;
 }
-int32_t trace_dump(vl_model *, uint64_t) { return 0; }
-void trace_close(vl_model *) {}
+int32_t trace_dump(vl_model *, uint64_t) noexcept { return 0; }
+int32_t trace_close(vl_model *) noexcept { return 0; }
 "
             .to_owned(),
         ),
         Some(writer) => (
             format!("  std::unique_ptr<{writer}> trace;\n"),
             format!(
-                "int32_t trace_open(vl_model *model, const char *path) {{
+                "int32_t trace_open(vl_model *model, const char *path) noexcept {{
   return vl_shim_guarded([&] {{
+    vl_shim_enter(model->context);
     model->trace.reset(new {writer});
     model->top->trace(model->trace.get(), 99);
     model->trace->open(path);
     if (!model->trace->isOpen()) throw vl_shim_stopped{{std::string{{\"cannot write \"}} + path}};
   }});
 }}
-int32_t trace_dump(vl_model *model, uint64_t time) {{
-  return vl_shim_guarded([&] {{ if (model->trace) model->trace->dump(time); }});
+int32_t trace_dump(vl_model *model, uint64_t time) noexcept {{
+  return vl_shim_guarded([&] {{
+    vl_shim_enter(model->context);
+    if (model->trace) model->trace->dump(time);
+  }});
 }}
-void trace_close(vl_model *model) {{
+int32_t trace_close(vl_model *model) noexcept {{
+  vl_shim_adopt(model->context);
+  const vl_shim_closing quietly;
   if (model->trace) model->trace->close();
   model->trace.reset();
+  return quietly.failed();
 }}
 "
             ),
@@ -269,26 +308,53 @@ void trace_close(vl_model *model) {{
     };
     format!(
         "struct vl_model {{
+  vl_context *context;
+  // An exception left it, so what it holds is no state of the RTL.
+  bool stopped = false;
 {trace_member}  std::unique_ptr<{class}> top;
 }};
 
 namespace {{
 
-vl_model *create(vl_context *context) {{
+// Runs `body` in the model's context.
+template <class Body>
+inline int32_t call(vl_model *model, Body body) noexcept {{
+  try {{
+    if (__builtin_expect(model->stopped, 0)) throw vl_shim_stopped{{\"the model has stopped\"}};
+    vl_shim_enter(model->context);
+    body();
+    return 0;
+  }} catch (const std::exception &e) {{
+    vl_shim_record_error(e.what());
+  }} catch (...) {{
+    vl_shim_record_error(\"an exception of unknown type left the model\");
+  }}
+  model->stopped = true;
+  model->context->leaves_traces = true;
+  return 1;
+}}
+
+vl_model *create(vl_context *context) noexcept {{
   vl_model *created = nullptr;
   vl_shim_guarded([&] {{
+    vl_shim_enter(context);
     std::unique_ptr<vl_model> model{{new vl_model}};
-    model->top.reset(new {class}{{&context->context, \"TOP\"}});
+    model->context = context;
+    model->top.reset(new {class}{{context, \"TOP\"}});
     created = model.release();
     context->leaves_traces = VM_COVERAGE || VM_TRACE;
   }});
   return created;
 }}
 
-void destroy(vl_model *model) {{ delete model; }}
+void destroy(vl_model *model) noexcept {{
+  vl_shim_adopt(model->context);
+  const vl_shim_closing quietly;
+  delete model;
+}}
 
-int32_t settle(vl_model *model, const void *inputs, void *outputs) {{
-  return vl_shim_guarded([&] {{
+int32_t settle(vl_model *model, const void *inputs, void *outputs) noexcept {{
+  return call(model, [&] {{
     {class} &top = *model->top;
     drive(top, *static_cast<const Inputs *>(inputs));
     top.clk = 0;
@@ -297,15 +363,15 @@ int32_t settle(vl_model *model, const void *inputs, void *outputs) {{
   }});
 }}
 
-int32_t edge(vl_model *model) {{
-  return vl_shim_guarded([&] {{
+int32_t edge(vl_model *model) noexcept {{
+  return call(model, [&] {{
     model->top->clk = 1;
     model->top->eval();
   }});
 }}
 
-int32_t run_recorded(vl_model *model, const void *inputs, size_t count, void *outputs) {{
-  return vl_shim_guarded([&] {{
+int32_t run_recorded(vl_model *model, const void *inputs, size_t count, void *outputs) noexcept {{
+  return call(model, [&] {{
     {class} &top = *model->top;
     const Inputs *const recorded = static_cast<const Inputs *>(inputs);
     for (size_t cycle = 0; cycle < count; ++cycle) {{
@@ -319,8 +385,8 @@ int32_t run_recorded(vl_model *model, const void *inputs, size_t count, void *ou
   }});
 }}
 
-int32_t finish(vl_model *model) {{
-  return vl_shim_guarded([&] {{ model->top->final(); }});
+int32_t finish(vl_model *model) noexcept {{
+  return call(model, [&] {{ model->top->final(); }});
 }}
 
 {trace_bodies}

@@ -135,21 +135,79 @@ fn failure(what: &str, message: impl ToString) -> Error {
     Error::Compile { what: what.to_owned(), message: message.to_string() }
 }
 
+/// Where Verilator's runtime finds the generator of random numbers, and what is put there: the
+/// generator of the model that runs. Its own belongs to the thread, and begins anew whenever any thread
+/// seeds any context, so what `$random` gives would depend on other threads.
+const RANDOM: [(&str, &str); 2] = [
+    // Before Verilator had a class for it.
+    (
+        "uint64_t vl_rand64() VL_MT_SAFE {",
+        "if (vl_shim_current) return vl_shim_generator<vl_shim_random>().next();",
+    ),
+    (
+        "VlRNG& VlRNG::vl_thread_rng() VL_MT_SAFE {",
+        "if (vl_shim_current) return vl_shim_generator<VlRNG>();",
+    ),
+];
+/// Where Verilator's runtime seeds it.
+const SEED: (&str, &str) = (
+    "void VerilatedContext::randSeed(int val) VL_MT_SAFE {",
+    "if (vl_shim_current == this) return vl_shim_current->reseed(val);",
+);
+
+/// Where the shim becomes known to it.
+const LAST_INCLUDE: &str = "#include \"verilated_imp.h\"";
+
+/// The text of Verilator's `verilated.cpp` with random numbers that belong to the model.
+fn runtime_text(original: &str) -> Option<String> {
+    let (definition, body) = RANDOM.iter().find(|(definition, _)| original.contains(definition))?;
+    let text = put(original, definition, body)?;
+    let text = put(&text, SEED.0, SEED.1)?;
+    // After this header Verilator's sources know that they may see each other's insides.
+    let (before, after) = text.split_once(LAST_INCLUDE)?;
+    Some(format!("{before}{LAST_INCLUDE}\n#include \"verilated_shim.hpp\"{after}"))
+}
+
+/// Puts code at the beginning of a function of which there is one definition.
+fn put(text: &str, definition: &str, code: &str) -> Option<String> {
+    let mut parts = text.split(definition);
+    match (parts.next(), parts.next(), parts.next()) {
+        (Some(before), Some(after), None) => Some(format!("{before}{definition} {code}{after}")),
+        _ => None,
+    }
+}
+
 /// The runtime's sources, shim included: what every model needs, and the trace writer of
 /// `tracing`.
-pub fn runtime_sources(verilator: &Verilator, shim: &Path, tracing: Tracing) -> Vec<PathBuf> {
+///
+/// # Errors
+/// [`Error::Io`]; [`Error::Compile`] if this Verilator draws random numbers in an unknown way.
+pub fn runtime_sources(
+    verilator: &Verilator,
+    shim: &Path,
+    tracing: Tracing,
+) -> Result<Vec<PathBuf>, Error> {
     let include = verilator.include();
-    let mut sources: Vec<PathBuf> = ["verilated.cpp", "verilated_cov.cpp", "verilated_threads.cpp"]
-        .iter()
-        .map(|name| include.join(name))
-        .collect();
+    let (original, runtime) = (include.join("verilated.cpp"), shim.join("verilated.cpp"));
+    let text = fs::read_to_string(&original).map_err(Error::io(&original))?;
+    let text = runtime_text(&text).ok_or_else(|| {
+        let reason = format!(
+            "Verilator {} draws random numbers in a way that is not known here; set VERILATOR to a \
+             version from 5.006 to 5.48",
+            verilator.version()
+        );
+        failure("the Verilator runtime", reason)
+    })?;
+    fs::write(&runtime, text).map_err(Error::io(&runtime))?;
+    let mut sources = vec![runtime];
+    sources.extend(["verilated_cov.cpp", "verilated_threads.cpp"].map(|name| include.join(name)));
     match tracing {
         Tracing::Off => {}
         Tracing::Vcd => sources.push(include.join("verilated_vcd_c.cpp")),
         Tracing::Fst => sources.push(include.join("verilated_fst_c.cpp")),
     }
     sources.push(shim.join("verilated_shim.cpp"));
-    sources
+    Ok(sources)
 }
 
 /// Libraries a program needs that holds a model with `tracing`: newer Verilators take lz4 from

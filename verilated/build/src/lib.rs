@@ -22,7 +22,7 @@ mod verilate;
 pub use error::Error;
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
-pub use library::LibraryCache;
+pub use library::{BuiltLibrary, LibraryCache};
 pub use ports::{Port, Ports};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Design, Tracing, Verilated};

@@ -21,6 +21,22 @@ pub struct LibraryCache {
     folder: PathBuf,
 }
 
+/// A shared library that a [`LibraryCache`] made of a design, or found to be made of the same before.
+///
+/// There is no other way to one: it says that the code in the file is what Verilator and this crate
+/// generated, which is why it may be loaded by safe code.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct BuiltLibrary {
+    path: PathBuf,
+}
+
+impl BuiltLibrary {
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+}
+
 impl LibraryCache {
     /// A cache in `folder`, for the platform `target` (a Rust target triple).
     pub fn new(
@@ -35,7 +51,11 @@ impl LibraryCache {
     ///
     /// # Errors
     /// Whatever [`Design::verilate`] and [`Ports::read`] return; [`Error::Compile`].
-    pub fn library(&self, design: &Design) -> Result<PathBuf, Error> {
+    pub fn library(&self, design: &Design) -> Result<BuiltLibrary, Error> {
+        self.built(design).map(|path| BuiltLibrary { path })
+    }
+
+    fn built(&self, design: &Design) -> Result<PathBuf, Error> {
         let place = self.place(design)?;
         if let Some(library) = self.known(design, &place) {
             return Ok(library);
@@ -125,7 +145,7 @@ impl LibraryCache {
             compile::write_shim(&shim)?;
             let mut build = self.compiler(&shim, work);
             compile::define_features(&mut build, tracing, false);
-            let sources = compile::runtime_sources(&self.verilator, &shim, tracing);
+            let sources = compile::runtime_sources(&self.verilator, &shim, tracing)?;
             let objects = compile::objects(&build, &sources, work)?;
             let mut command = Command::new(compile::tool(&build)?.path());
             command.args(["-r", "-nostdlib", "-o"]).arg(object).args(objects);
@@ -140,7 +160,8 @@ impl LibraryCache {
         tracing: Tracing,
         library: &Path,
     ) -> Result<(), Error> {
-        let mut command = Command::new(compile::tool(build)?.path());
+        // With the compiler's own options: some, as those of sanitizers, name libraries.
+        let mut command = compile::tool(build)?.to_command();
         // What the RTL imports and nobody defines is an error now, not when it is called.
         command.args(["-shared", "-Wl,-Bsymbolic", "-Wl,-z,defs", "-o"]).arg(library).args(objects);
         for name in compile::libraries(&self.verilator, tracing) {

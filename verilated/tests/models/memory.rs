@@ -1,0 +1,175 @@
+//! Memory errors: lives of models that cross, and the tools that would see it.
+
+use super::{Counter, CounterKind, Inputs, Outputs, cycle, inputs, kind, kind_of, library};
+use std::cell::RefCell;
+use std::env;
+use std::process::{Command, Output};
+use std::thread;
+use verilated::{BeforeReset, Bits, Library, Model, Pins, Port};
+use verilated_build::Tracing;
+use zerocopy::{FromBytes, Immutable, IntoBytes, KnownLayout};
+
+static_assertions::assert_not_impl_any!(Bits<3, u8>: FromBytes);
+static_assertions::assert_not_impl_any!(Bits<70, [u32; 3]>: FromBytes);
+static_assertions::assert_not_impl_any!(Counter: Sync, Clone);
+static_assertions::assert_impl_all!(Counter: Send);
+static_assertions::assert_impl_all!(CounterKind: Send, Sync);
+
+/// Models whose lives cross on one thread: Verilator remembers the context of the last one, and looks
+/// there for seeds, files and names.
+#[test]
+fn a_model_outlives_the_ones_after_it() {
+    let mut first = kind_of("random.v").create(BeforeReset::Random(1)).unwrap();
+    for tracing in [Tracing::Off, Tracing::Vcd] {
+        let second = kind(tracing, false).create(BeforeReset::Ones).unwrap();
+        drop(second);
+        cycle(&mut first, inputs(0, 1, 0)).unwrap();
+        cycle(&mut first, inputs(0, 1, 6)).unwrap();
+    }
+    thread::scope(|scope| scope.spawn(move || drop(first)).join().unwrap());
+}
+
+#[test]
+fn a_model_that_a_thread_keeps_to_its_end_is_dropped_there() {
+    thread_local!(static HELD: RefCell<Option<Counter>> = const { RefCell::new(None) });
+    thread::spawn(|| {
+        // The thread's variable is there before all that Verilator keeps for the thread.
+        HELD.set(None);
+        let mut model = kind(Tracing::Off, false).create(BeforeReset::Ones).unwrap();
+        cycle(&mut model, inputs(1, 0, 0)).unwrap();
+        HELD.set(Some(model));
+    })
+    .join()
+    .unwrap();
+}
+
+#[test]
+fn swapped_models_are_dropped_whole() {
+    let kind = kind(Tracing::Off, true);
+    let mut models = [BeforeReset::Zeros, BeforeReset::Ones].map(|before| {
+        let mut model = kind.create(before).unwrap();
+        cycle(&mut model, inputs(1, 0, 0)).unwrap();
+        model
+    });
+    let [first, second] = &mut models;
+    std::mem::swap(first, second);
+    let [mut first, second] = models;
+    drop(second);
+    cycle(&mut first, inputs(0, 1, 0)).unwrap();
+}
+
+#[test]
+fn bits_above_a_width_never_reach_the_model() {
+    #[derive(Debug, Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
+    #[repr(C)]
+    struct Dirty([u8; 8]);
+    // SAFETY: not what the trait asks for; the model gets bits that are none of its ports', which is
+    // what this test is about. The struct has the size and alignment of the right one.
+    unsafe impl Pins for Dirty {
+        const PORTS: &'static [Port] = Inputs::PORTS;
+    }
+    let library = Library::load(&library("loop.v", Tracing::Off, false)).unwrap();
+    let mut model: Model<Dirty, Outputs> =
+        library.kind().unwrap().create(BeforeReset::Zeros).unwrap();
+    let mut outputs = Outputs::default();
+    for _ in 0..2 {
+        model.settle(&Dirty([0, 0xff, 0, 0, 0, 0, 0, 0]), &mut outputs).unwrap();
+        model.edge().unwrap();
+    }
+    assert_eq!(outputs.count.get(), 7, "three bits of the port");
+    let pins = Inputs::of_bytes(&[0xff; 8]);
+    assert_eq!([pins.enable.get(), pins.misbehave.get(), pins.rst.get()], [1, 7, 1]);
+}
+
+/// A process of this program that runs other tests: set in it, so that it starts no further ones.
+const INNER: &str = "VERILATED_TEST_INSIDE";
+/// Set by `scripts/test sanitizers`, whose programs valgrind cannot run.
+const SANITIZED: &str = "VERILATED_TEST_SANITIZED";
+
+fn run(program: &mut Command, tests: &[&str]) -> (Output, String) {
+    let output = program
+        .args(["--exact", "--include-ignored", "--test-threads=1", "--nocapture"])
+        .args(tests)
+        .env(INNER, "1")
+        .output()
+        .expect("scripts/test installs what tests run");
+    let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+    let text = text.into_owned();
+    (output, text)
+}
+
+fn valgrind() -> Command {
+    let mut command = Command::new("valgrind");
+    command
+        .args(["--quiet", "--error-exitcode=99", "--leak-check=full"])
+        .args(["--errors-for-leak-kinds=definite", "--show-leak-kinds=definite"])
+        .arg(concat!("--suppressions=", env!("CARGO_MANIFEST_DIR"), "/tests/valgrind.supp"))
+        .arg(env::current_exe().unwrap());
+    command
+}
+
+fn is_set(name: &str) -> bool {
+    env::var_os(name).is_some()
+}
+
+#[test]
+fn life_cycles_are_clean_under_valgrind() {
+    if is_set(INNER) || is_set(SANITIZED) {
+        return;
+    }
+    let tests = [
+        "a_model_counts_and_outputs_are_those_before_the_edge",
+        "what_stops_a_model_is_an_error_and_not_the_end_of_the_process",
+        "traces_are_written_in_both_formats",
+        "a_trace_that_cannot_be_written_is_an_error",
+        "coverage_belongs_to_one_model",
+        "memory::a_model_outlives_the_ones_after_it",
+        "memory::a_model_that_a_thread_keeps_to_its_end_is_dropped_there",
+        "memory::swapped_models_are_dropped_whole",
+        "memory::bits_above_a_width_never_reach_the_model",
+        "random::a_model_does_not_see_the_files_of_the_one_before",
+    ];
+    let (output, text) = run(&mut valgrind(), &tests);
+    assert!(output.status.success(), "{text}");
+    assert!(text.contains(&format!("{} passed", tests.len())), "{text}");
+}
+
+/// Commits the faults of `fault.v`: the tests below expect to see them.
+fn commit(fault: u64) {
+    let mut model = kind_of("fault.v").create(BeforeReset::Zeros).unwrap();
+    cycle(&mut model, inputs(0, 0, fault)).unwrap();
+}
+
+#[test]
+#[ignore = "faulty: run by the tests that must see it"]
+fn read_beyond_the_end() {
+    commit(1);
+}
+
+#[test]
+#[ignore = "faulty: run by the tests that must see it"]
+fn overflow() {
+    commit(2);
+}
+
+#[test]
+fn valgrind_sees_a_fault() {
+    if is_set(INNER) || is_set(SANITIZED) {
+        return;
+    }
+    let (output, text) = run(&mut valgrind(), &["memory::read_beyond_the_end"]);
+    assert_eq!(output.status.code(), Some(99), "{text}");
+    assert!(text.contains("Invalid read of size 4"), "{text}");
+}
+
+#[test]
+fn sanitizers_see_a_fault() {
+    if is_set(INNER) || !is_set(SANITIZED) {
+        return;
+    }
+    let program = || Command::new(env::current_exe().unwrap());
+    let (output, text) = run(&mut program(), &["memory::read_beyond_the_end"]);
+    assert!(!output.status.success() && text.contains("heap-buffer-overflow"), "{text}");
+    let (output, text) = run(&mut program(), &["memory::overflow"]);
+    assert!(!output.status.success() && text.contains("signed integer overflow"), "{text}");
+}
