@@ -14,7 +14,7 @@ use crate::harness::{
     self, Block, Case, Outcome, Parameter, Parameters, Profile, Rule, Scenario, Stimulus, Verdict,
     Watch,
 };
-use crate::models::Rtl;
+use crate::models::{Examined, Rtl};
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::BenchReport;
 pub use explain::{CycleLine, Difference, Explanation, Step};
@@ -56,11 +56,17 @@ pub trait AnyBlock: Sync {
     /// Names and purposes of the built-in scenarios.
     fn scenarios(&self) -> Vec<(String, String)>;
 
-    /// A hash of the RTL's text.
+    /// What an RTL is made of, and its identity.
     ///
     /// # Errors
-    /// [`Error::File`] if it cannot be read.
-    fn rtl_identity(&self, rtl: &Rtl, parameters: &Parameters) -> Result<String, Error>;
+    /// As [`Examined::new`].
+    fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error>;
+
+    /// RTL that lacks a parameter has the behaviour of one profile.
+    ///
+    /// # Errors
+    /// As [`Rtl::check_profiles`].
+    fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error>;
 
     /// Builds or loads what a run needs.
     ///
@@ -175,8 +181,12 @@ impl<B: Block> AnyBlock for Engine<B> {
         B::scenarios().into_iter().map(|scenario| (scenario.name, scenario.about)).collect()
     }
 
-    fn rtl_identity(&self, rtl: &Rtl, parameters: &Parameters) -> Result<String, Error> {
-        rtl.identity::<B>(parameters)
+    fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error> {
+        rtl.examined::<B>()
+    }
+
+    fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error> {
+        rtl.check_profiles::<B>(profiles)
     }
 
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error> {
@@ -193,6 +203,7 @@ impl<B: Block> AnyBlock for Engine<B> {
                 "--scenario: two are named `{name}`, and so would be their cases; give one a name of its own"
             )));
         }
+        setup.rtl.check_profiles::<B>(&setup.profiles)?;
         // In parallel: a model that is not linked in is compiled now.
         let models = setup
             .profiles

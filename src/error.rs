@@ -3,6 +3,8 @@
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use verilated::Error as ModelError;
+use verilated_build::Error as BuildError;
 
 /// Why a command could not do its work.
 #[derive(Debug, thiserror::Error)]
@@ -57,7 +59,12 @@ impl Error {
     pub fn exit_code(&self) -> ExitCode {
         ExitCode::from(match self {
             Self::Stuck(_) => 1,
-            Self::Usage(_) | Self::Input { .. } | Self::File { .. } => 2,
+            Self::Build(BuildError::Interrupted) => 130,
+            Self::Usage(_)
+            | Self::Input { .. }
+            | Self::File { .. }
+            | Self::Build(BuildError::Ports { .. } | BuildError::Port { .. })
+            | Self::Model(ModelError::Ports { .. }) => 2,
             Self::Build(_) | Self::Model(_) | Self::Write { .. } | Self::Environment(_) => 3,
         })
     }

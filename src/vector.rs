@@ -2,6 +2,7 @@
 
 use crate::error::Error;
 use crate::harness::{Block, Overrides, Parameter, Profile, Stimulus, Verdict, raw_pins};
+use crate::models::Rtl;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
@@ -59,6 +60,9 @@ pub struct Origin {
     /// The RTL it was recorded with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtl: Option<String>,
+    /// What was given for that RTL, as typed; nothing if it was the built-in one.
+    #[serde(default, skip_serializing_if = "Rtl::is_built_in")]
+    pub given: Rtl,
 }
 
 /// A vector's file, read and known to be a vector of some block.

@@ -1,7 +1,8 @@
 //! `cosim bench`.
 
 use super::options::{Format, Target};
-use super::{print_json, print_text};
+use super::summary::rtl_files;
+use super::{end_when_interrupted, print_json, print_text};
 use crate::engine::BenchReport;
 use crate::error::Error;
 use clap::Args;
@@ -20,10 +21,12 @@ pub struct Arguments {
 /// Measures each profile.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let block = arguments.target.block()?;
-    let rtl = arguments.target.rtl();
-    let reports = arguments
-        .target
-        .profiles(block)?
+    let rtl = arguments.target.rtl()?;
+    let profiles = arguments.target.profiles(block)?;
+    end_when_interrupted()?;
+    let examined = block.examine(&rtl)?;
+    block.check_profiles(&rtl, &profiles)?;
+    let reports = profiles
         .iter()
         .map(|profile| block.bench(profile, &rtl))
         .collect::<Result<Vec<BenchReport>, Error>>()?;
@@ -32,6 +35,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Format::Text => {
             for report in &reports {
                 print_text(&table(report))?;
+            }
+            if !rtl.is_built_in() {
+                print_text(&format!("RTL {}, {}", examined.identity, rtl_files(&examined.files)))?;
             }
         }
     }

@@ -1,7 +1,8 @@
 //! `cosim explain`.
 
-use super::options::{Choice, Format, Patience};
+use super::options::{Choice, Format, GivenRtl, Patience};
 use super::replay::load;
+use super::summary::rtl_files;
 use super::{INTERRUPTED, interruption, print_json};
 use crate::engine::{CycleLine, Difference, Explanation, Step};
 use crate::error::Error;
@@ -33,9 +34,8 @@ pub struct Arguments {
     block: Option<String>,
     #[command(flatten)]
     choice: Choice,
-    /// The RTL it fails with: a Verilog file or a folder.
-    #[arg(long, value_name = "DIR|FILE")]
-    rtl: Option<PathBuf>,
+    #[command(flatten)]
+    rtl: GivenRtl,
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -46,12 +46,14 @@ pub struct Arguments {
 /// Explains what a vector does now.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
-    let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
+    let interrupted = interruption()?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, vector.as_ref())?;
     let (work, all) = (
         Arc::clone(&vector),
         vector.profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?,
     );
-    let interrupted = interruption()?;
+    vector.check_profiles(&rtl, &all)?;
+    let shown = rtl.clone();
     let explanations = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
         let explain = |profile| work.explain(profile, &rtl, watch);
         all.iter().map(explain).collect::<Result<Vec<Explanation>, Error>>()
@@ -65,7 +67,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             // Colour on a terminal, plain in a pipe.
             let mut out = anstream::stdout().lock();
             for explanation in &explanations {
-                let text = page(arguments, vector.about(), explanation);
+                let text = page(arguments, vector.about(), &shown, explanation);
+                out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
+            }
+            if !shown.is_built_in() {
+                let examined = vector.examine(&shown)?;
+                let text = format!("RTL {}, {}\n", examined.identity, rtl_files(&examined.files));
                 out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
             }
         }
@@ -74,7 +81,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(u8::from(failed)))
 }
 
-fn page(arguments: &Arguments, about: &str, explanation: &Explanation) -> String {
+fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanation) -> String {
     let Explanation { fixes, sentence, signature, differences, golden, rtl, in_flight, cycles } =
         explanation;
     let mut text = String::new();
@@ -113,8 +120,11 @@ fn page(arguments: &Arguments, about: &str, explanation: &Explanation) -> String
         table(cycles, &mut text);
     }
     if let Some(signature) = signature {
-        let _ =
-            writeln!(text, "\nsignature: {signature}\nwaves: {}", waves_command(arguments, fixes));
+        let _ = writeln!(
+            text,
+            "\nsignature: {signature}\nwaves: {}",
+            waves_command(arguments, shown, fixes)
+        );
     }
     text.push('\n');
     text
@@ -143,13 +153,11 @@ fn table(cycles: &[CycleLine], text: &mut String) {
     }
 }
 
-fn waves_command(arguments: &Arguments, fixes: &str) -> String {
+fn waves_command(arguments: &Arguments, rtl: &Rtl, fixes: &str) -> String {
     let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
     let mut words = vec![program, "replay".to_owned(), arguments.vector.display().to_string()];
     words.extend(["--fixes".to_owned(), fixes.to_owned()]);
-    if let Some(rtl) = &arguments.rtl {
-        words.extend(["--rtl".to_owned(), rtl.display().to_string()]);
-    }
+    words.extend(rtl.arguments());
     words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);
     shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }

@@ -1,6 +1,7 @@
 //! The command line.
 
 mod bench;
+mod cache;
 mod explain;
 mod list;
 mod options;
@@ -17,6 +18,7 @@ use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
+use std::time::Duration;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
@@ -42,6 +44,8 @@ enum Command {
     Explain(explain::Arguments),
     /// Cycles per second of the bare model and of the harness, on one core.
     Bench(bench::Arguments),
+    /// Compiled models that are kept: where, which, how large; `clear` removes them.
+    Cache(cache::Arguments),
     /// Blocks, profiles, scenarios and rules.
     List(list::Arguments),
 }
@@ -61,6 +65,7 @@ pub fn main() -> ExitCode {
         Command::Shrink(arguments) => shrink::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Bench(arguments) => bench::execute(&arguments),
+        Command::Cache(arguments) => cache::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
     }));
     match result {
@@ -105,12 +110,24 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
     let flag = Arc::new(AtomicBool::new(false));
     let set = Arc::clone(&flag);
     ctrlc::set_handler(move || {
+        verilated_build::interrupt();
         if set.swap(true, Ordering::Relaxed) {
             process::exit(i32::from(INTERRUPTED));
         }
     })
     .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
     Ok(flag)
+}
+
+/// For a command that has nothing to write when it ends early: ^C ends the process, once programs that
+/// it runs were told to end.
+fn end_when_interrupted() -> Result<(), Error> {
+    ctrlc::set_handler(|| {
+        verilated_build::interrupt();
+        thread::sleep(Duration::from_millis(400));
+        process::exit(i32::from(INTERRUPTED));
+    })
+    .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))
 }
 
 /// Whether a progress bar has somebody to look at it.

@@ -1,10 +1,11 @@
 //! Options that mean the same everywhere.
 
 use crate::blocks;
-use crate::engine::AnyBlock;
+use crate::engine::{AnyBlock, LoadedVector};
 use crate::error::Error;
 use crate::harness::{self, Overrides, Profile};
 use crate::models::Rtl;
+use crate::vector::Origin;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -40,9 +41,93 @@ pub struct Target {
     block: Option<String>,
     #[command(flatten)]
     choice: Choice,
-    /// Another RTL of the block, compiled and loaded at run time: a Verilog file or a folder.
-    #[arg(long, value_name = "DIR|FILE")]
-    pub rtl: Option<PathBuf>,
+    #[command(flatten)]
+    rtl: GivenRtl,
+}
+
+/// Another RTL than the built-in one, as every user of Verilator names it.
+#[derive(Debug, Clone, Args)]
+pub struct GivenRtl {
+    /// Another RTL of the block, compiled and loaded at run time: a Verilog file, or a folder with all
+    /// below it; may be given more than once. `built-in` is the program's own
+    /// [default: that, or the one the vector was recorded with].
+    #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path)]
+    rtl: Vec<PathBuf>,
+    /// A folder that is searched first for included files and modules; may be given more than once.
+    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path)]
+    include: Vec<PathBuf>,
+    /// A Verilog macro; may be given more than once.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    define: Vec<String>,
+    /// A Verilog file list; may be given more than once.
+    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
+    list: Vec<PathBuf>,
+}
+
+/// A path that can be written down in a vector, too.
+fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() { Err("is empty".to_owned()) } else { Ok(PathBuf::from(text)) }
+}
+
+impl GivenRtl {
+    /// The RTL that was named, if one was.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if `built-in` is not alone.
+    pub fn named(&self) -> Result<Option<Rtl>, Error> {
+        let rtl = Rtl {
+            paths: self.rtl.clone(),
+            include: self.include.clone(),
+            defines: self.define.clone(),
+            lists: self.list.clone(),
+        };
+        let is_word = |path: &PathBuf| path == Path::new(Rtl::BUILT_IN);
+        if !rtl.paths.iter().any(is_word) {
+            return Ok((!rtl.is_built_in()).then_some(rtl));
+        }
+        if rtl.paths.len() > 1 || !rtl.lists.is_empty() {
+            let message = "--rtl built-in is the program's own RTL, and nothing goes with it; a path of that \
+                           name is ./built-in";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        Ok(Some(Rtl { paths: Vec::new(), ..rtl }))
+    }
+
+    /// The RTL a vector is run on: the one that was named, else the one it was recorded with. A warning
+    /// says so if that is not the built-in one, or has changed.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it is not there any more.
+    pub fn of_vector(&self, path: &Path, vector: &dyn LoadedVector) -> Result<Rtl, Error> {
+        if let Some(named) = self.named()? {
+            return Ok(named);
+        }
+        let Origin { given, rtl: recorded, .. } = vector.origin();
+        if given.is_built_in() {
+            return Ok(Rtl::default());
+        }
+        let words = given.arguments();
+        let words = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
+        given.check_there().map_err(|error| Error::File {
+            path: path.to_owned(),
+            message: format!(
+                "was recorded with {words}, and that RTL is not here ({error}); say what to run it on: \
+                 --rtl PATH, or --rtl built-in"
+            ),
+        })?;
+        let now = vector.examine(given)?.identity.clone();
+        let changed = match recorded {
+            Some(recorded) if *recorded != now => {
+                format!("; it has changed since: RTL {recorded} then, {now} now")
+            }
+            _ => String::new(),
+        };
+        eprintln!(
+            "cosim: warning: {} is run on the RTL it was recorded with, {words}{changed}",
+            path.display()
+        );
+        Ok(given.clone())
+    }
 }
 
 impl Target {
@@ -93,8 +178,11 @@ impl Target {
     }
 
     /// The RTL.
-    pub fn rtl(&self) -> Rtl {
-        self.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path)
+    ///
+    /// # Errors
+    /// As [`GivenRtl::named`].
+    pub fn rtl(&self) -> Result<Rtl, Error> {
+        Ok(self.rtl.named()?.unwrap_or_default())
     }
 }
 

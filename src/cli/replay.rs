@@ -1,11 +1,12 @@
 //! `cosim replay`.
 
-use super::options::{Choice, Format, Patience, check_output, find_block};
+use super::options::{Choice, Format, GivenRtl, Patience, check_output, find_block};
+use super::summary::rtl_files;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
 use crate::engine::{LoadedVector, Replayed, Waves};
 use crate::error::Error;
 use crate::harness::{Overrides, Signature, Verdict, Watch};
-use crate::models::Rtl;
+use crate::models::{Examined, Rtl};
 use crate::runner::guarded;
 use crate::vector::VectorFile;
 use clap::Args;
@@ -27,9 +28,8 @@ pub struct Arguments {
     block: Option<String>,
     #[command(flatten)]
     choice: Choice,
-    /// Another RTL of the block: a Verilog file or a folder.
-    #[arg(long, value_name = "DIR|FILE")]
-    rtl: Option<PathBuf>,
+    #[command(flatten)]
+    rtl: GivenRtl,
     /// Write waves of RTL and golden model: 50 cycles before the end and 10 after a mismatch.
     #[arg(long, value_name = "FILE.fst|FILE.vcd")]
     trace: Option<PathBuf>,
@@ -69,6 +69,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Waves::format(trace)?;
         check_output(trace)?;
     }
+    let interrupted = interruption()?;
     // All are read before the first is run: a bad one changes nothing.
     let mut runs = Vec::new();
     let mut summary = Summary::default();
@@ -86,21 +87,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         summary.vectors += u64::from(!profiles.is_empty());
         summary.left_out += u64::from(profiles.is_empty());
-        runs.push((path, vector, profiles));
+        let rtl = arguments.rtl.of_vector(path, vector.as_ref())?;
+        vector.check_profiles(&rtl, &profiles)?;
+        runs.push((path, vector, profiles, rtl));
     }
-    let count: usize = runs.iter().map(|(_, _, profiles)| profiles.len()).sum();
+    let count: usize = runs.iter().map(|(_, _, profiles, _)| profiles.len()).sum();
     if arguments.trace.is_some() && count != 1 {
         let message = "--trace takes one vector and one profile: choose with --fixes";
         return Err(Error::Usage(message.to_owned()));
     }
     let waves = arguments.trace.clone().map(|path| Waves { path, all: arguments.trace_all });
-    let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
-    let interrupted = interruption()?;
 
     let mut reports = Vec::new();
-    for (path, vector, profile) in runs.iter().flat_map(|(path, vector, profiles)| {
-        profiles.iter().map(move |profile| (path, vector, profile))
+    for (path, vector, profile, rtl) in runs.iter().flat_map(|(path, vector, profiles, rtl)| {
+        profiles.iter().map(move |profile| (path, vector, profile, rtl))
     }) {
+        let examined = vector.examine(rtl)?;
         let (recorded, name) = (vector.recorded(), profile.name.clone());
         let vector = Arc::clone(vector);
         let (profile, rtl, waves) = (profile.clone(), rtl.clone(), waves.clone());
@@ -125,12 +127,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         summary.replays += 1;
         summary.as_expected += u64::from(ok);
         match arguments.format {
-            Format::Json => reports.push(report(path, &name, &replayed, ok)),
+            Format::Json => reports.push(report(path, &name, &replayed, ok, &examined)),
             Format::Text if ok && arguments.quiet => {}
             Format::Text => print_text(&line(path, &name, &replayed, ok))?,
         }
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
+    if arguments.format == Format::Text && !arguments.quiet {
+        let mut shown: Vec<&Rtl> = Vec::new();
+        for (_, vector, _, rtl) in &runs {
+            if !rtl.is_built_in() && !shown.contains(&rtl) {
+                let examined = vector.examine(rtl)?;
+                print_text(&format!("RTL {}, {}", examined.identity, rtl_files(&examined.files)))?;
+                shown.push(rtl);
+            }
+        }
+    }
     if arguments.format == Format::Json {
         print_json(&reports)?;
     } else {
@@ -211,7 +223,7 @@ impl Summary {
     }
 }
 
-fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> Value {
+fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool, rtl: &Examined) -> Value {
     json!({
         "vector": path,
         "fixes": fixes,
@@ -221,6 +233,8 @@ fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> Value {
         "is_recorded": replayed.is_recorded,
         "cycles": replayed.outcome.cycles,
         "rules": replayed.rules,
+        "rtl": rtl.identity,
+        "rtl_files": rtl.files,
     })
 }
 

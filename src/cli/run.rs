@@ -179,11 +179,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     warn_of_other_build(arguments.build.as_deref());
 
-    let rtl = arguments.target.rtl();
+    let interrupted = interruption()?;
+    let rtl = arguments.target.rtl()?;
     let setup = Setup { profiles, scenarios, packets: arguments.packets, rtl: rtl.clone() };
     let session = block.session(&setup)?;
-    let first = &setup.profiles[0].parameters;
-    let rtl_identity = block.rtl_identity(&rtl, first)?;
+    let examined = block.examine(&rtl)?;
     let plan = Plan {
         block: block.name(),
         seed,
@@ -202,7 +202,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         version: crate::VERSION,
         build: crate::BUILD,
         verilator: crate::VERILATOR,
-        rtl: rtl_identity,
+        rtl: examined.identity.clone(),
+        given: rtl.clone(),
+        rtl_files: examined.files.clone(),
         block: block.name(),
         seed,
         packets: arguments.packets,
@@ -220,6 +222,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         seed: Some(seed),
         build: Some(crate::BUILD.to_owned()),
         rtl: Some(header.rtl.clone()),
+        given: rtl.clone(),
         ..Origin::default()
     };
     let keep = Keep {
@@ -227,7 +230,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         waves: !arguments.no_waves,
         stuck_after: arguments.patience.stuck_after,
     };
-    let interrupted = interruption()?;
     let directory = RunDirectory::begin(&place, &header, &plan)?;
     let folder = directory.folder().to_owned();
     let mut observer = Observer {
@@ -389,9 +391,7 @@ impl Reproduce {
         if let Some(packets) = arguments.packets {
             after.extend(["--packets".to_owned(), packets.to_string()]);
         }
-        if let Rtl::Path(path) = rtl {
-            after.extend(["--rtl".to_owned(), path.display().to_string()]);
-        }
+        after.extend(rtl.arguments());
         after.extend(["--build".to_owned(), crate::BUILD.to_owned()]);
         // A scenario's file is not in the case's name.
         let built_in = block.scenarios();

@@ -1,13 +1,12 @@
 //! `cosim shrink`.
 
-use super::options::{Choice, Format, Patience, check_output};
+use super::options::{Choice, Format, GivenRtl, Patience, check_output};
 use super::replay::load;
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Signature;
-use crate::models::Rtl;
 use crate::runner::{SHRINK_BUDGET, guarded};
 use clap::Args;
 use indicatif::ProgressBar;
@@ -28,9 +27,8 @@ pub struct Arguments {
     block: Option<String>,
     #[command(flatten)]
     choice: Choice,
-    /// The RTL it fails with: a Verilog file or a folder.
-    #[arg(long, value_name = "DIR|FILE")]
-    rtl: Option<PathBuf>,
+    #[command(flatten)]
+    rtl: GivenRtl,
     /// Where the smaller vector goes [default: VECTOR with .shrunk.json].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -65,13 +63,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let message = "the vector names several profiles: choose one with --fixes";
         return Err(Error::Usage(message.to_owned()));
     };
-    let rtl = arguments.rtl.clone().map_or(Rtl::BuiltIn, Rtl::Path);
+    let interrupted = interruption()?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, vector.as_ref())?;
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
     check_output(&out)?;
     let hidden = arguments.quiet || !is_watched();
     let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
-    let interrupted = interruption()?;
     let (work, profile, budget) = (Arc::clone(&vector), profile.clone(), arguments.budget);
     let shrunk = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
         let shrunk = work.shrink(&profile, &rtl, budget, watch, &mut bar);

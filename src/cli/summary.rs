@@ -3,6 +3,7 @@
 use super::counted;
 use crate::error::Error;
 use crate::harness::Case;
+use crate::models::FileRead;
 use crate::runner::{
     CASES_SHOWN, End, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
 };
@@ -120,6 +121,9 @@ impl Summary<'_> {
             counted(self.timing.threads as u64, "thread"),
         );
         let _ = writeln!(text, "      build {build}, RTL {rtl}, Verilator {verilator}");
+        if !self.header.given.is_built_in() {
+            let _ = writeln!(text, "      {}", rtl_files(&self.header.rtl_files));
+        }
         if self.timing.failures_seconds >= 0.1 {
             let seconds = self.timing.failures_seconds;
             let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");
@@ -264,6 +268,19 @@ impl Summary<'_> {
             counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
         let _ = writeln!(text, "  counted: {}", counts.join(", "));
     }
+}
+
+/// Which files Verilator read, and which of them were the program's own.
+pub fn rtl_files(files: &[FileRead]) -> String {
+    let list = |built_in: bool| {
+        let chosen = files.iter().filter(|file| file.built_in == built_in);
+        chosen.map(|file| file.path.as_str()).collect::<Vec<_>>().join(", ")
+    };
+    let own = match list(true) {
+        own if own.is_empty() => "none".to_owned(),
+        own => own,
+    };
+    format!("RTL files: {}; the program's own: {own}", list(false))
 }
 
 /// A number in three digits or so, as in `12.3M`.

@@ -7,10 +7,11 @@ use crate::error::Error;
 use crate::harness::{
     Block, Outcome, Overrides, Profile, ProfileError, Signature, Stimulus, Verdict, Watch,
 };
-use crate::models::Rtl;
+use crate::models::{Examined, Rtl};
 use crate::vector::{Origin, Vector, VectorFile};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A vector, as commands use it.
 pub trait LoadedVector: Send + Sync {
@@ -23,6 +24,21 @@ pub trait LoadedVector: Send + Sync {
 
     /// What it shows, in one line.
     fn about(&self) -> &str;
+
+    /// Where it comes from.
+    fn origin(&self) -> &Origin;
+
+    /// What an RTL of its block is made of.
+    ///
+    /// # Errors
+    /// As [`Examined::new`].
+    fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error>;
+
+    /// RTL that lacks a parameter has the behaviour of one profile.
+    ///
+    /// # Errors
+    /// As [`Rtl::check_profiles`].
+    fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error>;
 
     /// What happened when it was written.
     fn recorded(&self) -> Option<&Verdict>;
@@ -183,6 +199,18 @@ impl<B: Block> LoadedVector for Loaded<B> {
 
     fn about(&self) -> &str {
         &self.vector.origin.about
+    }
+
+    fn origin(&self) -> &Origin {
+        &self.vector.origin
+    }
+
+    fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error> {
+        rtl.examined::<B>()
+    }
+
+    fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error> {
+        rtl.check_profiles::<B>(profiles)
     }
 
     fn recorded(&self) -> Option<&Verdict> {

@@ -11,6 +11,7 @@ use super::tally::{ProfileTally, Tally, Totals};
 use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
 use crate::harness::{Case, Outcome, Verdict};
+use crate::models::{FileRead, Rtl};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -46,6 +47,10 @@ pub struct Header {
     pub verilator: &'static str,
     /// A hash of the RTL's text.
     pub rtl: String,
+    /// What was given instead of the built-in RTL.
+    pub given: Rtl,
+    /// The files that Verilator read.
+    pub rtl_files: Vec<FileRead>,
     /// The block.
     pub block: &'static str,
     /// The run's seed.

@@ -303,7 +303,7 @@ fn example(name: &str, tell: impl Fn(&mut Story<'_>)) {
 
 /// Every cycle of a traffic, on which the models must agree.
 fn run(who: &str, traffic: &Traffic, parameters: &Parameters) -> Vec<Cycle> {
-    let kind = Rtl::BuiltIn.model::<Dll>(parameters).expect("the models are built in");
+    let kind = Rtl::default().model::<Dll>(parameters).expect("the models are built in");
     let model = kind.create(BeforeReset::Ones).expect("a model starts");
     let mut recorder = Recorder { model, cycles: Vec::new() };
     let stimulus = Stimulus::Traffic(traffic.clone());

@@ -40,7 +40,7 @@ fn verdict(
     tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>,
 ) -> Verdict {
     let parameters = Parameters::of::<Thread2>(fixes);
-    let kind = Rtl::BuiltIn.model::<Thread2>(&parameters).unwrap();
+    let kind = Rtl::default().model::<Thread2>(&parameters).unwrap();
     let model = kind.create(BeforeReset::Ones).unwrap();
     let mut dut = Tampered { model, cycle: 0, tamper };
     harness::run::<Thread2>(stimulus, &parameters, &mut dut, &Watch::default()).verdict

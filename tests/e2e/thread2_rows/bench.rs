@@ -24,7 +24,7 @@ static KINDS: [OnceLock<ModelKind<Inputs, Outputs>>; 256] = [const { OnceLock::n
 pub fn rtl(mask: u8) -> Model<Inputs, Outputs> {
     KINDS[usize::from(mask)]
         .get_or_init(|| {
-            let kind = Rtl::BuiltIn.model::<Thread2>(&Parameters::of::<Thread2>(mask));
+            let kind = Rtl::default().model::<Thread2>(&Parameters::of::<Thread2>(mask));
             kind.unwrap_or_else(|error| panic!("mask {mask:#04x}: {error}"))
         })
         .create(BeforeReset::Ones)

@@ -1,6 +1,6 @@
 //! From C++ to an archive or a shared library.
 
-use crate::{Error, Tracing, Verilator};
+use crate::{Error, Tracing, Verilator, tool};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -109,26 +109,33 @@ pub fn objects(build: &cc::Build, sources: &[PathBuf], out: &Path) -> Result<Vec
 /// Runs a compiler or linker.
 ///
 /// # Errors
-/// [`Error::Compile`] with its own message.
-pub fn run(mut command: Command, what: &str) -> Result<(), Error> {
-    let output = command.output().map_err(|error| {
-        failure(what, format!("{}: {error}", command.get_program().to_string_lossy()))
+/// [`Error::Compile`] with its own message; [`Error::CompilerMissing`]; [`Error::Interrupted`].
+pub fn run(command: Command, what: &str) -> Result<(), Error> {
+    let name = command.get_program().to_string_lossy().into_owned();
+    let output = tool::output(command).map_err(|error| match error {
+        Error::Program { program, source } => {
+            Error::CompilerMissing { tried: format!("`{program}`: {source}") }
+        }
+        other => other,
     })?;
     if output.status.success() {
-        Ok(())
-    } else {
-        Err(failure(what, String::from_utf8_lossy(&output.stderr)))
+        return Ok(());
     }
+    let said = String::from_utf8_lossy(&output.stderr);
+    let message = if said.trim().is_empty() {
+        format!("`{name}` ended with {} and said nothing", output.status)
+    } else {
+        said.into_owned()
+    };
+    Err(failure(what, message))
 }
 
 /// The C++ compiler of a build.
 ///
 /// # Errors
-/// [`Error::Compile`] if there is none.
+/// [`Error::CompilerMissing`].
 pub fn tool(build: &cc::Build) -> Result<cc::Tool, Error> {
-    build.try_get_compiler().map_err(|error| {
-        failure("C++", format!("{error}; install a compiler with `apt-get install g++`"))
-    })
+    build.try_get_compiler().map_err(|error| Error::CompilerMissing { tried: error.to_string() })
 }
 
 fn failure(what: &str, message: impl ToString) -> Error {

@@ -71,6 +71,60 @@ pub enum Error {
         /// What was looked for.
         reason: String,
     },
+    /// A module is declared twice.
+    #[error("module {module} is declared in both {first} and {second}; give one of them")]
+    Twice {
+        /// The module.
+        module: String,
+        /// Where it is declared, as `file:line`.
+        first: String,
+        /// Where it is declared again.
+        second: String,
+    },
+    /// The model has other ports than those that were expected.
+    #[error("the ports of {top} differ from those this program was built with:\n{differences}")]
+    Ports {
+        /// The top module.
+        top: String,
+        /// Each difference on a line.
+        differences: String,
+    },
+    /// A file that Verilator read is none of those that were given.
+    #[error("{path} was changed while it was being compiled; run again")]
+    Changed {
+        /// The file.
+        path: PathBuf,
+    },
+    /// What was asked for was interrupted.
+    #[error("interrupted")]
+    Interrupted,
+    /// A program could not be run.
+    #[error("`{program}` cannot be run: {source}")]
+    Program {
+        /// The program.
+        program: String,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// There is no C++ compiler.
+    #[error(
+        "no C++ compiler was found ({tried}); install one with `apt-get install g++`, or set CXX to it"
+    )]
+    CompilerMissing {
+        /// What was tried, with the system's reason.
+        tried: String,
+    },
+    /// Compiled models cannot be kept.
+    #[error(
+        "{folder} cannot be written, compiled models are kept there: {source}; set COSIM_CACHE to \
+         another folder"
+    )]
+    Cache {
+        /// The folder.
+        folder: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

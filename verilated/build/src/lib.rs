@@ -8,21 +8,29 @@
 //! 3. [`Ports::read`] derives the ports from the header Verilator wrote; nobody types them.
 //! 4. [`codegen`] writes the packed structs of inputs and outputs and the shim around the model.
 //! 5. [`compile`] says how C++ is compiled for linking; [`LibraryCache`] makes shared libraries.
+//!
+//! [`Design::elaborate`] asks Verilator what a design is made of, without translating it.
 
 pub mod codegen;
 pub mod compile;
+mod elaborate;
 mod error;
+mod kept;
 #[cfg(feature = "libclang")]
 mod libclang;
 mod library;
 mod ports;
+mod tool;
 mod toolchain;
 mod verilate;
 
+pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
+pub use kept::{Entry, Kept, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
-pub use library::{BuiltLibrary, LibraryCache};
+pub use library::{BuiltLibrary, LibraryCache, SourceFile};
 pub use ports::{Port, Ports};
+pub use tool::interrupt;
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Design, Tracing, Verilated};

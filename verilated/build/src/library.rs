@@ -1,24 +1,35 @@
 //! Models compiled at run time into shared libraries, kept by content.
 
 use crate::compile;
-use crate::{Design, Error, Ports, Tracing, Verilated, Verilator, codegen};
+use crate::{Design, Error, Kept, Ports, Tracing, Verilated, Verilator, codegen};
 use sha2::{Digest, Sha256};
-use std::fs::{self, File};
-use std::path::{Path, PathBuf};
-use std::process::{self, Command};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+use std::sync::Arc;
+
+/// A file of a design: what Verilator is given is this text, whatever becomes of the file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SourceFile {
+    /// The name the design knows it by: relative to its folder, or absolute.
+    pub name: PathBuf,
+    /// Its text.
+    pub text: Arc<[u8]>,
+}
+
+/// How deep the folder lies that a design's names begin at: so many `..` may lead out of it.
+const DEPTH: usize = 8;
 
 /// Builds shared libraries with one model each and keeps them in a folder.
 ///
-/// The name of a library is a hash of everything that goes into it: the text of every file that
-/// Verilator read, parameters, Verilator, compiler options, shim. Which files those are is kept in a
-/// list beside the libraries, one for each place a design was found in. Two processes that want the
-/// same library wait for one another through a lock file; a library appears under its name only when
-/// it is whole.
+/// The name of a library is a hash of everything that goes into it: name and text of every file,
+/// parameters, Verilator, compiler options, shim. The texts are written to a folder of their own and
+/// compiled there, so that what is hashed is what is compiled.
 #[derive(Debug, Clone)]
 pub struct LibraryCache {
     verilator: Verilator,
     target: String,
-    folder: PathBuf,
+    kept: Kept,
 }
 
 /// A shared library that a [`LibraryCache`] made of a design, or found to be made of the same before.
@@ -38,71 +49,64 @@ impl BuiltLibrary {
 }
 
 impl LibraryCache {
-    /// A cache in `folder`, for the platform `target` (a Rust target triple).
-    pub fn new(
-        verilator: Verilator,
-        target: impl Into<String>,
-        folder: impl Into<PathBuf>,
-    ) -> Self {
-        Self { verilator, target: target.into(), folder: folder.into() }
+    /// A cache that keeps its libraries in `kept`, for the platform `target` (a Rust target triple).
+    pub fn new(verilator: Verilator, target: impl Into<String>, kept: Kept) -> Self {
+        Self { verilator, target: target.into(), kept }
     }
 
-    /// The library of `design`, built if it is not there yet.
+    /// The library of `design`, built if it is not there yet. All paths of the design are names of
+    /// `files` or of folders they lie in. If `ports` are given, a model with others is not compiled.
     ///
     /// # Errors
-    /// Whatever [`Design::verilate`] and [`Ports::read`] return; [`Error::Compile`].
-    pub fn library(&self, design: &Design) -> Result<BuiltLibrary, Error> {
-        self.built(design).map(|path| BuiltLibrary { path })
-    }
-
-    fn built(&self, design: &Design) -> Result<PathBuf, Error> {
-        let place = self.place(design)?;
-        if let Some(library) = self.known(design, &place) {
-            return Ok(library);
-        }
-        let _lock = self.lock(&place)?;
-        if let Some(library) = self.known(design, &place) {
-            return Ok(library);
-        }
-        self.with_work_folder(&place, |work| {
+    /// Whatever [`Design::verilate`] and [`Ports::read`] return; [`Error::Ports`]; [`Error::Compile`];
+    /// [`Error::Changed`] if Verilator read anything else.
+    pub fn library(
+        &self,
+        design: &Design,
+        files: &[SourceFile],
+        ports: Option<&Ports>,
+    ) -> Result<BuiltLibrary, Error> {
+        let name = self.library_name(design, files, ports);
+        let waves = match design.tracing {
+            Tracing::Off => String::new(),
+            tracing => format!(", waves in {tracing:?}"),
+        };
+        let parameters: Vec<String> =
+            design.parameters.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+        let version = self.verilator.version();
+        let about = format!("{}{}{waves}, Verilator {version}", design.top, parameters.concat());
+        let path = self.kept.obtain(&name, &about, |work, library| {
+            let folder = work.join("files").join(["x"; DEPTH].join("/"));
+            write_files(files, &folder)?;
+            let design = Design { folder: Some(folder.clone()), ..design.clone() };
             let verilated = design.verilate(&self.verilator, &work.join("model"))?;
-            let files = verilated.files_read(&self.verilator)?;
-            let library = self.folder.join(self.library_name(design, &files)?);
-            if !library.is_file() {
-                let unfinished = work.join("result");
-                self.compile(design, &verilated, work, &unfinished)?;
-                fs::rename(&unfinished, &library).map_err(Error::io(&library))?;
+            self.check_read(&verilated, files, &folder)?;
+            self.compile(&design, &verilated, ports, work, library)
+        })?;
+        Ok(BuiltLibrary { path })
+    }
+
+    /// Nothing but the given files was read, and those outside of the folder are as they were.
+    fn check_read(
+        &self,
+        verilated: &Verilated,
+        files: &[SourceFile],
+        folder: &Path,
+    ) -> Result<(), Error> {
+        for name in verilated.names_read(&self.verilator)? {
+            let path = folder.join(&name);
+            // Older Verilators list names, too, that they only looked for.
+            if !path.is_file() {
+                continue;
             }
-            let list = work.join("files");
-            let lines: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
-            write(&list, &lines.join("\n"))?;
-            let kept = self.folder.join(&place);
-            fs::rename(&list, &kept).map_err(Error::io(&kept))?;
-            Ok(library)
-        })
-    }
-
-    /// The files that Verilator read for a design whose [`library`](Self::library) was asked for.
-    ///
-    /// # Errors
-    /// As [`library`](Self::library), if it is to be built first.
-    pub fn files(&self, design: &Design) -> Result<Vec<PathBuf>, Error> {
-        self.library(design)?;
-        Ok(self.listed(&self.place(design)?).unwrap_or_default())
-    }
-
-    /// The library of a design as its files are now, if it was built before.
-    ///
-    /// The list may be that of another state of the files. A name that it leads to is right all the
-    /// same: it is the one of the very files with the very texts that the library was made of.
-    fn known(&self, design: &Design, place: &str) -> Option<PathBuf> {
-        let name = self.library_name(design, &self.listed(place)?).ok()?;
-        Some(self.folder.join(name)).filter(|library| library.is_file())
-    }
-
-    fn listed(&self, place: &str) -> Option<Vec<PathBuf>> {
-        let list = fs::read_to_string(self.folder.join(place)).ok()?;
-        Some(list.lines().map(PathBuf::from).collect())
+            let same = |file: &&SourceFile| normal(&file.name) == normal(&name);
+            let as_given =
+                |file: &SourceFile| fs::read(&path).is_ok_and(|text| *text == *file.text);
+            if !files.iter().find(same).is_some_and(as_given) {
+                return Err(Error::Changed { path: name });
+            }
+        }
+        Ok(())
     }
 
     /// Compiles a verilated design into a shared library.
@@ -110,10 +114,17 @@ impl LibraryCache {
         &self,
         design: &Design,
         verilated: &Verilated,
+        expected: Option<&Ports>,
         work: &Path,
         library: &Path,
     ) -> Result<(), Error> {
         let ports = Ports::read(verilated, &design.top)?;
+        if let Some(expected) = expected {
+            let differences = expected.differences(&ports);
+            if !differences.is_empty() {
+                return Err(Error::Ports { top: design.top.clone(), differences });
+            }
+        }
         let text = codegen::model_cpp(
             verilated,
             &ports,
@@ -140,7 +151,8 @@ impl LibraryCache {
         let mut hash = self.common_hash();
         hash.update(format!("{tracing:?}"));
         let name = format!("runtime-{}.o", hex(hash));
-        self.once(&name, |work, object| {
+        let about = format!("Verilator's runtime, {}", self.verilator.version());
+        self.kept.obtain(&name, &about, |work, object| {
             let shim = work.join("shim");
             compile::write_shim(&shim)?;
             let mut build = self.compiler(&shim, work);
@@ -177,87 +189,18 @@ impl LibraryCache {
         build
     }
 
-    /// Makes the file `name` with `make` unless it exists; `make` gets a work folder and the path
-    /// to write.
-    fn once(
-        &self,
-        name: &str,
-        make: impl FnOnce(&Path, &Path) -> Result<(), Error>,
-    ) -> Result<PathBuf, Error> {
-        let made = self.folder.join(name);
-        if made.is_file() {
-            return Ok(made);
-        }
-        let _lock = self.lock(name)?;
-        if made.is_file() {
-            return Ok(made);
-        }
-        self.with_work_folder(name, |work| {
-            let unfinished = work.join("result");
-            make(work, &unfinished)?;
-            fs::rename(&unfinished, &made).map_err(Error::io(&made))?;
-            Ok(made.clone())
-        })
-    }
-
-    /// Waits until no other process makes `name`, and keeps them waiting as long as the file lives.
-    fn lock(&self, name: &str) -> Result<File, Error> {
-        fs::create_dir_all(&self.folder).map_err(Error::io(&self.folder))?;
-        let path = self.folder.join(format!("{name}.lock"));
-        let lock = File::create(&path).map_err(Error::io(&path))?;
-        lock.lock().map_err(Error::io(&path))?;
-        Ok(lock)
-    }
-
-    fn with_work_folder<T>(
-        &self,
-        name: &str,
-        make: impl FnOnce(&Path) -> Result<T, Error>,
-    ) -> Result<T, Error> {
-        let work = self.folder.join(format!("{name}.work-{}", process::id()));
-        fs::create_dir_all(&work).map_err(Error::io(&work))?;
-        let result = make(&work);
-        let removed = fs::remove_dir_all(&work).map_err(Error::io(&work));
-        let made = result?;
-        removed?;
-        Ok(made)
-    }
-
-    /// The name of the list of a design's files: a hash of where they are looked for and of what is
-    /// there by name, since a new file may shadow another.
-    fn place(&self, design: &Design) -> Result<String, Error> {
-        let mut hash = self.common_hash();
-        hash.update(options(design));
-        for path in design.sources.iter().chain(&design.include) {
-            let path = std::path::absolute(path).map_err(Error::io(path))?;
-            hash.update(path.as_os_str().as_encoded_bytes());
-            hash.update([0]);
-        }
-        for folder in &design.include {
-            let mut names = Vec::new();
-            for entry in fs::read_dir(folder).map_err(Error::io(folder))? {
-                names.push(entry.map_err(Error::io(folder))?.file_name());
-            }
-            names.sort();
-            for name in names {
-                hash.update(name.as_encoded_bytes());
-                hash.update([0]);
-            }
-        }
-        Ok(format!("{}-{}.files", design.top, hex(hash)))
-    }
-
     /// A hash of all that decides the bytes of a library.
-    fn library_name(&self, design: &Design, files: &[PathBuf]) -> Result<String, Error> {
+    fn library_name(&self, design: &Design, files: &[SourceFile], ports: Option<&Ports>) -> String {
         let mut hash = self.common_hash();
-        hash.update(options(design));
-        for file in files {
-            let text = fs::read(file).map_err(Error::io(file))?;
-            hash.update(file.file_name().unwrap_or_default().as_encoded_bytes());
-            hash.update(text.len().to_le_bytes());
-            hash.update(text);
+        hash.update(format!("{design:?} {ports:?}"));
+        for SourceFile { name, text } in files {
+            let name = name.as_os_str().as_encoded_bytes();
+            for part in [name, &**text] {
+                hash.update(part.len().to_le_bytes());
+                hash.update(part);
+            }
         }
-        Ok(format!("{}-{}.so", design.top, hex(hash)))
+        format!("{}-{}.so", design.top, hex(hash))
     }
 
     fn common_hash(&self) -> Sha256 {
@@ -275,11 +218,6 @@ impl LibraryCache {
     }
 }
 
-/// What of a design is not in its files.
-fn options(design: &Design) -> String {
-    format!("{} {:?} {:?} {}", design.top, design.parameters, design.tracing, design.coverage)
-}
-
 /// The first half of a SHA-256 in hex: short enough for a file name, long enough never to clash.
 fn hex(hash: Sha256) -> String {
     hash.finalize()[..16].iter().map(|byte| format!("{byte:02x}")).collect()
@@ -287,4 +225,53 @@ fn hex(hash: Sha256) -> String {
 
 fn write(path: &Path, text: &str) -> Result<(), Error> {
     fs::write(path, text).map_err(Error::io(path))
+}
+
+/// Writes the files below `folder`, and the folders that lead to them.
+fn write_files(files: &[SourceFile], folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(Error::io(folder))?;
+    for SourceFile { name, text } in files.iter().filter(|file| file.name.is_relative()) {
+        // A name like a/../b is found only if there is an a.
+        let mut path = folder.to_owned();
+        for part in name.parent().unwrap_or(Path::new("")).components() {
+            path.push(part);
+            fs::create_dir_all(&path).map_err(Error::io(&path))?;
+        }
+        let path = folder.join(name);
+        fs::write(&path, text).map_err(Error::io(path))?;
+    }
+    Ok(())
+}
+
+/// A name without `.` and `..` inside; `..` at its beginning stays.
+fn normal(name: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in name.components() {
+        match part {
+            Component::CurDir => {}
+            Component::ParentDir if normal.file_name().is_some() => drop(normal.pop()),
+            part => normal.push(part),
+        }
+    }
+    normal
+}
+
+#[cfg(test)]
+mod tests {
+    use super::normal;
+    use std::path::Path;
+
+    #[test]
+    fn a_name_is_the_same_however_it_is_written() {
+        for (name, expected) in [
+            ("a/b.v", "a/b.v"),
+            ("./a/./b.v", "a/b.v"),
+            ("a/../b.v", "b.v"),
+            ("a/../../b.v", "../b.v"),
+            ("../../b.v", "../../b.v"),
+            ("/a/../b.v", "/b.v"),
+        ] {
+            assert_eq!(normal(Path::new(name)), Path::new(expected), "{name}");
+        }
+    }
 }

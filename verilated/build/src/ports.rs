@@ -1,6 +1,7 @@
 //! The ports of a model, read from the header Verilator wrote for it.
 
 use crate::{Error, Verilated};
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 
 /// Name of the clock port; the shim drives it, it is not among the inputs.
@@ -87,6 +88,30 @@ impl Ports {
         let header = verilated.header();
         let text = fs::read_to_string(&header).map_err(Error::io(&header))?;
         Self::parse(&text, top)
+    }
+
+    /// What is different in `found`, a line for each port; empty if nothing is. Ports of an observing top
+    /// are not compared with those of a bare one.
+    pub fn differences(&self, found: &Self) -> String {
+        let all = |ports: &Self| -> BTreeMap<String, (&'static str, u32)> {
+            let sides = [("input", &ports.inputs), ("output", &ports.outputs)];
+            let entry = |direction| move |port: &Port| (port.name.clone(), (direction, port.width));
+            sides.iter().flat_map(|(side, ports)| ports.iter().map(entry(*side))).collect()
+        };
+        let (expected, found) = (all(self), all(found));
+        let names: BTreeSet<&String> = expected.keys().chain(found.keys()).collect();
+        let show = |(direction, width): &(&str, u32)| format!("{direction} of {width} bits");
+        let lines =
+            names.into_iter().filter_map(|name| match (expected.get(name), found.get(name)) {
+                (Some(expected), Some(found)) if expected == found => None,
+                (Some(e), Some(f)) => Some(format!("  {name}: {}, expected {}", show(f), show(e))),
+                (Some(expected), None) => {
+                    Some(format!("  {name}: missing, expected {}", show(expected)))
+                }
+                (None, Some(found)) => Some(format!("  {name}: not expected, {}", show(found))),
+                (None, None) => None,
+            });
+        lines.collect::<Vec<_>>().join("\n")
     }
 
     fn parse(header: &str, top: &str) -> Result<Self, Error> {

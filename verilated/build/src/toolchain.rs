@@ -37,6 +37,13 @@ impl Verilator {
     /// # Errors
     /// As [`Verilator::find`].
     pub fn at(program: PathBuf) -> Result<Self, Error> {
+        // It is run in other folders, too.
+        let program = match program.parent() {
+            Some(folder) if folder != Path::new("") => {
+                std::path::absolute(&program).map_err(Error::io(&program))?
+            }
+            _ => program,
+        };
         let root = root_of(&program)?;
         let config = root.join("include/verilated_config.h");
         let text = fs::read_to_string(&config).map_err(Error::io(&config))?;

@@ -1,6 +1,7 @@
 //! From Verilog to C++.
 
-use crate::{Error, Verilator};
+use crate::{Error, Verilator, tool};
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -26,6 +27,14 @@ pub struct Design {
     pub sources: Vec<PathBuf>,
     /// Folders searched for `include`d files and for modules.
     pub include: Vec<PathBuf>,
+    /// Library files: modules in them are used where nothing else declares them.
+    pub libraries: Vec<PathBuf>,
+    /// Endings of files that are searched for modules, beside Verilator's own; as in `.vlib`.
+    pub extensions: Vec<String>,
+    /// Macros, as `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// The folder that relative paths begin at; the process's own if there is none.
+    pub folder: Option<PathBuf>,
     /// Parameters of the top module, as (name, Verilog literal).
     pub parameters: Vec<(String, String)>,
     /// Class name of the C++ model; distinct for each model in one program.
@@ -55,27 +64,41 @@ impl Verilated {
         self.dir.join(format!("{}.h", self.prefix))
     }
 
-    /// Every file of the design that Verilator read, included ones too, as absolute paths; not
-    /// those of Verilator itself.
+    /// Every file of the design that Verilator read, included ones too, as it names them; not those of
+    /// Verilator itself.
     ///
     /// # Errors
     /// [`Error::Io`].
-    pub fn files_read(&self, verilator: &Verilator) -> Result<Vec<PathBuf>, Error> {
+    pub fn names_read(&self, verilator: &Verilator) -> Result<Vec<PathBuf>, Error> {
         let path = self.dir.join(format!("{}__verFiles.dat", self.prefix));
         let text = fs::read_to_string(&path).map_err(Error::io(&path))?;
         let mut files = Vec::new();
         // A source's line is `S <size> <inode> <times> "<path>"`, with a hash before the path in newer
         // versions.
         for line in text.lines().filter(|line| line.starts_with('S')) {
-            let Some(file) = line.rsplit('"').nth(1) else { continue };
-            let file = std::path::absolute(file).map_err(Error::io(Path::new(file)))?;
+            let Some((_, file)) = line.strip_suffix('"').and_then(|line| line.split_once(" \""))
+            else {
+                continue;
+            };
+            // In newer versions a hash in quotes comes first.
+            let file = PathBuf::from(file.split_once("\" \"").map_or(file, |(_, file)| file));
             let is_tool = file.file_name().is_some_and(|name| name == "verilator_bin");
             if !is_tool && !file.starts_with(verilator.root()) {
                 files.push(file);
             }
         }
         files.sort();
+        files.dedup();
         Ok(files)
+    }
+
+    /// As [`names_read`](Self::names_read), as absolute paths.
+    ///
+    /// # Errors
+    /// [`Error::Io`].
+    pub fn files_read(&self, verilator: &Verilator) -> Result<Vec<PathBuf>, Error> {
+        let names = self.names_read(verilator)?.into_iter();
+        names.map(|file| std::path::absolute(&file).map_err(Error::io(file))).collect()
     }
 }
 
@@ -92,10 +115,10 @@ impl Design {
             fs::remove_dir_all(dir).map_err(Error::io(dir))?;
         }
         fs::create_dir_all(dir).map_err(Error::io(dir))?;
-        let mut command = Command::new(verilator.program());
+        let mut command = self.command(verilator);
         command
-            .args(["--cc", "-O3", "--no-timing", "--x-assign", "fast", "--x-initial", "unique"])
-            .args(["-Wno-fatal", "--top-module", &self.top, "--prefix", &self.prefix, "--Mdir"])
+            .args(["--cc", "-O3", "--x-assign", "fast", "--x-initial", "unique"])
+            .args(["--prefix", &self.prefix, "--Mdir"])
             .arg(dir);
         match self.tracing {
             Tracing::Off => {}
@@ -108,20 +131,7 @@ impl Design {
         for (name, value) in &self.parameters {
             command.arg(format!("-G{name}={value}"));
         }
-        for folder in &self.include {
-            command.arg(format!("-I{}", folder.display()));
-        }
-        let output =
-            command.args(&self.sources).output().map_err(Error::io(verilator.program()))?;
-        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
-        if !output.status.success() {
-            let output = if messages.trim().is_empty() {
-                format!("Verilator ended with {} and said nothing", output.status)
-            } else {
-                messages
-            };
-            return Err(Error::Verilate { top: self.top.clone(), output });
-        }
+        let messages = self.run(command)?;
         Ok(Verilated {
             dir: dir.to_owned(),
             prefix: self.prefix.clone(),
@@ -129,6 +139,57 @@ impl Design {
             warnings: messages,
         })
     }
+
+    /// Verilator with what every use of it needs; [`run`](Self::run) adds the sources.
+    pub(crate) fn command(&self, verilator: &Verilator) -> Command {
+        let mut command = Command::new(verilator.program());
+        command.args(["--no-timing", "-Wno-fatal", "--top-module", &self.top]);
+        if let Some(folder) = &self.folder {
+            command.current_dir(folder);
+        }
+        for define in &self.defines {
+            command.arg(format!("-D{define}"));
+        }
+        for folder in &self.include {
+            command.arg(option("-I", folder));
+        }
+        for extension in &self.extensions {
+            command.arg(format!("+libext+{extension}"));
+        }
+        for library in &self.libraries {
+            command.arg("-v").arg(library);
+        }
+        command
+    }
+
+    /// Runs Verilator on the sources and returns what it said.
+    pub(crate) fn run(&self, mut command: Command) -> Result<String, Error> {
+        let program = command.get_program().to_owned();
+        command.args(&self.sources);
+        let output = tool::output(command).map_err(|error| match error {
+            Error::Program { program, source } => {
+                Error::VerilatorMissing { tried: format!("`{program}`: {source}") }
+            }
+            other => other,
+        })?;
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
+        if output.status.success() {
+            return Ok(messages);
+        }
+        let output = if messages.trim().is_empty() {
+            format!("{} ended with {} and said nothing", program.display(), output.status)
+        } else {
+            messages
+        };
+        Err(Error::Verilate { top: self.top.clone(), output })
+    }
+}
+
+/// An option that its value follows at once.
+fn option(name: &str, value: &Path) -> OsString {
+    let mut option = OsString::from(name);
+    option.push(value);
+    option
 }
 
 fn cpp_files(dir: &Path) -> Result<Vec<PathBuf>, Error> {

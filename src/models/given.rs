@@ -1,0 +1,163 @@
+//! What was given instead of the built-in RTL, found on disk.
+
+use super::file_list::Listed;
+use super::rtl::Rtl;
+use crate::error::Error;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use walkdir::{DirEntry, WalkDir};
+
+/// Folders that are searched at most; each is an argument of Verilator's.
+const MOST_FOLDERS: usize = 500;
+
+/// A folder that Verilator searches.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Folder {
+    /// The folder, as typed or below what was typed.
+    pub path: PathBuf,
+    /// The user put it before the others, as `-I` does.
+    pub is_explicit: bool,
+}
+
+/// Everything that was given.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Given {
+    /// Source files.
+    pub sources: Vec<PathBuf>,
+    /// Folders to search, in that order.
+    pub folders: Vec<Folder>,
+    /// Library files.
+    pub libraries: Vec<PathBuf>,
+    /// Macros.
+    pub defines: Vec<String>,
+    /// Endings of files that are searched for modules.
+    pub extensions: Vec<String>,
+    /// Files below given folders.
+    pub files: Vec<PathBuf>,
+    /// The sources, by the one name that a file has.
+    known: BTreeSet<PathBuf>,
+}
+
+impl Given {
+    /// Finds what `rtl` names.
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Input`] for what is not there or cannot be used.
+    pub fn find(rtl: &Rtl) -> Result<Self, Error> {
+        let mut listed = Listed::default();
+        for list in &rtl.lists {
+            listed.read(list)?;
+        }
+        let mut given = Self {
+            defines: rtl.defines.iter().chain(&listed.defines).cloned().collect(),
+            extensions: listed.extensions,
+            ..Self::default()
+        };
+        for folder in rtl.include.iter().chain(&listed.include) {
+            if !folder.is_dir() {
+                return Err(refuse(folder, "is no folder, expected one to search for files"));
+            }
+            given.search(folder, true);
+        }
+        for path in &rtl.paths {
+            if path.is_dir() {
+                given.walk(path)?;
+            } else {
+                let message = "is neither a Verilog file nor a folder with some";
+                given.file(path, message)?;
+            }
+        }
+        for path in &listed.sources {
+            given.file(path, "is in a file list, and is no file")?;
+        }
+        for path in listed.libraries {
+            readable(&path, "is named by -v in a file list, and is no file")?;
+            given.libraries.push(path);
+        }
+        if given.folders.len() > MOST_FOLDERS {
+            let message = format!(
+                "has more than {MOST_FOLDERS} folders with files; give the folder of the RTL, single files, or \
+                 a file list (-f)"
+            );
+            let path = rtl.paths.first().cloned().unwrap_or_default();
+            return Err(Error::File { path, message });
+        }
+        Ok(given)
+    }
+
+    /// A single file; its own folder is searched for what it includes and instantiates.
+    fn file(&mut self, path: &Path, message: &str) -> Result<(), Error> {
+        readable(path, message)?;
+        self.source(path);
+        self.search(folder_of(path), false);
+        Ok(())
+    }
+
+    /// A folder: every Verilog file below it is a source, every folder with files is searched. What is
+    /// hidden is not part of it.
+    fn walk(&mut self, root: &Path) -> Result<(), Error> {
+        let is_hidden = |entry: &DirEntry| {
+            entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
+        };
+        let walk = WalkDir::new(root).follow_links(true).sort_by_file_name();
+        let mut found = false;
+        self.search(root, false);
+        for entry in walk.into_iter().filter_entry(|entry| !is_hidden(entry)) {
+            let entry = entry.map_err(|error| Error::File {
+                path: error.path().unwrap_or(root).to_owned(),
+                message: error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
+            })?;
+            if !entry.file_type().is_file() {
+                continue;
+            }
+            let path = entry.path();
+            self.search(folder_of(path), false);
+            self.files.push(path.to_owned());
+            let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
+            if extension == "v" || extension == "sv" {
+                readable(path, "is no file")?;
+                self.source(path);
+                found = true;
+            }
+        }
+        if found { Ok(()) } else { Err(refuse(root, "has no Verilog file (.v, .sv)")) }
+    }
+
+    fn source(&mut self, path: &Path) {
+        // The same file twice is one file.
+        if self.known.insert(fs::canonicalize(path).unwrap_or_else(|_| path.to_owned())) {
+            self.sources.push(path.to_owned());
+        }
+    }
+
+    fn search(&mut self, path: &Path, is_explicit: bool) {
+        if !self.folders.iter().any(|folder| folder.path == path) {
+            self.folders.push(Folder { path: path.to_owned(), is_explicit });
+        }
+    }
+}
+
+/// The folder that a file is in.
+pub fn folder_of(path: &Path) -> &Path {
+    match path.parent() {
+        Some(folder) if folder != Path::new("") => folder,
+        _ => Path::new("."),
+    }
+}
+
+fn readable(path: &Path, message: &str) -> Result<(), Error> {
+    if !path.is_file() {
+        return Err(refuse(path, message));
+    }
+    fs::File::open(path).map_err(|error| Error::unreadable(path, &error))?;
+    let name = path.file_name().unwrap_or_default().to_string_lossy();
+    if name.contains(|c: char| c == '"' || c == '\\' || c == '\u{fffd}' || c.is_control()) {
+        return Err(refuse(path, "has a name that Verilator does not take; rename it"));
+    }
+    Ok(())
+}
+
+fn refuse(path: &Path, message: &str) -> Error {
+    Error::File { path: path.to_owned(), message: message.to_owned() }
+}

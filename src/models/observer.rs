@@ -1,0 +1,63 @@
+//! The top in which the DUT sits for waves of both models.
+
+use crate::harness::Block;
+use verilated::{Pins, Port};
+
+/// Module name of the observing top.
+pub const OBSERVING_TOP: &str = "cosim_top";
+/// Bits of a text in a trace.
+const TEXT_BITS: u32 = 192;
+
+/// A Verilog top that holds the DUT as `dut` and, in a scope `golden`, the golden model's outputs.
+///
+/// `parameters` are those that the DUT has.
+pub fn observing_top<B: Block>(parameters: &[String]) -> String {
+    let (inputs, outputs) = (B::Inputs::PORTS, B::Outputs::PORTS);
+    let declare = |direction: &str, prefix: &str, port: &Port| {
+        format!("  {direction} wire [{}:0] {prefix}{}", port.width - 1, port.name)
+    };
+    let texts = |prefix: &str| {
+        ["state", "rule"].map(|name| format!("  input wire [{}:0] {prefix}{name}", TEXT_BITS - 1))
+    };
+    let mut ports = vec!["  input wire clk".to_owned()];
+    ports.extend(inputs.iter().map(|port| declare("input", "", port)));
+    ports.extend(outputs.iter().map(|port| declare("output", "", port)));
+    ports.extend(outputs.iter().map(|port| declare("input", "cosim_golden_", port)));
+    ports.extend(texts("cosim_golden_"));
+    ports.push("  output wire [63:0] cosim_dut_state".to_owned());
+    let names = || inputs.iter().chain(outputs).map(|port| port.name);
+    let mut dut_pins = vec!["    .clk(clk)".to_owned()];
+    dut_pins.extend(names().map(|name| format!("    .{name}({name})")));
+    let golden_names = || outputs.iter().map(|port| port.name).chain(["state", "rule"]);
+    let golden_pins: Vec<String> =
+        golden_names().map(|name| format!("    .{name}(cosim_golden_{name})")).collect();
+    let mut golden_ports: Vec<String> =
+        outputs.iter().map(|port| declare("input", "", port)).collect();
+    golden_ports.extend(texts(""));
+    let mask = B::RTL.mask_parameter.map(|name| (format!("[7:0] {name} = 8'h00"), name));
+    let others = B::PARAMETERS
+        .iter()
+        .map(|parameter| (format!("{} = {}", parameter.name, parameter.default), parameter.name));
+    let (declared, arguments): (Vec<String>, Vec<String>) = mask
+        .into_iter()
+        .chain(others)
+        .filter(|(_, name)| parameters.iter().any(|has| has == name))
+        .map(|(declared, name)| (format!("parameter {declared}"), format!(".{name}({name})")))
+        .unzip();
+    let list = |list: Vec<String>| match list.is_empty() {
+        true => String::new(),
+        false => format!(" #({})", list.join(", ")),
+    };
+    let (parameter, argument) = (list(declared), list(arguments));
+    let state = B::STATE_REGISTER.map_or("64'd0".to_owned(), |name| format!("64'(dut.{name})"));
+    format!(
+        "module {OBSERVING_TOP}{parameter} (\n{}\n);\n  {}{argument} dut (\n{}\n  );\n  golden golden \
+         (\n{}\n  );\n  assign cosim_dut_state = {state};\nendmodule\n\nmodule golden (\n{}\n);\n\
+         endmodule\n",
+        ports.join(",\n"),
+        B::RTL.top,
+        dut_pins.join(",\n"),
+        golden_pins.join(",\n"),
+        golden_ports.join(",\n"),
+    )
+}

@@ -1,0 +1,72 @@
+//! The RTL a command works on, as the user names it.
+
+use crate::error::Error;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What was given to take the place of the built-in RTL, as typed; nothing at all is the built-in RTL.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Rtl {
+    /// Verilog files, and folders of them (`--rtl`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathBuf>,
+    /// Folders searched first for included files and for modules (`-I`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<PathBuf>,
+    /// Macros, as `NAME` or `NAME=VALUE` (`-D`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defines: Vec<String>,
+    /// Verilog file lists (`-f`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<PathBuf>,
+}
+
+impl Rtl {
+    /// The word that names the built-in RTL on the command line.
+    pub const BUILT_IN: &str = "built-in";
+
+    /// Whether it is the RTL the program was built with, as it is.
+    pub fn is_built_in(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// The words that give it on a command line.
+    pub fn arguments(&self) -> Vec<String> {
+        if self.is_built_in() {
+            return Vec::new();
+        }
+        // An option and its value are one word, whatever the value begins with.
+        let long = |option: &str, path: &Path| format!("{option}={}", path.display());
+        let plain = |path: &PathBuf| {
+            let text = path.display().to_string();
+            if text.starts_with('-') {
+                vec![long("--rtl", path)]
+            } else {
+                vec!["--rtl".to_owned(), text]
+            }
+        };
+        let mut words: Vec<String> = self.paths.iter().flat_map(plain).collect();
+        words.extend(self.lists.iter().map(|path| format!("-f{}", path.display())));
+        words.extend(self.include.iter().map(|path| format!("-I{}", path.display())));
+        words.extend(self.defines.iter().map(|define| format!("-D{define}")));
+        words
+    }
+
+    /// Everything named is still there.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the first that is not.
+    pub fn check_there(&self) -> Result<(), Error> {
+        let named = self.paths.iter().chain(&self.include).chain(&self.lists);
+        match named.into_iter().find(|path| !path.exists()) {
+            Some(path) => {
+                Err(Error::File { path: path.clone(), message: "is not there".to_owned() })
+            }
+            None => Ok(()),
+        }
+    }
+}

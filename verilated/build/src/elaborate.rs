@@ -1,0 +1,288 @@
+//! What Verilator says a design is made of.
+
+use crate::{Design, Error, Verilator, tool};
+use roxmltree::{Document, Node};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// A module, package or interface of an elaborated design.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Module {
+    /// Its name.
+    pub name: String,
+    /// The file that declares it, as Verilator names it.
+    pub file: PathBuf,
+    /// Its parameters, those local to it left out.
+    pub parameters: Vec<String>,
+}
+
+/// What a design is made of.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Elaboration {
+    /// Every file that was read, as Verilator names it.
+    pub files: Vec<PathBuf>,
+    /// The modules under the top, and the top.
+    pub modules: Vec<Module>,
+}
+
+/// A file that another includes, as Verilator names both.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Include {
+    /// The file with the `include`.
+    pub from: PathBuf,
+    /// The file that was read for it.
+    pub file: PathBuf,
+}
+
+/// What Verilator's preprocessor makes of sources.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Preprocessed {
+    /// Every include, in the order they are read.
+    pub includes: Vec<Include>,
+    /// The text that comes of each source, without directives and empty lines.
+    pub texts: BTreeMap<PathBuf, String>,
+}
+
+impl Preprocessed {
+    fn parse(text: &str, sources: &[PathBuf]) -> Self {
+        let mut found = Self::default();
+        let (mut source, mut here) = (PathBuf::new(), PathBuf::new());
+        for line in text.lines() {
+            let Some((file, level)) = line_directive(line) else {
+                if !line.trim().is_empty() {
+                    let text = found.texts.entry(source.clone()).or_default();
+                    text.push_str(line);
+                    text.push('\n');
+                }
+                continue;
+            };
+            let file = PathBuf::from(file);
+            if level == "1" {
+                if sources.contains(&file) {
+                    source.clone_from(&file);
+                } else {
+                    found.includes.push(Include { from: here, file: file.clone() });
+                }
+            }
+            here = file;
+        }
+        found
+    }
+}
+
+/// Class name in what Verilator writes here.
+const PREFIX: &str = "Vask";
+
+impl Design {
+    /// Asks Verilator for the files and modules of the design; `out` is a folder for its answer.
+    ///
+    /// # Errors
+    /// [`Error::Twice`] if two files declare a module; [`Error::Verilate`] with Verilator's message.
+    pub fn elaborate(&self, verilator: &Verilator, out: &Path) -> Result<Elaboration, Error> {
+        // Older Verilators have no JSON, newer ones no XML.
+        let ask = |option: &str| {
+            let mut command = self.command(verilator);
+            command.args([option, "-Wno-lint", "-Wno-style", "-Werror-MODDUP"]);
+            command.args(["--prefix", PREFIX, "--Mdir"]).arg(out);
+            self.run(command)
+        };
+        let read = |name: &str| {
+            let path = out.join(name);
+            fs::read_to_string(&path).map_err(Error::io(path))
+        };
+        let elaboration = match ask("--xml-only") {
+            Ok(_) => from_xml(&read("Vask.xml")?),
+            Err(Error::Verilate { output, .. })
+                if output.contains("Invalid option: --xml-only") =>
+            {
+                ask("--json-only").map_err(twice)?;
+                from_json(&read("Vask.tree.json")?, &read("Vask.tree.meta.json")?)
+            }
+            Err(error) => return Err(twice(error)),
+        };
+        elaboration.ok_or_else(|| Error::Verilate {
+            top: self.top.clone(),
+            output: "its description of the design is not understood".to_owned(),
+        })
+    }
+
+    /// Asks Verilator's preprocessor what it makes of each source.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`] and the like. What cannot be preprocessed to its end is as far as it can.
+    pub fn preprocess(&self, verilator: &Verilator) -> Result<Preprocessed, Error> {
+        let mut command = self.command(verilator);
+        command.arg("-E").args(&self.sources);
+        let output = tool::output(command)?;
+        Ok(Preprocessed::parse(&String::from_utf8_lossy(&output.stdout), &self.sources))
+    }
+}
+
+/// Takes `` `line 1 "file" 1`` apart into file and level.
+fn line_directive(line: &str) -> Option<(&str, &str)> {
+    let (file, level) = line.strip_prefix("`line ")?.split_once('"')?.1.rsplit_once('"')?;
+    Some((file, level.trim()))
+}
+
+/// Two declarations of a module are an error of their own.
+fn twice(error: Error) -> Error {
+    let Error::Verilate { output, .. } = &error else { return error };
+    let found = || {
+        let (at, module) = output.lines().find_map(|line| {
+            let (at, module) = line
+                .strip_prefix("%Error-MODDUP: ")?
+                .split_once(": Duplicate declaration of module: ")?;
+            Some((at, module.trim().trim_matches('\'')))
+        })?;
+        let original = ": ... Location of original declaration";
+        let first = output.lines().find_map(|line| line.trim().strip_suffix(original))?;
+        // The column says nothing: a module begins its line.
+        let place = |text: &str| text.rsplit_once(':').map(|(place, _)| place.to_owned());
+        Some((module.to_owned(), place(first)?, place(at)?))
+    };
+    match found() {
+        Some((module, first, second)) => Error::Twice { module, first, second },
+        None => error,
+    }
+}
+
+/// The file of a place like `d,2,8,2,11` or `d,2:8,2:11`.
+fn file_at(files: &BTreeMap<String, PathBuf>, place: &str) -> Option<PathBuf> {
+    files.get(place.split(',').next()?).filter(|file| is_file(&file.to_string_lossy())).cloned()
+}
+
+/// Names in angle brackets are Verilator's own.
+fn is_file(name: &str) -> bool {
+    !name.starts_with('<')
+}
+
+fn from_xml(text: &str) -> Option<Elaboration> {
+    let document = Document::parse(text).ok()?;
+    let child = |node: Node<'_, '_>, name: &str| {
+        node.children().find(|child| child.has_tag_name(name)).map(|child| child.id())
+    };
+    let section = |name: &str| document.get_node(child(document.root_element(), name)?);
+    let mut files = BTreeMap::new();
+    for file in section("files")?.children().filter(Node::is_element) {
+        files.insert(file.attribute("id")?.to_owned(), PathBuf::from(file.attribute("filename")?));
+    }
+    let mut modules = Vec::new();
+    for module in section("netlist")?.children().filter(|node| node.has_attribute("name")) {
+        // What has a name here and a place in a file declares something; types have none.
+        let Some(file) = module.attribute("loc").and_then(|place| file_at(&files, place)) else {
+            continue;
+        };
+        let parameters = module
+            .children()
+            .filter(|var| var.has_tag_name("var") && var.attribute("param") == Some("true"))
+            .filter_map(|var| var.attribute("name").map(str::to_owned));
+        modules.push(Module {
+            name: module.attribute("origName").or(module.attribute("name"))?.to_owned(),
+            file,
+            parameters: parameters.collect(),
+        });
+    }
+    Some(Elaboration { files: real(files), modules })
+}
+
+fn from_json(tree: &str, meta: &str) -> Option<Elaboration> {
+    let (tree, meta): (Value, Value) =
+        (serde_json::from_str(tree).ok()?, serde_json::from_str(meta).ok()?);
+    let mut files = BTreeMap::new();
+    for (id, file) in meta["files"].as_object()? {
+        files.insert(id.clone(), PathBuf::from(file["filename"].as_str()?));
+    }
+    let mut modules = Vec::new();
+    for module in tree["modulesp"].as_array()? {
+        let Some(file) = module["loc"].as_str().and_then(|place| file_at(&files, place)) else {
+            continue;
+        };
+        let parameters = module["stmtsp"]
+            .as_array()
+            .into_iter()
+            .flatten()
+            .filter(|var| var["type"] == "VAR" && var["isGParam"] == true)
+            .filter_map(|var| var["name"].as_str().map(str::to_owned));
+        modules.push(Module {
+            name: module["origName"].as_str().or(module["name"].as_str())?.to_owned(),
+            file,
+            parameters: parameters.collect(),
+        });
+    }
+    Some(Elaboration { files: real(files), modules })
+}
+
+fn real(files: BTreeMap<String, PathBuf>) -> Vec<PathBuf> {
+    let mut files: Vec<PathBuf> =
+        files.into_values().filter(|file| is_file(&file.to_string_lossy())).collect();
+    files.sort();
+    files.dedup();
+    files
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const XML: &str = r#"<?xml version="1.0" ?>
+<!-- DESCRIPTION: Verilator output: XML representation of netlist -->
+<verilator_xml>
+  <files>
+    <file id="a" filename="&lt;built-in&gt;" language="1800-2017"/>
+    <file id="d" filename="rtl/t.v" language="1800-2017"/>
+    <file id="e" filename="rtl/h.vh" language="1800-2017"/>
+  </files>
+  <netlist>
+    <module loc="d,2,8,2,11" name="t__D10" origName="t">
+      <var loc="d,2,30,2,35" name="FIXES" vartype="logic" origName="FIXES" param="true"/>
+      <var loc="d,3,14,3,15" name="X" vartype="logic" origName="X" localparam="true"/>
+    </module>
+  </netlist>
+</verilator_xml>"#;
+
+    const TREE: &str = r#"{"type":"NETLIST","modulesp":[
+  {"type":"PACKAGE","name":"std","loc":"c,1:8,1:9"},
+  {"type":"MODULE","name":"t__D10","origName":"t","loc":"d,2:8,2:11","stmtsp":[
+    {"type":"VAR","name":"FIXES","isGParam":true,"isParam":true},
+    {"type":"VAR","name":"X","isParam":true}]}]}"#;
+
+    const META: &str = r#"{"files":{
+  "a":{"filename":"<built-in>"}, "c":{"filename":"<verilated_std>"},
+  "d":{"filename":"rtl/t.v"}, "e":{"filename":"rtl/h.vh"}}}"#;
+
+    #[test]
+    fn xml_and_json_say_the_same() {
+        let expected = Elaboration {
+            files: vec!["rtl/h.vh".into(), "rtl/t.v".into()],
+            modules: vec![Module {
+                name: "t".to_owned(),
+                file: "rtl/t.v".into(),
+                parameters: vec!["FIXES".to_owned()],
+            }],
+        };
+        assert_eq!(from_xml(XML), Some(expected.clone()));
+        assert_eq!(from_json(TREE, META), Some(expected));
+    }
+
+    #[test]
+    fn includes_are_told_with_their_includer() {
+        let text = "`line 1 \"t.v\" 1\nmodule t;\n\n`line 3 \"t.v\" 2\n`line 1 \"a/x.v\" 1\n`line 1 \"a/x.v\" \
+                    0\n`line 1 \"a/h.vh\" 1\n \n`line 3 \"a/h.vh\" 2\n`line 1 \"a/x.v\" 0\nmodule x;\n";
+        let found = Preprocessed::parse(text, &["t.v".into(), "a/x.v".into()]);
+        assert_eq!(found.includes, [Include { from: "a/x.v".into(), file: "a/h.vh".into() }]);
+        let texts = [("t.v", "module t;\n"), ("a/x.v", "module x;\n")];
+        let texts = texts.map(|(file, text)| (PathBuf::from(file), text.to_owned()));
+        assert_eq!(found.texts, BTreeMap::from(texts));
+    }
+
+    #[test]
+    fn a_module_declared_twice_is_told_with_both_places() {
+        let output = "%Error-MODDUP: b.v:2:8: Duplicate declaration of module: 'x'\n    2 | module x;\n      \
+                      |        ^\n               a b.v:7:8: ... Location of original declaration\n";
+        let error = twice(Error::Verilate { top: "t".to_owned(), output: output.to_owned() });
+        let Error::Twice { module, first, second } = error else { panic!("{error}") };
+        assert_eq!([&*module, &*first, &*second], ["x", "a b.v:7", "b.v:2"]);
+    }
+}
