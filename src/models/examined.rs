@@ -194,7 +194,7 @@ fn examine<B: Block>(rtl: &Rtl) -> Result<Examined, Error> {
     let preprocessed = question.preprocess(&with_modules(&sources, &elaboration))?;
     question.check_includes(&preprocessed)?;
     question.check_modules(&sources, &elaboration)?;
-    check_given::<B>(rtl, &given, &elaboration)?;
+    check_given::<B>(rtl, &given, &question, &elaboration)?;
     question.answer::<B>(sources, elaboration)
 }
 
@@ -429,17 +429,20 @@ impl Question {
 }
 
 /// What was given is of the block, and nothing built in stands for it.
-fn check_given<B: Block>(rtl: &Rtl, given: &Given, elaboration: &Elaboration) -> Result<(), Error> {
-    let modules = elaboration.modules.iter().filter(|module| module.name != ASKING_TOP);
-    let [ours, theirs]: [Vec<_>; 2] = {
-        let (ours, theirs) = modules.partition(|module| is_built_in(&module.file));
-        [ours, theirs]
-    };
+fn check_given<B: Block>(
+    rtl: &Rtl,
+    given: &Given,
+    question: &Question,
+    elaboration: &Elaboration,
+) -> Result<(), Error> {
+    let modules = || elaboration.modules.iter().filter(|module| module.name != ASKING_TOP);
     let what = rtl.paths.iter().chain(&rtl.lists).next();
+    // What was only found beside a given file was not asked for.
+    let named = || question.sources.iter().chain(&question.design.libraries);
     if let Some(path) = what
-        && theirs.is_empty()
+        && !modules().any(|module| named().any(|file| *file == module.file))
     {
-        let mut names: Vec<&str> = ours.iter().map(|module| module.name.as_str()).collect();
+        let mut names: Vec<&str> = modules().map(|module| module.name.as_str()).collect();
         names.dedup();
         let message = format!(
             "declares none of the modules of block {}: expected {}",

@@ -1,6 +1,6 @@
 //! `--rtl`: is what runs what was given, and nothing else?
 
-use crate::common::{code, files, json, patched_rtl, project, run, text};
+use crate::common::{code, cosim, files, json, patched_rtl, project, run, text};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
@@ -163,4 +163,205 @@ fn a_model_that_never_returns_after_a_mismatch_does_not_hang_the_run() {
         text(&output)
     );
     assert_eq!(files(&out.join("failures"), "json").len(), 1);
+}
+
+const TOP: &str = "ReqRecvCore_Thread_2.v";
+const HEADER: &str = "ReqRecvCore_Thread_2.vh";
+
+fn built_in(name: &str) -> String {
+    fs::read_to_string(project().join("rtl").join(name)).unwrap()
+}
+
+/// The block's header with one constant changed, so that every short run of `ring` fails.
+fn wrong_header() -> String {
+    let text = built_in(HEADER);
+    // A cell of the cache has half as many slots.
+    let line = text.lines().find(|line| line.contains("`define CACHE_CELL_SLOTS")).unwrap();
+    let name = "`define CACHE_CELL_SLOTS";
+    text.replace(line, &format!("{name} 24'd3"))
+}
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// The fault: the built-in header was read in silence.
+#[test]
+fn a_header_in_another_given_folder_is_the_one_that_is_read() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("src").join(TOP), &built_in(TOP));
+    write(&folder.path().join("inc").join(HEADER), &wrong_header());
+    let output = with_rtl(folder.path(), &[]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let said = text(&output);
+    assert!(said.contains(&format!("inc/{HEADER}")), "{said}");
+    assert!(said.contains("the program's own: none"), "{said}");
+    // A file alone does not give the header: the summary says whose is read.
+    let alone = with_rtl(&folder.path().join("src").join(TOP), &[]);
+    assert_eq!(code(&alone), 0, "{}", text(&alone));
+    let own = format!("the program's own: {HEADER}");
+    assert!(text(&alone).contains(&own), "{}", text(&alone));
+    // Unless the user says where it is.
+    let include = format!("-I{}", folder.path().join("inc").display());
+    let told = with_rtl(&folder.path().join("src").join(TOP), &[&include]);
+    assert_eq!(code(&told), 1, "{}", text(&told));
+}
+
+#[test]
+fn a_header_that_was_given_twice_is_an_error_that_names_both() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("src").join(TOP), &built_in(TOP));
+    write(&folder.path().join("new").join(HEADER), &wrong_header());
+    write(&folder.path().join("old").join(HEADER), &built_in(HEADER));
+    let output = with_rtl(folder.path(), &[]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    for name in ["new", "old"] {
+        assert!(text(&output).contains(&format!("{name}/{HEADER}")), "{}", text(&output));
+    }
+    // The one beside its includer is meant, and so is one that -I names.
+    let include = format!("-I{}", folder.path().join("old").display());
+    assert_eq!(code(&with_rtl(folder.path(), &[&include])), 0);
+    write(&folder.path().join("src").join(HEADER), &wrong_header());
+    assert_eq!(code(&with_rtl(folder.path(), &[])), 1);
+}
+
+#[test]
+fn what_lies_in_the_working_directory_is_not_read() {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join(HEADER), &wrong_header());
+    write(&folder.path().join("rtl").join(TOP), &built_in(TOP));
+    write(&folder.path().join("rtl").join(HEADER), &built_in(HEADER));
+    let output = cosim()
+        .current_dir(folder.path())
+        .args(["run", "--cases", "3", "--scenario", "ring", "--fixes", "spec", "--rtl", "rtl"])
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+#[test]
+fn a_file_list_and_macros_say_what_the_rtl_is() {
+    let folder = TempDir::new().unwrap();
+    let top = format!("`ifdef BROKEN\n`no_such_macro\n`endif\n{}", built_in(TOP));
+    write(&folder.path().join("a folder's").join(TOP), &top);
+    write(&folder.path().join("inc").join(HEADER), &built_in(HEADER));
+    let list = folder.path().join("files.f");
+    write(&list, &format!("\"a folder's/{TOP}\" // the top\n+incdir+inc\n"));
+    let run = |more: &[&str]| {
+        cosim()
+            .current_dir(folder.path())
+            .args(["run", "--cases", "1", "--scenario", "ring", "--fixes", "spec", "-ffiles.f"])
+            .args(["--out", "out"])
+            .args(more)
+            .output()
+            .unwrap()
+    };
+    let output = run(&[]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains(&format!("a folder's/{TOP}")), "{}", text(&output));
+    assert_eq!(code(&run(&["-DBROKEN"])), 3);
+    write(&list, "--exe x");
+    let output = run(&[]);
+    assert_eq!(code(&output), 2);
+    assert!(text(&output).contains("files.f:1:1"), "{}", text(&output));
+}
+
+#[test]
+fn rtl_without_the_parameter_of_fixes_has_the_behaviour_that_is_claimed() {
+    let folder = TempDir::new().unwrap();
+    let top = built_in(TOP);
+    let line = top.lines().find(|line| line.contains("parameter") && line.contains("FIXES"));
+    let line = line.expect("the RTL has the parameter");
+    let end = ");\n";
+    let top = top.replace(line, "  parameter UNUSED = 0").replacen(
+        end,
+        ");\n  localparam [7:0] FIXES = 8'hff;\n",
+        1,
+    );
+    write(&folder.path().join(TOP), &top);
+    write(&folder.path().join(HEADER), &built_in(HEADER));
+    let out = folder.path().join("out");
+    let run = |fixes: &str| {
+        let rtl = folder.path().to_str().unwrap();
+        let out = out.to_str().unwrap();
+        run(["run", "--cases", "3", "--rtl", rtl, "--fixes", fixes, "--out", out, "--no-shrink"])
+    };
+    let output = run("all");
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("no parameter FIXES"), "{}", text(&output));
+    assert_eq!(code(&run("repaired")), 0);
+    assert_eq!(code(&run("spec")), 1);
+}
+
+#[test]
+fn a_vector_knows_its_rtl() {
+    let wrong = wrong_rtl();
+    let rtl = wrong.path().join("rtl");
+    let out = wrong.path().join("out");
+    let arguments = ["run", "--cases", "3", "--scenario", "ring", "--fixes", "spec", "--no-shrink"];
+    let paths = ["--no-waves", "--rtl", rtl.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    assert_eq!(code(&run(arguments.iter().chain(&paths))), 1);
+    let vector = files(&out.join("failures"), "json").remove(0);
+    let vector = vector.to_str().unwrap();
+    for command in ["replay", "explain"] {
+        let output = run([command, vector]);
+        assert_eq!(code(&output), 1, "{command}: {}", text(&output));
+        assert!(text(&output).contains("warning") && text(&output).contains("--rtl"));
+    }
+    assert_eq!(code(&run(["replay", vector, "--rtl", "built-in"])), 0);
+    fs::copy(project().join("rtl").join(TOP), rtl.join(TOP)).unwrap();
+    let output = run(["replay", vector]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("it has changed since"), "{}", text(&output));
+    fs::remove_dir_all(&rtl).unwrap();
+    let output = run(["replay", vector]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("--rtl built-in"), "{}", text(&output));
+}
+
+#[test]
+fn a_library_that_was_cut_off_is_made_again() {
+    let cache = TempDir::new().unwrap();
+    let replay = || {
+        let vector = "vectors/thread2/opcode-send-only.json";
+        let vectors = files(&project().join("vectors/thread2"), "json");
+        let vector = vectors.iter().find(|path| path.ends_with(vector)).unwrap_or(&vectors[0]);
+        let mut command = cosim();
+        command.env("COSIM_CACHE", cache.path()).args(["replay", "--fixes", "0x01"]);
+        command.arg(vector).output().unwrap()
+    };
+    let first = code(&replay());
+    let library = files(cache.path(), "so").remove(0);
+    let whole = fs::read(&library).unwrap();
+    fs::write(&library, &whole[..5000]).unwrap();
+    assert_eq!(code(&replay()), first);
+    assert_eq!(fs::metadata(&library).unwrap().len(), whole.len() as u64);
+    let cache_command = |action: &str| {
+        let mut command = cosim();
+        command.env("COSIM_CACHE", cache.path()).args(["cache", action, "--format", "json"]);
+        serde_json::from_slice::<serde_json::Value>(&command.output().unwrap().stdout).unwrap()
+    };
+    assert_eq!(cache_command("show")["entries"].as_array().unwrap().len(), 2);
+    assert_eq!(cache_command("clear")["removed"], 2);
+    assert!(files(cache.path(), "so").is_empty());
+}
+
+#[test]
+fn what_the_machine_lacks_is_named() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("file");
+    fs::write(&file, "").unwrap();
+    let vectors = files(&project().join("vectors/thread2"), "json");
+    let replay = |name: &str, value: &Path| {
+        let mut command = cosim();
+        command.env("COSIM_CACHE", folder.path().join("cache")).env(name, value);
+        command.args(["replay", "--fixes", "0x02"]).arg(&vectors[0]).output().unwrap()
+    };
+    let output = replay("COSIM_CACHE", &file.join("below"));
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("set COSIM_CACHE"), "{}", text(&output));
+    let output = replay("CXX", Path::new("/nowhere/g++"));
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("apt-get install g++"), "{}", text(&output));
 }
