@@ -18,7 +18,8 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use verilated::{Library, ModelKind, Pins, Port};
 use verilated_build::{
-    BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing, Verilator,
+    BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
+    Verilator,
 };
 
 /// Bytes of compiled models that are kept if `COSIM_CACHE_LIMIT` does not say otherwise.

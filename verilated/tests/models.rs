@@ -10,7 +10,7 @@ use std::path::Path;
 use std::thread;
 use tempfile::TempDir;
 use verilated::{BeforeReset, Bits, Error, Library, Model, ModelKind, Pins, Port, TraceFormat};
-use verilated_build::{BuiltLibrary, Design, LibraryCache, Tracing, Verilator};
+use verilated_build::{BuiltLibrary, Design, Kept, LibraryCache, SourceFile, Tracing, Verilator};
 use zerocopy::{Immutable, IntoBytes, KnownLayout};
 
 #[derive(Debug, Clone, Copy, Default, IntoBytes, Immutable, KnownLayout)]
@@ -52,17 +52,20 @@ type CounterKind = ModelKind<Inputs, Outputs>;
 
 fn library(file: &str, tracing: Tracing, coverage: bool) -> BuiltLibrary {
     let rtl = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rtl");
+    let text = fs::read(rtl.join(file)).unwrap();
+    let files = [SourceFile { name: file.into(), text: text.into() }];
     let design = Design {
         top: "counter".to_owned(),
-        sources: vec![rtl.join(file)],
+        sources: vec![file.into()],
         prefix: "Vcounter".to_owned(),
         tracing,
         coverage,
         ..Design::default()
     };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("models");
-    let cache = LibraryCache::new(Verilator::find().unwrap(), env!("TEST_TARGET"), folder);
-    cache.library(&design).unwrap()
+    let kept = Kept::new(folder, u64::MAX);
+    let cache = LibraryCache::new(Verilator::find().unwrap(), env!("TEST_TARGET"), kept);
+    cache.library(&design, &files, None).unwrap()
 }
 
 fn kind(tracing: Tracing, coverage: bool) -> CounterKind {
