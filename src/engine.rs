@@ -28,7 +28,7 @@ use std::path::Path;
 use std::sync::Arc;
 use vectors::Reporter;
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
-use verilated::{BeforeReset, ModelKind};
+use verilated::ModelKind;
 
 /// A block, as commands use it.
 pub trait AnyBlock: Sync {
@@ -273,7 +273,7 @@ impl<B: Block> Session for BlockSession<B> {
     fn run(&self, case: &Case, watch: &Watch) -> Outcome {
         let (profile, kind) = &self.models[case.profile];
         let stimulus = self.stimulus(case);
-        match kind.create(BeforeReset::Ones) {
+        match kind.create(stimulus.before_reset) {
             Ok(mut model) => harness::run::<B>(&stimulus, &profile.parameters, &mut model, watch),
             Err(error) => Outcome::crashed(None, error.to_string(), B::RULES.len()),
         }
@@ -320,6 +320,7 @@ impl<B: Block> BlockSession<B> {
         let parameters = &self.models[case.profile].0.parameters;
         let packets = self.packets.unwrap_or_else(|| case.packets());
         B::generate(weights, parameters, packets, &mut case.rng())
+            .with_before_reset(case.before_reset())
     }
 }
 

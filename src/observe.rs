@@ -41,17 +41,18 @@ pub struct Observed<B: Block> {
 }
 
 impl<B: Block> Observed<B> {
-    /// A new model of `kind` that keeps the cycles of `window`, and goes on for `aftermath` cycles
+    /// A new model of `kind` with these registers before reset, that keeps the cycles of `window`, and goes on for `aftermath` cycles
     /// after a mismatch.
     ///
     /// # Errors
     /// [`Error::Model`] if it cannot be made.
     pub fn new(
         kind: &ModelKind<B::Inputs, B::Outputs>,
+        before_reset: BeforeReset,
         window: Range<u64>,
         aftermath: u64,
     ) -> Result<Self, Error> {
-        let model = kind.create(BeforeReset::Ones)?;
+        let model = kind.create(before_reset)?;
         let (rules, records) = (String::new(), VecDeque::new());
         Ok(Self { model, window, aftermath, cycle: 0, rules, records, trace_error: None })
     }

@@ -1,7 +1,9 @@
 //! Vectors: one case in a file, with everything a replay needs and no random number.
 
 use crate::error::Error;
-use crate::harness::{Block, Overrides, Parameter, Profile, Stimulus, Verdict, raw_pins};
+use crate::harness::{
+    BeforeResetText, Block, Drive, Overrides, Parameter, Profile, Stimulus, Verdict, raw_pins,
+};
 use crate::models::Rtl;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::IgnoredAny;
@@ -172,27 +174,28 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
     if vector.block != B::NAME {
         return object("block", format!("is `{}`, expected `{}`", vector.block, B::NAME));
     }
-    match &vector.stimulus {
-        Stimulus::Traffic(traffic) => {
+    match &vector.stimulus.drive {
+        Drive::Traffic(traffic) => {
             if let Err(objection) = B::check(traffic) {
                 let place = format!("stimulus.traffic.{}", objection.path);
                 return object(&place, objection.message);
             }
         }
-        Stimulus::Cycles(cycles) if cycles.is_empty() => {
+        Drive::Cycles(cycles) if cycles.is_empty() => {
             return object("stimulus.cycles", "empty; at least one cycle is expected".to_owned());
         }
-        Stimulus::Cycles(_) => {}
+        Drive::Cycles(_) => {}
     }
     Ok(vector)
 }
 
 /// The JSON schema of a block's vectors. Types that several places share are in `generator`.
 pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
+    let before_reset = generator.subschema_for::<BeforeResetText>().to_value();
     let object = |name: &str, schema: Value| {
         json!({
             "type": "object",
-            "properties": { name: schema },
+            "properties": { name: schema, "before_reset": before_reset },
             "required": [name],
             "additionalProperties": false,
         })

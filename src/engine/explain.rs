@@ -2,7 +2,10 @@
 
 use super::replay;
 use crate::error::Error;
-use crate::harness::{Block, Outcome, Parameters, Profile, Signature, Stimulus, Verdict, Watch};
+use crate::harness::{
+    Block, Drive, Outcome, Parameters, Profile, Signature, Stimulus, Verdict, Watch,
+    before_reset_in_words,
+};
 use crate::models::Rtl;
 use crate::observe::Record;
 use serde::Serialize;
@@ -101,12 +104,19 @@ pub fn explain<B: Block>(
             rules: here.rules.split('+').filter(|rule| !rule.is_empty()).map(rule::<B>).collect(),
         }),
         rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
-        in_flight: match stimulus {
-            Stimulus::Traffic(traffic) => B::in_flight(traffic, outcome.packets),
-            Stimulus::Cycles(cycles) => vec![format!("raw pins, {} cycles", cycles.len())],
-        },
+        in_flight: in_flight(stimulus, outcome.packets),
         cycles: records.iter().map(cycle_line).collect(),
     })
+}
+
+/// The stimulus in flight, in words.
+fn in_flight<B: Block>(stimulus: &Stimulus<B>, packets: u64) -> Vec<String> {
+    let mut lines = match &stimulus.drive {
+        Drive::Traffic(traffic) => B::in_flight(traffic, packets),
+        Drive::Cycles(cycles) => vec![format!("raw pins, {} cycles", cycles.len())],
+    };
+    lines.extend(before_reset_in_words(stimulus.before_reset).map(Into::into));
+    lines
 }
 
 fn decisive_cycle(outcome: &Outcome) -> Option<u64> {

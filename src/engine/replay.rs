@@ -10,7 +10,6 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use verilated::BeforeReset;
 use verilated_build::Tracing;
 
 /// Where and what to trace.
@@ -59,7 +58,7 @@ pub fn replay<B: Block>(
     rtl: &Rtl,
     watch: &Watch,
 ) -> Result<Outcome, Error> {
-    let mut model = rtl.model::<B>(&profile.parameters)?.create(BeforeReset::Ones)?;
+    let mut model = rtl.model::<B>(&profile.parameters)?.create(stimulus.before_reset)?;
     Ok(harness::run(stimulus, &profile.parameters, &mut model, watch))
 }
 
@@ -74,7 +73,7 @@ pub fn trace<B: Block>(
 ) -> Result<(), Error> {
     let kind = rtl.observed::<B>(&profile.parameters, Waves::format(&waves.path)?)?;
     let window = if waves.all { 0..u64::MAX } else { window(outcome) };
-    let mut observed = Observed::<B>::new(&kind, window, AFTER)?;
+    let mut observed = Observed::<B>::new(&kind, stimulus.before_reset, window, AFTER)?;
     make_whole(&waves.path, |path| {
         observed.trace(path)?;
         harness::run(stimulus, &profile.parameters, &mut observed, watch);
@@ -144,7 +143,7 @@ pub fn record<B: Block>(
     let kind = rtl.observed::<B>(&profile.parameters, Tracing::Off)?;
     let end = end_of(outcome);
     let window = end.saturating_sub(before)..end.saturating_add(after + 1);
-    let mut observed = Observed::<B>::new(&kind, window, after)?;
+    let mut observed = Observed::<B>::new(&kind, stimulus.before_reset, window, after)?;
     harness::run(stimulus, &profile.parameters, &mut observed, watch);
     observed.finish()
 }

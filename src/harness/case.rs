@@ -1,8 +1,9 @@
 //! The lock-step loop: one case, DUT and golden model side by side.
 
-use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Stimulus, Violation};
+use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Violation};
 use super::naming;
 use super::parameters::Parameters;
+use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use verilated::{Error, Model, Pins};
@@ -177,8 +178,8 @@ fn run_watched<B: Block>(
     dut: &mut impl Dut<B>,
     watch: &Watch,
 ) -> Outcome {
-    match stimulus {
-        Stimulus::Traffic(traffic) => {
+    match &stimulus.drive {
+        Drive::Traffic(traffic) => {
             let mut source = Traffic::<'_, B> {
                 environment: B::Environment::new(traffic, parameters),
                 scoreboard: B::Scoreboard::new(traffic, parameters),
@@ -189,7 +190,7 @@ fn run_watched<B: Block>(
             let packets = source.environment.packets();
             Outcome { verdict, cycles, packets, hits, counters: source.scoreboard.counters() }
         }
-        Stimulus::Cycles(cycles) => {
+        Drive::Cycles(cycles) => {
             let mut source = RawPins::<B> { cycles: cycles.iter() };
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
             Outcome { verdict, cycles, packets: 0, hits, counters: Vec::new() }

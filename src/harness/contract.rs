@@ -11,6 +11,7 @@
 
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
+use super::stimulus::Stimulus;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -271,17 +272,6 @@ impl Violation {
     pub fn new(check: &str, message: impl fmt::Display) -> Self {
         Self { check: check.to_owned(), message: message.to_string() }
     }
-}
-
-/// The stimulus of a case.
-#[derive(Debug, Clone, Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case", bound = "")]
-pub enum Stimulus<B: Block> {
-    /// Transactions in the block's own terms.
-    Traffic(B::Traffic),
-    /// Raw pins, one set per cycle; nothing is guaranteed of them.
-    #[serde(with = "super::raw_pins")]
-    Cycles(Vec<B::Inputs>),
 }
 
 /// A named set of weights.

@@ -4,6 +4,7 @@ use super::contract::CaseRng;
 use rand::{RngExt, SeedableRng};
 use sha2::{Digest, Sha256};
 use std::ops::RangeInclusive;
+use verilated::BeforeReset;
 
 /// One case.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -39,6 +40,17 @@ impl Case {
             kind -= weight;
         }
         USUAL
+    }
+
+    /// What registers hold until they are reset: zeros, ones or random bits, as often. A register without
+    /// reset may do the right thing with any one of them.
+    pub fn before_reset(&self) -> BeforeReset {
+        let mut rng = CaseRng::seed_from_u64(case_seed(self.seed, "before reset"));
+        match rng.random_range(0..3) {
+            0 => BeforeReset::Zeros,
+            1 => BeforeReset::Ones,
+            _ => BeforeReset::Random(rng.random()),
+        }
     }
 }
 
@@ -88,6 +100,29 @@ mod tests {
         assert!(lengths.iter().any(|packets| *packets > 2000));
         let mean = lengths.iter().map(|packets| u64::from(*packets)).sum::<u64>() / 20_000;
         assert!((58..=72).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn registers_begin_as_zeros_ones_and_random_bits() {
+        let case = |index: u64| Case {
+            place: index,
+            profile: 0,
+            scenario: 0,
+            name: String::new(),
+            seed: case_seed(1, &index.to_string()),
+        };
+        let drawn: Vec<BeforeReset> = (0..3000).map(|index| case(index).before_reset()).collect();
+        let often = |wanted| drawn.iter().filter(|drawn| **drawn == wanted).count();
+        assert!((900..1100).contains(&often(BeforeReset::Zeros)));
+        assert!((900..1100).contains(&often(BeforeReset::Ones)));
+        let seeds: std::collections::HashSet<u32> = drawn
+            .iter()
+            .filter_map(|drawn| match drawn {
+                BeforeReset::Random(seed) => Some(*seed),
+                _ => None,
+            })
+            .collect();
+        assert!((900..1100).contains(&seeds.len()), "each has a seed of its own");
     }
 
     /// From `printf 1:thread2/spec/smoke/0 | sha256sum`.

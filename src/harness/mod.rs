@@ -11,12 +11,13 @@ mod parameters;
 pub mod raw_pins;
 mod reset;
 mod span;
+mod stimulus;
 mod verdict;
 
 pub use case::{Dut, Echo, Moment, Outcome, Watch, run};
 pub use contract::{
     Block, CaseRng, Environment, Golden, LinkedRtl, Objection, Rule, RuleSet, Scenario, Scoreboard,
-    Stimulus, Violation,
+    Violation,
 };
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, case_seed};
@@ -25,4 +26,5 @@ pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
 pub use reset::{Reset, ResetTimer};
 pub use span::Span;
+pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
 pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};

@@ -61,7 +61,7 @@ mod tests {
     const PARAMETERS: Parameters = Parameters::of::<Thread2>(0);
 
     fn cycles(count: usize) -> Stimulus<Thread2> {
-        Stimulus::Cycles(vec![Thread2::reset_inputs(); count])
+        Stimulus::cycles(vec![Thread2::reset_inputs(); count])
     }
 
     /// A DUT whose first edge takes that long.

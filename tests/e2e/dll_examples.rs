@@ -11,7 +11,7 @@ use cosim::blocks::dll::Dll;
 use cosim::blocks::dll::rtl::{Inputs, Outputs};
 use cosim::blocks::dll::stimulus::{DllpDamage, Fate, Traffic};
 use cosim::harness::{
-    self, Block, Dut, Moment, Parameters, Profile, RuleSet, Stimulus, Verdict, Watch,
+    self, Block, Drive, Dut, Moment, Parameters, Profile, RuleSet, Stimulus, Verdict, Watch,
 };
 use cosim::models::Rtl;
 use cosim::value::Uint;
@@ -288,7 +288,7 @@ fn example(name: &str, tell: impl Fn(&mut Story<'_>)) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("vectors/dll/{name}.json"));
     let file = VectorFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
     let vector = file.parse::<Dll>().unwrap_or_else(|error| panic!("{error}"));
-    let Stimulus::Traffic(traffic) = &vector.stimulus else { panic!("{name} is no traffic") };
+    let Drive::Traffic(traffic) = &vector.stimulus.drive else { panic!("{name} is no traffic") };
     let named = Profile::parse(&vector.fixes, Dll::PROFILES).expect("known fixes");
     let profiles = Profile::with_overrides(&named, &vector.parameters, Dll::PROFILES);
     for profile in profiles.expect("legal parameters") {
@@ -306,7 +306,7 @@ fn run(who: &str, traffic: &Traffic, parameters: &Parameters) -> Vec<Cycle> {
     let kind = Rtl::default().model::<Dll>(parameters).expect("the models are built in");
     let model = kind.create(BeforeReset::Ones).expect("a model starts");
     let mut recorder = Recorder { model, cycles: Vec::new() };
-    let stimulus = Stimulus::Traffic(traffic.clone());
+    let stimulus = Stimulus::traffic(traffic.clone());
     let outcome = harness::run(&stimulus, parameters, &mut recorder, &Watch::default());
     assert_eq!(outcome.verdict, Verdict::Match, "{who}");
     recorder.cycles

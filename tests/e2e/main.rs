@@ -5,6 +5,7 @@
 mod bad_arguments;
 mod bad_rtl;
 mod bad_vectors;
+mod before_reset;
 mod build_errors;
 mod common;
 mod corpus;

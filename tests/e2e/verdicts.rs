@@ -121,7 +121,7 @@ fn a_wait_without_end_is_a_hang() {
     let mut unit = Unit::default();
     unit.data.byte_cnt = Uint::new(16);
     packet.wqe = Some(Wqe { units: vec![unit], ..Wqe::default() });
-    let stimulus = Stimulus::Traffic(Traffic { packets: vec![packet], ..Traffic::default() });
+    let stimulus = Stimulus::traffic(Traffic { packets: vec![packet], ..Traffic::default() });
     match verdict(&stimulus, 0x00, |_, _| Ok(())) {
         Verdict::Hang { cycle: Some(_), state } => assert_eq!(state, "DATA_UNIT_s"),
         other => panic!("{other:?}"),

@@ -62,8 +62,8 @@ impl Block for Dll {
         rng: &mut CaseRng,
     ) -> Stimulus<Self> {
         match weights.raw_cycles_per_packet.get() as u32 {
-            0 => Stimulus::Traffic(generator::traffic(weights, parameters, packets, rng)),
-            cycles => Stimulus::Cycles(chaos::cycles(cycles * packets, parameters, rng)),
+            0 => Stimulus::traffic(generator::traffic(weights, parameters, packets, rng)),
+            cycles => Stimulus::cycles(chaos::cycles(cycles * packets, parameters, rng)),
         }
     }
 

@@ -58,8 +58,8 @@ impl Block for Thread2 {
         rng: &mut CaseRng,
     ) -> Stimulus<Self> {
         match weights.raw_cycles_per_packet.get() as u32 {
-            0 => Stimulus::Traffic(generator::traffic(weights, parameters.fixes(), packets, rng)),
-            cycles => Stimulus::Cycles(chaos::cycles(cycles * packets, rng)),
+            0 => Stimulus::traffic(generator::traffic(weights, parameters.fixes(), packets, rng)),
+            cycles => Stimulus::cycles(chaos::cycles(cycles * packets, rng)),
         }
     }
 

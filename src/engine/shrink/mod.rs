@@ -13,7 +13,7 @@ mod traffic;
 
 use crate::error::Error;
 use crate::harness::{
-    self, Block, Dut, Fingerprint, Outcome, Parameters, Stimulus, Verdict, Watch,
+    self, Block, Drive, Dut, Fingerprint, Outcome, Parameters, Stimulus, Verdict, Watch,
 };
 use std::time::{Duration, Instant};
 use verilated::{BeforeReset, ModelKind};
@@ -74,14 +74,16 @@ pub fn shrink<B: Block>(
         progress,
         next_report: Instant::now() + REPORT_EVERY,
     };
-    match search.best {
-        Stimulus::Traffic(_) => {
+    search.simplify_registers();
+    match search.best.drive {
+        Drive::Traffic(_) => {
             let is_legal = search.is_legal(&search.best);
             search.keeps_legal = is_legal;
             traffic::shrink(&mut search)?;
         }
-        Stimulus::Cycles(_) => raw::shrink(&mut search),
+        Drive::Cycles(_) => raw::shrink(&mut search),
     }
+    search.simplify_registers();
     Ok(Shrunk {
         out_of_budget: search.left == 0 || watch.is_cancelled(),
         stimulus: search.best,
@@ -129,14 +131,14 @@ impl<B: Block> Search<'_, B> {
     /// Runs a candidate; keeps it if it fails in the same way, and if `is_smaller` holds of what it did.
     fn judge(&mut self, stimulus: Stimulus<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
         self.pay(COST_OF_A_TRY);
-        let legal = match &stimulus {
-            Stimulus::Traffic(traffic) => B::check(traffic).is_ok(),
-            Stimulus::Cycles(cycles) => !cycles.is_empty(),
+        let legal = match &stimulus.drive {
+            Drive::Traffic(traffic) => B::check(traffic).is_ok(),
+            Drive::Cycles(cycles) => !cycles.is_empty(),
         };
         if !legal || self.is_over() {
             return false;
         }
-        let Ok(mut model) = self.kind.create(BeforeReset::Ones) else { return false };
+        let Ok(mut model) = self.kind.create(stimulus.before_reset) else { return false };
         let outcome = harness::run(&stimulus, &self.parameters, &mut model, self.watch);
         self.tried += 1;
         self.pay(outcome.cycles);
@@ -153,6 +155,25 @@ impl<B: Block> Search<'_, B> {
         }
         self.progress.candidate(self.tried, self.kept);
         kept
+    }
+
+    /// Runs a candidate with the same registers before reset.
+    fn judge_drive(&mut self, drive: Drive<B>) -> bool {
+        let before_reset = self.best.before_reset;
+        self.judge(Stimulus { before_reset, drive }, |_| true)
+    }
+
+    /// Ones before reset are what a reader expects, zeros come next; random bits stay if the failure needs
+    /// them.
+    fn simplify_registers(&mut self) {
+        for before_reset in [BeforeReset::Ones, BeforeReset::Zeros] {
+            if self.best.before_reset == before_reset || self.is_over() {
+                return;
+            }
+            if self.judge(self.best.clone().with_before_reset(before_reset), |_| true) {
+                return;
+            }
+        }
     }
 
     /// Tells of the smallest stimulus, if that is due.
@@ -231,10 +252,10 @@ mod tests {
     fn a_cancelled_search_ends_at_once_and_gives_what_it_found() {
         let text = include_str!("../../../vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json");
         let vector = vector::parse::<Thread2>(text, Path::new("f5b")).unwrap();
-        let Stimulus::Traffic(mut traffic) = vector.stimulus else { panic!("raw pins") };
+        let Drive::Traffic(mut traffic) = vector.stimulus.drive else { panic!("raw pins") };
         let packet = traffic.packets[0].clone();
         traffic.packets = vec![packet; 100];
-        let stimulus = Stimulus::Traffic(traffic);
+        let stimulus = Stimulus::traffic(traffic);
         let parameters = Thread2::PROFILES[0].parameters;
         let kind = (Thread2::RTL.model)(0).unwrap();
         let watch = Watch::default();
@@ -244,7 +265,7 @@ mod tests {
         let shrunk =
             shrink(stimulus, &outcome, &parameters, &kind, 1 << 24, &watch, &mut impatient)
                 .unwrap();
-        let Stimulus::Traffic(traffic) = shrunk.stimulus else { panic!("raw pins") };
+        let Drive::Traffic(traffic) = shrunk.stimulus.drive else { panic!("raw pins") };
         assert!(traffic.packets.len() < 100, "{} packets", traffic.packets.len());
         assert_eq!((shrunk.tried, shrunk.out_of_budget), (impatient.1, true));
         assert_eq!(shrunk.outcome.verdict.name(), "hang");

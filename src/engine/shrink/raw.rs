@@ -5,7 +5,7 @@
 //! single bits. What is left is what the failure needs.
 
 use super::Search;
-use crate::harness::{Block, Stimulus, Verdict};
+use crate::harness::{Block, Drive, Verdict};
 use std::ops::Range;
 use verilated::{Pins, Port};
 use zerocopy::IntoBytes;
@@ -43,9 +43,9 @@ pub fn shrink<B: Block>(search: &mut Search<'_, B>) {
 }
 
 fn cycles<'a, B: Block>(search: &'a Search<'_, B>) -> &'a [B::Inputs] {
-    match &search.best {
-        Stimulus::Cycles(cycles) => cycles,
-        Stimulus::Traffic(_) => &[],
+    match &search.best.drive {
+        Drive::Cycles(cycles) => cycles,
+        Drive::Traffic(_) => &[],
     }
 }
 
@@ -53,12 +53,11 @@ fn cycles<'a, B: Block>(search: &'a Search<'_, B>) -> &'a [B::Inputs] {
 fn attempt<B: Block>(search: &mut Search<'_, B>, mut candidate: Vec<B::Inputs>) -> bool {
     // Copying a cycle costs less than running it.
     search.pay(candidate.len() as u64 / 4);
-    if search.is_over() || !search.judge(Stimulus::Cycles(std::mem::take(&mut candidate)), |_| true)
-    {
+    if search.is_over() || !search.judge_drive(Drive::Cycles(std::mem::take(&mut candidate))) {
         return false;
     }
-    if let (Some(used), Stimulus::Cycles(cycles)) =
-        (used(&search.outcome.verdict), &mut search.best)
+    if let (Some(used), Drive::Cycles(cycles)) =
+        (used(&search.outcome.verdict), &mut search.best.drive)
     {
         cycles.truncate(used.max(1));
     }

@@ -13,7 +13,7 @@ use super::json::{
     Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
 };
 use crate::error::Error;
-use crate::harness::{Block, CaseRng, Stimulus, case_seed};
+use crate::harness::{Block, CaseRng, Drive, Stimulus, case_seed};
 use rand::SeedableRng;
 use serde::Deserialize;
 use serde_json::Value;
@@ -234,10 +234,11 @@ impl<B: Block> Work<'_, '_, B> {
                 let name = format!("shrink/{}/{packets}/{index}", scenario.name);
                 let mut rng = CaseRng::seed_from_u64(case_seed(0, &name));
                 let stimulus =
-                    B::generate(&scenario.weights, &self.parameters, packets as u32, &mut rng);
+                    B::generate(&scenario.weights, &self.parameters, packets as u32, &mut rng)
+                        .with_before_reset(self.best.before_reset);
                 let most = self.outcome.packets;
                 // What is drawn anew does not come from the present one by taking away: it must be smaller.
-                if matches!(stimulus, Stimulus::Traffic(_))
+                if matches!(stimulus.drive, Drive::Traffic(_))
                     && self.judge(stimulus, |outcome| outcome.packets < most)
                     && let Ok(json) = to_json(&self.best)
                 {
@@ -263,7 +264,7 @@ impl<B: Block> Work<'_, '_, B> {
             return false;
         }
         let Ok(traffic) = B::Traffic::deserialize(&json) else { return false };
-        let kept = self.judge(Stimulus::Traffic(traffic), |_| true);
+        let kept = self.judge_drive(Drive::Traffic(traffic));
         if kept {
             self.json = json;
         }
@@ -427,9 +428,9 @@ fn put(json: &mut Value, pointer: &str, list: Vec<Value>) {
 }
 
 fn to_json<B: Block>(stimulus: &Stimulus<B>) -> Result<Value, Error> {
-    let json = match stimulus {
-        Stimulus::Traffic(traffic) => serde_json::to_value(traffic),
-        Stimulus::Cycles(_) => Ok(Value::Null),
+    let json = match &stimulus.drive {
+        Drive::Traffic(traffic) => serde_json::to_value(traffic),
+        Drive::Cycles(_) => Ok(Value::Null),
     };
     json.map_err(|error| Error::Environment(error.to_string()))
 }

@@ -1,0 +1,161 @@
+//! The stimulus of a case: everything from outside that decides what it does.
+
+use super::contract::Block;
+use super::raw_pins;
+use schemars::JsonSchema;
+use serde::{Deserialize, Deserializer, Serialize};
+use std::borrow::Cow;
+use verilated::{BeforeReset, Pins};
+
+/// The stimulus of a case.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(bound = "", try_from = "Parts<B>")]
+pub struct Stimulus<B: Block> {
+    /// What the DUT's registers hold until they are reset; ones if a vector does not say it.
+    #[serde(with = "BeforeResetText", skip_serializing_if = "are_ones")]
+    pub before_reset: BeforeReset,
+    /// What drives the inputs.
+    #[serde(flatten)]
+    pub drive: Drive<B>,
+}
+
+/// What drives the inputs of a case.
+#[derive(Debug, Clone, Serialize)]
+#[serde(rename_all = "snake_case", bound = "")]
+pub enum Drive<B: Block> {
+    /// Transactions in the block's own terms.
+    Traffic(B::Traffic),
+    /// Raw pins, one set per cycle; nothing is guaranteed of them.
+    #[serde(serialize_with = "raw_pins::serialize")]
+    Cycles(Vec<B::Inputs>),
+}
+
+impl<B: Block> Stimulus<B> {
+    /// Transactions, with registers that hold ones before they are reset.
+    pub fn traffic(traffic: B::Traffic) -> Self {
+        Self { before_reset: BeforeReset::Ones, drive: Drive::Traffic(traffic) }
+    }
+
+    /// Raw pins, with registers that hold ones before they are reset.
+    pub fn cycles(cycles: Vec<B::Inputs>) -> Self {
+        Self { before_reset: BeforeReset::Ones, drive: Drive::Cycles(cycles) }
+    }
+
+    /// The same inputs with other registers.
+    #[must_use]
+    pub fn with_before_reset(self, before_reset: BeforeReset) -> Self {
+        Self { before_reset, ..self }
+    }
+}
+
+/// How a vector says what registers hold before they are reset.
+#[derive(Serialize, Deserialize, JsonSchema)]
+#[serde(remote = "BeforeReset", rename_all = "snake_case")]
+pub enum BeforeResetText {
+    /// All zeros.
+    Zeros,
+    /// All ones.
+    Ones,
+    /// Random bits from this seed, which decides what `$random` gives, too.
+    Random(u32),
+}
+
+fn are_ones(before_reset: &BeforeReset) -> bool {
+    *before_reset == BeforeReset::Ones
+}
+
+fn ones() -> BeforeReset {
+    BeforeReset::Ones
+}
+
+/// What a vector says, for a person; nothing for ones, which is the rule.
+pub fn before_reset_in_words(before_reset: BeforeReset) -> Option<Cow<'static, str>> {
+    match before_reset {
+        BeforeReset::Ones => None,
+        BeforeReset::Zeros => Some("registers hold zeros before reset".into()),
+        BeforeReset::Random(seed) => {
+            Some(format!("registers hold random bits before reset, from the seed {seed}").into())
+        }
+    }
+}
+
+/// A stimulus as it is read.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields, bound = "")]
+struct Parts<B: Block> {
+    #[serde(with = "BeforeResetText", default = "ones")]
+    before_reset: BeforeReset,
+    #[serde(default = "none")]
+    traffic: Option<B::Traffic>,
+    #[serde(default = "none", deserialize_with = "some_cycles")]
+    cycles: Option<Vec<B::Inputs>>,
+}
+
+fn none<T>() -> Option<T> {
+    None
+}
+
+fn some_cycles<'de, P: Pins, D: Deserializer<'de>>(
+    deserializer: D,
+) -> Result<Option<Vec<P>>, D::Error> {
+    raw_pins::deserialize(deserializer).map(Some)
+}
+
+impl<B: Block> TryFrom<Parts<B>> for Stimulus<B> {
+    type Error = &'static str;
+
+    fn try_from(parts: Parts<B>) -> Result<Self, Self::Error> {
+        let Parts { before_reset, traffic, cycles } = parts;
+        match (traffic, cycles) {
+            (Some(traffic), None) => Ok(Self::traffic(traffic)),
+            (None, Some(cycles)) => Ok(Self::cycles(cycles)),
+            (None, None) => Err("missing field `traffic` or `cycles`"),
+            (Some(_), Some(_)) => Err("has `traffic` and `cycles`, expected one of them"),
+        }
+        .map(|stimulus: Self| stimulus.with_before_reset(before_reset))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::thread2::Thread2;
+
+    fn read(text: &str) -> Result<Stimulus<Thread2>, String> {
+        serde_json::from_str(text).map_err(|error| error.to_string())
+    }
+
+    fn written(before_reset: BeforeReset) -> String {
+        let pins = vec![Thread2::reset_inputs()];
+        let stimulus = Stimulus::<Thread2>::cycles(pins).with_before_reset(before_reset);
+        serde_json::to_string(&stimulus).unwrap()
+    }
+
+    #[test]
+    fn registers_before_reset_are_written_and_read() {
+        for (before_reset, text) in [
+            (BeforeReset::Zeros, r#"{"before_reset":"zeros","cycles":"#),
+            (BeforeReset::Ones, r#"{"cycles":"#),
+            (BeforeReset::Random(7), r#"{"before_reset":{"random":7},"cycles":"#),
+        ] {
+            let written = written(before_reset);
+            assert!(written.starts_with(text), "{written}");
+            assert_eq!(read(&written).unwrap().before_reset, before_reset);
+        }
+    }
+
+    #[test]
+    fn what_is_no_stimulus_is_refused() {
+        for (text, said) in [
+            ("{}", "missing field `traffic` or `cycles`"),
+            (r#"{"cycles":[],"traffic":{"noise":1,"packets":[]}}"#, "expected one of them"),
+            (r#"{"cycles":[],"pins":[]}"#, "unknown field `pins`"),
+            (r#"{"cycles":[],"before_reset":"twos"}"#, "unknown variant `twos`"),
+            (r#"{"cycles":[],"before_reset":{"random":4294967296}}"#, "invalid value"),
+            (r#"{"cycles":[],"before_reset":{"random":-1}}"#, "invalid value"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(said), "{text}: {error}");
+        }
+    }
+}

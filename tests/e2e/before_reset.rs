@@ -1,0 +1,81 @@
+//! Registers without reset: whatever they begin with is drawn, found, and kept in the vector.
+
+use crate::common::{changed_rtl, code, json, run, text};
+use serde_json::{Value, json as value};
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+
+/// RTL whose message offset is right only while a register without reset holds what it should.
+fn rtl_that_needs(right: &str) -> TempDir {
+    // The value that changes the register never comes.
+    changed_rtl(
+        "ReqRecvCore_Thread_2.v",
+        "  assign msg_offset = msg_offset_used[qp]",
+        &format!(
+            "  reg [3:0] mode;\n  always @(posedge clk) if (fetch_cxt_egress_head == 416'h5eed) mode <= mode + 1;\n  \
+             wire right = {right};\n  assign msg_offset = !right ? 32'd0 : msg_offset_used[qp]"
+        ),
+    )
+}
+
+/// The failure that a run of one profile finds: its vector, which does the same again with this RTL and
+/// matches with the right one.
+fn found(rtl: &Path, out: &Path, more: &[&str]) -> (PathBuf, Value) {
+    let (rtl, folder) = (rtl.to_str().unwrap(), out.to_str().unwrap());
+    let fixed = ["run", "--fixes", "repaired", "--cases", "20", "--quiet", "--max-failures", "1"];
+    let output = run([&fixed[..], &["--rtl", rtl, "--out", folder], more].concat());
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let group = json(&out.join("results.json"))["failures"][0].clone();
+    let vector = out.join(group["vector"].as_str().unwrap());
+    let path = vector.to_str().unwrap();
+    let again = run(["replay", "--expect-recorded", "--rtl", rtl, path]);
+    assert_eq!(code(&again), 0, "{}", text(&again));
+    let good = run(["replay", path]);
+    assert_eq!(code(&good), 0, "{}", text(&good));
+    let stimulus = json(&vector)["stimulus"].clone();
+    (vector, stimulus)
+}
+
+#[test]
+fn a_register_that_works_only_when_it_begins_as_ones_is_found() {
+    let (rtl, folder) = (rtl_that_needs("&mode"), TempDir::new().unwrap());
+    let (vector, stimulus) = found(rtl.path(), &folder.path().join("run"), &[]);
+    assert_eq!(stimulus["before_reset"], "zeros", "shrunk to what is easiest to read");
+    let vector = vector.to_str().unwrap();
+    let explained = run(["explain", "--rtl", rtl.path().to_str().unwrap(), vector]);
+    let said = text(&explained);
+    assert!(said.contains("registers hold zeros before reset"), "{said}");
+    // The waves are of the failure, not of a case that matches.
+    assert!(said.contains("differs:"), "{said}");
+}
+
+#[test]
+fn a_register_that_works_only_when_it_begins_as_zeros_is_found() {
+    let (rtl, folder) = (rtl_that_needs("~|mode"), TempDir::new().unwrap());
+    let (_, stimulus) = found(rtl.path(), &folder.path().join("run"), &["--no-waves"]);
+    assert_eq!(stimulus.get("before_reset"), None, "ones are the rule and not said");
+}
+
+#[test]
+fn a_register_that_fails_at_one_value_of_sixteen_only_is_found_the_same_at_any_number_of_threads() {
+    let (rtl, folder) = (rtl_that_needs("mode != 4'b0101"), TempDir::new().unwrap());
+    let out = folder.path().join("run");
+    let (vector, stimulus) = found(rtl.path(), &out, &["--no-waves", "--threads", "1"]);
+    let seed = stimulus["before_reset"]["random"].as_u64();
+    assert!(seed.is_some_and(|seed| u32::try_from(seed).is_ok()), "{stimulus}");
+    let other = folder.path().join("other");
+    let (same, _) = found(rtl.path(), &other, &["--no-waves", "--threads", "3"]);
+    for (one, two) in [(&vector, &same), (&out.join("results.json"), &other.join("results.json"))] {
+        assert_eq!(fs::read(one).unwrap(), fs::read(two).unwrap(), "{one:?}");
+    }
+    // Another beginning does not fail.
+    let mut changed = json(&vector);
+    for before_reset in [value!("zeros"), value!("ones")] {
+        changed["stimulus"]["before_reset"] = before_reset;
+        let path = folder.path().join("changed.json");
+        fs::write(&path, changed.to_string()).unwrap();
+        let output = run(["replay", "--rtl", rtl.path().to_str().unwrap(), path.to_str().unwrap()]);
+        assert_eq!(code(&output), 0, "{}", text(&output));
+    }
+}
