@@ -65,7 +65,7 @@ fn a_bad_scenario_file_is_named_with_line_and_column() {
             "{\n  \"name\": \"x\", \"about\": \"\", \"weights\": { \"gaps\": 1 } }",
             "unknown field `gaps`",
         ),
-        ("{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"gap\": 200 } }", "0 to 127"),
+        ("{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"gap\": 200 } }", "0 to 100"),
         (
             "{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"units\": [3, 1] } }",
             "ends before it begins",

@@ -1,6 +1,6 @@
 //! Parameters of the RTL beside the mask of fixes: chosen, checked, kept in names and vectors.
 
-use crate::common::{code, json, patched_rtl, project, run, text};
+use crate::common::{cases, code, json, patched_rtl, project, run, text};
 use serde_json::json as value;
 use std::fs;
 use tempfile::TempDir;
@@ -40,13 +40,13 @@ fn a_case_is_named_by_its_parameters_and_runs_again_by_that_name() {
     let choice = ["--block", "dll", "--scenario", "lossy", "--cases", "2", "--fixes", "repaired"];
     let all = run_into("all", &[&choice[..], &["--parameter", "REPLAY_DEPTH=4"]].concat());
     let name = "dll/repaired+REPLAY_DEPTH=4/lossy/1";
-    assert_eq!(all["cases"][1]["name"], name);
+    let case = cases(&all)[name].clone();
     assert_eq!(
         all["profiles"][0]["parameters"],
         value!({ "REPLAY_DEPTH": 4, "REPLAY_LIMIT": 64, "ACKNAK_LATENCY": 16 })
     );
     let alone = run_into("alone", &["--case", name, "--save-vectors", "1"]);
-    assert_eq!(alone["cases"][0], all["cases"][1]);
+    assert_eq!(cases(&alone)[name], case);
     // The vector says every parameter, and is replayed with them.
     let saved = fs::read_dir(folder.path().join("alone/saved")).unwrap().next().unwrap().unwrap();
     let vector = json(&saved.path());
