@@ -7,6 +7,7 @@
 
 #include <cstdio>
 #include <mutex>
+#include <new>
 #include <string>
 
 // Variables of a thread have no destructors: a model may be dropped while its thread ends, when those
@@ -114,7 +115,6 @@ vl_context::vl_context() : VerilatedContext{} {
   // A context with more threads starts a pool of them for every model.
   threads(1);
   traceEverOn(true);
-  fresh = m_s;
   fresh_files = m_fdps.size();
   fresh_channels = m_fdFreeMct;
 }
@@ -138,6 +138,13 @@ bool vl_context::is_reusable() const {
   return !leaves_traces && !m_s.m_gotFinish && !m_s.m_gotError && m_s.m_errorCount == 0 &&
          m_fdps.size() == fresh_files && m_fdFreeMct == fresh_channels &&
          m_timeFormatSuffix.empty() && m_dumpfile.empty();
+}
+
+void vl_context::reset() {
+  // Newer Verilators keep atomics in it, which cannot be assigned as a whole.
+  m_s.~Serialized();
+  new (&m_s) Serialized;
+  traceEverOn(true);
 }
 
 void vl_shim_switch(vl_context *context) {

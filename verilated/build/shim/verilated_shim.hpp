@@ -24,7 +24,7 @@ struct vl_context final : VerilatedContext {
   // Whether a model left nothing in it that the next one could see, once the scalars are reset.
   bool is_reusable() const;
   // Resets what models change in passing: time, units, formats, errors.
-  void reset() { m_s = fresh; }
+  void reset();
 
   // The generator of `$random` and its like; made when the first number is drawn, since most RTL
   // draws none.
@@ -34,7 +34,6 @@ struct vl_context final : VerilatedContext {
   bool leaves_traces = true;
 
  private:
-  Serialized fresh;
   std::size_t fresh_files;
   std::vector<IData> fresh_channels;
 };
