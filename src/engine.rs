@@ -7,6 +7,7 @@ mod bench;
 mod explain;
 mod replay;
 mod shrink;
+mod task;
 mod vectors;
 
 use crate::error::Error;
@@ -14,19 +15,20 @@ use crate::harness::{
     self, Block, Case, Outcome, Parameter, Parameters, Profile, Rule, Scenario, Stimulus, Verdict,
     Watch,
 };
-use crate::models::{Examined, Rtl};
+use crate::models::{Built, Examined, Rtl, View};
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::BenchReport;
 pub use explain::{CycleLine, Difference, Explanation, Step};
 use rayon::prelude::*;
 pub use replay::Waves;
 use schemars::SchemaGenerator;
+use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
-use vectors::Reporter;
+pub use task::{Action, Task};
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
 use verilated::ModelKind;
 
@@ -68,12 +70,29 @@ pub trait AnyBlock: Sync {
     /// As [`Rtl::check_profiles`].
     fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error>;
 
-    /// Builds or loads what a run needs.
+    /// What a run needs, models not yet built.
     ///
     /// # Errors
-    /// [`Error::Usage`] or [`Error::Input`] for a scenario, [`Error::Build`] or [`Error::Model`] for
-    /// the RTL.
+    /// [`Error::Usage`] or [`Error::Input`] for a scenario.
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error>;
+
+    /// Builds a model unless it was built before; does not load it.
+    ///
+    /// # Errors
+    /// [`Error::Build`] with Verilator's or the compiler's message.
+    fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error>;
+
+    /// Loads a model and looks at its ports. In a worker only, as everything that loads a model.
+    ///
+    /// # Errors
+    /// [`Error::Model`].
+    fn try_load(&self, profile: &str, model: &Built) -> Result<(), Error>;
+
+    /// Loads the models of a run. In a worker only.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if a model cannot be loaded, or has other ports.
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Models>, Error>;
 
     /// Reads a vector of this block.
     ///
@@ -84,11 +103,11 @@ pub trait AnyBlock: Sync {
     /// The JSON schema of the block's vectors.
     fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value;
 
-    /// Measures the bare model and the harness on one core.
+    /// Measures the bare model and the harness on one core. In a worker only.
     ///
     /// # Errors
-    /// As [`AnyBlock::session`].
-    fn bench(&self, profile: &Profile, rtl: &Rtl) -> Result<BenchReport, Error>;
+    /// [`Error::Model`]; [`Error::Usage`] if the model does not match.
+    fn bench(&self, profile: &str, model: &Built) -> Result<BenchReport, Error>;
 }
 
 /// What a run is to be done with.
@@ -104,13 +123,10 @@ pub struct Setup {
     pub rtl: Rtl,
 }
 
-/// A run that is ready to go.
+/// What a run consists of: its scenarios, profiles and RTL.
 pub trait Session: Send + Sync {
     /// Names of the scenarios, in the order of [`Case::scenario`].
     fn scenarios(&self) -> Vec<String>;
-
-    /// Runs one case; `watch` can end it early.
-    fn run(&self, case: &Case, watch: &Watch) -> Outcome;
 
     /// The vector of a case.
     ///
@@ -123,20 +139,30 @@ pub trait Session: Send + Sync {
         recorded: Option<&Verdict>,
     ) -> Result<String, Error>;
 
-    /// The vector of a failing case, shrunk with at most `budget` cycles; if it is cancelled, with as
-    /// many as there were until then. `progress` is told of the smallest vector so far.
+    /// Builds the models; gives what a worker needs to run cases.
     ///
     /// # Errors
-    /// As [`Session::vector`].
-    fn shrunk(
-        &self,
-        case: &Case,
-        outcome: &Outcome,
-        origin: Origin,
-        budget: u64,
-        watch: &Watch,
-        progress: &mut dyn ShrinkProgress,
-    ) -> Result<ShrunkVector, Error>;
+    /// As [`AnyBlock::build`].
+    fn opening(&self) -> Result<Opening, Error>;
+}
+
+/// What the cases of a run have in common, for a worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Opening {
+    /// The block.
+    pub block: String,
+    /// Names of the profiles, with their models.
+    pub models: Vec<(String, Built)>,
+    /// The scenarios, as JSON.
+    pub scenarios: String,
+    /// Packets of a case, if they are not drawn.
+    pub packets: Option<u32>,
+}
+
+/// Loaded models of a run.
+pub trait Models: Send {
+    /// Runs one case; `watch` sees how far it is.
+    fn run(&self, case: &Case, watch: &Watch) -> Outcome;
 }
 
 /// The implementation of [`AnyBlock`] for a block.
@@ -204,13 +230,30 @@ impl<B: Block> AnyBlock for Engine<B> {
             )));
         }
         setup.rtl.check_profiles::<B>(&setup.profiles)?;
-        // In parallel: a model that is not linked in is compiled now.
-        let models = setup
-            .profiles
-            .par_iter()
-            .map(|profile| Ok((profile.clone(), setup.rtl.model::<B>(&profile.parameters)?)))
+        let Setup { profiles, packets, rtl, .. } = setup.clone();
+        Ok(Arc::new(BlockSession::<B> { cases: Cases { scenarios, profiles, packets }, rtl }))
+    }
+
+    fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error> {
+        rtl.build::<B>(&profile.parameters, view)
+    }
+
+    fn try_load(&self, profile: &str, model: &Built) -> Result<(), Error> {
+        load::<B>(profile, model).map(|_| ())
+    }
+
+    fn open(&self, opening: &Opening) -> Result<Box<dyn Models>, Error> {
+        let scenarios = serde_json::from_str(&opening.scenarios)
+            .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
+        let models: Vec<ProfileModel<B>> = opening
+            .models
+            .iter()
+            .map(|(profile, model)| load::<B>(profile, model))
             .collect::<Result<_, Error>>()?;
-        Ok(Arc::new(BlockSession::<B> { scenarios, models, packets: setup.packets }))
+        let profiles = models.iter().map(|(profile, _)| profile.clone()).collect();
+        let kinds = models.into_iter().map(|(_, kind)| kind).collect();
+        let packets = opening.packets;
+        Ok(Box::new(LoadedModels::<B> { cases: Cases { scenarios, profiles, packets }, kinds }))
     }
 
     fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error> {
@@ -221,9 +264,24 @@ impl<B: Block> AnyBlock for Engine<B> {
         vector::schema::<B>(generator)
     }
 
-    fn bench(&self, profile: &Profile, rtl: &Rtl) -> Result<BenchReport, Error> {
-        bench::run::<B>(profile, rtl.model::<B>(&profile.parameters)?)
+    fn bench(&self, profile: &str, model: &Built) -> Result<BenchReport, Error> {
+        let (profile, kind) = load::<B>(profile, model)?;
+        bench::run::<B>(&profile, kind)
     }
+}
+
+/// The profile of a name.
+fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
+    let found = Profile::parse(name, B::PROFILES);
+    let found = found.map_err(|error| Error::Usage(error.to_string()))?;
+    found.into_iter().next().ok_or_else(|| Error::Usage(format!("`{name}` is no profile")))
+}
+
+/// A profile of a name, and its model.
+fn load<B: Block>(name: &str, model: &Built) -> Result<ProfileModel<B>, Error> {
+    let profile = profile::<B>(name)?;
+    let kind = model.load::<B>(&profile.parameters)?;
+    Ok((profile, kind))
 }
 
 /// The scenario of a name, or the one in a file.
@@ -258,25 +316,31 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
 /// A profile and its model.
 type ProfileModel<B> = (Profile, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);
 
-struct BlockSession<B: Block> {
+/// What makes a case's stimulus.
+struct Cases<B: Block> {
     scenarios: Vec<Scenario<B::Weights>>,
-    /// Each profile and its model.
-    models: Vec<ProfileModel<B>>,
+    profiles: Vec<Profile>,
     packets: Option<u32>,
+}
+
+impl<B: Block> Cases<B> {
+    fn stimulus(&self, case: &Case) -> Stimulus<B> {
+        let weights = &self.scenarios[case.scenario].weights;
+        let parameters = &self.profiles[case.profile].parameters;
+        let packets = self.packets.unwrap_or_else(|| case.packets());
+        B::generate(weights, parameters, packets, &mut case.rng())
+            .with_before_reset(case.before_reset())
+    }
+}
+
+struct BlockSession<B: Block> {
+    cases: Cases<B>,
+    rtl: Rtl,
 }
 
 impl<B: Block> Session for BlockSession<B> {
     fn scenarios(&self) -> Vec<String> {
-        self.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
-    }
-
-    fn run(&self, case: &Case, watch: &Watch) -> Outcome {
-        let (profile, kind) = &self.models[case.profile];
-        let stimulus = self.stimulus(case);
-        match kind.create(stimulus.before_reset) {
-            Ok(mut model) => harness::run::<B>(&stimulus, &profile.parameters, &mut model, watch),
-            Err(error) => Outcome::crashed(None, error.to_string(), B::RULES.len()),
-        }
+        self.cases.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
     }
 
     fn vector(
@@ -285,46 +349,46 @@ impl<B: Block> Session for BlockSession<B> {
         origin: Origin,
         recorded: Option<&Verdict>,
     ) -> Result<String, Error> {
-        let profile = &self.models[case.profile].0;
-        Vector::<B>::new(profile, origin, self.stimulus(case), recorded.cloned()).to_text()
+        let profile = &self.cases.profiles[case.profile];
+        Vector::<B>::new(profile, origin, self.cases.stimulus(case), recorded.cloned()).to_text()
     }
 
-    fn shrunk(
-        &self,
-        case: &Case,
-        outcome: &Outcome,
-        origin: Origin,
-        budget: u64,
-        watch: &Watch,
-        progress: &mut dyn ShrinkProgress,
-    ) -> Result<ShrunkVector, Error> {
-        let (profile, kind) = &self.models[case.profile];
-        let stimulus = self.stimulus(case);
-        let mut reporter = Reporter { profile, origin: &origin, before: outcome, progress };
-        let shrunk = shrink::shrink(
-            stimulus,
-            outcome,
-            &profile.parameters,
-            kind,
-            budget,
-            watch,
-            &mut reporter,
-        )?;
-        ShrunkVector::new(profile, origin, outcome, shrunk)
+    fn opening(&self) -> Result<Opening, Error> {
+        // In parallel: a model that is not linked in is compiled now.
+        let build = |profile: &Profile| {
+            let built = self.rtl.build::<B>(&profile.parameters, View::Bare)?;
+            Ok((profile.name.to_string(), built))
+        };
+        let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;
+        let scenarios = serde_json::to_string(&self.cases.scenarios)
+            .map_err(|error| Error::Environment(error.to_string()))?;
+        Ok(Opening { block: B::NAME.to_owned(), models, scenarios, packets: self.cases.packets })
     }
 }
 
-impl<B: Block> BlockSession<B> {
-    fn stimulus(&self, case: &Case) -> Stimulus<B> {
-        let weights = &self.scenarios[case.scenario].weights;
-        let parameters = &self.models[case.profile].0.parameters;
-        let packets = self.packets.unwrap_or_else(|| case.packets());
-        B::generate(weights, parameters, packets, &mut case.rng())
-            .with_before_reset(case.before_reset())
+struct LoadedModels<B: Block> {
+    cases: Cases<B>,
+    /// By profile.
+    kinds: Vec<ModelKind<B::Inputs, B::Outputs>>,
+}
+
+impl<B: Block> Models for LoadedModels<B> {
+    fn run(&self, case: &Case, watch: &Watch) -> Outcome {
+        let parameters = &self.cases.profiles[case.profile].parameters;
+        let stimulus = self.cases.stimulus(case);
+        match self.kinds[case.profile].create(stimulus.before_reset) {
+            Ok(mut model) => harness::run::<B>(&stimulus, parameters, &mut model, watch),
+            Err(error) => Outcome::crashed(None, error.to_string(), B::RULES.len()),
+        }
     }
 }
 
 impl Outcome {
+    /// The outcome of a case of which only the verdict is known.
+    pub fn without_cycles(verdict: Verdict) -> Self {
+        Self { verdict, cycles: 0, packets: 0, hits: Vec::new(), counters: Vec::new() }
+    }
+
     /// The outcome of a case in which nothing could be compared.
     pub fn crashed(cycle: Option<u64>, message: String, rules: usize) -> Self {
         Self {

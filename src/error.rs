@@ -46,19 +46,31 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
-    /// A model never came back: the failure is the RTL's.
+    /// A model took its process with it, or never came back: the failure is the RTL's.
     #[error("{0}")]
-    Stuck(String),
+    Lost(String),
+    /// What a worker told of an error of its own.
+    #[error("{message}")]
+    Worker {
+        /// The exit code that it deserves.
+        exit_code: u8,
+        /// What it is.
+        message: String,
+    },
+    /// The user did not want to wait.
+    #[error("interrupted")]
+    Interrupted,
     /// The machine does not let us work.
     #[error("{0}")]
     Environment(String),
 }
 
 impl Error {
-    /// The command's exit code: 1 for what the RTL did, 2 for what the user gave, 3 for what the machine lacks.
-    pub fn exit_code(&self) -> ExitCode {
-        ExitCode::from(match self {
-            Self::Stuck(_) => 1,
+    /// The command's exit code: 1 for what the RTL did, 2 for what the user gave, 3 for what the machine
+    /// lacks, 130 if the user ended it.
+    pub fn code(&self) -> u8 {
+        match self {
+            Self::Lost(_) => 1,
             Self::Build(BuildError::Interrupted) => 130,
             Self::Usage(_)
             | Self::Input { .. }
@@ -66,7 +78,14 @@ impl Error {
             | Self::Build(BuildError::Ports { .. } | BuildError::Port { .. })
             | Self::Model(ModelError::Ports { .. }) => 2,
             Self::Build(_) | Self::Model(_) | Self::Write { .. } | Self::Environment(_) => 3,
-        })
+            Self::Worker { exit_code, .. } => *exit_code,
+            Self::Interrupted => 130,
+        }
+    }
+
+    /// [`Error::code`] for the system.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code())
     }
 
     /// An [`Error::Write`] for `path`, for use with `map_err`.

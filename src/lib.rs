@@ -3,7 +3,8 @@
 //! - [`harness`] has the contract that a block implements and the loop that runs a case.
 //! - [`blocks`] has the blocks.
 //! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
-//! - [`runner`] runs many cases; [`vector`] keeps one in a file; [`cli`] is the command line.
+//! - [`runner`] runs many cases; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
+//!   [`cli`] is the command line.
 
 pub mod blocks;
 pub mod cli;
@@ -16,6 +17,7 @@ mod observe;
 pub mod runner;
 pub mod value;
 pub mod vector;
+pub mod worker;
 
 /// The tool's version.
 pub const VERSION: &str = env!("CARGO_PKG_VERSION");

@@ -11,6 +11,7 @@ use crate::harness::{Block, Parameters, Profile};
 pub use examined::{Examined, FileRead};
 use observer::{OBSERVING_TOP, observing_top};
 pub use rtl::Rtl;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::env;
@@ -27,34 +28,37 @@ const CACHE_LIMIT: u64 = 2 << 30;
 
 /// How a model is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum View {
+pub enum View {
     /// As it is.
     Bare,
-    /// Inside an observing top, with waves.
+    /// Inside a top that also holds the golden model's outputs, state and rule, with waves of both.
     Observed(Tracing),
 }
 
-/// A model that is ready: compiled if it had to be, and not loaded.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Prepared {
-    /// Linked into the program, with these parameters.
-    Linked(Parameters),
-    /// In a shared library.
-    Library(BuiltLibrary),
+/// A model that was built, not yet loaded: what a worker is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Built {
+    /// It is part of the program.
+    Linked,
+    /// A shared library.
+    Library(PathBuf),
 }
 
-impl Prepared {
-    /// The model. A library is loaded into this process: whatever its RTL does, it does to it.
+impl Built {
+    /// Loads the model into this process: from then on RTL can do to it what it likes.
     ///
     /// # Errors
-    /// [`Error::Model`] if it cannot be loaded.
-    pub fn load<B: Block>(&self) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+    /// [`Error::Model`] if it cannot be loaded, or if its ports differ from those the program was built
+    /// with.
+    pub fn load<B: Block>(
+        &self,
+        parameters: &Parameters,
+    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         match self {
-            Self::Linked(parameters) => B::RTL.linked(parameters).ok_or_else(|| {
-                let message = format!("no model is linked in with {parameters:?}");
-                Error::Environment(message)
+            Self::Linked => B::RTL.linked(parameters).ok_or_else(|| {
+                Error::Environment("the program has no model with these parameters".to_owned())
             }),
-            Self::Library(path) => Ok(Library::load(path)?.kind()?),
+            Self::Library(path) => Ok(Library::load(&BuiltLibrary::again(path.clone())?)?.kind()?),
         }
     }
 }
@@ -112,57 +116,37 @@ impl Rtl {
         Ok(())
     }
 
-    /// The model of this RTL with these parameters, loaded.
+    /// The model of this RTL, loaded into this process: for RTL that is trusted.
     ///
     /// # Errors
-    /// As [`Rtl::prepare`] and [`Prepared::load`].
+    /// As [`Rtl::build`] and [`Built::load`].
     pub fn model<B: Block>(
         &self,
         parameters: &Parameters,
     ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
-        self.prepare::<B>(parameters)?.load::<B>()
+        self.build::<B>(parameters, View::Bare)?.load::<B>(parameters)
     }
 
-    /// The model of this RTL inside a top that also holds the golden model's outputs, state and rule,
-    /// for traces of both, loaded.
-    ///
-    /// # Errors
-    /// As [`Rtl::model`].
-    pub fn observed<B: Block>(
-        &self,
-        parameters: &Parameters,
-        tracing: Tracing,
-    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
-        self.prepare_observed::<B>(parameters, tracing)?.load::<B>()
-    }
-
-    /// Compiles the model of this RTL with these parameters unless it is linked in, or kept. Nothing is loaded.
+    /// Builds a model of this RTL unless it is linked in, or kept. It is not loaded.
     ///
     /// # Errors
     /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from those
     /// the program was built with.
-    pub fn prepare<B: Block>(&self, parameters: &Parameters) -> Result<Prepared, Error> {
-        if self.is_built_in() && B::RTL.linked(parameters).is_some() {
-            return Ok(Prepared::Linked(*parameters));
+    pub fn build<B: Block>(&self, parameters: &Parameters, view: View) -> Result<Built, Error> {
+        match view {
+            View::Bare if self.is_built_in() && B::RTL.linked(parameters).is_some() => {
+                Ok(Built::Linked)
+            }
+            View::Bare => self.compile::<B>(parameters, view),
+            View::Observed(_) => {
+                // First without the top around it, so that wrong ports are reported as what they are.
+                self.build::<B>(parameters, View::Bare)?;
+                self.compile::<B>(parameters, view)
+            }
         }
-        self.compile::<B>(parameters, View::Bare)
     }
 
-    /// As [`Rtl::prepare`], for [`Rtl::observed`].
-    ///
-    /// # Errors
-    /// As [`Rtl::prepare`].
-    pub fn prepare_observed<B: Block>(
-        &self,
-        parameters: &Parameters,
-        tracing: Tracing,
-    ) -> Result<Prepared, Error> {
-        // First without the top around it, so that wrong ports are reported as what they are.
-        self.prepare::<B>(parameters)?;
-        self.compile::<B>(parameters, View::Observed(tracing))
-    }
-
-    fn compile<B: Block>(&self, parameters: &Parameters, view: View) -> Result<Prepared, Error> {
+    fn compile<B: Block>(&self, parameters: &Parameters, view: View) -> Result<Built, Error> {
         let examined = self.examined::<B>()?;
         let mut texts = examined.texts.clone();
         let mut design = Design { prefix: "Vmodel".to_owned(), ..examined.design.clone() };
@@ -180,7 +164,9 @@ impl Rtl {
         let expected = (view == View::Bare).then_some(&ports);
         let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept()?);
         let library = cache.library(&design, &texts, expected);
-        library.map(Prepared::Library).map_err(|error| examined.plain(error))
+        library
+            .map(|library| Built::Library(library.path().to_owned()))
+            .map_err(|error| examined.plain(error))
     }
 }
 

@@ -68,7 +68,7 @@ pub struct Origin {
 }
 
 /// A vector's file, read and known to be a vector of some block.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct VectorFile {
     /// The file.
     pub path: PathBuf,

@@ -1,10 +1,12 @@
 //! `cosim bench`.
 
-use super::options::{Format, Target};
+use super::options::{Format, Patience, Target};
 use super::summary::rtl_files;
-use super::{end_when_interrupted, print_json, print_text};
-use crate::engine::BenchReport;
+use super::{interruption, print_json, print_text};
+use crate::engine::{Action, BenchReport, Task};
 use crate::error::Error;
+use crate::models::View;
+use crate::worker::Desk;
 use clap::Args;
 use std::process::ExitCode;
 
@@ -16,6 +18,8 @@ pub struct Arguments {
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
+    #[command(flatten)]
+    patience: Patience,
 }
 
 /// Measures each profile.
@@ -23,12 +27,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let block = arguments.target.block()?;
     let rtl = arguments.target.rtl()?;
     let profiles = arguments.target.profiles(block)?;
-    end_when_interrupted()?;
+    let desk = Desk::new(arguments.patience.program()?, interruption()?);
     let examined = block.examine(&rtl)?;
     block.check_profiles(&rtl, &profiles)?;
     let reports = profiles
         .iter()
-        .map(|profile| block.bench(profile, &rtl))
+        .map(|profile| {
+            let model = block.build(profile, &rtl, View::Bare)?;
+            let (block, profile) = (block.name().to_owned(), profile.name.to_string());
+            desk.have(Task { block, profile, model, action: Action::Bench })?.done()
+        })
         .collect::<Result<Vec<BenchReport>, Error>>()?;
     match arguments.format {
         Format::Json => print_json(&reports)?,

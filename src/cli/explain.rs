@@ -3,11 +3,12 @@
 use super::options::{Choice, Format, GivenRtl, Patience};
 use super::replay::load;
 use super::summary::rtl_files;
-use super::{INTERRUPTED, interruption, print_json};
+use super::{interruption, print_json};
 use crate::engine::{CycleLine, Difference, Explanation, Step};
 use crate::error::Error;
 use crate::models::Rtl;
-use crate::runner::guarded;
+use crate::worker::desk::Subject;
+use crate::worker::{Desk, Finish};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use std::env;
@@ -15,8 +16,6 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
-use std::sync::atomic::Ordering;
 
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -47,19 +46,18 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let interrupted = interruption()?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, vector.as_ref())?;
-    let (work, all) = (
-        Arc::clone(&vector),
-        vector.profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?,
-    );
-    vector.check_profiles(&rtl, &all)?;
-    let shown = rtl.clone();
-    let explanations = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
-        let explain = |profile| work.explain(profile, &rtl, watch);
-        all.iter().map(explain).collect::<Result<Vec<Explanation>, Error>>()
-    })??;
-    if interrupted.load(Ordering::Relaxed) {
-        return Ok(ExitCode::from(INTERRUPTED));
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
+    let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
+    let all = vector.loaded.profiles(fixes, &overrides)?;
+    vector.loaded.check_profiles(&rtl, &all)?;
+    let desk = Desk::new(arguments.patience.program()?, interrupted);
+    let mut explanations = Vec::new();
+    for profile in &all {
+        let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
+        explanations.push(match desk.explain(&subject)? {
+            Finish::Lost(verdict) => Explanation::lost(profile, &verdict),
+            other => other.done()?,
+        });
     }
     match arguments.format {
         Format::Json => print_json(&explanations)?,
@@ -67,11 +65,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             // Colour on a terminal, plain in a pipe.
             let mut out = anstream::stdout().lock();
             for explanation in &explanations {
-                let text = page(arguments, vector.about(), &shown, explanation);
+                let text = page(arguments, vector.loaded.about(), &rtl, explanation);
                 out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
             }
-            if !shown.is_built_in() {
-                let examined = vector.examine(&shown)?;
+            if !rtl.is_built_in() {
+                let examined = vector.loaded.examine(&rtl)?;
                 let text = format!("RTL {}, {}\n", examined.identity, rtl_files(&examined.files));
                 out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
             }

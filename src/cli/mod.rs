@@ -11,6 +11,7 @@ mod shrink;
 mod summary;
 
 use crate::error::Error;
+use crate::worker;
 use clap::{Parser, Subcommand};
 use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
@@ -18,7 +19,6 @@ use std::process::{self, ExitCode};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
@@ -48,12 +48,15 @@ enum Command {
     Cache(cache::Arguments),
     /// Blocks, profiles, scenarios and rules.
     List(list::Arguments),
+    /// Works on models for the other commands.
+    #[command(hide = true)]
+    Worker(worker::serve::Arguments),
 }
 
 /// Runs the command line of this process.
 pub fn main() -> ExitCode {
     panic::set_hook(Box::new(|info| {
-        // A panic in a case is the case's verdict; the runner reports it.
+        // A panic of a worker's model is a verdict; the runner reports it.
         if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {
             eprintln!("cosim: internal error, please report it: {info}");
         }
@@ -67,9 +70,11 @@ pub fn main() -> ExitCode {
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
+        Command::Worker(arguments) => worker::serve::serve(&arguments),
     }));
     match result {
         Ok(Ok(code)) => code,
+        Ok(Err(Error::Interrupted)) => ExitCode::from(INTERRUPTED),
         Ok(Err(error)) => {
             eprintln!("cosim: error: {error}");
             error.exit_code()
@@ -117,17 +122,6 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
     })
     .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
     Ok(flag)
-}
-
-/// For a command that has nothing to write when it ends early: ^C ends the process, once programs that
-/// it runs were told to end.
-fn end_when_interrupted() -> Result<(), Error> {
-    ctrlc::set_handler(|| {
-        verilated_build::interrupt();
-        thread::sleep(Duration::from_millis(400));
-        process::exit(i32::from(INTERRUPTED));
-    })
-    .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))
 }
 
 /// Whether a progress bar has somebody to look at it.

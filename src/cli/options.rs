@@ -6,8 +6,10 @@ use crate::error::Error;
 use crate::harness::{self, Overrides, Profile};
 use crate::models::Rtl;
 use crate::vector::Origin;
+use crate::worker::{Limits, Program};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
+use std::str::FromStr;
 use std::time::Duration;
 
 /// Under which fixes, and with which other parameters of the RTL.
@@ -194,13 +196,53 @@ pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
     })
 }
 
-/// How long a model may take.
+/// What a model may take.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Patience {
     /// A model that does not return for so long hangs.
-    #[arg(long, value_name = "DURATION", default_value = "60s",
+    #[arg(long, value_name = "DURATION", default_value = "10s",
           value_parser = humantime::parse_duration)]
-    pub stuck_after: Duration,
+    stuck_after: Duration,
+    /// Address space of a process with models, as in 512M or 8G; `none` for no limit.
+    #[arg(long, value_name = "SIZE", default_value = "4G")]
+    memory_limit: MemoryLimit,
+}
+
+impl Patience {
+    /// Starts processes for models, with these limits.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if this program cannot be started again.
+    pub fn program(&self) -> Result<Program, Error> {
+        let memory = self.memory_limit.0;
+        Program::this(Limits { stuck_after: self.stuck_after, memory })
+    }
+}
+
+/// Bytes, if there is a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MemoryLimit(Option<u64>);
+
+/// The program and a model need about so much to begin with.
+const LEAST_MEMORY: u64 = 256 << 20;
+
+impl FromStr for MemoryLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
+        let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
+        let (number, shift) = unit.unwrap_or((text, 0));
+        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+        match bytes {
+            Some(bytes) if bytes >= LEAST_MEMORY => Ok(Self(Some(bytes))),
+            Some(_) => Err("expected 256M or more".to_owned()),
+            None => Err("expected a number of bytes, as in 512M or 8G, or `none`".to_owned()),
+        }
+    }
 }
 
 /// A file that is to be written can be: checked before the work that leads to it.

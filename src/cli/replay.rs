@@ -3,18 +3,23 @@
 use super::options::{Choice, Format, GivenRtl, Patience, check_output, find_block};
 use super::summary::rtl_files;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
-use crate::engine::{LoadedVector, Replayed, Waves};
+use crate::engine::{AnyBlock, LoadedVector, Replayed, Waves};
 use crate::error::Error;
-use crate::harness::{Overrides, Signature, Verdict, Watch};
-use crate::models::{Examined, Rtl};
-use crate::runner::guarded;
+use crate::harness::{Overrides, Profile, Signature, Verdict};
+use crate::models::{Built, Examined, Rtl, View};
+use crate::runner::{Replay, replay_all};
 use crate::vector::VectorFile;
+use crate::worker::desk::Subject;
+use crate::worker::{Desk, Finish};
 use clap::Args;
+use rayon::prelude::*;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
+use std::thread;
 use walkdir::WalkDir;
 
 /// Vectors to run again. No random number is drawn.
@@ -49,8 +54,15 @@ pub struct Arguments {
     patience: Patience,
 }
 
+/// A vector, read and found to be right.
+pub struct Loaded {
+    pub block: &'static dyn AnyBlock,
+    pub file: VectorFile,
+    pub loaded: Box<dyn LoadedVector>,
+}
+
 /// Reads a vector; its block must be `expected`, if one is.
-pub fn load(path: &Path, expected: Option<&str>) -> Result<Arc<dyn LoadedVector>, Error> {
+pub fn load(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
     expected.map(find_block).transpose()?;
     let file = VectorFile::read(path)?;
     let wrong = |message: String| Error::File { path: path.to_owned(), message };
@@ -60,7 +72,8 @@ pub fn load(path: &Path, expected: Option<&str>) -> Result<Arc<dyn LoadedVector>
     {
         return Err(wrong(format!("is a vector of block {}, not of {expected}", file.block)));
     }
-    Ok(Arc::from(block.load(&file)?))
+    let loaded = block.load(&file)?;
+    Ok(Loaded { block, file, loaded })
 }
 
 /// Replays vectors.
@@ -76,44 +89,45 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let paths = expand(&arguments.vectors)?;
     for path in &paths {
         let vector = load(path, arguments.block.as_deref())?;
-        let profiles =
-            vector.profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
-        let profiles = if arguments.expect_recorded {
+        let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
+        let profiles = vector.loaded.profiles(fixes, &overrides)?;
+        let profiles: Vec<Profile> = if arguments.expect_recorded {
             // What is recorded was seen under the vector's own profiles and says nothing of others.
-            let own = vector.profiles(None, &Overrides::new())?;
+            let own = vector.loaded.profiles(None, &Overrides::new())?;
             profiles.into_iter().filter(|profile| own.contains(profile)).collect()
         } else {
             profiles
         };
         summary.vectors += u64::from(!profiles.is_empty());
         summary.left_out += u64::from(profiles.is_empty());
-        let rtl = arguments.rtl.of_vector(path, vector.as_ref())?;
-        vector.check_profiles(&rtl, &profiles)?;
-        runs.push((path, vector, profiles, rtl));
+        let rtl = arguments.rtl.of_vector(path, &*vector.loaded)?;
+        vector.loaded.check_profiles(&rtl, &profiles)?;
+        for profile in profiles {
+            let recorded = vector.loaded.recorded().cloned();
+            runs.push(Run {
+                path,
+                block: vector.block,
+                file: vector.file.clone(),
+                recorded,
+                profile,
+                rtl: rtl.clone(),
+            });
+        }
     }
-    let count: usize = runs.iter().map(|(_, _, profiles, _)| profiles.len()).sum();
-    if arguments.trace.is_some() && count != 1 {
+    if arguments.trace.is_some() && runs.len() != 1 {
         let message = "--trace takes one vector and one profile: choose with --fixes";
         return Err(Error::Usage(message.to_owned()));
     }
     let waves = arguments.trace.clone().map(|path| Waves { path, all: arguments.trace_all });
 
     let mut reports = Vec::new();
-    for (path, vector, profile, rtl) in runs.iter().flat_map(|(path, vector, profiles, rtl)| {
-        profiles.iter().map(move |profile| (path, vector, profile, rtl))
-    }) {
-        let examined = vector.examine(rtl)?;
-        let (recorded, name) = (vector.recorded(), profile.name.clone());
-        let vector = Arc::clone(vector);
-        let (profile, rtl, waves) = (profile.clone(), rtl.clone(), waves.clone());
-        let work = move |watch: &Watch| vector.replay(&profile, &rtl, waves.as_ref(), watch);
-        let replayed = match guarded(arguments.patience.stuck_after, &interrupted, work) {
-            Err(Error::Stuck(_)) => Replayed::stuck(),
-            other => other??,
-        };
-        if interrupted.load(Ordering::Relaxed) {
-            break;
-        }
+    let examined: Vec<Arc<Examined>> =
+        runs.iter().map(|run| run.block.examine(&run.rtl)).collect::<Result<_, Error>>()?;
+    let replays = prepare(&runs)?;
+    let workers = thread::available_parallelism().map_or(1, usize::from);
+    let program = arguments.patience.program()?;
+    replay_all(&program, workers, &replays, &interrupted, &mut |index, replayed| {
+        let Run { path, profile, recorded, .. } = &runs[index];
         let ok = if arguments.expect_recorded {
             match recorded {
                 None => replayed.outcome.verdict == Verdict::Match,
@@ -127,17 +141,26 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         summary.replays += 1;
         summary.as_expected += u64::from(ok);
         match arguments.format {
-            Format::Json => reports.push(report(path, &name, &replayed, ok, &examined)),
+            Format::Json => {
+                reports.push(report(path, &profile.name, &replayed, ok, &examined[index]));
+            }
             Format::Text if ok && arguments.quiet => {}
-            Format::Text => print_text(&line(path, &name, &replayed, ok))?,
+            Format::Text => print_text(&line(path, &profile.name, &replayed, ok))?,
+        }
+        Ok(())
+    })?;
+    if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
+        let desk = Desk::new(program, Arc::clone(&interrupted));
+        let subject = Subject { block: *block, vector: file, profile, rtl };
+        if let Finish::Lost(verdict) = desk.trace(&subject, waves.clone())? {
+            return Err(Error::Lost(format!("no waves: {verdict}")));
         }
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
     if arguments.format == Format::Text && !arguments.quiet {
         let mut shown: Vec<&Rtl> = Vec::new();
-        for (_, vector, _, rtl) in &runs {
+        for (Run { rtl, .. }, examined) in runs.iter().zip(&examined) {
             if !rtl.is_built_in() && !shown.contains(&rtl) {
-                let examined = vector.examine(rtl)?;
                 print_text(&format!("RTL {}, {}", examined.identity, rtl_files(&examined.files)))?;
                 shown.push(rtl);
             }
@@ -221,6 +244,31 @@ impl Summary {
         }
         line
     }
+}
+
+/// A vector under one profile.
+struct Run<'a> {
+    path: &'a Path,
+    block: &'static dyn AnyBlock,
+    file: VectorFile,
+    recorded: Option<Verdict>,
+    profile: Profile,
+    rtl: Rtl,
+}
+
+/// Builds each model once, several at the same time.
+fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
+    let key = |run: &Run<'_>| (run.block.name(), run.profile.name.to_string(), run.rtl.clone());
+    let distinct: BTreeMap<_, &Run<'_>> = runs.iter().map(|run| (key(run), run)).collect();
+    let models: BTreeMap<_, Built> = distinct
+        .into_par_iter()
+        .map(|(key, run)| Ok((key, run.block.build(&run.profile, &run.rtl, View::Bare)?)))
+        .collect::<Result<_, Error>>()?;
+    let replay = |run: &'a Run<'a>| {
+        let (recorded, profile) = (run.recorded.as_ref(), run.profile.name.to_string());
+        Replay { file: &run.file, recorded, profile, model: models[&key(run)].clone() }
+    };
+    Ok(runs.iter().map(replay).collect())
 }
 
 fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool, rtl: &Examined) -> Value {

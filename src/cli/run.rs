@@ -3,15 +3,17 @@
 use super::options::{Format, Patience, Target, check_output};
 use super::summary::{Summary, Unwritten};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
-use crate::engine::{AnyBlock, Session, Setup, Waves};
+use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
 use crate::error::Error;
-use crate::harness::{Case, Outcome, Profile, Verdict, Watch};
-use crate::models::Rtl;
+use crate::harness::{Case, Outcome, Profile, Verdict};
+use crate::models::{Built, Rtl};
 use crate::runner::{
     self, End, Failures, Header, Keep, Limits, MOST_CASES, Place, Plan, Progress, RunDirectory,
-    Shard, Tally, Timing, guarded,
+    Shard, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
+use crate::worker::desk::Subject;
+use crate::worker::{Desk, Finish};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rand::RngExt;
@@ -63,6 +65,10 @@ pub struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
     max_failures: Option<u64>,
+    /// End after that many cases whose model did not return.
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+    max_hangs: u64,
     /// Begin no case after that time, as in 90s or 10m.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true,
           value_parser = humantime::parse_duration)]
@@ -184,6 +190,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let setup = Setup { profiles, scenarios, packets: arguments.packets, rtl: rtl.clone() };
     let session = block.session(&setup)?;
     let examined = block.examine(&rtl)?;
+    let opening = session.opening()?;
+    let program = arguments.patience.program()?;
+    let desk = Desk::new(program.clone(), Arc::clone(&interrupted));
+    check_models(&desk, &opening)?;
     let plan = Plan {
         block: block.name(),
         seed,
@@ -225,11 +235,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         given: rtl.clone(),
         ..Origin::default()
     };
-    let keep = Keep {
-        shrink: !arguments.no_shrink,
-        waves: !arguments.no_waves,
-        stuck_after: arguments.patience.stuck_after,
-    };
+    let keep = Keep { shrink: !arguments.no_shrink, waves: !arguments.no_waves };
     let directory = RunDirectory::begin(&place, &header, &plan)?;
     let folder = directory.folder().to_owned();
     let mut observer = Observer {
@@ -242,7 +248,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             &folder,
             origin.clone(),
             keep,
-            Arc::clone(&interrupted),
+            desk.clone(),
         ),
         session: session.clone(),
         profiles: plan.profiles.clone(),
@@ -255,11 +261,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let limits = Limits {
         threads,
         max_failures: arguments.max_failures,
+        max_hangs: arguments.max_hangs,
         time: arguments.time,
-        stuck_after: arguments.patience.stuck_after,
     };
     let begin = Instant::now();
-    let end = runner::run(&session, &plan, &limits, &interrupted, &mut observer)?;
+    let end = runner::run(&program, &opening, &plan, &limits, &interrupted, &mut observer)?;
     let elapsed = begin.elapsed().saturating_sub(observer.aside);
     observer.bar.finish_and_clear();
 
@@ -297,11 +303,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if let (Some(path), Some(case)) = (&arguments.trace, plan.iter().next()) {
         let text = session.vector(&case, Origin::default(), None)?;
-        let loaded = block.load(&VectorFile::from_text(text, Path::new(&case.name))?)?;
-        let (profile, waves) =
-            (plan.profiles[case.profile].clone(), Waves { path: path.clone(), all: false });
-        let work = move |watch: &Watch| loaded.replay(&profile, &given_rtl, Some(&waves), watch);
-        guarded(arguments.patience.stuck_after, &interrupted, work)??;
+        let vector = VectorFile::from_text(text, Path::new(&case.name))?;
+        let profile = &plan.profiles[case.profile];
+        let subject = Subject { block, vector: &vector, profile, rtl: &given_rtl };
+        desk.trace(&subject, Waves { path: path.clone(), all: false })?.done()?;
         if arguments.format == Format::Text {
             print_text(&format!("waves: {}", path.display()))?;
         }
@@ -316,6 +321,19 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// Exit code of a run that matched and could not be written down.
 const UNWRITTEN: u8 = 3;
+
+/// Refuses models with other ports before anything is written. What a model does beyond that while it is
+/// loaded is seen again with the first case, and is its verdict.
+fn check_models(desk: &Desk, opening: &Opening) -> Result<(), Error> {
+    for (profile, model) in &opening.models {
+        if *model != Built::Linked {
+            let (block, profile) = (opening.block.clone(), profile.clone());
+            let task = Task { block, profile, model: model.clone(), action: Action::Load };
+            let _: Finish<()> = desk.have(task)?;
+        }
+    }
+    Ok(())
+}
 
 fn warn_of_other_build(build: Option<&str>) {
     if let Some(build) = build
@@ -356,7 +374,7 @@ impl Progress for Observer {
         if outcome.verdict.is_failure() {
             self.bar.set_message(format!("shrinking {}", case.name));
             let begin = Instant::now();
-            self.failures.add(case, &self.profiles[case.profile].name, outcome)?;
+            self.failures.add(case, &self.profiles[case.profile], outcome)?;
             self.aside += begin.elapsed();
         } else if self.save > 0 && outcome.verdict == Verdict::Match {
             self.save -= 1;

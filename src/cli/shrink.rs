@@ -1,13 +1,15 @@
 //! `cosim shrink`.
 
 use super::options::{Choice, Format, GivenRtl, Patience, check_output};
-use super::replay::load;
+use super::replay::{Loaded, load};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Signature;
-use crate::runner::{SHRINK_BUDGET, guarded};
+use crate::runner::SHRINK_BUDGET;
+use crate::worker::Desk;
+use crate::worker::desk::Subject;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -56,26 +58,27 @@ impl ShrinkProgress for Bar {
 
 /// Shrinks a vector.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let vector = load(&arguments.vector, arguments.block.as_deref())?;
-    let profiles =
-        vector.profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
+    let vector: Loaded = load(&arguments.vector, arguments.block.as_deref())?;
+    let profiles = vector
+        .loaded
+        .profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
     let [profile] = &profiles[..] else {
         let message = "the vector names several profiles: choose one with --fixes";
         return Err(Error::Usage(message.to_owned()));
     };
     let interrupted = interruption()?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, vector.as_ref())?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
+    vector.loaded.check_profiles(&rtl, &profiles)?;
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
     check_output(&out)?;
     let hidden = arguments.quiet || !is_watched();
     let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
-    let (work, profile, budget) = (Arc::clone(&vector), profile.clone(), arguments.budget);
-    let shrunk = guarded(arguments.patience.stuck_after, &interrupted, move |watch| {
-        let shrunk = work.shrink(&profile, &rtl, budget, watch, &mut bar);
-        bar.0.finish_and_clear();
-        shrunk
-    })??;
+    let desk = Desk::new(arguments.patience.program()?, Arc::clone(&interrupted));
+    let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
+    let shrunk = desk.shrink(&subject, arguments.budget, &mut bar);
+    bar.0.finish_and_clear();
+    let shrunk = shrunk?.done()?;
     write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;
     let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;
     let ended = match (interrupted.load(Ordering::Relaxed), out_of_budget) {

@@ -135,6 +135,7 @@ impl Summary<'_> {
             End::Complete => {}
             End::Time => text.push_str("      ended by --time\n"),
             End::MaxFailures => text.push_str("      ended by --max-failures\n"),
+            End::MaxHangs => text.push_str("      ended by --max-hangs\n"),
             End::Interrupted => text.push_str("      interrupted; what ran so far is written\n"),
         }
         let Unwritten { count, first } = self.unwritten;

@@ -5,7 +5,7 @@ use crate::harness::{
     self, Block, CaseRng, Echo, Parameters, Profile, Stimulus, Verdict, Watch, case_seed,
 };
 use rand::SeedableRng;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::time::{Duration, Instant};
 use verilated::{BeforeReset, ModelKind};
 
@@ -19,10 +19,10 @@ const REPEATS: u32 = 20;
 const ROUNDS: u32 = 9;
 
 /// Cycles per second on one core.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BenchReport {
     /// The block.
-    pub block: &'static str,
+    pub block: String,
     /// The profile.
     pub fixes: String,
     /// The scenario whose cases are measured.
@@ -101,7 +101,7 @@ pub fn run<B: Block>(
     let cycles = cycles * u64::from(REPEATS);
     let [bare, lock_step, whole] = best.map(|seconds| cycles as f64 / seconds);
     Ok(BenchReport {
-        block: B::NAME,
+        block: B::NAME.to_owned(),
         fixes: profile.name.to_string(),
         scenario: scenario.name.clone(),
         cycles,

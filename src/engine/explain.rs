@@ -6,11 +6,10 @@ use crate::harness::{
     Block, Drive, Outcome, Parameters, Profile, Signature, Stimulus, Verdict, Watch,
     before_reset_in_words,
 };
-use crate::models::Rtl;
 use crate::observe::Record;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use verilated::{Pins, Port};
+use verilated::{ModelKind, Pins, Port};
 use zerocopy::IntoBytes;
 
 /// Cycles shown before the end.
@@ -19,7 +18,7 @@ const BEFORE: u64 = 8;
 const AFTER: u64 = 2;
 
 /// A failure, taken apart.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Explanation {
     /// The profile.
     pub fixes: String,
@@ -40,7 +39,7 @@ pub struct Explanation {
 }
 
 /// A differing port, or a differing field of one.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Difference {
     /// The port.
     pub port: String,
@@ -53,7 +52,7 @@ pub struct Difference {
 }
 
 /// A step of a state machine.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Step {
     /// The state it was in.
     pub from: String,
@@ -64,7 +63,7 @@ pub struct Step {
 }
 
 /// One cycle.
-#[derive(Debug, Clone, Serialize)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct CycleLine {
     /// The cycle.
     pub cycle: u64,
@@ -77,18 +76,35 @@ pub struct CycleLine {
     /// Handshakes of the golden side: name and `VR`, or `V-` for a valid that waits.
     pub handshakes: Vec<String>,
     /// Ports that differ.
-    pub differing: Vec<&'static str>,
+    pub differing: Vec<String>,
+}
+
+impl Explanation {
+    /// What there is to say of a failure of which only the verdict is known.
+    pub fn lost(profile: &Profile, verdict: &Verdict) -> Self {
+        Self {
+            fixes: profile.name.to_string(),
+            sentence: format!("The case failed: {verdict}."),
+            signature: Signature::of(verdict).map(|signature| signature.to_string()),
+            differences: Vec::new(),
+            golden: None,
+            rtl: None,
+            in_flight: Vec::new(),
+            cycles: Vec::new(),
+        }
+    }
 }
 
 /// Explains what a stimulus does.
 pub fn explain<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
-    rtl: &Rtl,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    observed: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<Explanation, Error> {
-    let outcome = replay::replay(stimulus, profile, rtl, watch)?;
-    let records = replay::record(stimulus, profile, rtl, &outcome, [BEFORE, AFTER], watch)?;
+    let outcome = replay::replay(stimulus, profile, kind, watch)?;
+    let records = replay::record(stimulus, profile, observed, &outcome, [BEFORE, AFTER], watch)?;
     let decisive = decisive_cycle(&outcome);
     let place = records.iter().position(|record| Some(record.cycle) == decisive);
     let here = place.and_then(|place| records.get(place));
@@ -223,7 +239,7 @@ fn cycle_line<B: Block>(record: &Record<B>) -> CycleLine {
         rules: record.rules.clone(),
         rtl: B::STATE_REGISTER.map(|_| state::<B>(record.rtl_state)),
         handshakes: handshakes::<B>(record),
-        differing: differing(record).map(|port| port.name).collect(),
+        differing: differing(record).map(|port| port.name.to_owned()).collect(),
     }
 }
 

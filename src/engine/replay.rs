@@ -3,17 +3,18 @@
 use crate::error::Error;
 use crate::files::make_whole;
 use crate::harness::{self, Block, Outcome, Profile, Stimulus, Verdict, Watch};
-use crate::models::Rtl;
 use crate::observe::{Observed, Record};
+use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
+use verilated::ModelKind;
 use verilated_build::Tracing;
 
 /// Where and what to trace.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waves {
     /// The file; its ending says the format.
     pub path: PathBuf,
@@ -55,25 +56,26 @@ impl Waves {
 pub fn replay<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
-    rtl: &Rtl,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<Outcome, Error> {
-    let mut model = rtl.model::<B>(&profile.parameters)?.create(stimulus.before_reset)?;
-    Ok(harness::run(stimulus, &profile.parameters, &mut model, watch))
+    watch.model(|| {
+        let mut model = kind.create(stimulus.before_reset)?;
+        Ok(harness::run(stimulus, &profile.parameters, &mut model, watch))
+    })
 }
 
 /// Runs a stimulus again with waves. `outcome` is what it did without: it says where to look.
 pub fn trace<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
-    rtl: &Rtl,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
     outcome: &Outcome,
     waves: &Waves,
     watch: &Watch,
 ) -> Result<(), Error> {
-    let kind = rtl.observed::<B>(&profile.parameters, Waves::format(&waves.path)?)?;
     let window = if waves.all { 0..u64::MAX } else { window(outcome) };
-    let mut observed = Observed::<B>::new(&kind, stimulus.before_reset, window, AFTER)?;
+    let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, AFTER)?;
     make_whole(&waves.path, |path| {
         observed.trace(path)?;
         harness::run(stimulus, &profile.parameters, &mut observed, watch);
@@ -135,15 +137,14 @@ fn undate(path: &Path) -> Result<(), Error> {
 pub fn record<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
-    rtl: &Rtl,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
     outcome: &Outcome,
     [before, after]: [u64; 2],
     watch: &Watch,
 ) -> Result<VecDeque<Record<B>>, Error> {
-    let kind = rtl.observed::<B>(&profile.parameters, Tracing::Off)?;
     let end = end_of(outcome);
     let window = end.saturating_sub(before)..end.saturating_add(after + 1);
-    let mut observed = Observed::<B>::new(&kind, stimulus.before_reset, window, after)?;
+    let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, after)?;
     harness::run(stimulus, &profile.parameters, &mut observed, watch);
     observed.finish()
 }

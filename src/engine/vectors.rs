@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::harness::{
     Block, Outcome, Overrides, Profile, ProfileError, Signature, Stimulus, Verdict, Watch,
 };
-use crate::models::{Examined, Rtl};
+use crate::models::{Built, Examined, Rtl};
 use crate::vector::{Origin, Vector, VectorFile};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -43,26 +44,33 @@ pub trait LoadedVector: Send + Sync {
     /// What happened when it was written.
     fn recorded(&self) -> Option<&Verdict>;
 
-    /// Runs it.
+    /// Runs it. In a worker only, as all that follows.
     ///
     /// # Errors
-    /// If the model cannot be built, or the trace not be written.
-    fn replay(
+    /// [`Error::Model`] if the model cannot be loaded.
+    fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error>;
+
+    /// Runs it again and writes waves.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if a model cannot be loaded, or the file not be written.
+    fn trace(
         &self,
-        profile: &Profile,
-        rtl: &Rtl,
-        waves: Option<&Waves>,
+        profile: &str,
+        model: &Built,
+        observed: &Built,
+        waves: &Waves,
         watch: &Watch,
-    ) -> Result<Replayed, Error>;
+    ) -> Result<(), Error>;
 
     /// Makes it smaller.
     ///
     /// # Errors
-    /// [`Error::Usage`] if it does not fail.
+    /// [`Error::Model`] if the model cannot be loaded; [`Error::File`] if the vector does not fail.
     fn shrink(
         &self,
-        profile: &Profile,
-        rtl: &Rtl,
+        profile: &str,
+        model: &Built,
         budget: u64,
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
@@ -71,8 +79,14 @@ pub trait LoadedVector: Send + Sync {
     /// Takes its failure apart.
     ///
     /// # Errors
-    /// If the model cannot be built.
-    fn explain(&self, profile: &Profile, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error>;
+    /// [`Error::Model`] if a model cannot be loaded.
+    fn explain(
+        &self,
+        profile: &str,
+        model: &Built,
+        observed: &Built,
+        watch: &Watch,
+    ) -> Result<Explanation, Error>;
 }
 
 /// Told of progress in shrinking.
@@ -110,27 +124,26 @@ impl<B: Block> Progress<B> for Reporter<'_> {
 }
 
 /// What a replay did.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Replayed {
     /// The outcome.
     pub outcome: Outcome,
     /// Whether it is exactly what was recorded; `None` if nothing was.
     pub is_recorded: Option<bool>,
     /// Hits of the rules that were hit, by name.
-    pub rules: BTreeMap<&'static str, u64>,
+    pub rules: BTreeMap<String, u64>,
 }
 
 impl Replayed {
-    /// A replay whose model never returned.
-    pub fn stuck() -> Self {
-        let mut outcome = Outcome::crashed(None, String::new(), 0);
-        outcome.verdict = Verdict::Hang { cycle: None, state: "unknown".to_owned() };
-        Self { outcome, is_recorded: None, rules: BTreeMap::new() }
+    /// A replay of which only the verdict is known.
+    pub fn lost(verdict: Verdict, recorded: Option<&Verdict>) -> Self {
+        let is_recorded = recorded.map(|recorded| verdict.repeats(recorded));
+        Self { outcome: Outcome::without_cycles(verdict), is_recorded, rules: BTreeMap::new() }
     }
 }
 
 /// A smaller vector.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ShrunkVector {
     /// The vector's text.
     pub text: String,
@@ -217,55 +230,63 @@ impl<B: Block> LoadedVector for Loaded<B> {
         self.vector.recorded.as_ref()
     }
 
-    fn replay(
-        &self,
-        profile: &Profile,
-        rtl: &Rtl,
-        waves: Option<&Waves>,
-        watch: &Watch,
-    ) -> Result<Replayed, Error> {
-        let stimulus = &self.vector.stimulus;
-        let outcome = replay::replay(stimulus, profile, rtl, watch)?;
-        if let Some(waves) = waves {
-            replay::trace(stimulus, profile, rtl, &outcome, waves, watch)?;
-        }
+    fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error> {
+        let (profile, kind) = super::load::<B>(profile, model)?;
+        let outcome = replay::replay(&self.vector.stimulus, &profile, &kind, watch)?;
         let is_recorded = self.recorded().map(|recorded| outcome.verdict.repeats(recorded));
         let rules = B::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
-        let rules = rules.map(|(rule, hits)| (rule.name, *hits)).collect();
+        let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
         Ok(Replayed { outcome, is_recorded, rules })
+    }
+
+    fn trace(
+        &self,
+        profile: &str,
+        model: &Built,
+        observed: &Built,
+        waves: &Waves,
+        watch: &Watch,
+    ) -> Result<(), Error> {
+        let (profile, kind) = super::load::<B>(profile, model)?;
+        let stimulus = &self.vector.stimulus;
+        let outcome = replay::replay(stimulus, &profile, &kind, watch)?;
+        let observed = observed.load::<B>(&profile.parameters)?;
+        replay::trace(stimulus, &profile, &observed, &outcome, waves, watch)
     }
 
     fn shrink(
         &self,
-        profile: &Profile,
-        rtl: &Rtl,
+        profile: &str,
+        model: &Built,
         budget: u64,
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
+        let (profile, kind) = super::load::<B>(profile, model)?;
         let stimulus = &self.vector.stimulus;
-        let outcome = replay::replay(stimulus, profile, rtl, watch)?;
+        let outcome = replay::replay(stimulus, &profile, &kind, watch)?;
         if Signature::of(&outcome.verdict).is_none() {
             let message = "everything matches, there is nothing to shrink; is this the right RTL?";
             return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
         }
-        let kind = rtl.model::<B>(&profile.parameters)?;
+        let parameters = &profile.parameters;
         let origin = &self.vector.origin;
-        let mut reporter = Reporter { profile, origin, before: &outcome, progress };
-        let stimulus = stimulus.clone();
-        let shrunk = shrink::shrink(
-            stimulus,
-            &outcome,
-            &profile.parameters,
-            &kind,
-            budget,
-            watch,
-            &mut reporter,
-        )?;
-        ShrunkVector::new(profile, origin.clone(), &outcome, shrunk)
+        let mut reporter = Reporter { profile: &profile, origin, before: &outcome, progress };
+        let reporter = &mut reporter;
+        let shrunk =
+            shrink::shrink(stimulus.clone(), &outcome, parameters, &kind, budget, watch, reporter)?;
+        ShrunkVector::new(&profile, origin.clone(), &outcome, shrunk)
     }
 
-    fn explain(&self, profile: &Profile, rtl: &Rtl, watch: &Watch) -> Result<Explanation, Error> {
-        explain::explain(&self.vector.stimulus, profile, rtl, watch)
+    fn explain(
+        &self,
+        profile: &str,
+        model: &Built,
+        observed: &Built,
+        watch: &Watch,
+    ) -> Result<Explanation, Error> {
+        let (profile, kind) = super::load::<B>(profile, model)?;
+        let observed = observed.load::<B>(&profile.parameters)?;
+        explain::explain(&self.vector.stimulus, &profile, &kind, &observed, watch)
     }
 }

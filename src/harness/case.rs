@@ -5,7 +5,8 @@ use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use verilated::{Error, Model, Pins};
 use zerocopy::{FromBytes, IntoBytes};
 
@@ -55,8 +56,17 @@ pub struct Watch {
     cycles: AtomicU64,
     /// Cases begun.
     cases: AtomicU64,
-    /// A case is being run.
-    runs: AtomicBool,
+    /// Models at work.
+    at_work: AtomicU32,
+}
+
+/// A model is at work.
+struct AtWork<'a>(&'a Watch);
+
+impl Drop for AtWork<'_> {
+    fn drop(&mut self) {
+        self.0.at_work.fetch_sub(1, Ordering::Relaxed);
+    }
 }
 
 impl Watch {
@@ -75,10 +85,17 @@ impl Watch {
         self.cycles.load(Ordering::Relaxed)
     }
 
-    /// Something that changes as long as cases make progress; `None` while none is run.
+    /// Does what a model has a part in: its creation, a case, its end.
+    pub fn model<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.at_work.fetch_add(1, Ordering::Relaxed);
+        let _at_work = AtWork(self);
+        work()
+    }
+
+    /// Something that changes as long as models make progress; `None` while none is at work.
     pub fn progress(&self) -> Option<(u64, u64)> {
-        let runs = self.runs.load(Ordering::Relaxed);
-        runs.then(|| (self.cases.load(Ordering::Relaxed), self.cycles()))
+        let at_work = self.at_work.load(Ordering::Relaxed) > 0;
+        at_work.then(|| (self.cases.load(Ordering::Relaxed), self.cycles()))
     }
 }
 
@@ -144,9 +161,10 @@ impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
 }
 
 /// What one case did.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
+    #[serde(with = "crate::worker::wire::as_json")]
     pub verdict: Verdict,
     /// Cycles compared.
     pub cycles: u64,
@@ -166,10 +184,7 @@ pub fn run<B: Block>(
     watch: &Watch,
 ) -> Outcome {
     watch.cases.fetch_add(1, Ordering::Relaxed);
-    watch.runs.store(true, Ordering::Relaxed);
-    let outcome = run_watched(stimulus, parameters, dut, watch);
-    watch.runs.store(false, Ordering::Relaxed);
-    outcome
+    watch.model(|| run_watched(stimulus, parameters, dut, watch))
 }
 
 fn run_watched<B: Block>(

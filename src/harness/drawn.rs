@@ -2,12 +2,13 @@
 
 use super::contract::CaseRng;
 use rand::{RngExt, SeedableRng};
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 use std::ops::RangeInclusive;
 use verilated::BeforeReset;
 
 /// One case.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
     /// Place in the plan.
     pub place: u64,

@@ -1,13 +1,14 @@
 //! What is kept of failing cases: groups by signature, vectors, waves.
 
-use super::guard::guarded;
 use super::results::FAILURES;
 use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::harness::{Case, Fingerprint, Mismatch, Outcome, Overrides, Signature, Verdict, Watch};
+use crate::harness::{Case, Fingerprint, Mismatch, Outcome, Profile, Signature, Verdict};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
+use crate::worker::Desk;
+use crate::worker::desk::Subject;
 use schemars::JsonSchema;
 use serde::Serialize;
 use sha2::{Digest, Sha256};
@@ -15,8 +16,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;
@@ -94,8 +93,6 @@ pub struct Keep {
     pub shrink: bool,
     /// Its waves are written.
     pub waves: bool,
-    /// Time after which a model that does not return is given up.
-    pub stuck_after: Duration,
 }
 
 /// Keeps failures, in the order of the plan.
@@ -106,7 +103,7 @@ pub struct Failures {
     folder: PathBuf,
     origin: Origin,
     keep: Keep,
-    interrupted: Arc<AtomicBool>,
+    desk: Desk,
     groups: Vec<Group>,
     unwritten: Vec<Error>,
 }
@@ -120,7 +117,7 @@ impl Failures {
         folder: &Path,
         origin: Origin,
         keep: Keep,
-        interrupted: Arc<AtomicBool>,
+        desk: Desk,
     ) -> Self {
         let folder = folder.to_owned();
         Self {
@@ -130,7 +127,7 @@ impl Failures {
             folder,
             origin,
             keep,
-            interrupted,
+            desk,
             groups: Vec::new(),
             unwritten: Vec::new(),
         }
@@ -150,7 +147,7 @@ impl Failures {
     ///
     /// # Errors
     /// [`Error::Environment`] if it has no vector.
-    pub fn add(&mut self, case: &Case, fixes: &str, outcome: &Outcome) -> Result<(), Error> {
+    pub fn add(&mut self, case: &Case, profile: &Profile, outcome: &Outcome) -> Result<(), Error> {
         let Some(signature) = Signature::of(&outcome.verdict) else { return Ok(()) };
         let stem = file_stem(&format!("{signature}-{}", case.name));
         let origin = Origin {
@@ -171,7 +168,8 @@ impl Failures {
                 None if group.variants.len() >= MOST_VARIANTS => group.variants[0].count += 1,
                 None => {
                     let mut notes = std::mem::take(&mut group.notes);
-                    let kept = self.keep_first(case, outcome, origin, &stem, rule, &mut notes);
+                    let kept =
+                        self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes);
                     let group = &mut self.groups[place];
                     group.notes = notes;
                     group.variants.push(kept?.variant);
@@ -191,16 +189,16 @@ impl Failures {
             return Ok(());
         }
         let mut notes = Vec::new();
-        let first = self.keep_first(case, outcome, origin, &stem, rule, &mut notes)?;
+        let first = self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes)?;
         let Kept { variant, text, lost } = first;
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
-            && match self.trace(text, &waves, fixes) {
+            && match self.trace(text, &waves, profile) {
                 Ok(()) => true,
                 Err(error) => {
                     notes.push(format!("no waves: {error}"));
-                    if let Error::Write { .. } = error {
+                    if let Error::Write { .. } | Error::Worker { exit_code: 3, .. } = error {
                         self.unwritten.push(error);
                     }
                     false
@@ -226,7 +224,7 @@ impl Failures {
     /// Keeps the first failure of its kind: its vector as it is, and shrunk.
     fn keep_first(
         &mut self,
-        case: &Case,
+        (case, profile): (&Case, &Profile),
         outcome: &Outcome,
         origin: Origin,
         stem: &str,
@@ -240,12 +238,12 @@ impl Failures {
         );
         // As it is first: whatever happens to what follows, the failure is kept.
         let name = format!("{stem}.json");
-        let mut text = self.session.vector(case, origin.clone(), Some(&outcome.verdict))?;
+        let mut text = self.session.vector(case, origin, Some(&outcome.verdict))?;
         let mut vector = self.keep_vector(&name, &text, notes);
         let mut original = None;
         let mut shown = outcome.clone();
         if self.keep.shrink && !lost {
-            match self.shrink(case, outcome, origin) {
+            match self.shrink(text.clone(), profile) {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
                         notes.push(format!(
@@ -340,38 +338,21 @@ impl Failures {
         }
     }
 
-    fn shrink(
-        &self,
-        case: &Case,
-        outcome: &Outcome,
-        origin: Origin,
-    ) -> Result<ShrunkVector, Error> {
-        let (session, case, outcome) = (Arc::clone(&self.session), case.clone(), outcome.clone());
-        self.guarded(move |watch| {
-            session.shrunk(&case, &outcome, origin, SHRINK_BUDGET, watch, &mut ())
-        })
+    fn shrink(&self, text: String, profile: &Profile) -> Result<ShrunkVector, Error> {
+        let vector = VectorFile::from_text(text, &self.folder)?;
+        self.desk.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
     }
 
-    fn trace(&self, text: String, waves: &str, fixes: &str) -> Result<(), Error> {
+    fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
         let path = self.folder.join(waves);
         let folder = self.folder.join(FAILURES);
         fs::create_dir_all(&folder).map_err(Error::write(folder))?;
-        let loaded = self.block.load(&VectorFile::from_text(text, &path)?)?;
-        let waves = Waves { path, all: false };
-        let none = Overrides::new();
-        let (rtl, profiles) = (self.rtl.clone(), loaded.profiles(Some(fixes), &none)?);
-        self.guarded(move |watch| {
-            profiles.iter().try_for_each(|profile| {
-                loaded.replay(profile, &rtl, Some(&waves), watch).map(|_| ())
-            })
-        })
+        let vector = VectorFile::from_text(text, &path)?;
+        self.desk.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
     }
 
-    fn guarded<T: Send + 'static>(
-        &self,
-        work: impl FnOnce(&Watch) -> Result<T, Error> + Send + 'static,
-    ) -> Result<T, Error> {
-        guarded(self.keep.stuck_after, &self.interrupted, work)?
+    fn subject<'a>(&'a self, vector: &'a VectorFile, profile: &'a Profile) -> Subject<'a> {
+        Subject { block: self.block, vector, profile, rtl: &self.rtl }
     }
 }
 

@@ -2,16 +2,16 @@
 
 mod directory;
 mod failures;
-mod guard;
 mod plan;
 mod pool;
+mod replays;
 mod results;
 mod tally;
 
 pub use directory::Place;
 pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET, Variant};
-pub use guard::guarded;
 pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, Limits, Progress, run};
+pub use replays::{Replay, replay_all};
 pub use results::{Header, RunDirectory, Timing, results_schema};
 pub use tally::{ProfileTally, Tally, Totals};

@@ -1,43 +1,28 @@
-//! Runs cases in parallel and delivers them in the order of the plan.
-//!
-//! Memory does not grow with the run: a bounded number of cases is in flight, and what a case leaves
-//! behind is given away as soon as all before it are done.
+//! Runs the cases of a plan, and ends where a limit says so.
 
 use super::plan::Plan;
-use crate::engine::Session;
+use crate::engine::Opening;
 use crate::error::Error;
-use crate::harness::{Case, Outcome, Verdict, Watch};
-use rayon::{ThreadPool, ThreadPoolBuilder};
+use crate::harness::{Case, Outcome, Verdict};
+use crate::worker::crew::{self, Client, Landing, Launch, Next};
+use crate::worker::wire::{Answer, Work};
 use schemars::JsonSchema;
 use serde::Serialize;
-use std::collections::BTreeMap;
-use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::Arc;
+use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
-use std::thread;
 use std::time::{Duration, Instant};
-
-/// Cases in flight or waiting for an earlier one, per thread.
-const AHEAD: usize = 32;
-/// How often the runner looks at interruption and stuck cases.
-const TICK: Duration = Duration::from_millis(100);
-
-/// How long the runner lets cases land before it looks at them: to be woken by each of them would cost
-/// the cases as much as their models' creation.
-const NAP: Duration = Duration::from_micros(500);
 
 /// When a run ends before its plan does.
 #[derive(Debug, Clone, Copy)]
 pub struct Limits {
-    /// Threads; at least 1.
+    /// Workers at the same time; at least 1.
     pub threads: usize,
     /// Failures after which the run ends.
     pub max_failures: Option<u64>,
+    /// Cases whose model did not return after which the run ends.
+    pub max_hangs: u64,
     /// Time after which no new case begins.
     pub time: Option<Duration>,
-    /// Time after which a case that makes no progress hangs.
-    pub stuck_after: Duration,
 }
 
 /// Why a run ended.
@@ -50,6 +35,8 @@ pub enum End {
     Time,
     /// `--max-failures` was reached.
     MaxFailures,
+    /// `--max-hangs` was reached.
+    MaxHangs,
     /// The user stopped it.
     Interrupted,
 }
@@ -63,246 +50,207 @@ pub trait Progress {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
 }
 
-/// A case that was handed to the pool.
-struct Flight {
-    case: Case,
-    watch: Arc<Watch>,
-    started: Arc<AtomicBool>,
-    /// Cycles at the last look, and when they last changed.
-    seen: (u64, Instant),
-}
-
-type Landing = (u64, Outcome);
-
 /// Runs the plan's cases until its end, a limit, or `interrupted`.
 ///
 /// # Errors
-/// What `progress` returns, or if no thread can be made.
+/// What `progress` returns, or if there can be no workers.
 pub fn run(
-    session: &Arc<dyn Session>,
+    launch: &impl Launch,
+    opening: &Opening,
     plan: &Plan,
     limits: &Limits,
     interrupted: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<End, Error> {
-    let (sender, landings) = mpsc::channel();
-    let mut runner = Runner {
-        session,
-        pool: pool(limits.threads)?,
-        sender,
-        landings,
-        flights: BTreeMap::new(),
-        landed: BTreeMap::new(),
+    let mut cases = Cases {
+        cases: plan.iter().peekable(),
+        limits,
+        interrupted,
+        progress,
+        begin: Instant::now(),
+        failures: 0,
+        hangs: 0,
+        end: End::Complete,
     };
-    let result = runner.drive(plan, limits, interrupted, progress);
-    for flight in runner.flights.values() {
-        flight.watch.cancel();
-    }
-    // Dropping a pool does not wait for a model that never returns.
-    drop(runner);
-    result
+    crew::run(launch, Some(opening), limits.threads, &mut cases)?;
+    Ok(cases.end)
 }
 
-fn pool(threads: usize) -> Result<ThreadPool, Error> {
-    ThreadPoolBuilder::new()
-        .num_threads(threads)
-        .thread_name(|index| format!("case-{index}"))
-        .build()
-        .map_err(|error| Error::Environment(format!("no threads: {error}")))
+struct Cases<'a, I: Iterator<Item = Case>> {
+    cases: Peekable<I>,
+    limits: &'a Limits,
+    interrupted: &'a AtomicBool,
+    progress: &'a mut dyn Progress,
+    begin: Instant,
+    failures: u64,
+    hangs: u64,
+    end: End,
 }
 
-struct Runner<'a> {
-    session: &'a Arc<dyn Session>,
-    pool: ThreadPool,
-    sender: Sender<Landing>,
-    landings: Receiver<Landing>,
-    /// Handed out, by place.
-    flights: BTreeMap<u64, Flight>,
-    /// Done, but an earlier one is not.
-    landed: BTreeMap<u64, (Case, Outcome)>,
-}
+impl<I: Iterator<Item = Case>> Client for Cases<'_, I> {
+    type Item = Case;
 
-impl Runner<'_> {
-    fn drive(
-        &mut self,
-        plan: &Plan,
-        limits: &Limits,
-        interrupted: &AtomicBool,
-        progress: &mut dyn Progress,
-    ) -> Result<End, Error> {
-        let begin = Instant::now();
-        let mut cases = plan.iter().peekable();
-        let mut failures = 0;
-        let mut end = End::Complete;
-        loop {
-            if interrupted.load(Ordering::Relaxed) && end != End::Interrupted {
-                end = End::Interrupted;
-                self.flights.values().for_each(|flight| flight.watch.cancel());
-            }
-            let over = limits.time.is_some_and(|time| begin.elapsed() >= time);
-            if over && end == End::Complete && cases.peek().is_some() {
-                end = End::Time;
-            }
-            while end == End::Complete
-                && self.flights.len() + self.landed.len() < limits.threads * AHEAD
-            {
-                let Some(case) = cases.next() else { break };
-                self.launch(case);
-            }
-            if self.flights.is_empty() && self.landed.is_empty() {
-                return Ok(end);
-            }
-            match self.landings.recv_timeout(TICK) {
-                Ok(landing) => {
-                    self.land(landing);
-                    thread::sleep(NAP);
-                    while let Ok(landing) = self.landings.try_recv() {
-                        self.land(landing);
-                    }
-                }
-                Err(RecvTimeoutError::Timeout) => self.look_for_stuck_cases(limits)?,
-                Err(RecvTimeoutError::Disconnected) => return Ok(end),
-            }
-            while let Some((case, outcome)) = self.next_in_order() {
-                progress.case(&case, &outcome)?;
-                failures += u64::from(outcome.verdict.is_failure());
-                if limits.max_failures.is_some_and(|most| failures >= most) {
-                    return Ok(End::MaxFailures);
-                }
-            }
-        }
+    fn next(&mut self) -> Option<(Case, Work)> {
+        let case = self.cases.next()?;
+        Some((case.clone(), Work::Case(case)))
     }
 
-    fn launch(&mut self, case: Case) {
-        let watch = Arc::new(Watch::default());
-        let started = Arc::new(AtomicBool::new(false));
-        self.spawn(case.clone(), &watch, &started);
-        let seen = (0, Instant::now());
-        self.flights.insert(case.place, Flight { case, watch, started, seen });
-    }
-
-    fn spawn(&self, case: Case, watch: &Arc<Watch>, started: &Arc<AtomicBool>) {
-        let session = Arc::clone(self.session);
-        let sender = self.sender.clone();
-        let (watch, started) = (Arc::clone(watch), Arc::clone(started));
-        self.pool.spawn(move || {
-            started.store(true, Ordering::Relaxed);
-            let run = AssertUnwindSafe(|| session.run(&case, &watch));
-            let outcome = catch_unwind(run).unwrap_or_else(|payload| {
-                Outcome::crashed(None, panic_message(payload.as_ref()), 0)
-            });
-            // Nobody listens any more once the run has ended.
-            let _ = sender.send((case.place, outcome));
-        });
-    }
-
-    fn land(&mut self, (place, outcome): Landing) {
-        // A case that was given up as stuck may still come back.
-        if let Some(flight) = self.flights.remove(&place) {
-            self.landed.insert(place, (flight.case, outcome));
+    fn look(&mut self) -> Next {
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.end = End::Interrupted;
+            return Next::Stop;
         }
-    }
-
-    /// The next case of the plan, if it is done.
-    fn next_in_order(&mut self) -> Option<(Case, Outcome)> {
-        let (first, _) = self.landed.first_key_value()?;
-        if self.flights.first_key_value().is_some_and(|(flying, _)| flying < first) {
-            return None;
+        let over = self.limits.time.is_some_and(|time| self.begin.elapsed() >= time);
+        if over && self.end == End::Complete && self.cases.peek().is_some() {
+            self.end = End::Time;
         }
-        self.landed.pop_first().map(|(_, landing)| landing)
+        if self.end == End::Time { Next::Drain } else { Next::Continue }
     }
 
-    /// A case whose model does not return hangs. Its thread is lost, so the rest gets a new pool.
-    fn look_for_stuck_cases(&mut self, limits: &Limits) -> Result<(), Error> {
-        let now = Instant::now();
-        let mut stuck = Vec::new();
-        for (place, flight) in &mut self.flights {
-            let cycles = flight.watch.cycles();
-            if !flight.started.load(Ordering::Relaxed) || cycles != flight.seen.0 {
-                flight.seen = (cycles, now);
-            } else if now - flight.seen.1 > limits.stuck_after {
-                stuck.push(*place);
+    fn landed(&mut self, case: Case, landing: Landing) -> Result<Next, Error> {
+        let outcome = match landing {
+            Landing::Answer(Answer::Case(outcome)) => outcome,
+            Landing::Lost(verdict) => Outcome::without_cycles(verdict),
+            Landing::Answer(Answer::Panicked(message)) => {
+                Outcome::without_cycles(Verdict::Crashed { cycle: None, message })
             }
-        }
-        if stuck.is_empty() {
-            return Ok(());
-        }
-        self.pool = pool(limits.threads)?;
-        for place in stuck {
-            let mut outcome = Outcome::crashed(None, String::new(), 0);
-            outcome.verdict = Verdict::Hang { cycle: None, state: "unknown".to_owned() };
-            self.land((place, outcome));
-        }
-        // Those the lost threads never began.
-        for flight in self.flights.values() {
-            if !flight.started.load(Ordering::Relaxed) {
-                self.spawn(flight.case.clone(), &flight.watch, &flight.started);
+            Landing::Answer(answer) => {
+                return Err(Error::Environment(format!("a worker answers a case with {answer:?}")));
             }
+        };
+        self.progress.case(&case, &outcome)?;
+        self.failures += u64::from(outcome.verdict.is_failure());
+        self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
+        if self.end == End::Interrupted {
+            // What was done before is written down, and that is all.
+            return Ok(Next::Continue);
         }
-        Ok(())
+        if self.limits.max_failures.is_some_and(|most| self.failures >= most) {
+            self.end = End::MaxFailures;
+        } else if self.hangs >= self.limits.max_hangs {
+            self.end = End::MaxHangs;
+        } else {
+            return Ok(Next::Continue);
+        }
+        Ok(Next::Abandon)
     }
-}
-
-fn panic_message(payload: &(dyn std::any::Any + Send)) -> String {
-    payload
-        .downcast_ref::<&str>()
-        .map(|text| (*text).to_owned())
-        .or_else(|| payload.downcast_ref::<String>().cloned())
-        .unwrap_or_else(|| "a panic without message".to_owned())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use crate::blocks::dll::Dll;
-    use crate::engine::ShrunkVector;
     use crate::harness::Block;
     use crate::runner::Shard;
-    use crate::vector::Origin;
+    use crate::worker::attend::{Link, Received};
+    use crate::worker::wire::{Frames, Reply, Request, frame};
+    use std::collections::VecDeque;
+    use std::io;
+    use std::ops::Range;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
 
-    /// A session whose cases do what their index says; no model is involved.
-    struct Script;
+    const PANICS: u64 = 3;
+    const HANGS_BY_VERDICT: u64 = 5;
+    const EXITS: u64 = 7;
+    const EXITS_AFTER_OTHERS: u64 = 9;
+    const WRITES_NONSENSE: u64 = 11;
+    const NEVER_RETURNS: u64 = 1_000_000;
 
-    impl Session for Script {
-        fn scenarios(&self) -> Vec<String> {
-            vec!["s".to_owned()]
+    /// Starts scripted workers, whose cases do what their place says; no model and no process is involved.
+    #[derive(Default)]
+    struct Scripts {
+        started: AtomicU64,
+        ended: Arc<AtomicU64>,
+    }
+
+    impl Launch for Scripts {
+        type Link = Script;
+
+        fn launch(&self) -> Result<Script, Error> {
+            self.started.fetch_add(1, Ordering::Relaxed);
+            Ok(Script {
+                ended: Arc::clone(&self.ended),
+                requests: Frames::default(),
+                work: VecDeque::new(),
+                done: 0,
+                says: VecDeque::new(),
+                is_alive: true,
+            })
         }
 
-        fn run(&self, case: &Case, watch: &Watch) -> Outcome {
-            let index = case.place;
-            let mut outcome = Outcome::crashed(None, String::new(), 0);
-            outcome.cycles = index;
-            outcome.verdict = match index {
-                3 => panic!("case {index} breaks"),
-                5 => Verdict::Hang { cycle: Some(1), state: "s".to_owned() },
-                1_000_000 => loop {
-                    // A model that never returns, until the test is over.
-                    std::thread::sleep(Duration::from_millis(1));
-                    if watch.cycles() > 0 {
-                        break Verdict::Match;
+        /// Scripts answer at once or never.
+        fn stuck_after(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    struct Script {
+        ended: Arc<AtomicU64>,
+        requests: Frames,
+        work: VecDeque<(u64, Case)>,
+        done: u64,
+        says: VecDeque<Reply>,
+        is_alive: bool,
+    }
+
+    impl Link for Script {
+        fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.requests.buffer().extend(bytes);
+            while let Some(request) = self.requests.message::<Request>().expect("requests") {
+                match request {
+                    Request::Open(_) => self.says.push_back(Reply::Ready),
+                    Request::Work { place, work: Work::Case(case) } => {
+                        self.work.push_back((place, case))
                     }
-                },
-                _ => Verdict::Match,
+                    other => panic!("{other:?}"),
+                }
+            }
+            Ok(())
+        }
+
+        fn receive(&mut self, buffer: &mut Vec<u8>, _: Duration) -> Received {
+            if let Some(reply) = self.says.pop_front() {
+                buffer.extend(frame(&reply).expect("a frame"));
+                return Received::Bytes;
+            }
+            let Some((number, case)) = self.work.front() else { return Received::Quiet };
+            let (number, place) = (*number, case.place);
+            let mut outcome = Outcome::without_cycles(Verdict::Match);
+            outcome.cycles = place;
+            let answer = match place {
+                EXITS => return Received::Closed,
+                EXITS_AFTER_OTHERS if self.done > 0 => return Received::Closed,
+                NEVER_RETURNS => {
+                    buffer.extend(frame(&Reply::Alive(Some((1, 0)))).expect("a frame"));
+                    return Received::Bytes;
+                }
+                WRITES_NONSENSE => {
+                    buffer.extend([0xff; 8]);
+                    return Received::Bytes;
+                }
+                PANICS => Answer::Panicked(format!("case {place} breaks")),
+                HANGS_BY_VERDICT => {
+                    outcome.verdict = Verdict::Hang { cycle: Some(1), state: "s".to_owned() };
+                    Answer::Case(outcome)
+                }
+                _ => Answer::Case(outcome),
             };
-            // Later cases tend to be done first.
-            std::thread::sleep(Duration::from_micros(500 / (index % 7 + 1)));
-            outcome
+            self.work.pop_front();
+            self.done += 1;
+            buffer.extend(frame(&Reply::Done { place: number, answer }).expect("a frame"));
+            Received::Bytes
         }
 
-        fn vector(&self, _: &Case, _: Origin, _: Option<&Verdict>) -> Result<String, Error> {
-            unreachable!("the pool writes no vectors")
+        fn end(&mut self) -> String {
+            self.kill();
+            "process exited with code 0".to_owned()
         }
 
-        fn shrunk(
-            &self,
-            _: &Case,
-            _: &Outcome,
-            _: Origin,
-            _: u64,
-            _: &Watch,
-            _: &mut dyn crate::engine::ShrinkProgress,
-        ) -> Result<ShrunkVector, Error> {
-            unreachable!("the pool shrinks nothing")
+        fn kill(&mut self) {
+            if std::mem::take(&mut self.is_alive) {
+                self.ended.fetch_add(1, Ordering::Relaxed);
+            }
         }
     }
 
@@ -316,7 +264,7 @@ mod tests {
         }
     }
 
-    fn plan(indices: std::ops::Range<u64>) -> Plan {
+    fn plan(indices: Range<u64>) -> Plan {
         Plan {
             block: "b",
             seed: 1,
@@ -327,57 +275,89 @@ mod tests {
         }
     }
 
-    fn run_script(indices: std::ops::Range<u64>, limits: Limits) -> Vec<(u64, String)> {
-        let session: Arc<dyn Session> = Arc::new(Script);
-        let mut log = Log::default();
-        run(&session, &plan(indices), &limits, &AtomicBool::new(false), &mut log).unwrap();
-        log.0
+    fn run_script(indices: Range<u64>, limits: Limits, interrupted: bool) -> (End, Log) {
+        let (scripts, mut log) = (Scripts::default(), Log::default());
+        let opening = Opening {
+            block: "b".to_owned(),
+            models: Vec::new(),
+            scenarios: String::new(),
+            packets: Some(1),
+        };
+        let interrupted = AtomicBool::new(interrupted);
+        let end = run(&scripts, &opening, &plan(indices), &limits, &interrupted, &mut log).unwrap();
+        let [started, ended] =
+            [&scripts.started, &*scripts.ended].map(|n| n.load(Ordering::Relaxed));
+        assert_eq!(started, ended, "no worker is left behind");
+        (end, log)
     }
 
-    const LIMITS: Limits =
-        Limits { threads: 2, max_failures: None, time: None, stuck_after: Duration::from_secs(60) };
+    const LIMITS: Limits = Limits { threads: 2, max_failures: None, max_hangs: 10, time: None };
 
     #[test]
-    fn cases_arrive_in_order_and_a_crash_is_a_verdict() {
-        let log = run_script(0..200, LIMITS);
-        assert_eq!(
-            log.iter().map(|(place, _)| *place).collect::<Vec<_>>(),
-            (0..200).collect::<Vec<_>>()
-        );
-        assert_eq!(log[3].1, "crashed: case 3 breaks");
-        assert_eq!(log.iter().filter(|(_, verdict)| verdict == "match").count(), 198);
+    fn cases_arrive_in_order_and_each_lost_worker_is_one_verdict() {
+        for threads in [1, 2, 5] {
+            let (end, Log(log)) = run_script(0..200, Limits { threads, ..LIMITS }, false);
+            assert_eq!(end, End::Complete);
+            let places: Vec<u64> = log.iter().map(|(place, _)| *place).collect();
+            assert_eq!(places, (0..200).collect::<Vec<_>>());
+            let failures: Vec<&(u64, String)> =
+                log.iter().filter(|(_, verdict)| verdict != "match").collect();
+            let of = |place: u64| log[place as usize].1.as_str();
+            assert_eq!(of(PANICS), "crashed: case 3 breaks");
+            assert_eq!(of(EXITS), "crashed: process exited with code 0");
+            assert_eq!(
+                of(WRITES_NONSENSE),
+                "crashed: process wrote into its channel to the program"
+            );
+            // With many workers it may be the first thing that one of them does.
+            if threads == 1 {
+                assert_eq!(
+                    of(EXITS_AFTER_OTHERS),
+                    "crashed: process exited with code 0; it did not happen again when the case was run alone"
+                );
+                assert_eq!(failures.len(), 5, "{failures:?}");
+            }
+        }
     }
 
     #[test]
     fn a_run_ends_at_the_same_failure_whatever_the_threads() {
         for threads in [1, 2, 5] {
             let limits = Limits { threads, max_failures: Some(2), ..LIMITS };
-            let log = run_script(0..200, limits);
+            let (end, Log(log)) = run_script(0..200, limits, false);
             assert_eq!(log.last().map(|(place, _)| *place), Some(5), "{threads} threads");
+            assert_eq!(end, End::MaxFailures);
         }
     }
 
     #[test]
     fn a_model_that_does_not_return_hangs_and_the_others_go_on() {
-        let limits = Limits { threads: 1, stuck_after: Duration::from_millis(300), ..LIMITS };
-        let log = run_script(999_999..1_000_010, limits);
+        let limits = Limits { threads: 1, ..LIMITS };
+        let (end, Log(log)) = run_script(NEVER_RETURNS - 1..NEVER_RETURNS + 10, limits, false);
+        assert_eq!(end, End::Complete);
         assert_eq!(log.len(), 11);
         assert_eq!(log[1].1, "hang: the model did not return");
         assert_eq!(log[10].1, "match");
     }
 
     #[test]
+    fn models_that_do_not_return_end_the_run() {
+        let limits = Limits { max_hangs: 1, ..LIMITS };
+        let (end, Log(log)) = run_script(NEVER_RETURNS..NEVER_RETURNS + 10, limits, false);
+        assert_eq!((end, log.len()), (End::MaxHangs, 1));
+    }
+
+    #[test]
     fn an_interrupted_run_ends() {
-        let session: Arc<dyn Session> = Arc::new(Script);
-        let mut log = Log::default();
-        run(&session, &plan(10..1000), &LIMITS, &AtomicBool::new(true), &mut log).unwrap();
-        assert_eq!(log.0, []);
+        let (end, Log(log)) = run_script(10..1000, LIMITS, true);
+        assert_eq!((end, log.len()), (End::Interrupted, 0));
     }
 
     #[test]
     fn time_ends_a_run_without_end() {
         let limits = Limits { time: Some(Duration::from_millis(50)), ..LIMITS };
-        let log = run_script(10..u64::MAX, limits);
+        let (end, Log(log)) = run_script(20..u64::MAX, limits, false);
+        assert_eq!(end, End::Time);
         assert!(!log.is_empty());
     }
 }

@@ -158,7 +158,7 @@ fn a_model_that_never_returns_after_a_mismatch_does_not_hang_the_run() {
     ]);
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(
-        text(&output).contains("no waves: the model did not return for 2 s"),
+        text(&output).contains("no waves: hang: the model did not return"),
         "{}",
         text(&output)
     );

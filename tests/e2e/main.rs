@@ -12,6 +12,7 @@ mod corpus;
 mod dll_examples;
 mod gate;
 mod given_rtl;
+mod harmful_rtl;
 mod parameters;
 mod regression;
 mod results;

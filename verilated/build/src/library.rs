@@ -4,6 +4,7 @@ use crate::compile;
 use crate::{Design, Error, Kept, Ports, Tracing, Verilated, Verilator, codegen};
 use sha2::{Digest, Sha256};
 use std::fs;
+use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
@@ -34,14 +35,33 @@ pub struct LibraryCache {
 
 /// A shared library that a [`LibraryCache`] made of a design, or found to be made of the same before.
 ///
-/// There is no other way to one: it says that the code in the file is what Verilator and this crate
-/// generated, which is why it may be loaded by safe code.
+/// It says that the code in the file is what Verilator and this crate generated, which is why it may be loaded
+/// by safe code. Another process of the program takes the same one by [`BuiltLibrary::again`].
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BuiltLibrary {
     path: PathBuf,
 }
 
 impl BuiltLibrary {
+    /// A library that another process made, by its file.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such file, or if its name is not one that a [`LibraryCache`] gives.
+    pub fn again(path: PathBuf) -> Result<Self, Error> {
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let hash = name.strip_suffix(".so").and_then(|name| name.rsplit_once('-'));
+        let is_ours = hash.is_some_and(|(_, hash)| {
+            hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit())
+        });
+        if is_ours && path.is_file() {
+            return Ok(Self { path });
+        }
+        Err(Error::io(path)(io::Error::new(
+            io::ErrorKind::NotFound,
+            "is no library of this program",
+        )))
+    }
+
     /// The file.
     pub fn path(&self) -> &Path {
         &self.path
@@ -217,6 +237,9 @@ impl LibraryCache {
         hash
     }
 }
+
+/// Hex digits of the hash in a library's name.
+const HASH_DIGITS: usize = 32;
 
 /// The first half of a SHA-256 in hex: short enough for a file name, long enough never to clash.
 fn hex(hash: Sha256) -> String {

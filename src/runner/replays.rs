@@ -1,0 +1,80 @@
+//! Replays many vectors, each with a worker to itself, and gives the results in order.
+
+use crate::engine::{Action, Replayed, Task};
+use crate::error::Error;
+use crate::harness::Verdict;
+use crate::models::Built;
+use crate::vector::VectorFile;
+use crate::worker::crew::{self, Client, Landing, Launch, Next};
+use crate::worker::wire::{Answer, Work};
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// A vector to be replayed.
+#[derive(Debug, Clone)]
+pub struct Replay<'a> {
+    /// The vector.
+    pub file: &'a VectorFile,
+    /// What it has recorded.
+    pub recorded: Option<&'a Verdict>,
+    /// Name of the profile.
+    pub profile: String,
+    /// The model.
+    pub model: Built,
+}
+
+/// Replays vectors with so many workers; `each` is given the results in order, with their index.
+///
+/// # Errors
+/// What `each` returns; what a worker refuses, as a model that has other ports.
+pub fn replay_all(
+    launch: &impl Launch,
+    workers: usize,
+    replays: &[Replay<'_>],
+    interrupted: &AtomicBool,
+    each: &mut dyn FnMut(usize, Replayed) -> Result<(), Error>,
+) -> Result<(), Error> {
+    let mut client = Replays { replays, next: 0, interrupted, each };
+    crew::run(launch, None, workers.min(replays.len()).max(1), &mut client)
+}
+
+struct Replays<'a, 'b> {
+    replays: &'a [Replay<'a>],
+    next: usize,
+    interrupted: &'a AtomicBool,
+    each: &'b mut dyn FnMut(usize, Replayed) -> Result<(), Error>,
+}
+
+impl Client for Replays<'_, '_> {
+    type Item = usize;
+
+    fn next(&mut self) -> Option<(usize, Work)> {
+        let index = self.next;
+        let Replay { file, profile, model, .. } = self.replays.get(index)?.clone();
+        self.next += 1;
+        let action = Action::Replay(file.clone());
+        let task = Task { block: file.block.clone(), profile, model, action };
+        Some((index, Work::Task(Box::new(task))))
+    }
+
+    fn look(&mut self) -> Next {
+        if self.interrupted.load(Ordering::Relaxed) { Next::Stop } else { Next::Continue }
+    }
+
+    fn landed(&mut self, index: usize, landing: Landing) -> Result<Next, Error> {
+        let recorded = self.replays[index].recorded;
+        let replayed = match landing {
+            Landing::Answer(Answer::Task(json)) => serde_json::from_str(&json)
+                .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?,
+            Landing::Answer(Answer::Panicked(message)) => {
+                Replayed::lost(Verdict::Crashed { cycle: None, message }, recorded)
+            }
+            Landing::Lost(verdict) => Replayed::lost(verdict, recorded),
+            Landing::Answer(answer) => {
+                let message = format!("a worker answers a replay with {answer:?}");
+                return Err(Error::Environment(message));
+            }
+        };
+        (self.each)(index, replayed)?;
+        Ok(Next::Continue)
+    }
+}

@@ -1,0 +1,453 @@
+//! Much work, done by several workers, its results delivered in order.
+//!
+//! A thread for each worker hands it work and listens to it. A worker does what it gets in order and tells
+//! of each piece as soon as it is done, so what was at work when it is lost is known: the first piece of
+//! which nothing was heard. That one is done again, alone, in a fresh process: what happens there is the
+//! verdict, and it does not depend on what ran before. The pieces behind it go to the next worker.
+//!
+//! Memory does not grow with the work: a bounded number of pieces is in flight, and results are given away
+//! as soon as all before them are there.
+
+use super::attend::{Attendant, Event, Link, Loss};
+use super::process::{Process, Program};
+use super::wire::{Answer, Reply, Request, Work};
+use crate::engine::Opening;
+use crate::error::Error;
+use crate::harness::Verdict;
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, Receiver, RecvTimeoutError, Sender};
+use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Pieces in flight or waiting for an earlier one, per worker.
+const AHEAD: usize = 64;
+/// Pieces that a worker has at most.
+const HANDFUL: usize = 16;
+/// How often interruption and time are looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// How long results may gather before they are looked at: to be woken by each of them would cost the cases
+/// as much as their models' creation.
+const NAP: Duration = Duration::from_millis(1);
+
+/// Starts workers.
+pub trait Launch: Sync {
+    /// A connection to one.
+    type Link: Link;
+
+    /// Starts one. It may end with the thread that called this.
+    ///
+    /// # Errors
+    /// If there can be no further one.
+    fn launch(&self) -> Result<Self::Link, Error>;
+
+    /// Time without progress after which one hangs.
+    fn stuck_after(&self) -> Duration;
+}
+
+impl Launch for Program {
+    type Link = Process;
+
+    fn launch(&self) -> Result<Process, Error> {
+        self.start()
+    }
+
+    fn stuck_after(&self) -> Duration {
+        self.limits().stuck_after
+    }
+}
+
+/// What came of a piece of work.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Landing {
+    /// A result; never a refusal, which ends all work.
+    Answer(Answer),
+    /// The worker was lost with it.
+    Lost(Verdict),
+}
+
+/// What is to happen next.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Next {
+    /// More work.
+    Continue,
+    /// No new work; what has begun is finished.
+    Drain,
+    /// Nothing more; workers are ended. What is done already is still delivered.
+    Stop,
+    /// Nothing more at all.
+    Abandon,
+}
+
+/// Who gives work and takes results.
+pub trait Client {
+    /// What work is done for.
+    type Item;
+
+    /// The next piece, if there is one.
+    fn next(&mut self) -> Option<(Self::Item, Work)>;
+
+    /// Asked many times a second.
+    fn look(&mut self) -> Next;
+
+    /// Takes a result; they come in the order of the work.
+    ///
+    /// # Errors
+    /// What ends all work.
+    fn landed(&mut self, item: Self::Item, landing: Landing) -> Result<Next, Error>;
+}
+
+/// A piece of work on its way.
+#[derive(Debug, Clone)]
+struct Piece {
+    place: u64,
+    work: Work,
+    /// How a worker was lost with it before.
+    lost: Option<Loss>,
+}
+
+/// What the threads share.
+struct Shared {
+    queue: Mutex<VecDeque<Piece>>,
+    /// Something was put into the queue, or the work is over.
+    wake: Condvar,
+    over: AtomicBool,
+    workers: usize,
+}
+
+impl Shared {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<Piece>> {
+        self.queue.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
+    fn end(&self) {
+        // Under the lock: nobody may begin to wait between this and the call that wakes them.
+        let queue = self.queue();
+        self.over.store(true, Ordering::Relaxed);
+        drop(queue);
+        self.wake.notify_all();
+    }
+
+    /// Some pieces for a worker that can take `most`; waits for one if it has `nothing` to do.
+    fn take(&self, most: usize, nothing: bool) -> Vec<Piece> {
+        let mut queue = self.queue();
+        while nothing && queue.is_empty() && !self.is_over() {
+            queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
+        }
+        // The last ones are shared out in small parts, so that all workers end at about the same time.
+        let share = queue.len().div_ceil(2 * self.workers);
+        let mut taken = Vec::new();
+        while taken.len() < most.min(share) {
+            match queue.front() {
+                // One with which a worker was lost is done alone.
+                Some(piece) if piece.lost.is_some() && !(nothing && taken.is_empty()) => break,
+                Some(_) => {}
+                None => break,
+            }
+            let alone = queue.front().is_some_and(|piece| piece.lost.is_some());
+            taken.extend(queue.pop_front());
+            if alone {
+                break;
+            }
+        }
+        taken
+    }
+
+    /// Gives back what a worker did not come to.
+    fn give_back(&self, pieces: impl DoubleEndedIterator<Item = Piece>) {
+        let mut queue = self.queue();
+        for piece in pieces.rev() {
+            queue.push_front(piece);
+        }
+        drop(queue);
+        self.wake.notify_all();
+    }
+}
+
+/// Ends the work when the client's side is left, in whatever way.
+struct EndOfWork<'a>(&'a Shared);
+
+impl Drop for EndOfWork<'_> {
+    fn drop(&mut self) {
+        self.0.end();
+    }
+}
+
+type Landed = Result<(u64, Landing), Error>;
+
+/// Does the client's work with so many workers.
+///
+/// # Errors
+/// What the client returns; what a worker refuses; if there can be no workers.
+pub fn run<C: Client>(
+    launch: &impl Launch,
+    opening: Option<&Opening>,
+    workers: usize,
+    client: &mut C,
+) -> Result<(), Error> {
+    let shared = Shared {
+        queue: Mutex::new(VecDeque::new()),
+        wake: Condvar::new(),
+        over: AtomicBool::new(false),
+        workers,
+    };
+    let (sender, landings) = mpsc::channel();
+    thread::scope(|scope| {
+        let _end = EndOfWork(&shared);
+        for index in 0..workers {
+            let (shared, sender) = (&shared, sender.clone());
+            let hand = Hand { launch, opening, shared, sender, worker: None, has: VecDeque::new() };
+            let name = format!("worker-{index}");
+            thread::Builder::new()
+                .name(name)
+                .spawn_scoped(scope, move || hand.work())
+                .map_err(|error| Error::Environment(format!("no threads: {error}")))?;
+        }
+        drop(sender);
+        let (items, landed) = (BTreeMap::new(), BTreeMap::new());
+        Crew { shared: &shared, landings, items, landed }.drive(client, workers)
+    })
+}
+
+/// The side of the client.
+struct Crew<'a, I> {
+    shared: &'a Shared,
+    landings: Receiver<Landed>,
+    /// Handed out, by place.
+    items: BTreeMap<u64, I>,
+    /// Done, but an earlier one is not.
+    landed: BTreeMap<u64, (I, Landing)>,
+}
+
+impl<I> Crew<'_, I> {
+    fn drive<C: Client<Item = I>>(&mut self, client: &mut C, workers: usize) -> Result<(), Error> {
+        let mut next = Next::Continue;
+        let mut place = 0;
+        loop {
+            if next == Next::Continue {
+                next = client.look();
+            } else if client.look() == Next::Stop {
+                next = Next::Stop;
+            }
+            if next == Next::Stop {
+                return self.stop(client);
+            }
+            while next == Next::Continue && self.items.len() + self.landed.len() < workers * AHEAD {
+                let Some((item, work)) = client.next() else { break };
+                self.items.insert(place, item);
+                self.shared.queue().push_back(Piece { place, work, lost: None });
+                self.shared.wake.notify_one();
+                place += 1;
+            }
+            if self.items.is_empty() && self.landed.is_empty() {
+                return Ok(());
+            }
+            match self.landings.recv_timeout(TICK) {
+                Ok(landing) => {
+                    self.land(landing?);
+                    thread::sleep(NAP);
+                    while let Ok(landing) = self.landings.try_recv() {
+                        self.land(landing?);
+                    }
+                }
+                Err(RecvTimeoutError::Timeout) => {}
+                Err(RecvTimeoutError::Disconnected) => {
+                    return Err(Error::Environment("the workers' threads are gone".to_owned()));
+                }
+            }
+            while let Some((item, landing)) = self.next_in_order() {
+                match client.landed(item, landing)? {
+                    Next::Continue => {}
+                    Next::Drain => next = Next::Drain,
+                    Next::Stop => return self.stop(client),
+                    Next::Abandon => return Ok(()),
+                }
+            }
+            if next == Next::Drain {
+                self.withdraw();
+            }
+        }
+    }
+
+    /// Takes back what no worker has.
+    fn withdraw(&mut self) {
+        self.shared.queue().retain(|piece| {
+            // One with which a worker was lost has begun.
+            let stays = piece.lost.is_some();
+            if !stays {
+                self.items.remove(&piece.place);
+            }
+            stays
+        });
+    }
+
+    /// Delivers what is there, and no more.
+    fn stop<C: Client<Item = I>>(&mut self, client: &mut C) -> Result<(), Error> {
+        self.shared.end();
+        while let Ok(landing) = self.landings.try_recv() {
+            self.land(landing?);
+        }
+        while let Some((_, (item, landing))) = self.landed.pop_first() {
+            if client.landed(item, landing)? == Next::Abandon {
+                return Ok(());
+            }
+        }
+        Ok(())
+    }
+
+    fn land(&mut self, (place, landing): (u64, Landing)) {
+        if let Some(item) = self.items.remove(&place) {
+            self.landed.insert(place, (item, landing));
+        }
+    }
+
+    /// The next result in order, if it is there.
+    fn next_in_order(&mut self) -> Option<(I, Landing)> {
+        let (first, _) = self.landed.first_key_value()?;
+        if self.items.first_key_value().is_some_and(|(flying, _)| flying < first) {
+            return None;
+        }
+        self.landed.pop_first().map(|(_, landing)| landing)
+    }
+}
+
+/// One worker's thread.
+struct Hand<'a, L: Launch> {
+    launch: &'a L,
+    opening: Option<&'a Opening>,
+    shared: &'a Shared,
+    sender: Sender<Landed>,
+    worker: Option<Attendant<L::Link>>,
+    /// What the worker has to do, in order.
+    has: VecDeque<Piece>,
+}
+
+impl<L: Launch> Hand<'_, L> {
+    fn work(mut self) {
+        if let Err(error) = self.try_work() {
+            let _ = self.sender.send(Err(error));
+            // The client ends the work.
+        }
+        if let Some(worker) = &mut self.worker {
+            worker.kill();
+        }
+    }
+
+    fn try_work(&mut self) -> Result<(), Error> {
+        // A moving average of what one piece takes.
+        let mut each = Duration::ZERO;
+        let mut last = Instant::now();
+        loop {
+            self.hand_out()?;
+            if self.shared.is_over() {
+                return Ok(());
+            }
+            let Some(worker) = &mut self.worker else { continue };
+            let had = self.has.len();
+            match worker.wait(TICK) {
+                Event::Replies(replies) => {
+                    for reply in replies {
+                        self.take(reply)?;
+                    }
+                }
+                Event::Lost(loss) => self.lost(loss),
+            }
+            let done = u32::try_from(had.saturating_sub(self.has.len())).unwrap_or(u32::MAX);
+            if done > 0 {
+                each = (each * 3 + last.elapsed() / done) / 4;
+                last = Instant::now();
+                // Not so long that the worker runs dry.
+                let dry = each * u32::try_from(self.has.len()).unwrap_or(0) / 4;
+                thread::sleep(NAP.min(dry));
+            }
+        }
+    }
+
+    /// Gives the worker more to do; starts one if there is none.
+    fn hand_out(&mut self) -> Result<(), Error> {
+        let is_alone = self.has.front().is_some_and(|piece| piece.lost.is_some());
+        if is_alone || self.has.len() > HANDFUL / 2 {
+            return Ok(());
+        }
+        let nothing = self.has.is_empty();
+        let pieces = self.shared.take(HANDFUL - self.has.len(), nothing);
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        // What is done again is done by a worker that has done nothing else.
+        if pieces.iter().any(|piece| piece.lost.is_some())
+            && let Some(mut used) = self.worker.take()
+        {
+            used.kill();
+        }
+        if self.worker.is_none() {
+            let mut worker = Attendant::new(self.launch.launch()?, self.launch.stuck_after());
+            if let Some(opening) = self.opening {
+                worker.send(&Request::Open(opening.clone()))?;
+            }
+            self.worker = Some(worker);
+        }
+        if let Some(worker) = &mut self.worker {
+            if nothing {
+                worker.begin();
+            }
+            for piece in pieces {
+                worker.send(&Request::Work { place: piece.place, work: piece.work.clone() })?;
+                self.has.push_back(piece);
+            }
+        }
+        Ok(())
+    }
+
+    fn take(&mut self, reply: Reply) -> Result<(), Error> {
+        match reply {
+            Reply::NotReady(refusal) | Reply::Done { answer: Answer::Refused(refusal), .. } => {
+                Err(refusal.into())
+            }
+            Reply::Done { place, answer } => {
+                let Some(piece) = self.has.pop_front() else { return Ok(()) };
+                debug_assert_eq!(piece.place, place, "workers keep the order");
+                self.land(piece, Landing::Answer(answer));
+                Ok(())
+            }
+            Reply::Ready | Reply::Alive(_) | Reply::Shrinking { .. } | Reply::Best(_) => Ok(()),
+        }
+    }
+
+    /// The worker is gone, and with it the piece at its work.
+    fn lost(&mut self, loss: Loss) {
+        let was_ready = self.worker.take().is_some_and(|worker| worker.is_ready());
+        let Some(mut piece) = self.has.pop_front() else { return };
+        self.shared.give_back(self.has.drain(..));
+        match (loss, &piece.lost) {
+            // Before any work: that it is this piece tells nothing.
+            (Loss::Died(how), _) if self.opening.is_some() && !was_ready => {
+                let message = format!("loading the model, {how}");
+                let verdict = Verdict::Crashed { cycle: None, message };
+                self.land(piece, Landing::Lost(verdict));
+            }
+            (Loss::Died(how), None) => {
+                piece.lost = Some(Loss::Died(how));
+                self.shared.give_back(std::iter::once(piece));
+            }
+            (loss, _) => self.land(piece, Landing::Lost(loss.into())),
+        }
+    }
+
+    fn land(&self, piece: Piece, landing: Landing) {
+        let landing = match (piece.lost, landing) {
+            (Some(Loss::Died(how)), Landing::Answer(_)) => Landing::Lost(Verdict::Crashed {
+                cycle: None,
+                message: format!("{how}; it did not happen again when the case was run alone"),
+            }),
+            (_, landing) => landing,
+        };
+        // Nobody listens any more once the work is over.
+        let _ = self.sender.send(Ok((piece.place, landing)));
+    }
+}

@@ -1,0 +1,233 @@
+//! One piece of work, done by a worker of its own.
+
+use super::attend::{Attendant, Event, Link, Loss};
+use super::process::Program;
+use super::wire::{Answer, Reply, Request, Work};
+use crate::engine::{Action, AnyBlock, Replayed, ShrinkProgress, ShrunkVector, Task, Waves};
+use crate::error::Error;
+use crate::harness::{Profile, Verdict};
+use crate::models::{Built, Rtl, View};
+use crate::vector::VectorFile;
+use serde::de::DeserializeOwned;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+use verilated_build::Tracing;
+
+/// How often interruption is looked at.
+const TICK: Duration = Duration::from_millis(20);
+/// How long work may go on after it was cancelled, to end in good order.
+const GRACE: Duration = Duration::from_millis(500);
+
+/// How work ended.
+#[derive(Debug, Clone)]
+pub enum Finish<T> {
+    /// With a result.
+    Done(T),
+    /// The model took its process with it, or did not return: the verdict on it.
+    Lost(Verdict),
+    /// The user did not want to wait.
+    Interrupted,
+}
+
+impl<T> Finish<T> {
+    /// The result.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] with the verdict; [`Error::Interrupted`].
+    pub fn done(self) -> Result<T, Error> {
+        match self {
+            Self::Done(result) => Ok(result),
+            Self::Lost(verdict) => Err(Error::Lost(verdict.to_string())),
+            Self::Interrupted => Err(Error::Interrupted),
+        }
+    }
+}
+
+/// Has single pieces of work done.
+#[derive(Debug, Clone)]
+pub struct Desk {
+    program: Program,
+    interrupted: Arc<AtomicBool>,
+}
+
+/// A vector, the profile it runs under, and the RTL.
+#[derive(Clone, Copy)]
+pub struct Subject<'a> {
+    /// The block.
+    pub block: &'static dyn AnyBlock,
+    /// The vector.
+    pub vector: &'a VectorFile,
+    /// The profile.
+    pub profile: &'a Profile,
+    /// The RTL.
+    pub rtl: &'a Rtl,
+}
+
+impl Subject<'_> {
+    fn task(&self, model: Built, action: Action) -> Task {
+        let (block, profile) = (self.block.name().to_owned(), self.profile.name.to_string());
+        Task { block, profile, model, action }
+    }
+
+    fn build(&self, view: View) -> Result<Built, Error> {
+        self.block.build(self.profile, self.rtl, view)
+    }
+}
+
+impl Desk {
+    /// A desk whose work ends soon after `interrupted` is set.
+    pub fn new(program: Program, interrupted: Arc<AtomicBool>) -> Self {
+        Self { program, interrupted }
+    }
+
+    /// Runs a vector.
+    ///
+    /// # Errors
+    /// If the model cannot be built.
+    pub fn replay(&self, subject: &Subject<'_>) -> Result<Finish<Replayed>, Error> {
+        let model = subject.build(View::Bare)?;
+        self.have(subject.task(model, Action::Replay(subject.vector.clone())))
+    }
+
+    /// Writes the waves of a vector.
+    ///
+    /// # Errors
+    /// If the model cannot be built, or the file not be written.
+    pub fn trace(&self, subject: &Subject<'_>, waves: Waves) -> Result<Finish<()>, Error> {
+        let view = View::Observed(Waves::format(&waves.path)?);
+        self.observed(subject, view, |observed| {
+            Action::Trace(subject.vector.clone(), observed, waves)
+        })
+    }
+
+    /// Takes the failure of a vector apart.
+    ///
+    /// # Errors
+    /// If the model cannot be built.
+    pub fn explain(
+        &self,
+        subject: &Subject<'_>,
+    ) -> Result<Finish<crate::engine::Explanation>, Error> {
+        self.observed(subject, View::Observed(Tracing::Off), |observed| {
+            Action::Explain(subject.vector.clone(), observed)
+        })
+    }
+
+    /// Makes a vector smaller. If the work is cut short, the smallest vector until then is the result.
+    ///
+    /// # Errors
+    /// If the model cannot be built, or the vector does not fail.
+    pub fn shrink(
+        &self,
+        subject: &Subject<'_>,
+        budget: u64,
+        progress: &mut dyn ShrinkProgress,
+    ) -> Result<Finish<ShrunkVector>, Error> {
+        let model = subject.build(View::Bare)?;
+        let task = subject.task(model, Action::Shrink(subject.vector.clone(), budget));
+        let mut best = None;
+        let finish = self.task(task, &mut |reply| match reply {
+            Reply::Shrinking { tried, kept } => progress.candidate(tried, kept),
+            Reply::Best(vector) => best = Some(*vector),
+            _ => {}
+        })?;
+        Ok(match (finish, best) {
+            (Finish::Lost(_) | Finish::Interrupted, Some(best)) => Finish::Done(best),
+            (finish, _) => finish,
+        })
+    }
+
+    /// Has a task done that tells nothing on the way.
+    ///
+    /// # Errors
+    /// What the task returns.
+    pub fn have<T: DeserializeOwned>(&self, task: Task) -> Result<Finish<T>, Error> {
+        self.task(task, &mut |_| {})
+    }
+
+    /// First the bare model, so that wrong ports are reported as what they are.
+    fn observed<T: DeserializeOwned>(
+        &self,
+        subject: &Subject<'_>,
+        view: View,
+        action: impl FnOnce(Built) -> Action,
+    ) -> Result<Finish<T>, Error> {
+        let model = subject.build(View::Bare)?;
+        match self.have(subject.task(model.clone(), Action::Load))? {
+            Finish::Done(()) => {}
+            Finish::Lost(verdict) => return Ok(Finish::Lost(verdict)),
+            Finish::Interrupted => return Ok(Finish::Interrupted),
+        }
+        let observed = subject.build(view)?;
+        self.have(subject.task(model, action(observed)))
+    }
+
+    fn task<T: DeserializeOwned>(
+        &self,
+        task: Task,
+        told: &mut dyn FnMut(Reply),
+    ) -> Result<Finish<T>, Error> {
+        if self.interrupted.load(Ordering::Relaxed) {
+            return Ok(Finish::Interrupted);
+        }
+        let process = self.program.start()?;
+        let stuck_after = self.program.limits().stuck_after;
+        let mut attendant = Attendant::new(process, stuck_after);
+        let answer = attend(&mut attendant, task, &self.interrupted, told)?;
+        attendant.kill();
+        Ok(match answer {
+            Finish::Done(json) => Finish::Done(
+                serde_json::from_str(&json)
+                    .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?,
+            ),
+            Finish::Lost(verdict) => Finish::Lost(verdict),
+            Finish::Interrupted => Finish::Interrupted,
+        })
+    }
+}
+
+/// Has a task done by a worker; gives its JSON.
+fn attend(
+    worker: &mut Attendant<impl Link>,
+    task: Task,
+    interrupted: &AtomicBool,
+    told: &mut dyn FnMut(Reply),
+) -> Result<Finish<String>, Error> {
+    worker.send(&Request::Work { place: 0, work: Work::Task(Box::new(task)) })?;
+    worker.begin();
+    let mut cancelled: Option<Instant> = None;
+    loop {
+        if cancelled.is_none() && interrupted.load(Ordering::Relaxed) {
+            worker.send(&Request::Cancel)?;
+            cancelled = Some(Instant::now());
+        }
+        if cancelled.is_some_and(|since| since.elapsed() > GRACE) {
+            return Ok(Finish::Interrupted);
+        }
+        let replies = match worker.wait(TICK) {
+            Event::Replies(replies) => replies,
+            Event::Lost(_) if cancelled.is_some() => return Ok(Finish::Interrupted),
+            Event::Lost(loss) => return Ok(Finish::Lost(loss.into())),
+        };
+        for reply in replies {
+            match reply {
+                Reply::Done { answer: Answer::Task(json), .. } => return Ok(Finish::Done(json)),
+                Reply::Done { answer: Answer::Panicked(message), .. } => {
+                    return Ok(Finish::Lost(Verdict::Crashed { cycle: None, message }));
+                }
+                Reply::Done { answer: Answer::Refused(refusal), .. } => return Err(refusal.into()),
+                other => told(other),
+            }
+        }
+    }
+}
+
+impl From<Loss> for Verdict {
+    fn from(loss: Loss) -> Self {
+        match loss {
+            Loss::Died(message) => Self::Crashed { cycle: None, message },
+            Loss::Hung => Self::Hang { cycle: None, state: "unknown".to_owned() },
+        }
+    }
+}

@@ -1,0 +1,273 @@
+//! What a worker and the process that started it tell each other.
+//!
+//! A message is a frame: its length in 4 bytes, the least significant first, and that many bytes of
+//! postcard. What does not read as a message is the end of the worker that wrote it.
+
+use crate::engine::{Opening, ShrunkVector, Task};
+use crate::error::Error;
+use crate::harness::{Case, Outcome};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// The longest message; bytes. A vector has at most a quarter of that.
+const LONGEST: usize = 1 << 30;
+/// Bytes of a message's length.
+const HEAD: usize = 4;
+
+/// To a worker.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Request {
+    /// What the cases that follow have in common.
+    Open(Opening),
+    /// Work; it is done in the order of the requests.
+    Work {
+        /// Comes back with the answer.
+        place: u64,
+        /// What is to be done.
+        work: Work,
+    },
+    /// The present work is to end with what it has.
+    Cancel,
+}
+
+/// Work for a worker.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Work {
+    /// A case of what was opened.
+    Case(Case),
+    /// Work that brings all it needs.
+    Task(Box<Task>),
+}
+
+/// From a worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Reply {
+    /// What was opened is loaded.
+    Ready,
+    /// What was to be opened cannot be.
+    NotReady(Refusal),
+    /// Work is done.
+    Done {
+        /// The request's.
+        place: u64,
+        /// What came of it.
+        answer: Answer,
+    },
+    /// Several times a second: cases begun and cycles run, while a model is at work.
+    Alive(Option<(u64, u64)>),
+    /// How far a shrink is.
+    Shrinking {
+        /// Candidates tried.
+        tried: u64,
+        /// Candidates kept.
+        kept: u64,
+    },
+    /// The smallest vector so far.
+    Best(Box<ShrunkVector>),
+}
+
+/// What came of work.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Answer {
+    /// What the case did.
+    Case(Outcome),
+    /// What the task gives, as JSON.
+    Task(String),
+    /// Our own code, or the block's, broke off; what it said.
+    Panicked(String),
+    /// It could not be done.
+    Refused(Refusal),
+}
+
+/// What is wrong that is no verdict on an RTL.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Refusal {
+    /// The exit code that it deserves.
+    pub exit_code: u8,
+    /// What it is.
+    pub message: String,
+}
+
+impl Refusal {
+    /// An error, as a worker tells it.
+    pub fn of(error: &Error) -> Self {
+        Self { exit_code: error.code(), message: error.to_string() }
+    }
+}
+
+impl From<Refusal> for Error {
+    fn from(Refusal { exit_code, message }: Refusal) -> Self {
+        Self::Worker { exit_code, message }
+    }
+}
+
+/// The frame of a message; `None` if it is too long for one.
+pub fn frame(message: &impl Serialize) -> Option<Vec<u8>> {
+    let mut bytes = postcard::to_extend(message, vec![0; HEAD]).ok()?;
+    let length = bytes.len() - HEAD;
+    if length > LONGEST {
+        return None;
+    }
+    bytes[..HEAD].copy_from_slice(&u32::try_from(length).ok()?.to_le_bytes());
+    Some(bytes)
+}
+
+/// What was read is no message.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Malformed;
+
+/// Takes frames out of a stream of bytes.
+#[derive(Debug, Default)]
+pub struct Frames {
+    /// What was read; the part before `start` was taken already.
+    bytes: Vec<u8>,
+    start: usize,
+}
+
+impl Frames {
+    /// Where bytes that were read are appended.
+    pub fn buffer(&mut self) -> &mut Vec<u8> {
+        self.bytes.drain(..std::mem::take(&mut self.start));
+        &mut self.bytes
+    }
+
+    /// The next message, once it is whole.
+    ///
+    /// # Errors
+    /// [`Malformed`]; nothing that follows means anything.
+    pub fn message<M: DeserializeOwned>(&mut self) -> Result<Option<M>, Malformed> {
+        let rest = &self.bytes[self.start..];
+        let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Ok(None) };
+        let length = u32::from_le_bytes(*head) as usize;
+        if length > LONGEST {
+            return Err(Malformed);
+        }
+        let Some(body) = rest.get(..length) else { return Ok(None) };
+        let (message, left) = postcard::take_from_bytes(body).map_err(|_| Malformed)?;
+        if !left.is_empty() {
+            return Err(Malformed);
+        }
+        self.start += HEAD + length;
+        Ok(Some(message))
+    }
+}
+
+/// JSON inside postcard, for what says by itself how it is to be read.
+pub mod as_json {
+    use serde::de::{DeserializeOwned, Error as _};
+    use serde::ser::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// Writes the value's JSON.
+    ///
+    /// # Errors
+    /// If it has none.
+    pub fn serialize<T: Serialize, S: Serializer>(value: &T, to: S) -> Result<S::Ok, S::Error> {
+        let text = serde_json::to_string(value).map_err(S::Error::custom)?;
+        to.serialize_str(&text)
+    }
+
+    /// Reads the value's JSON.
+    ///
+    /// # Errors
+    /// If it is none.
+    pub fn deserialize<'de, T: DeserializeOwned, D: Deserializer<'de>>(
+        from: D,
+    ) -> Result<T, D::Error> {
+        serde_json::from_str(&String::deserialize(from)?).map_err(D::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Mismatch, Verdict, Violation};
+    use proptest::prelude::*;
+
+    fn done(place: u64, verdict: Verdict) -> Reply {
+        let (hits, counters) = (vec![1, 0, 1 << 40], vec![7]);
+        let outcome = Outcome { verdict, cycles: 300, packets: 4, hits, counters };
+        Reply::Done { place, answer: Answer::Case(outcome) }
+    }
+
+    fn read_all(frames: &mut Frames) -> Vec<Reply> {
+        std::iter::from_fn(|| frames.message().expect("frames")).collect()
+    }
+
+    #[test]
+    fn every_verdict_arrives_as_it_was_sent() {
+        let violation = Violation { check: "order".to_owned(), message: "late".to_owned() };
+        let verdicts = [
+            Verdict::Match,
+            Verdict::Mismatch(Mismatch {
+                cycle: 3,
+                port: "p".to_owned(),
+                expected: "1'h0".to_owned(),
+                actual: "1'h1".to_owned(),
+                state: "s".to_owned(),
+                rule: String::new(),
+                differs: vec!["p".to_owned()],
+            }),
+            Verdict::Hang { cycle: None, state: "unknown".to_owned() },
+            Verdict::CheckFailed { cycle: 9, violation },
+            Verdict::Crashed { cycle: Some(1), message: "a \"b\"\n".to_owned() },
+            Verdict::Cancelled,
+        ];
+        let mut frames = Frames::default();
+        for (place, verdict) in verdicts.iter().enumerate() {
+            let reply = done(place as u64, verdict.clone());
+            frames.buffer().extend(frame(&reply).unwrap());
+        }
+        let replies = read_all(&mut frames);
+        let expected: Vec<Reply> = verdicts
+            .into_iter()
+            .enumerate()
+            .map(|(place, verdict)| done(place as u64, verdict))
+            .collect();
+        assert_eq!(replies, expected);
+    }
+
+    #[test]
+    fn a_frame_may_arrive_in_pieces() {
+        let sent =
+            [Reply::Ready, Reply::Alive(Some((1, 2048))), Reply::Shrinking { tried: 300, kept: 2 }];
+        let bytes: Vec<u8> = sent.iter().flat_map(|reply| frame(reply).unwrap()).collect();
+        let mut frames = Frames::default();
+        let mut received = Vec::new();
+        for byte in bytes {
+            frames.buffer().push(byte);
+            received.extend(read_all(&mut frames));
+        }
+        assert_eq!(received, sent);
+    }
+
+    #[test]
+    fn a_truncated_frame_is_no_message() {
+        let bytes = frame(&done(1, Verdict::Match)).unwrap();
+        let mut frames = Frames::default();
+        frames.buffer().extend(&bytes[..bytes.len() - 1]);
+        assert_eq!(frames.message::<Reply>(), Ok(None));
+    }
+
+    #[test]
+    fn what_is_no_message_is_noticed() {
+        // An unknown kind, a length beyond the longest, and a message with something behind it.
+        let unknown = [1, 0, 0, 0, 99];
+        let long = u32::MAX.to_le_bytes();
+        let ready_and_more = [2, 0, 0, 0, 0, 0];
+        for bytes in [&unknown[..], &long, &ready_and_more] {
+            let mut frames = Frames::default();
+            frames.buffer().extend(bytes);
+            assert_eq!(frames.message::<Reply>(), Err(Malformed), "{bytes:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_the_reader_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+            let mut frames = Frames::default();
+            frames.buffer().extend(bytes);
+            while let Ok(Some(_)) = frames.message::<Reply>() {}
+        }
+    }
+}
