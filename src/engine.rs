@@ -40,6 +40,9 @@ pub trait AnyBlock: Sync {
     /// What the block does, in one line.
     fn title(&self) -> &'static str;
 
+    /// Cases of each profile and scenario in a run that does not say how many.
+    fn cases(&self) -> u64;
+
     /// The sets of parameters that are regressed by default.
     fn profiles(&self) -> &'static [Profile];
 
@@ -181,6 +184,10 @@ impl<B: Block> AnyBlock for Engine<B> {
 
     fn title(&self) -> &'static str {
         B::TITLE
+    }
+
+    fn cases(&self) -> u64 {
+        B::CASES
     }
 
     fn profiles(&self) -> &'static [Profile] {

@@ -33,6 +33,8 @@ pub struct Arguments {
 struct BlockEntry {
     name: &'static str,
     title: &'static str,
+    /// Of each profile and scenario in a run that does not say how many.
+    cases: u64,
     profiles: Vec<ProfileEntry>,
     parameters: Vec<ParameterEntry>,
     scenarios: Vec<Named>,
@@ -68,6 +70,7 @@ impl BlockEntry {
         Self {
             name: block.name(),
             title: block.title(),
+            cases: block.cases(),
             profiles: block
                 .profiles()
                 .iter()
@@ -113,6 +116,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let mut text = String::new();
             for (entry, block) in entries.iter().zip(blocks::ALL) {
                 let _ = writeln!(text, "{}: {}", entry.name, entry.title);
+                let cases = entry.cases;
+                let _ = writeln!(text, "  cases: {cases} of each profile and scenario");
                 let _ = writeln!(text, "  profiles:");
                 for ProfileEntry { name, fixes, parameters } in &entry.profiles {
                     let values = parameters.iter().map(|(name, value)| format!(" {name}={value}"));

@@ -27,7 +27,6 @@ use std::time::{Duration, Instant};
 
 /// Packets of a case at most: its vector must not be larger than vectors may be.
 const MOST_PACKETS: i64 = 20_000;
-const CASES: u64 = 400;
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -37,7 +36,7 @@ pub struct Arguments {
     /// Seed of the run: a number, or `random`.
     #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
     seed: Seed,
-    /// Cases of each profile and scenario [default: 400, or no end with --time].
+    /// Cases of each profile and scenario [default: the block's, see `cosim list`; no end with --time].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(0..MOST_CASES))]
     cases: Option<u64>,
@@ -177,7 +176,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         (Some(case), ..) => case.index..case.index + 1,
         (None, Some(cases), _) => 0..cases,
         (None, None, Some(_)) => 0..u64::MAX,
-        (None, None, None) => 0..CASES,
+        (None, None, None) => 0..block.cases(),
     };
     let threads = match arguments.threads {
         Some(threads) => usize::from(threads),

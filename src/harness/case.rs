@@ -302,12 +302,7 @@ fn lock_step<B: Block, D: Dut<B>>(
     dut: &mut D,
     watch: &Watch,
 ) -> (Verdict, u64, Vec<u64>) {
-    const {
-        assert!(
-            B::RULES.len() <= RuleSet::CAPACITY,
-            "a block has at most 128 rules: join some, or widen RuleSet in src/harness/contract.rs"
-        );
-    }
+    const { RuleSet::can_hold(B::RULES.len()) };
     let mut golden = B::Golden::new(parameters);
     let mut hits = vec![0; B::RULES.len()];
     let mut cycle = 0;

@@ -9,6 +9,7 @@
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
 
+use super::checked::{Checked, checked};
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::stimulus::Stimulus;
@@ -56,7 +57,9 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The judge at transaction level.
     type Scoreboard<'a>: Scoreboard<'a, Self>;
     /// What a scenario weighs.
-    type Weights: Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
+    type Weights: Checked + Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
+    /// Cases of each profile and scenario in a run that does not say how many.
+    const CASES: u64 = 400;
 
     /// The inputs of a cycle in reset; every case begins with one.
     fn reset_inputs() -> Self::Inputs;
@@ -165,6 +168,27 @@ impl RuleSet {
     pub const EMPTY: Self = Self(0);
     /// How many rules a block can have.
     pub const CAPACITY: usize = 128;
+
+    /// Does not compile in a constant if a set cannot hold so many rules. The harness asks it of every block:
+    ///
+    /// ```
+    /// const _: () = cosim::harness::RuleSet::can_hold(128);
+    /// ```
+    ///
+    /// One more is an error of the compiler:
+    ///
+    /// ```compile_fail
+    /// const _: () = cosim::harness::RuleSet::can_hold(129);
+    /// ```
+    ///
+    /// # Panics
+    /// If there are too many.
+    pub const fn can_hold(rules: usize) {
+        assert!(
+            rules <= Self::CAPACITY,
+            "a block has at most 128 rules: join some, or widen RuleSet in src/harness/contract.rs"
+        );
+    }
 
     /// The set of one rule.
     #[inline]
@@ -276,12 +300,13 @@ impl Violation {
 
 /// A named set of weights.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, bound(deserialize = "W: serde::Deserialize<'de> + Checked"))]
 pub struct Scenario<W> {
     /// The name on the command line.
     pub name: String,
     /// What it is for, in one line.
     pub about: String,
     /// What is drawn how often.
+    #[serde(deserialize_with = "checked")]
     pub weights: W,
 }

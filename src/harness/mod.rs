@@ -1,6 +1,7 @@
 //! The harness: the contract that blocks implement and the loop that runs them.
 
 mod case;
+mod checked;
 mod contract;
 mod draw;
 mod drawn;
@@ -15,6 +16,7 @@ mod stimulus;
 mod verdict;
 
 pub use case::{Dut, Echo, Moment, Outcome, Watch, run};
+pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
     Block, CaseRng, Environment, Golden, LinkedRtl, Objection, Rule, RuleSet, Scenario, Scoreboard,
     Violation,

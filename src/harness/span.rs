@@ -3,21 +3,22 @@
 use crate::value::Uint;
 use serde::{Deserialize, Serialize};
 
-/// A range of numbers of `WIDTH` bits, both ends included; `[min, max]` in JSON.
+/// A range of numbers of `WIDTH` bits, both ends included and none below `LEAST`; `[min, max]` in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "[Uint<WIDTH>; 2]", into = "[Uint<WIDTH>; 2]")]
-pub struct Span<const WIDTH: u32> {
+pub struct Span<const WIDTH: u32, const LEAST: u64 = 0> {
     min: Uint<WIDTH>,
     max: Uint<WIDTH>,
 }
 
-impl<const WIDTH: u32> Span<WIDTH> {
+impl<const WIDTH: u32, const LEAST: u64> Span<WIDTH, LEAST> {
     /// The range from `min` to `max`.
     ///
     /// # Panics
-    /// If `min` is above `max`.
+    /// If `min` is above `max`, or below the least.
     pub const fn new(min: u64, max: u64) -> Self {
         assert!(min <= max, "a range begins before it ends");
+        assert!(LEAST <= min, "a range begins at its least number or above");
         Self { min: Uint::new(min), max: Uint::new(max) }
     }
 
@@ -28,20 +29,23 @@ impl<const WIDTH: u32> Span<WIDTH> {
     }
 }
 
-impl<const WIDTH: u32> TryFrom<[Uint<WIDTH>; 2]> for Span<WIDTH> {
+impl<const WIDTH: u32, const LEAST: u64> TryFrom<[Uint<WIDTH>; 2]> for Span<WIDTH, LEAST> {
     type Error = String;
 
     fn try_from([min, max]: [Uint<WIDTH>; 2]) -> Result<Self, String> {
-        if min <= max {
-            Ok(Self { min, max })
+        let range = format!("the range [{}, {}]", min.get(), max.get());
+        if min > max {
+            Err(format!("{range} ends before it begins"))
+        } else if min.get() < LEAST {
+            Err(format!("{range} begins below {LEAST}, which is the least"))
         } else {
-            Err(format!("the range [{}, {}] ends before it begins", min.get(), max.get()))
+            Ok(Self { min, max })
         }
     }
 }
 
-impl<const WIDTH: u32> From<Span<WIDTH>> for [Uint<WIDTH>; 2] {
-    fn from(span: Span<WIDTH>) -> Self {
+impl<const WIDTH: u32, const LEAST: u64> From<Span<WIDTH, LEAST>> for [Uint<WIDTH>; 2] {
+    fn from(span: Span<WIDTH, LEAST>) -> Self {
         [span.min, span.max]
     }
 }

@@ -148,7 +148,10 @@ mod tests {
     fn what_is_no_stimulus_is_refused() {
         for (text, said) in [
             ("{}", "missing field `traffic` or `cycles`"),
-            (r#"{"cycles":[],"traffic":{"noise":1,"packets":[]}}"#, "expected one of them"),
+            (
+                r#"{"cycles":[],"traffic":{"noise":"0x1","tables":{},"packets":[]}}"#,
+                "expected one of them",
+            ),
             (r#"{"cycles":[],"pins":[]}"#, "unknown field `pins`"),
             (r#"{"cycles":[],"before_reset":"twos"}"#, "unknown variant `twos`"),
             (r#"{"cycles":[],"before_reset":{"random":4294967296}}"#, "invalid value"),

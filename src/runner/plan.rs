@@ -26,7 +26,8 @@ impl Shard {
 
     /// The first place of this part from `start` on.
     fn first_from(self, start: u64) -> u64 {
-        let ahead = (self.index - 1 + self.count - start % self.count) % self.count;
+        let (wanted, here) = (self.index - 1, start % self.count);
+        let ahead = if wanted >= here { wanted - here } else { self.count - here + wanted };
         start.saturating_add(ahead)
     }
 
@@ -167,9 +168,30 @@ mod tests {
         assert_eq!(seed(&fewer, name), seed(&plan(Shard::WHOLE), name));
     }
 
+    /// The largest numbers that are read: `index - 1 + count` was beyond 64 bits.
+    #[test]
+    fn no_shard_and_no_number_of_cases_wraps() {
+        let most = u64::MAX;
+        for (shard, indices, first, len) in [
+            (format!("1/{most}"), 0..5, Some(0), 1),
+            (format!("{most}/{most}"), 0..5, None, 0),
+            // The last shard but one of an endless run has one place, the last shard none before the end.
+            (format!("{}/{most}", most - 1), 0..most, Some(most - 2), 1),
+            (format!("{most}/{most}"), 0..most, Some(most - 1), 1),
+            (format!("{most}/{most}"), 7..most, Some(most - 1), 1),
+            ("1/1".to_owned(), most - 1..most, None, 0),
+        ] {
+            let plan = Plan { indices, ..plan(shard.parse().unwrap()) };
+            assert_eq!(plan.len(), len, "{shard}");
+            let mut places = plan.iter().map(|case| case.place);
+            assert_eq!(places.next(), first, "{shard}");
+            assert_eq!(places.next(), None, "{shard}");
+        }
+    }
+
     #[test]
     fn a_shard_is_i_of_n() {
-        for bad in ["0/4", "5/4", "1", "a/b", "1/0", "-1/2"] {
+        for bad in ["0/4", "5/4", "1", "a/b", "1/0", "-1/2", "1/18446744073709551616"] {
             assert!(bad.parse::<Shard>().is_err(), "{bad}");
         }
     }

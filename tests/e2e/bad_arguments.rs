@@ -6,7 +6,7 @@ use tempfile::TempDir;
 
 #[test]
 fn bad_arguments_exit_2_and_say_what_was_expected() {
-    let cases: [(&[&str], &str); 26] = [
+    let cases: [(&[&str], &str); 30] = [
         (&[], "Usage"),
         (&["jump"], "jump"),
         (&["run", "--block", "thread9"], "expected thread2"),
@@ -20,6 +20,10 @@ fn bad_arguments_exit_2_and_say_what_was_expected() {
         (&["run", "--threads", "0"], "--threads"),
         (&["run", "--shard", "3/2"], "I/N"),
         (&["run", "--time", "soon"], "--time"),
+        (&["run", "--time", "99999999999999999999s"], "--time"),
+        (&["run", "--shard", "1/18446744073709551616"], "I/N"),
+        (&["run", "--cases", "281474976710656"], "--cases"),
+        (&["run", "--packets", "20001"], "1..=20000"),
         (&["run", "--case", "thread2/spec/17"], "BLOCK/PROFILE/SCENARIO/INDEX"),
         (&["run", "--case", "thread2/spec/storm/17"], "expected smoke"),
         (&["run", "--cases", "-1"], "'--cases <N>'"),
@@ -69,6 +73,14 @@ fn a_bad_scenario_file_is_named_with_line_and_column() {
         (
             "{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"units\": [3, 1] } }",
             "ends before it begins",
+        ),
+        (
+            "{ \"name\": \"x\", \"about\": \"\",\n\"weights\": { \"empty\": 80, \"jumbo\": 40 } }",
+            "s.json:2:40: empty and jumbo exclude each other and are 120 percent",
+        ),
+        (
+            "{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"qps\": [0, 0] } }",
+            "begins below 1",
         ),
         ("{ \"about\": \"\", \"weights\": {} }", "missing field `name`"),
         ("{ \"name\": \"a/b\", \"about\": \"\", \"weights\": {} }", "letters, digits"),

@@ -12,6 +12,9 @@ fn find(block: &str, patch: &Path, most_packets: Option<u64>) -> Result<(), Stri
     let rtl = copy.path().join("rtl");
     let rtl = rtl.to_str().unwrap();
     let folder = TempDir::new().unwrap();
+    // A bug that the first profile shows is one that the default run finds, whose cases have the same seeds:
+    // the models of the other profiles need not be compiled.
+    let mut fixes = "spec";
     for seed in ["11", "22", "33"] {
         let out = folder.path().join(seed);
         // Waves and shrinking are shown on the first seed; one thread, since bugs run in parallel.
@@ -21,7 +24,12 @@ fn find(block: &str, patch: &Path, most_packets: Option<u64>) -> Result<(), Stri
         if seed != "11" {
             arguments.push("--no-shrink");
         }
-        let output = run(&arguments);
+        let run_with = |fixes| run([&arguments[..], &["--force", "--fixes", fixes]].concat());
+        let mut output = run_with(fixes);
+        if code(&output) == 0 && fixes == "spec" {
+            fixes = "all";
+            output = run_with(fixes);
+        }
         if code(&output) != 1 {
             return Err(format!("seed {seed} does not find it: {}", text(&output)));
         }

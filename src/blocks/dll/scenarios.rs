@@ -1,6 +1,6 @@
 //! The built-in scenarios, each a set of weights.
 
-use crate::harness::{Percent, Scenario, Span, percent};
+use crate::harness::{Checked, Percent, Scenario, Span, beyond_all, checked, percent};
 use crate::value::Uint;
 use serde::{Deserialize, Serialize};
 
@@ -13,7 +13,7 @@ pub struct Weights {
     /// TLPs of the first packet, over which the link does nothing; `[0, 0]`: it is like the others.
     pub untroubled_tlps: Span<12>,
     /// TLPs of a packet, offered in a row.
-    pub tlps_per_packet: Span<12>,
+    pub tlps_per_packet: Span<12, 1>,
     /// Chance of a gap before a packet.
     #[serde(deserialize_with = "percent")]
     pub gap: Percent,
@@ -24,10 +24,13 @@ pub struct Weights {
     /// Cycles a DLLP is on the link, drawn once for a case.
     pub dllp_delay: Span<8>,
     /// What happens to TLPs.
+    #[serde(deserialize_with = "checked")]
     pub tlps: Mishaps,
     /// What happens to Acks.
+    #[serde(deserialize_with = "checked")]
     pub acks: Mishaps,
     /// What happens to Naks.
+    #[serde(deserialize_with = "checked")]
     pub naks: Mishaps,
     /// Longest delay of what has its own, in cycles.
     pub longest_delay: Uint<8>,
@@ -53,7 +56,7 @@ pub struct Mishaps {
     /// It is lost.
     #[serde(deserialize_with = "percent")]
     pub lost: Percent,
-    /// It is damaged.
+    /// It is damaged; drawn of what is not lost.
     #[serde(deserialize_with = "percent")]
     pub damaged: Percent,
     /// It arrives twice.
@@ -66,7 +69,15 @@ pub struct Mishaps {
     #[serde(deserialize_with = "percent")]
     pub blackout: Percent,
     /// Transmissions that are lost in a blackout.
-    pub blackout_length: Span<12>,
+    pub blackout_length: Span<12, 1>,
+}
+
+impl Checked for Weights {}
+
+impl Checked for Mishaps {
+    fn objection(&self) -> Option<String> {
+        beyond_all(&[("lost", self.lost), ("damaged", self.damaged)])
+    }
 }
 
 const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {

@@ -92,11 +92,11 @@ impl Generator<'_> {
         self.mask & fix(n) != 0
     }
 
-    /// An index drawn by relative weight; the first one if all weights are 0.
+    /// An index drawn by relative weight, of which one at least is not 0.
     #[inline]
     fn weighted(&mut self, weights: &[u64]) -> usize {
         let total: u64 = weights.iter().sum();
-        let mut point = if total == 0 { 0 } else { self.rng.random_range(0..total) };
+        let mut point = self.rng.random_range(0..total);
         for (index, weight) in weights.iter().enumerate() {
             if point < *weight {
                 return index;
@@ -120,7 +120,7 @@ impl Generator<'_> {
     fn pairs(&mut self) -> Vec<Pair> {
         let mut taken = [false; 256];
         let mut pairs: Vec<Pair> = Vec::new();
-        let count = self.weights.qps.draw(self.rng).max(1);
+        let count = self.weights.qps.draw(self.rng);
         for _ in 0..count {
             let mut index = self.rng.random_range(0..256);
             if let Some(other) = pairs.last().map(Pair::index)
@@ -165,18 +165,8 @@ impl Generator<'_> {
             let slack = self.rng.random_range(0..=(2 * SLOT_BYTES) << log.min(10));
             context.rq_length = Uint::new(rq_offset * SLOT_BYTES + slack);
         }
-        let weights = &self.weights.services;
-        let weights = [
-            weights.rc,
-            weights.uc,
-            weights.rd,
-            weights.ud,
-            weights.cnp,
-            weights.xrc,
-            weights.reserved,
-        ];
         // The codes of the service types are 0 to 5; the two above have no meaning.
-        let service = match self.weighted(&weights.map(Uint::get)) as u64 {
+        let service = match self.weighted(&self.weights.services.all()) as u64 {
             code @ service::RC..=service::XRC => code,
             reserved => reserved + self.rng.random_range(0..2),
         };
@@ -312,16 +302,7 @@ impl Generator<'_> {
     }
 
     fn message(&mut self, pair: &Pair) -> Message {
-        let weights = &self.weights.operations;
-        let weights = [
-            weights.send,
-            weights.long_send,
-            weights.write,
-            weights.long_write,
-            weights.read,
-            weights.unknown,
-        ];
-        let several = self.weights.message_packets.draw(self.rng).max(2) as usize;
+        let several = self.weights.message_packets.draw(self.rng) as usize;
         let immediate: bool = self.rng.random();
         let pick = |with, without| if immediate { with } else { without };
         let long = |first, middle, last| {
@@ -330,7 +311,7 @@ impl Generator<'_> {
             opcodes.push(first);
             opcodes
         };
-        let opcodes = match self.weighted(&weights.map(Uint::get)) {
+        let opcodes = match self.weighted(&self.weights.operations.all()) {
             0 => vec![pick(opcode::SEND_ONLY_WITH_IMM, opcode::SEND_ONLY)],
             1 => long(
                 opcode::SEND_FIRST,
@@ -370,7 +351,7 @@ impl Generator<'_> {
     /// sizes. Without F5 they hold the message and a terminator ends them.
     fn units(&mut self, payloads: &[u64]) -> Vec<DataUnit> {
         let total = payloads.iter().sum();
-        let count = self.weights.units.draw(self.rng).max(1);
+        let count = self.weights.units.draw(self.rng);
         let room = if self.fixed(5) && self.rng.chance(self.weights.short_wqe) {
             self.rng.random_range(0..=total)
         } else if self.rng.random_range(0..3) == 0 {

@@ -1,6 +1,8 @@
 //! The built-in scenarios, each a set of weights.
 
-use crate::harness::{Percent, Scenario, Span, percent};
+use crate::harness::{
+    Checked, Percent, Scenario, Span, beyond_all, checked, nothing_to_draw, percent,
+};
 use crate::value::Uint;
 use serde::{Deserialize, Serialize};
 
@@ -11,21 +13,23 @@ pub struct Weights {
     /// Raw random pins for that many cycles per packet instead of traffic; 0: traffic.
     pub raw_cycles_per_packet: Uint<8>,
     /// Queue pairs in use.
-    pub qps: Span<8>,
+    pub qps: Span<8, 1>,
     /// Relative weights of operations.
+    #[serde(deserialize_with = "checked")]
     pub operations: Operations,
     /// Relative weights of service types.
+    #[serde(deserialize_with = "checked")]
     pub services: Services,
     /// Packets of a multi-packet message.
-    pub message_packets: Span<12>,
+    pub message_packets: Span<12, 2>,
     /// Payload bytes of a packet.
     pub payload: Span<16>,
     /// DataUnits of a WQE, the terminator not counted.
-    pub units: Span<6>,
+    pub units: Span<6, 1>,
     /// Packets without payload, in percent.
     #[serde(deserialize_with = "percent")]
     pub empty: Percent,
-    /// Packets with payload far beyond any MTU.
+    /// Packets with payload far beyond any MTU; drawn of those with payload.
     #[serde(deserialize_with = "percent")]
     pub jumbo: Percent,
     /// Units that end where a packet ends, or a byte beside it.
@@ -121,6 +125,40 @@ pub struct Services {
     pub xrc: Uint<16>,
     /// The codes without meaning.
     pub reserved: Uint<16>,
+}
+
+impl Checked for Weights {
+    fn objection(&self) -> Option<String> {
+        beyond_all(&[("empty", self.empty), ("jumbo", self.jumbo)])
+    }
+}
+
+impl Operations {
+    /// Every weight, in the order of the fields.
+    pub fn all(&self) -> [u64; 6] {
+        let Self { send, long_send, write, long_write, read, unknown } = self;
+        [send, long_send, write, long_write, read, unknown].map(|weight| weight.get())
+    }
+}
+
+impl Checked for Operations {
+    fn objection(&self) -> Option<String> {
+        nothing_to_draw("operations", self.all())
+    }
+}
+
+impl Services {
+    /// Every weight, in the order of the fields.
+    pub fn all(&self) -> [u64; 7] {
+        let Self { rc, uc, rd, ud, cnp, xrc, reserved } = self;
+        [rc, uc, rd, ud, cnp, xrc, reserved].map(|weight| weight.get())
+    }
+}
+
+impl Checked for Services {
+    fn objection(&self) -> Option<String> {
+        nothing_to_draw("services", self.all())
+    }
 }
 
 const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
