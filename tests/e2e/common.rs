@@ -5,7 +5,8 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Child, Output};
+use std::time::Duration;
 use tempfile::TempDir;
 
 /// The project's folder.
@@ -90,6 +91,21 @@ pub fn files(folder: &Path, ending: &str) -> Vec<PathBuf> {
         .collect();
     files.sort();
     files
+}
+
+/// Waits until something is so while a process runs.
+#[track_caller]
+pub fn wait_until(child: &mut Child, mut is_so: impl FnMut() -> bool) {
+    while !is_so() {
+        let ended = child.try_wait().expect("a child");
+        assert!(ended.is_none(), "it ended before: {ended:?}");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// Whether a file has more than `bytes`.
+pub fn is_longer(path: &Path, bytes: u64) -> bool {
+    fs::metadata(path).is_ok_and(|metadata| metadata.len() > bytes)
 }
 
 /// A case, as a reader of `docs/results.md` sees it.

@@ -1,12 +1,11 @@
 //! `cosim run`: does a run do what it says, and the same whatever the threads?
 
-use crate::common::{cases, changed_rtl, code, cosim, json, run, text};
+use crate::common::{cases, changed_rtl, code, cosim, is_longer, json, run, text, wait_until};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use tempfile::TempDir;
 
 fn run_into(folder: &Path, arguments: &[&str]) -> std::process::Output {
@@ -178,7 +177,7 @@ fn an_interrupted_run_exits_130_and_leaves_a_readable_run_directory() {
         .stdout(Stdio::piped())
         .spawn()
         .unwrap();
-    std::thread::sleep(Duration::from_millis(1500));
+    wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 2000));
     let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert!(killed.success());
     let first_line = BufReader::new(child.stdout.take().unwrap()).lines().next().unwrap().unwrap();

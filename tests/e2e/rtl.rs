@@ -18,7 +18,9 @@ fn designs() -> Vec<(String, Vec<String>)> {
             designs.push((block["top"].as_str().unwrap().to_owned(), parameters));
         }
     }
-    assert!(designs.len() >= 2);
+    let tops: std::collections::BTreeSet<&str> =
+        designs.iter().map(|(top, _)| top.as_str()).collect();
+    assert_eq!(tops.len(), blocks.as_array().unwrap().len(), "each block is there");
     designs
 }
 

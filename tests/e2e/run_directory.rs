@@ -1,6 +1,6 @@
 //! Run directories: does each belong to one run, and is nothing of another's ever lost?
 
-use crate::common::{cases, code, cosim, json, run, run_in, text};
+use crate::common::{cases, code, cosim, is_longer, json, run, run_in, text, wait_until};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,15 +15,12 @@ fn short_into(out: &Path, more: &[&str]) -> std::process::Output {
 
 /// A run without end that has begun to write.
 fn endless(out: &Path) -> Child {
-    let child = Command::new(cosim().get_program())
+    let mut child = Command::new(cosim().get_program())
         .args(["run", "--time", "100h", "--scenario", "smoke", "--out", out.to_str().unwrap()])
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    let written = |path: &Path| fs::metadata(path).is_ok_and(|metadata| metadata.len() > 2000);
-    while !written(&out.join("results.json.partial")) {
-        std::thread::yield_now();
-    }
+    wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 2000));
     child
 }
 

@@ -1,9 +1,8 @@
 //! Traces hold both models, and are whole after a match, a mismatch, a hang and ^C.
 
-use crate::common::{code, cosim, files, patched_rtl, project, run, text};
+use crate::common::{code, cosim, files, is_longer, patched_rtl, project, run, text, wait_until};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
-use std::time::Duration;
 use tempfile::TempDir;
 use wellen::simple::{Waveform, read};
 
@@ -140,11 +139,9 @@ fn a_trace_is_whole_after_an_interruption() {
         .spawn()
         .unwrap();
     // Interrupted once the trace has begun to grow; until it is whole it has another name.
-    let has_begun = |path: &PathBuf| path.metadata().is_ok_and(|file| file.len() > 1_000_000);
-    while !files(folder.path(), "vcd").iter().any(has_begun) && child.try_wait().unwrap().is_none()
-    {
-        std::thread::sleep(Duration::from_millis(20));
-    }
+    wait_until(&mut child, || {
+        files(folder.path(), "vcd").iter().any(|path| is_longer(path, 1_000_000))
+    });
     assert!(!trace.exists());
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -8,7 +8,10 @@ use cosim::blocks::thread2::{Golden, Thread2};
 use cosim::harness::{Block, Golden as _, Parameters};
 use cosim::models::Rtl;
 use std::fmt::Write as _;
+use std::fs::File;
+use std::io::Write as _;
 use std::sync::OnceLock;
+use std::{env, thread};
 use verilated::{BeforeReset, Model, ModelKind, Pins};
 use zerocopy::IntoBytes;
 
@@ -31,11 +34,25 @@ pub fn rtl(mask: u8) -> Model<Inputs, Outputs> {
         .expect("a model starts")
 }
 
+/// Names a file to which benches add the rows that were taken.
+pub const RECORD: &str = "COSIM_TEST_TAKEN_ROWS";
+
+/// Adds a line to the record, if there is one: the test and the row that both models took in it.
+fn record(row: &str) {
+    let Some(path) = env::var_os(RECORD) else { return };
+    let test = thread::current().name().unwrap_or_default().to_owned();
+    let mut file = File::options().append(true).open(path).expect("the record is there");
+    // One write, since tests run on many threads.
+    file.write_all(format!("{test} {row}\n").as_bytes()).expect("a line");
+}
+
 /// Both models, twice: the pins a test leaves open are 0 in one lane and 1 in the other.
 pub struct Bench {
     name: String,
     cycle: u64,
     lanes: Vec<Lane>,
+    /// The row of the cycle before, taken for good once the state after it has shown its outputs.
+    taken: Option<String>,
     /// The packet in work; its fields pass through to many outputs.
     pub packet: Packet,
 }
@@ -76,7 +93,7 @@ impl Bench {
             .map(|&open| Lane { open, rtl: rtl(rtl_mask), golden: Golden::new(&golden) })
             .collect();
         let name = format!("mask {rtl_mask:#04x}");
-        let mut bench = Self { name, cycle: 0, lanes, packet: PACKET };
+        let mut bench = Self { name, cycle: 0, lanes, taken: None, packet: PACKET };
         bench.reset();
         bench
     }
@@ -84,6 +101,8 @@ impl Bench {
     /// A cycle of reset: every output is 0 whatever the other pins are.
     #[track_caller]
     pub fn reset(&mut self) -> &mut Self {
+        // Outputs of a reset are those of no state.
+        self.taken = None;
         self.shows("reset", Drive::reset(), &Outputs::default());
         for lane in &mut self.lanes {
             lane.rtl.edge().expect("the model runs");
@@ -111,6 +130,7 @@ impl Bench {
             assert_eq!(names, [row], "{at}'s row, open pins {:?}", lane.open);
             assert_eq!(lane.golden.state(), to, "{at}'s state after, open pins {:?}", lane.open);
         }
+        self.taken = Some(row.to_owned());
         self.cycle += 1;
         self
     }
@@ -133,11 +153,15 @@ impl Bench {
         }
         let Self { name, cycle, .. } = self;
         assert!(failures.is_empty(), "{name}, cycle {cycle}, {place}:\n{failures}");
+        if let Some(row) = self.taken.take() {
+            record(&row);
+        }
         self
     }
 
     /// Many cycles whose outputs nobody looks at, to bring registers where a test needs them.
     pub fn repeat(&mut self, times: u64, cycles: &[Drive]) -> &mut Self {
+        self.taken = None;
         for lane in &mut self.lanes {
             let pins: Vec<Inputs> = cycles.iter().map(|drive| drive.pins(lane.open)).collect();
             let mut unseen = Outputs::default();
