@@ -76,7 +76,7 @@ fn a_bad_scenario_file_is_named_with_line_and_column() {
         ),
         (
             "{ \"name\": \"x\", \"about\": \"\",\n\"weights\": { \"empty\": 80, \"jumbo\": 40 } }",
-            "s.json:2:40: empty and jumbo exclude each other and are 120 percent",
+            "s.json:2:41: empty and jumbo exclude each other and are 120 percent",
         ),
         (
             "{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"qps\": [0, 0] } }",

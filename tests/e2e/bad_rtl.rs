@@ -46,7 +46,7 @@ fn find(block: &str, patch: &Path, most_packets: Option<u64>) -> Result<(), Stri
     if code(&again) != 0 {
         return Err(format!("does not happen again: {}", text(&again)));
     }
-    let good = run(["replay", vector]);
+    let good = run(["replay", "--rtl", "built-in", vector]);
     if code(&good) != 0 {
         return Err(format!("the good RTL fails, too: {}", text(&good)));
     }

@@ -31,7 +31,7 @@ fn found(rtl: &Path, out: &Path, more: &[&str]) -> (PathBuf, Value) {
     let path = vector.to_str().unwrap();
     let again = run(["replay", "--expect-recorded", "--rtl", rtl, path]);
     assert_eq!(code(&again), 0, "{}", text(&again));
-    let good = run(["replay", path]);
+    let good = run(["replay", "--rtl", "built-in", path]);
     assert_eq!(code(&good), 0, "{}", text(&good));
     let stimulus = json(&vector)["stimulus"].clone();
     (vector, stimulus)
