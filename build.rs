@@ -15,7 +15,8 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
 use verilated_build::{
-    Design, Ports, Tracing, Verilated, Verilator, codegen, compile, load_libclang,
+    Design, Driving, Ports, Tracing, Verilated, Verilator, choose, codegen, compile, load_libclang,
+    registered,
 };
 
 type Result<T> = std::result::Result<T, Box<dyn Error + Send + Sync>>;
@@ -127,6 +128,7 @@ fn build_model(
             .map(|(name, value)| (name.clone(), block.verilog(name, *value)))
             .collect(),
         prefix: prefix.clone(),
+        registered: true,
         ..Design::default()
     };
     let dir = out.join(&prefix);
@@ -153,19 +155,26 @@ fn build_model(
     }
     let ports = Ports::read(&verilated, &block.top)?;
     let symbol = format!("vl_model_{prefix}");
-    let text = codegen::model_cpp(&verilated, &ports, &block.top, Tracing::Off, false, &symbol);
-    let source = dir.join(format!("{prefix}_model.cc"));
+    let files = verilated.files_read(verilator)?;
+    let stamp = stamp(&verilated, rtl, verilator)?;
+    let (verilated, driving) = choose(&design, verilated, &ports, verilator)?;
+    if let Driving::TwoEvaluations(reason) = &driving {
+        println!("cargo:warning={}: two evaluations for each cycle: {reason}", block.name);
+    }
+    let off = Tracing::Off;
+    let text = codegen::model_cpp(&verilated, &ports, &block.top, off, false, &driving, &symbol);
+    let source = verilated.dir.join(format!("{prefix}_model.cc"));
     fs::write(&source, text)?;
-    fs::write(dir.join("pins.h"), codegen::c_header(&ports))?;
+    fs::write(verilated.dir.join("pins.h"), codegen::c_header(&ports))?;
     let shim = dir.join("shim");
     compile::write_shim(&shim)?;
     let mut build = compile::compiler(verilator, &shim);
     compile::define_features(&mut build, Tracing::Off, false);
-    build.cargo_metadata(false).include(&dir);
+    build.cargo_metadata(false).include(&verilated.dir);
     let objects = compile::objects(&build, &[source], &dir)?;
     build.objects(objects).try_compile(&prefix)?;
-    fs::write(stamp_file, stamp(&verilated, rtl, verilator)?)?;
-    Ok(Model { ports, files: verilated.files_read(verilator)? })
+    fs::write(stamp_file, stamp)?;
+    Ok(Model { ports, files })
 }
 
 /// A hash of everything a model was built from: the files Verilator says it read, the names of all
@@ -183,7 +192,7 @@ fn stamp(model: &Verilated, rtl: &Path, verilator: &Verilator) -> Result<String>
     for file in model.files_read(verilator)? {
         hash.update(fs::read(file)?);
     }
-    for text in compile::shim_text().chain([
+    for text in compile::shim_text().chain(registered::text()).chain([
         include_str!("verilated/build/src/codegen.rs"),
         include_str!("verilated/build/src/compile.rs"),
         include_str!("verilated/build/src/verilate.rs"),

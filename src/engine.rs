@@ -17,7 +17,7 @@ use crate::harness::{
 };
 use crate::models::{Built, Examined, Rtl, View};
 use crate::vector::{self, Origin, Vector, VectorFile};
-pub use bench::BenchReport;
+pub use bench::{BenchReport, Part, Speed};
 pub use explain::{CycleLine, Difference, Explanation, Step};
 use rayon::prelude::*;
 pub use replay::Waves;
@@ -110,7 +110,7 @@ pub trait AnyBlock: Sync {
     ///
     /// # Errors
     /// [`Error::Model`]; [`Error::Usage`] if the model does not match.
-    fn bench(&self, profile: &str, model: &Built) -> Result<BenchReport, Error>;
+    fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error>;
 }
 
 /// What a run is to be done with.
@@ -271,9 +271,9 @@ impl<B: Block> AnyBlock for Engine<B> {
         vector::schema::<B>(generator)
     }
 
-    fn bench(&self, profile: &str, model: &Built) -> Result<BenchReport, Error> {
+    fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
         let (profile, kind) = load::<B>(profile, model)?;
-        bench::run::<B>(&profile, kind)
+        bench::run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
     }
 }
 

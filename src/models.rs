@@ -29,8 +29,10 @@ const CACHE_LIMIT: u64 = 2 << 30;
 /// How a model is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum View {
-    /// As it is.
+    /// To be run: with registered inputs where they make no difference.
     Bare,
+    /// As Verilator makes it of the RTL alone, driven with two evaluations a cycle: the yardstick.
+    Plain,
     /// Inside a top that also holds the golden model's outputs, state and rule, with waves of both.
     Observed(Tracing),
 }
@@ -137,7 +139,7 @@ impl Rtl {
             View::Bare if self.is_built_in() && B::RTL.linked(parameters).is_some() => {
                 Ok(Built::Linked)
             }
-            View::Bare => self.compile::<B>(parameters, view),
+            View::Bare | View::Plain => self.compile::<B>(parameters, view),
             View::Observed(_) => {
                 // First without the top around it, so that wrong ports are reported as what they are.
                 self.build::<B>(parameters, View::Bare)?;
@@ -161,7 +163,8 @@ impl Rtl {
             design.tracing = tracing;
         }
         let ports = ports::<B>();
-        let expected = (view == View::Bare).then_some(&ports);
+        let expected = matches!(view, View::Bare | View::Plain).then_some(&ports);
+        design.registered = view == View::Bare;
         let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept()?);
         let library = cache.library(&design, &texts, expected);
         library

@@ -3,7 +3,7 @@
 use super::options::{Format, Patience, Target};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
-use crate::engine::{Action, BenchReport, Task};
+use crate::engine::{Action, BenchReport, Part, Speed, Task};
 use crate::error::Error;
 use crate::models::View;
 use crate::worker::Desk;
@@ -34,8 +34,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         .iter()
         .map(|profile| {
             let model = block.build(profile, &rtl, View::Bare)?;
+            let action = Action::Bench(block.build(profile, &rtl, View::Plain)?);
             let (block, profile) = (block.name().to_owned(), profile.name.to_string());
-            desk.have(Task { block, profile, model, action: Action::Bench })?.done()
+            desk.have(Task { block, profile, model, action })?.done()
         })
         .collect::<Result<Vec<BenchReport>, Error>>()?;
     match arguments.format {
@@ -53,15 +54,26 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 fn table(report: &BenchReport) -> String {
-    let BenchReport { block, fixes, scenario, cycles, bare, lock_step, whole } = report;
-    let row = |what: &str, speed: f64| {
-        format!("  {what:58} {:7.2} M cycles/s  {:5.2}\n", speed / 1e6, speed / bare)
+    let BenchReport { block, fixes, scenario, cycles, .. } = report;
+    let row = |what: &str, speed: &Speed| {
+        let Speed { cycles_per_second, ratio } = speed;
+        format!("  {what:58} {:7.2} M cycles/s  {ratio:5.2}\n", cycles_per_second / 1e6)
     };
+    let driven = match &report.two_evaluations {
+        None => "the same with registered inputs, one evaluation a cycle",
+        Some(_) => "the same as the harness drives it, two evaluations a cycle",
+    };
+    let reason = report.two_evaluations.as_ref();
+    let reason = reason.map_or_else(String::new, |reason| format!("  two evaluations: {reason}\n"));
+    let part = |part: &Part| format!("    {:24} {:7.1} ns\n", part.name, part.nanoseconds);
     format!(
         "{block} {fixes}, scenario {scenario}, {cycles} cycles on one core, ratio to the bare model\n\
-         {}{}{}",
-        row("bare Verilated model, recorded inputs, driven from C++", *bare),
-        row("lock-step loop: stimulus, golden model, compare, checks", *lock_step),
-        row("whole cases: random generation and model creation, too", *whole),
+         {}{}{reason}{}{}{}  for each cycle, alone\n{}",
+        row("bare Verilated model, recorded inputs, driven from C++", &report.bare),
+        row(driven, &report.driven),
+        row("lock-step: stimulus, golden model, compare, checks", &report.lock_step),
+        row("whole cases: random generation and model creation, too", &report.whole),
+        row("recorded cases on one RTL after another", &report.reused),
+        report.parts.iter().map(part).collect::<String>(),
     )
 }

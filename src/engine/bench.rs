@@ -1,24 +1,26 @@
-//! Speed: the bare model, and the harness around it, in one run on one core.
+//! Speed: the bare model, the harness around it, and each part alone, in one run on one core.
 
 use crate::error::Error;
 use crate::harness::{
-    self, Block, CaseRng, Echo, Parameters, Profile, Stimulus, Verdict, Watch, case_seed,
+    self, Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Recording, Scoreboard,
+    Stimulus, Verdict, Watch, case_seed,
 };
 use rand::SeedableRng;
 use serde::{Deserialize, Serialize};
+use std::hint::black_box;
 use std::time::{Duration, Instant};
-use verilated::{BeforeReset, ModelKind};
+use verilated::{BatchEnd, BeforeReset, ModelKind};
 
 /// Cases that are measured; few enough for their inputs to stay in the cache.
 const CASES: u64 = 8;
 /// Packets of a case.
 const PACKETS: u32 = 64;
-/// Times the cases are run in one measurement.
-const REPEATS: u32 = 20;
-/// Measurements of each kind, taken in turns; the fastest counts.
-const ROUNDS: u32 = 9;
+/// Times every case is measured in each way, in turns. A ratio is the median over them.
+const ROUNDS: usize = 61;
+/// RTLs that one recording of the golden side is run on.
+const REUSES: u32 = 8;
 
-/// Cycles per second on one core.
+/// Speeds on one core. Ratios are to the bare model with two evaluations a cycle.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct BenchReport {
     /// The block.
@@ -27,27 +29,58 @@ pub struct BenchReport {
     pub fixes: String,
     /// The scenario whose cases are measured.
     pub scenario: String,
-    /// Cycles in one measurement.
+    /// Cycles of one round.
     pub cycles: u64,
-    /// The model alone, driven from C++ with recorded inputs.
-    pub bare: f64,
-    /// The lock-step loop: environment, golden model, DUT, comparison, scoreboard.
-    pub lock_step: f64,
+    /// Why the harness drives this model with two evaluations a cycle, if it does.
+    pub two_evaluations: Option<String>,
+    /// The model as Verilator makes it, two evaluations a cycle, recorded inputs, outputs not looked at:
+    /// the loop a user would write in C++.
+    pub bare: Speed,
+    /// The same in the way the harness drives it.
+    pub driven: Speed,
+    /// Environment, golden model, DUT, comparison, scoreboard.
+    pub lock_step: Speed,
     /// Whole cases: random generation and a new model for each, too.
-    pub whole: f64,
+    pub whole: Speed,
+    /// Cases whose golden side was recorded once, run on one RTL after another; creation included.
+    pub reused: Speed,
+    /// What the parts take alone.
+    pub parts: Vec<Part>,
 }
 
-impl BenchReport {
-    /// Speed of whole cases over the bare model's.
-    pub fn ratio(&self) -> f64 {
-        self.whole / self.bare
-    }
+/// A speed.
+#[derive(Debug, Clone, Copy, Serialize, Deserialize)]
+pub struct Speed {
+    /// Cycles per second, the median over all rounds.
+    pub cycles_per_second: f64,
+    /// Over the bare model's in the same round, the median over all rounds.
+    pub ratio: f64,
 }
 
-/// Measures a model of a block.
+/// What a part takes when it runs alone over recorded pins.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Part {
+    /// The part.
+    pub name: String,
+    /// Nanoseconds for each cycle of a case, the median over all rounds.
+    pub nanoseconds: f64,
+}
+
+/// A case and what its golden side made of it.
+struct Measured<'s, B: Block> {
+    seed: u64,
+    stimulus: &'s Stimulus<B>,
+    recording: Recording<'s, B>,
+}
+
+/// A way to run a case; it says how long that took.
+type Way<'a, B> = Box<dyn Fn(&Measured<'_, B>) -> Result<Duration, Error> + 'a>;
+
+/// Measures the model of a profile against the plain one.
 pub fn run<B: Block>(
     profile: &Profile,
     kind: ModelKind<B::Inputs, B::Outputs>,
+    plain: ModelKind<B::Inputs, B::Outputs>,
 ) -> Result<BenchReport, Error> {
     let parameters = &profile.parameters;
     let scenarios = B::scenarios();
@@ -56,78 +89,198 @@ pub fn run<B: Block>(
         .find(|scenario| scenario.name == "default")
         .or(scenarios.first())
         .ok_or_else(|| Error::Usage(format!("{} has no scenario to measure", B::NAME)))?;
-    let seeds: Vec<u64> = (0..CASES).map(|index| case_seed(index, "bench")).collect();
-    let generate = |seed: &u64| {
-        B::generate(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(*seed))
+    let generate = |seed: u64| {
+        B::generate(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed))
     };
-    let stimuli: Vec<Stimulus<B>> = seeds.iter().map(generate).collect();
-    let recorded: Vec<Vec<B::Inputs>> =
-        stimuli.iter().map(|stimulus| record::<B>(stimulus, parameters)).collect();
-    let cycles: u64 = recorded.iter().map(|inputs| inputs.len() as u64).sum();
+    let seeds: Vec<u64> = (0..CASES).map(|index| case_seed(index, "bench")).collect();
+    let stimuli: Vec<Stimulus<B>> = seeds.iter().map(|seed| generate(*seed)).collect();
+    let cases: Vec<Measured<'_, B>> = seeds
+        .iter()
+        .zip(&stimuli)
+        .map(|(&seed, stimulus)| Measured {
+            seed,
+            stimulus,
+            recording: Recording::new(stimulus, parameters),
+        })
+        .collect();
+    let cycles: u64 = cases.iter().map(|case| case.recording.inputs().len() as u64).sum();
 
     let watch = Watch::default();
-    let lock_step = |stimulus: &Stimulus<B>| -> Result<Duration, Error> {
+    let lock_step = |stimulus: &Stimulus<B>| {
         let mut model = kind.create(BeforeReset::Ones)?;
         let start = Instant::now();
         let outcome = harness::run::<B>(stimulus, parameters, &mut model, &watch);
         let elapsed = start.elapsed();
-        match outcome.verdict {
-            Verdict::Match => Ok(elapsed),
-            verdict => Err(Error::Usage(format!(
-                "a case does not match ({verdict:?}); run `cosim run` first"
-            ))),
-        }
+        matches(&outcome.verdict).map(|()| elapsed)
     };
-    let bare = |inputs: &Vec<B::Inputs>| -> Result<Duration, Error> {
-        let mut model = kind.create(BeforeReset::Ones)?;
-        let start = Instant::now();
-        model.run_recorded(inputs)?;
-        Ok(start.elapsed())
-    };
-    let whole = |seed: &u64| -> Result<Duration, Error> {
-        let start = Instant::now();
-        let stimulus = generate(seed);
-        lock_step(&stimulus)?;
-        Ok(start.elapsed())
-    };
+    let whole: [(&'static str, Way<'_, B>); 5] = [
+        ("bare", Box::new(|case| bare(&plain, case))),
+        ("driven", Box::new(|case| bare(&kind, case))),
+        ("lock-step", Box::new(|case| lock_step(case.stimulus))),
+        ("whole", Box::new(|case| timed(|| lock_step(&generate(case.seed)).map(drop)))),
+        (
+            "reused",
+            Box::new(|case| {
+                let elapsed = timed(|| {
+                    for _ in 0..REUSES {
+                        let mut model = kind.create(BeforeReset::Ones)?;
+                        matches(&case.recording.run(&mut model, &watch).verdict)?;
+                    }
+                    Ok(())
+                });
+                elapsed.map(|elapsed| elapsed / REUSES)
+            }),
+        ),
+    ];
+    let mut ways: Vec<(&'static str, Way<'_, B>)> = whole.into();
+    ways.extend(parts::<B>(&kind, parameters));
+    ways.push(("generation", Box::new(|case| timed(|| Ok(drop(black_box(generate(case.seed))))))));
 
-    let mut best = [f64::MAX; 3];
+    let mut rounds: Vec<Vec<f64>> = vec![Vec::new(); ways.len()];
     for _ in 0..ROUNDS {
-        let seconds = [total(&recorded, bare)?, total(&stimuli, lock_step)?, total(&seeds, whole)?];
-        for (best, seconds) in best.iter_mut().zip(seconds) {
-            *best = best.min(seconds);
+        let mut round = vec![Duration::ZERO; ways.len()];
+        for case in &cases {
+            for ((_, way), total) in ways.iter().zip(&mut round) {
+                *total += way(case)?;
+            }
+        }
+        for (all, total) in rounds.iter_mut().zip(round) {
+            all.push(total.as_secs_f64());
         }
     }
-    let cycles = cycles * u64::from(REPEATS);
-    let [bare, lock_step, whole] = best.map(|seconds| cycles as f64 / seconds);
+    let speed = |way: usize| Speed {
+        cycles_per_second: median(rounds[way].iter().map(|seconds| cycles as f64 / seconds)),
+        ratio: median(rounds[0].iter().zip(&rounds[way]).map(|(bare, seconds)| bare / seconds)),
+    };
+    let part = |way: usize| Part {
+        name: ways[way].0.to_owned(),
+        nanoseconds: median(rounds[way].iter().map(|seconds| 1e9 * seconds / cycles as f64)),
+    };
     Ok(BenchReport {
         block: B::NAME.to_owned(),
         fixes: profile.name.to_string(),
         scenario: scenario.name.clone(),
         cycles,
-        bare,
-        lock_step,
-        whole,
+        two_evaluations: kind.two_evaluations(),
+        bare: speed(0),
+        driven: speed(1),
+        lock_step: speed(2),
+        whole: speed(3),
+        reused: speed(4),
+        parts: (5..ways.len()).map(part).collect(),
     })
 }
 
-/// Seconds that `measure` reports for every item, repeated.
-fn total<T>(
-    items: &[T],
-    mut measure: impl FnMut(&T) -> Result<Duration, Error>,
-) -> Result<f64, Error> {
-    let mut total = Duration::ZERO;
-    for _ in 0..REPEATS {
-        for item in items {
-            total += measure(item)?;
-        }
-    }
-    Ok(total.as_secs_f64())
+/// The loop a user would write: recorded inputs, driven from C++.
+fn bare<B: Block>(
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    case: &Measured<'_, B>,
+) -> Result<Duration, Error> {
+    let mut model = kind.create(BeforeReset::Ones)?;
+    timed(|| {
+        black_box(model.run_recorded(case.recording.inputs())?);
+        Ok(())
+    })
 }
 
-/// The inputs of every cycle of a case.
-fn record<B: Block>(stimulus: &Stimulus<B>, parameters: &Parameters) -> Vec<B::Inputs> {
-    let mut echo = Echo::<B>::new(parameters);
-    harness::run::<B>(stimulus, parameters, &mut echo, &Watch::default());
-    echo.into_inputs()
+/// Each part of a case alone, over what was recorded.
+fn parts<'a, B: Block>(
+    kind: &'a ModelKind<B::Inputs, B::Outputs>,
+    parameters: &'a Parameters,
+) -> [(&'static str, Way<'a, B>); 6] {
+    [
+        (
+            "model and comparison",
+            Box::new(|case| {
+                let mut model = kind.create(BeforeReset::Ones)?;
+                let (inputs, expected) = (case.recording.inputs(), case.recording.expected());
+                model.settle(&B::Inputs::default(), &mut B::Outputs::default())?;
+                timed(|| match model.run_batch(inputs, expected) {
+                    BatchEnd::Equal => Ok(()),
+                    _ => Err(unequal()),
+                })
+            }),
+        ),
+        (
+            "golden side",
+            Box::new(|case| {
+                timed(|| {
+                    matches(
+                        &harness::run_golden(case.stimulus, parameters, &Watch::default()).verdict,
+                    )
+                })
+            }),
+        ),
+        (
+            "  golden model",
+            Box::new(|case| {
+                timed(|| {
+                    let mut golden = B::Golden::new(parameters);
+                    let mut outputs = B::Outputs::default();
+                    for inputs in case.recording.inputs() {
+                        golden.outputs(inputs, &mut outputs);
+                        black_box(&outputs);
+                        black_box(golden.clock(inputs));
+                    }
+                    Ok(())
+                })
+            }),
+        ),
+        (
+            "  environment",
+            Box::new(|case| {
+                let Drive::Traffic(traffic) = &case.stimulus.drive else {
+                    return Ok(Duration::ZERO);
+                };
+                timed(|| {
+                    let mut environment = B::Environment::new(traffic, parameters);
+                    let mut inputs = B::Inputs::default();
+                    for expected in &case.recording.expected()[1..] {
+                        environment.drive(&mut inputs);
+                        environment.clock(black_box(&inputs), expected);
+                        black_box(environment.finished());
+                    }
+                    Ok(())
+                })
+            }),
+        ),
+        (
+            "  scoreboard",
+            Box::new(|case| {
+                let Drive::Traffic(traffic) = &case.stimulus.drive else {
+                    return Ok(Duration::ZERO);
+                };
+                timed(|| {
+                    let mut scoreboard = B::Scoreboard::new(traffic, parameters);
+                    let pins = case.recording.inputs().iter().zip(case.recording.expected());
+                    for (inputs, expected) in pins.skip(1) {
+                        let judged = scoreboard.observe(inputs, expected);
+                        black_box(&judged);
+                    }
+                    Ok(())
+                })
+            }),
+        ),
+        ("creation", Box::new(|_| timed(|| Ok(drop(black_box(kind.create(BeforeReset::Ones)?)))))),
+    ]
+}
+
+fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
+    let start = Instant::now();
+    work()?;
+    Ok(start.elapsed())
+}
+
+fn matches(verdict: &Verdict) -> Result<(), Error> {
+    if *verdict == Verdict::Match { Ok(()) } else { Err(unequal()) }
+}
+
+fn unequal() -> Error {
+    Error::Usage("a case does not match; run `cosim run` first".to_owned())
+}
+
+fn median(values: impl Iterator<Item = f64>) -> f64 {
+    let mut sorted: Vec<f64> = values.collect();
+    sorted.sort_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }

@@ -34,8 +34,8 @@ pub enum Action {
     Shrink(VectorFile, u64),
     /// Take the failure of a vector apart; gives an [`Explanation`](super::Explanation).
     Explain(VectorFile, Built),
-    /// Measure the model; gives a [`BenchReport`](super::BenchReport).
-    Bench,
+    /// Measure the model against the plain one; gives a [`BenchReport`](super::BenchReport).
+    Bench(Built),
 }
 
 impl Task {
@@ -60,7 +60,7 @@ impl Task {
             Action::Explain(file, observed) => {
                 load(file)?.explain(profile, model, observed, watch).and_then(to_json)
             }
-            Action::Bench => block.bench(profile, model).and_then(to_json),
+            Action::Bench(plain) => block.bench(profile, model, plain).and_then(to_json),
         }
     }
 }

@@ -1,5 +1,6 @@
 //! The lock-step loop: one case, DUT and golden model side by side.
 
+use super::batch;
 use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Violation};
 use super::naming;
 use super::parameters::Parameters;
@@ -7,47 +8,11 @@ use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
-use verilated::{Error, Model, Pins};
+use verilated::{BatchEnd, Error, Model, Pins};
 use zerocopy::{FromBytes, IntoBytes};
 
 /// Cycles between two looks at a case's [`Watch`].
 const WATCH_EVERY: u64 = 1024;
-
-/// A DUT that is the golden model: it shows what a stimulus does when nothing is wrong, and writes down
-/// the inputs of every cycle.
-#[derive(Debug)]
-pub struct Echo<B: Block> {
-    golden: B::Golden,
-    inputs: Vec<B::Inputs>,
-}
-
-impl<B: Block> Echo<B> {
-    /// A golden model with these parameters.
-    pub fn new(parameters: &Parameters) -> Self {
-        Self { golden: B::Golden::new(parameters), inputs: Vec::new() }
-    }
-
-    /// The inputs of every cycle.
-    pub fn into_inputs(mut self) -> Vec<B::Inputs> {
-        // The first evaluation, before reset, is no cycle.
-        self.inputs.split_off(1.min(self.inputs.len()))
-    }
-}
-
-impl<B: Block> Dut<B> for Echo<B> {
-    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
-        self.golden.outputs(inputs, outputs);
-        self.inputs.push(*inputs);
-        Ok(())
-    }
-
-    fn edge(&mut self) -> Result<(), Error> {
-        if let Some(inputs) = self.inputs.last() {
-            self.golden.clock(inputs);
-        }
-        Ok(())
-    }
-}
 
 /// How a case is watched, and cancelled, from another thread.
 #[derive(Debug, Default)]
@@ -92,6 +57,22 @@ impl Watch {
         work()
     }
 
+    /// Does the work of one case.
+    pub(super) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+        self.cases.fetch_add(1, Ordering::Relaxed);
+        self.model(work)
+    }
+
+    /// Told of the cycle that was reached, now and then looks at what is asked: false if the case is to end.
+    #[inline]
+    pub(super) fn goes_on(&self, cycle: u64) -> bool {
+        if cycle % WATCH_EVERY != 0 {
+            return true;
+        }
+        self.cycles.store(cycle, Ordering::Relaxed);
+        !self.is_cancelled()
+    }
+
     /// Something that changes as long as models make progress; `None` while none is at work.
     pub fn progress(&self) -> Option<(u64, u64)> {
         let at_work = self.at_work.load(Ordering::Relaxed) > 0;
@@ -115,6 +96,27 @@ pub trait Dut<B: Block> {
     /// # Errors
     /// If the DUT stopped by itself.
     fn edge(&mut self) -> Result<(), Error>;
+
+    /// Whether the DUT drives and compares batches by itself.
+    const BATCHES: bool = false;
+
+    /// Drives a batch of cycles and compares its outputs, up to the first difference; see
+    /// [`Model::run_batch`]. Only if the DUT does so.
+    fn run_batch(&mut self, inputs: &[B::Inputs], _: &[B::Outputs]) -> BatchEnd<B::Outputs> {
+        let error = Error::Stopped("this DUT drives no batches".to_owned());
+        BatchEnd::Stopped { cycle: inputs.len(), error }
+    }
+
+    /// A new DUT of the same kind, not driven yet. Only if the DUT drives batches.
+    ///
+    /// # Errors
+    /// If it cannot be made.
+    fn afresh(&self) -> Result<Self, Error>
+    where
+        Self: Sized,
+    {
+        Err(Error::Stopped("this DUT drives no batches".to_owned()))
+    }
 
     /// Whether the DUT wants to be shown the golden model in every cycle, for a trace.
     const OBSERVES: bool = false;
@@ -149,6 +151,17 @@ pub struct Moment<'a, B: Block> {
 }
 
 impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
+    const BATCHES: bool = true;
+
+    #[inline]
+    fn run_batch(&mut self, inputs: &[B::Inputs], expected: &[B::Outputs]) -> BatchEnd<B::Outputs> {
+        Self::run_batch(self, inputs, expected)
+    }
+
+    fn afresh(&self) -> Result<Self, Error> {
+        Self::afresh(self)
+    }
+
     #[inline]
     fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
         Self::settle(self, inputs, outputs)
@@ -183,11 +196,24 @@ pub fn run<B: Block>(
     dut: &mut impl Dut<B>,
     watch: &Watch,
 ) -> Outcome {
-    watch.cases.fetch_add(1, Ordering::Relaxed);
-    watch.model(|| run_watched(stimulus, parameters, dut, watch))
+    watch.during(|| run_watched(stimulus, parameters, dut, watch))
 }
 
-fn run_watched<B: Block>(
+fn run_watched<B: Block, D: Dut<B>>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    dut: &mut D,
+    watch: &Watch,
+) -> Outcome {
+    if D::BATCHES {
+        batch::run(stimulus, parameters, dut, watch)
+    } else {
+        run_cycles(stimulus, parameters, dut, watch)
+    }
+}
+
+/// Runs one case cycle by cycle.
+pub(super) fn run_cycles<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     dut: &mut impl Dut<B>,
@@ -195,26 +221,20 @@ fn run_watched<B: Block>(
 ) -> Outcome {
     match &stimulus.drive {
         Drive::Traffic(traffic) => {
-            let mut source = Traffic::<'_, B> {
-                environment: B::Environment::new(traffic, parameters),
-                scoreboard: B::Scoreboard::new(traffic, parameters),
-                last_handshake: 0,
-                handshakes: 0,
-            };
+            let mut source = Traffic::<'_, B>::new(traffic, parameters);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            let packets = source.environment.packets();
-            Outcome { verdict, cycles, packets, hits, counters: source.scoreboard.counters() }
+            Outcome { verdict, ..source.outcome(cycles, hits) }
         }
         Drive::Cycles(cycles) => {
-            let mut source = RawPins::<B> { cycles: cycles.iter() };
+            let mut source = RawPins::<B>::new(cycles);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            Outcome { verdict, cycles, packets: 0, hits, counters: Vec::new() }
+            Outcome { verdict, ..source.outcome(cycles, hits) }
         }
     }
 }
 
 /// Where inputs come from, and who watches the outputs.
-trait Source<B: Block> {
+pub(super) trait Source<B: Block> {
     /// Sets the inputs of the next cycle; false at the end.
     fn next(&mut self, inputs: &mut B::Inputs) -> bool;
 
@@ -226,17 +246,34 @@ trait Source<B: Block> {
 }
 
 /// Why a source ends a case early.
-enum Stop {
+pub(super) enum Stop {
     Violation(Violation),
     Hang,
 }
 
 /// Transactions: environment and scoreboard.
-struct Traffic<'a, B: Block> {
+pub(super) struct Traffic<'a, B: Block> {
     environment: B::Environment<'a>,
     scoreboard: B::Scoreboard<'a>,
     last_handshake: u64,
     handshakes: u64,
+}
+
+impl<'a, B: Block> Traffic<'a, B> {
+    pub(super) fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
+        Self {
+            environment: B::Environment::new(traffic, parameters),
+            scoreboard: B::Scoreboard::new(traffic, parameters),
+            last_handshake: 0,
+            handshakes: 0,
+        }
+    }
+
+    /// The outcome of a case that matches so far.
+    pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
+        let (packets, counters) = (self.environment.packets(), self.scoreboard.counters());
+        Outcome { verdict: Verdict::Match, cycles, packets, hits, counters }
+    }
 }
 
 impl<B: Block> Source<B> for Traffic<'_, B> {
@@ -269,8 +306,19 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
 }
 
 /// Raw pins: nothing is expected beyond equality.
-struct RawPins<'a, B: Block> {
+pub(super) struct RawPins<'a, B: Block> {
     cycles: std::slice::Iter<'a, B::Inputs>,
+}
+
+impl<'a, B: Block> RawPins<'a, B> {
+    pub(super) fn new(cycles: &'a [B::Inputs]) -> Self {
+        Self { cycles: cycles.iter() }
+    }
+
+    /// As [`Traffic::outcome`].
+    pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
+        Outcome { verdict: Verdict::Match, cycles, packets: 0, hits, counters: Vec::new() }
+    }
 }
 
 impl<B: Block> Source<B> for RawPins<'_, B> {
@@ -353,11 +401,8 @@ fn lock_step<B: Block, D: Dut<B>>(
             break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
         }
         cycle += 1;
-        if cycle % WATCH_EVERY == 0 {
-            watch.cycles.store(cycle, Ordering::Relaxed);
-            if watch.cancelled.load(Ordering::Relaxed) {
-                break Verdict::Cancelled;
-            }
+        if !watch.goes_on(cycle) {
+            break Verdict::Cancelled;
         }
         if !source.next(&mut inputs) {
             break match (mismatched, source.finish()) {
@@ -387,7 +432,7 @@ fn same<P: Pins>(expected: &P, actual: &P) -> bool {
 }
 
 #[inline]
-fn count(rules: RuleSet, hits: &mut [u64]) {
+pub(super) fn count(rules: RuleSet, hits: &mut [u64]) {
     for rule in rules.iter() {
         hits[rule] += 1;
     }

@@ -1,5 +1,6 @@
 //! The harness: the contract that blocks implement and the loop that runs them.
 
+mod batch;
 mod case;
 mod checked;
 mod contract;
@@ -15,7 +16,8 @@ mod span;
 mod stimulus;
 mod verdict;
 
-pub use case::{Dut, Echo, Moment, Outcome, Watch, run};
+pub use batch::{Recording, run_golden};
+pub use case::{Dut, Moment, Outcome, Watch, run};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
     Block, CaseRng, Environment, Golden, LinkedRtl, Objection, Rule, RuleSet, Scenario, Scoreboard,

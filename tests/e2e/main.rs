@@ -10,6 +10,7 @@ mod build_errors;
 mod common;
 mod corpus;
 mod dll_examples;
+mod driving;
 mod gate;
 mod given_rtl;
 mod harmful_rtl;

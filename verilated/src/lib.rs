@@ -74,5 +74,5 @@ mod shim;
 pub use bits::{Bits, Field, Storage};
 pub use error::Error;
 pub use library::Library;
-pub use model::{BeforeReset, Model, ModelFunction, ModelKind, TraceFormat};
+pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, TraceFormat};
 pub use pins::{Pins, Port, PortDifference};

@@ -106,6 +106,12 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
         self.api.covers == 1
     }
 
+    /// Why a cycle of a batch takes two heavy evaluations; `None` if its inputs are registered and one
+    /// does.
+    pub fn two_evaluations(&self) -> Option<String> {
+        Some(text(self.api.two_evaluations)).filter(|reason| !reason.is_empty())
+    }
+
     /// A new model in a context of its own, not yet evaluated.
     ///
     /// # Errors
@@ -121,6 +127,7 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
             edge: function(self.api.edge),
             raw: model,
             kind: *self,
+            before_reset,
             context,
             tracing: false,
         })
@@ -208,8 +215,30 @@ pub struct Model<I, O> {
     edge: Edge,
     raw: NonNull<vl_model>,
     kind: ModelKind<I, O>,
+    before_reset: BeforeReset,
     context: Context,
     tracing: bool,
+}
+
+/// How a batch of cycles ended.
+#[derive(Debug)]
+pub enum BatchEnd<O> {
+    /// Every output was as expected in every cycle.
+    Equal,
+    /// The outputs of a cycle differ.
+    Differs {
+        /// The cycle's index in the batch.
+        cycle: usize,
+        /// The model's outputs in it.
+        actual: O,
+    },
+    /// The model stopped by itself, at the edge before a cycle or in it.
+    Stopped {
+        /// The cycle's index in the batch.
+        cycle: usize,
+        /// What it said.
+        error: Error,
+    },
 }
 
 type Settle =
@@ -248,6 +277,44 @@ impl<I: Pins, O: Pins> Model<I, O> {
         // SAFETY: the model is alive.
         let status = unsafe { (self.edge)(self.raw.as_ptr()) };
         if status == 0 { Ok(()) } else { Err(last_error(self.kind.runtime())) }
+    }
+
+    /// Drives a batch of cycles and compares every output with what is expected, up to the first
+    /// difference; nothing but that difference is stored. The rising edge that ends the batch comes with
+    /// the next one, or with [`edge`](Model::edge). A model that did not behave as expected must not be
+    /// used further.
+    ///
+    /// # Panics
+    /// If there are not as many outputs as inputs.
+    pub fn run_batch(&mut self, inputs: &[I], expected: &[O]) -> BatchEnd<O> {
+        assert_eq!(inputs.len(), expected.len(), "a batch has outputs for each of its inputs");
+        let mut actual = O::new_zeroed();
+        let mut cycle = 0;
+        // SAFETY: the model is alive; both slices hold that many structs, whose sizes were checked with
+        // its kind.
+        let status = unsafe {
+            function(self.kind.api.run_batch)(
+                self.raw.as_ptr(),
+                inputs.as_ptr().cast(),
+                expected.as_ptr().cast(),
+                inputs.len(),
+                &raw mut cycle,
+                std::ptr::from_mut(&mut actual).cast(),
+            )
+        };
+        match status {
+            0 if cycle == inputs.len() => BatchEnd::Equal,
+            0 => BatchEnd::Differs { cycle, actual },
+            _ => BatchEnd::Stopped { cycle, error: last_error(self.kind.runtime()) },
+        }
+    }
+
+    /// A new model of the same kind, with the same registers before reset.
+    ///
+    /// # Errors
+    /// As [`ModelKind::create`].
+    pub fn afresh(&self) -> Result<Self, Error> {
+        self.kind.create(self.before_reset)
     }
 
     /// Runs whole cycles over recorded inputs inside C++, with nothing around the model: the

@@ -9,7 +9,9 @@ use std::fs;
 use std::path::Path;
 use std::thread;
 use tempfile::TempDir;
-use verilated::{BeforeReset, Bits, Error, Library, Model, ModelKind, Pins, Port, TraceFormat};
+use verilated::{
+    BatchEnd, BeforeReset, Bits, Error, Library, Model, ModelKind, Pins, Port, TraceFormat,
+};
 use verilated_build::{BuiltLibrary, Design, Kept, LibraryCache, SourceFile, Tracing, Verilator};
 use zerocopy::{Immutable, IntoBytes, KnownLayout};
 
@@ -51,6 +53,10 @@ type Counter = Model<Inputs, Outputs>;
 type CounterKind = ModelKind<Inputs, Outputs>;
 
 fn library(file: &str, tracing: Tracing, coverage: bool) -> BuiltLibrary {
+    library_driven(file, tracing, coverage, false)
+}
+
+fn library_driven(file: &str, tracing: Tracing, coverage: bool, registered: bool) -> BuiltLibrary {
     let rtl = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rtl");
     let text = fs::read(rtl.join(file)).unwrap();
     let files = [SourceFile { name: file.into(), text: text.into() }];
@@ -60,6 +66,7 @@ fn library(file: &str, tracing: Tracing, coverage: bool) -> BuiltLibrary {
         prefix: "Vcounter".to_owned(),
         tracing,
         coverage,
+        registered,
         ..Design::default()
     };
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("models");
@@ -113,6 +120,100 @@ fn a_model_counts_and_outputs_are_those_before_the_edge() {
     assert_eq!(model.run_recorded(&recorded).unwrap().count.get(), 2);
     assert_eq!(model.run_recorded(&[]).unwrap().count.get(), 0, "no cycle, no outputs");
     model.finish().unwrap();
+}
+
+/// The counter with registered inputs, and as it is.
+fn both_ways() -> [CounterKind; 2] {
+    [true, false].map(|registered| {
+        let library = library_driven("counter.v", Tracing::Off, false, registered);
+        let kind: CounterKind = Library::load(&library).unwrap().kind().unwrap();
+        assert_eq!(kind.two_evaluations().is_none(), registered);
+        kind
+    })
+}
+
+/// A model whose power is on: the reset that follows is an edge that it can see.
+fn powered(kind: CounterKind) -> Counter {
+    let mut model = kind.create(BeforeReset::Ones).unwrap();
+    model.settle(&Inputs::default(), &mut Outputs::default()).unwrap();
+    model
+}
+
+/// A counter that is reset and counts two cycles.
+fn counted() -> ([Inputs; 4], [Outputs; 4]) {
+    let outputs = |count: u64| Outputs {
+        count: Bits::new(count),
+        wide: Bits::from_words([count as u32, 0, 1 << 5]),
+        ..Outputs::default()
+    };
+    let inputs = [inputs(1, 1, 0), inputs(0, 1, 0), inputs(0, 1, 0), inputs(0, 0, 0)];
+    (inputs, [outputs(0), outputs(0), outputs(1), outputs(2)])
+}
+
+#[test]
+fn a_batch_goes_on_where_the_last_one_ended() {
+    let (inputs, expected) = counted();
+    for kind in both_ways() {
+        for cut in 0..=4 {
+            let mut model = powered(kind);
+            for range in [0..cut, cut..4] {
+                let end = model.run_batch(&inputs[range.clone()], &expected[range]);
+                assert!(matches!(end, BatchEnd::Equal), "{end:?}");
+            }
+            // The edge of the last cycle, then a cycle by itself.
+            model.edge().unwrap();
+            let mut outputs = Outputs::default();
+            model.settle(&inputs[1], &mut outputs).unwrap();
+            assert_eq!(outputs.count.get(), 2);
+            model.edge().unwrap();
+            let end =
+                model.run_batch(&inputs[3..], &[Outputs { count: Bits::new(3), ..expected[3] }]);
+            assert!(matches!(end, BatchEnd::Differs { cycle: 0, .. }), "the wide port counts, too");
+        }
+    }
+}
+
+#[test]
+fn a_batch_ends_at_the_first_difference_with_the_actual_outputs() {
+    let (inputs, expected) = counted();
+    for kind in both_ways() {
+        for wrong in 0..4 {
+            for port in ["count", "wide"] {
+                let mut other = expected;
+                match port {
+                    "count" => other[wrong].count = Bits::new(0x80 | other[wrong].count.get()),
+                    _ => other[wrong].wide = Bits::from_words([wrong as u32, 0, 0]),
+                }
+                let mut model = powered(kind);
+                match model.run_batch(&inputs, &other) {
+                    BatchEnd::Differs { cycle, actual } => {
+                        assert_eq!((cycle, actual.count), (wrong, expected[wrong].count));
+                        assert_eq!(actual.wide, expected[wrong].wide);
+                    }
+                    end => panic!("{port} of cycle {wrong}: {end:?}"),
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn a_batch_names_the_cycle_in_which_a_model_stops() {
+    let (mut inputs, expected) = counted();
+    inputs[2] = self::inputs(0, 1, 1);
+    for kind in both_ways() {
+        let mut model = powered(kind);
+        // The edge that ends cycle 2 comes with cycle 3.
+        match model.run_batch(&inputs, &expected) {
+            BatchEnd::Stopped { cycle: 3, error } => {
+                assert!(error.to_string().contains("$finish"), "{error}");
+            }
+            end => panic!("{end:?}"),
+        }
+        let mut again = model.afresh().unwrap();
+        again.settle(&Inputs::default(), &mut Outputs::default()).unwrap();
+        assert!(matches!(again.run_batch(&inputs[..3], &expected[..3]), BatchEnd::Equal));
+    }
 }
 
 #[test]

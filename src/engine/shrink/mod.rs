@@ -13,7 +13,7 @@ mod traffic;
 
 use crate::error::Error;
 use crate::harness::{
-    self, Block, Drive, Dut, Fingerprint, Outcome, Parameters, Stimulus, Verdict, Watch,
+    self, Block, Drive, Fingerprint, Outcome, Parameters, Stimulus, Verdict, Watch,
 };
 use std::time::{Duration, Instant};
 use verilated::{BeforeReset, ModelKind};
@@ -188,41 +188,7 @@ impl<B: Block> Search<'_, B> {
 
     /// Whether the golden model alone comes to a good end: a smaller stimulus must not hang by itself.
     fn is_legal(&self, stimulus: &Stimulus<B>) -> bool {
-        let mut mirror = Mirror::<B>::new(&self.parameters);
-        harness::run::<B>(stimulus, &self.parameters, &mut mirror, self.watch).verdict
-            == Verdict::Match
-    }
-}
-
-/// A DUT that is the golden model.
-struct Mirror<B: Block> {
-    golden: B::Golden,
-    inputs: B::Inputs,
-}
-
-impl<B: Block> Mirror<B> {
-    fn new(parameters: &Parameters) -> Self {
-        Self {
-            golden: <B::Golden as harness::Golden<B>>::new(parameters),
-            inputs: B::Inputs::default(),
-        }
-    }
-}
-
-impl<B: Block> Dut<B> for Mirror<B> {
-    fn settle(
-        &mut self,
-        inputs: &B::Inputs,
-        outputs: &mut B::Outputs,
-    ) -> Result<(), verilated::Error> {
-        harness::Golden::<B>::outputs(&self.golden, inputs, outputs);
-        self.inputs = *inputs;
-        Ok(())
-    }
-
-    fn edge(&mut self) -> Result<(), verilated::Error> {
-        harness::Golden::<B>::clock(&mut self.golden, &self.inputs);
-        Ok(())
+        harness::run_golden(stimulus, &self.parameters, self.watch).verdict == Verdict::Match
     }
 }
 

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 // Raised whenever a table or the meaning of an entry changes.
-#define VL_SHIM_ABI 2
+#define VL_SHIM_ABI 3
 
 // Words of a text shown to an observing top.
 #define VL_TEXT_WORDS 6
@@ -65,6 +65,9 @@ typedef struct vl_model_api {
   uint32_t outputs_alignment;  // bytes
   uint32_t traces;        // 0 built without trace, 1 VCD, 2 FST
   uint32_t covers;        // 1 if built with coverage
+  // Why the model takes two heavy evaluations for a cycle; empty if its inputs are registered and one
+  // does in a batch.
+  const char *two_evaluations;
   vl_model *(*create)(vl_context *context);
   void (*destroy)(vl_model *model);
   // Clock low: drives every input, lets the model settle, reads every output. Bits above a port's width
@@ -72,6 +75,12 @@ typedef struct vl_model_api {
   int32_t (*settle)(vl_model *model, const void *inputs, void *outputs);
   // Clock high: the rising edge.
   int32_t (*edge)(vl_model *model);
+  // `count` cycles whose outputs are compared with `expected`, up to the first that differs: `*done`
+  // is its index then, and `actual` holds its outputs; else it is `count`. If the model stops, `*done` is
+  // the cycle whose inputs were shown to it. The rising edge that ends a batch comes with the next one,
+  // or with `edge`. Neither a batch nor `edge` may follow a difference.
+  int32_t (*run_batch)(vl_model *model, const void *inputs, const void *expected, size_t count,
+                       size_t *done, void *actual);
   // `count` cycles of settle and edge over `inputs` with nothing around them; the outputs of the
   // last cycle only. The baseline of benchmarks.
   int32_t (*run_recorded)(vl_model *model, const void *inputs, size_t count, void *outputs);

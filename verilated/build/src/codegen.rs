@@ -1,11 +1,14 @@
 //! The code around a model: packed structs in C and Rust, and the C++ shim that fills them.
 
 use crate::ports::Storage;
-use crate::{Port, Ports, Tracing, Verilated};
+use crate::{Driving, Port, Ports, Tracing, Verilated};
 use std::fmt::Write as _;
 
 /// Name of the function that returns the model's table in a shared library.
 pub const LIBRARY_SYMBOL: &str = "vl_model_in_library";
+
+/// The functions that drive cycles.
+const BATCH: &str = include_str!("../templates/batch.cc");
 
 /// A port with its place in the packed struct of its direction.
 struct Placed<'a> {
@@ -122,6 +125,7 @@ pub fn model_cpp(
     top: &str,
     tracing: Tracing,
     coverage: bool,
+    driving: &Driving,
     symbol: &str,
 ) -> String {
     let class = &verilated.prefix;
@@ -178,6 +182,26 @@ pub fn model_cpp(
             ),
         };
     }
+    let _ = writeln!(text, "}}\n\nuint64_t difference({class} &top, const Outputs &pins) {{");
+    text.push_str("  uint64_t difference = 0;\n");
+    for field in &outputs.fields {
+        let Port { name, width } = field.port;
+        let _ = match field.storage {
+            Storage::Integer(_) => {
+                let mask = field.storage.and_mask(*width);
+                writeln!(text, "  difference |= (top.{name} ^ pins.{name}.value){mask};")
+            }
+            Storage::Words(words) => writeln!(
+                text,
+                "  for (int word = 0; word < {}; ++word)\n    difference |= top.{name}[word] ^ \
+                 pins.{name}.value[word];\n  difference |= (top.{name}[{0}] ^ pins.{name}.value[{0}]) & \
+                 {:#x}u;",
+                words - 1,
+                u32::MAX >> ((32 - width % 32) % 32),
+            ),
+        };
+    }
+    text.push_str("  return difference;\n");
     text.push_str("}\n\nconst vl_port ports[] = {\n");
     for (layout, output) in [(&inputs, 0), (&outputs, 1)] {
         for field in &layout.fields {
@@ -187,6 +211,11 @@ pub fn model_cpp(
     }
     text.push_str("};\n\n}  // namespace\n\n");
     text.push_str(&model_table(class, trace_class));
+    let (registered, two_evaluations) = match driving {
+        Driving::Registered => ("true", String::new()),
+        Driving::TwoEvaluations(reason) => ("false", reason.escape_default().to_string()),
+    };
+    text.push_str(&BATCH.replace("@REGISTERED@", registered).replace("@CLASS@", class));
     text.push_str(&observer(ports));
     let port_count = inputs.fields.len() + outputs.fields.len();
     let _ = write!(
@@ -194,7 +223,8 @@ pub fn model_cpp(
         "extern \"C\" __attribute__((visibility(\"default\"))) const vl_model_api *{symbol}(void) {{
   static const vl_model_api api = {{
     VL_SHIM_ABI, vl_runtime(), \"{top}\", ports, {port_count}, sizeof(Inputs), sizeof(Outputs),
-    alignof(Inputs), alignof(Outputs), {trace_kind}, {coverage}, create, destroy, settle, edge, run_recorded, finish,
+    alignof(Inputs), alignof(Outputs), {trace_kind}, {coverage}, \"{two_evaluations}\", create, destroy, settle,
+    edge, run_batch, run_recorded, finish,
     trace_open, trace_dump, trace_close, observe, probe,
   }};
   return &api;
@@ -312,6 +342,8 @@ int32_t trace_close(vl_model *model) noexcept {{
   // An exception left it, so what it holds is no state of the RTL.
   bool stopped = false;
 {trace_member}  std::unique_ptr<{class}> top;
+  // The last cycle of a batch has not had its rising edge.
+  bool edge_due = false;
 }};
 
 namespace {{
@@ -351,38 +383,6 @@ void destroy(vl_model *model) noexcept {{
   vl_shim_adopt(model->context);
   const vl_shim_closing quietly;
   delete model;
-}}
-
-int32_t settle(vl_model *model, const void *inputs, void *outputs) noexcept {{
-  return call(model, [&] {{
-    {class} &top = *model->top;
-    drive(top, *static_cast<const Inputs *>(inputs));
-    top.clk = 0;
-    top.eval();
-    sample(top, *static_cast<Outputs *>(outputs));
-  }});
-}}
-
-int32_t edge(vl_model *model) noexcept {{
-  return call(model, [&] {{
-    model->top->clk = 1;
-    model->top->eval();
-  }});
-}}
-
-int32_t run_recorded(vl_model *model, const void *inputs, size_t count, void *outputs) noexcept {{
-  return call(model, [&] {{
-    {class} &top = *model->top;
-    const Inputs *const recorded = static_cast<const Inputs *>(inputs);
-    for (size_t cycle = 0; cycle < count; ++cycle) {{
-      drive(top, recorded[cycle]);
-      top.clk = 0;
-      top.eval();
-      if (cycle + 1 == count) sample(top, *static_cast<Outputs *>(outputs));
-      top.clk = 1;
-      top.eval();
-    }}
-  }});
 }}
 
 int32_t finish(vl_model *model) noexcept {{

@@ -1,7 +1,9 @@
 //! Models compiled at run time into shared libraries, kept by content.
 
 use crate::compile;
-use crate::{Design, Error, Kept, Ports, Tracing, Verilated, Verilator, codegen};
+use crate::{
+    Design, Error, Kept, Ports, Tracing, Verilated, Verilator, choose, codegen, registered,
+};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
@@ -101,7 +103,7 @@ impl LibraryCache {
             let design = Design { folder: Some(folder.clone()), ..design.clone() };
             let verilated = design.verilate(&self.verilator, &work.join("model"))?;
             self.check_read(&verilated, files, &folder)?;
-            self.compile(&design, &verilated, ports, work, library)
+            self.compile(&design, verilated, ports, work, library)
         })?;
         Ok(BuiltLibrary { path })
     }
@@ -133,24 +135,26 @@ impl LibraryCache {
     fn compile(
         &self,
         design: &Design,
-        verilated: &Verilated,
+        verilated: Verilated,
         expected: Option<&Ports>,
         work: &Path,
         library: &Path,
     ) -> Result<(), Error> {
-        let ports = Ports::read(verilated, &design.top)?;
+        let ports = Ports::read(&verilated, &design.top)?;
         if let Some(expected) = expected {
             let differences = expected.differences(&ports);
             if !differences.is_empty() {
                 return Err(Error::Ports { top: design.top.clone(), differences });
             }
         }
+        let (verilated, driving) = choose(design, verilated, &ports, &self.verilator)?;
         let text = codegen::model_cpp(
-            verilated,
+            &verilated,
             &ports,
             &design.top,
             design.tracing,
             design.coverage,
+            &driving,
             codegen::LIBRARY_SYMBOL,
         );
         let source = verilated.dir.join("model_in_library.cc");
@@ -231,6 +235,9 @@ impl LibraryCache {
         hash.update(include_str!("codegen.rs"));
         hash.update(include_str!("compile.rs"));
         hash.update(include_str!("verilate.rs"));
+        for text in registered::text() {
+            hash.update(text);
+        }
         for text in compile::shim_text() {
             hash.update(text);
         }

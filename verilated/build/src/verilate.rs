@@ -43,6 +43,8 @@ pub struct Design {
     pub tracing: Tracing,
     /// Line, toggle and user coverage counters.
     pub coverage: bool,
+    /// Whether inputs are to be registered in a top around it, if it behaves the same then.
+    pub registered: bool,
 }
 
 /// C++ sources of one model, as Verilator wrote them.

@@ -1,0 +1,349 @@
+//! The golden side runs ahead of the DUT: it fills batches of cycles, which the DUT drives and compares by
+//! itself.
+//!
+//! The stimulus never depends on the DUT, so what comes out is what the cycle-by-cycle loop of
+//! [`case`](super::case) says. It is asked whenever a case ends as anything but a match, on a new model:
+//! what a failure is told with (port, values, state, rules, hits) has one source only, and a DUT that
+//! behaves differently in the two ways is noticed.
+
+use super::case::{self, Dut, Outcome, Source, Stop, Watch};
+use super::contract::{Block, Golden};
+use super::parameters::Parameters;
+use super::stimulus::{Drive, Stimulus};
+use super::verdict::{Mismatch, Verdict};
+use std::marker::PhantomData;
+use verilated::{BatchEnd, Pins};
+use zerocopy::IntoBytes;
+
+/// Cycles of a batch. Its pins stay in the cache with the model: more of them are slower again.
+const CYCLES: usize = 128;
+
+/// Inputs of consecutive cycles and what the golden model says of the outputs.
+#[derive(Debug, Clone)]
+struct Batch<B: Block> {
+    inputs: Vec<B::Inputs>,
+    expected: Vec<B::Outputs>,
+}
+
+/// Why a batch is the last one.
+enum End {
+    /// The stimulus is used up.
+    Finished,
+    /// The batch's last cycle ends the case, before its rising edge.
+    Stopped(Stop),
+}
+
+/// Environment, golden model and scoreboard.
+struct GoldenSide<'s, B: Block, S> {
+    source: &'s mut S,
+    golden: B::Golden,
+    /// Cycles whose rising edge has come.
+    cycles: u64,
+    hits: Vec<u64>,
+    block: PhantomData<fn() -> B>,
+}
+
+impl<'s, B: Block, S: Source<B>> GoldenSide<'s, B, S> {
+    fn new(source: &'s mut S, parameters: &Parameters) -> Self {
+        let hits = vec![0; B::RULES.len()];
+        Self { source, golden: B::Golden::new(parameters), cycles: 0, hits, block: PhantomData }
+    }
+
+    /// Fills a batch with at most `most` cycles.
+    #[inline]
+    fn fill(&mut self, batch: &mut Batch<B>, most: usize) -> Option<End> {
+        batch.inputs.resize_with(most, B::Inputs::default);
+        batch.expected.resize_with(most, B::Outputs::default);
+        for index in 0..most {
+            let (inputs, expected) = (&mut batch.inputs[index], &mut batch.expected[index]);
+            if self.cycles == 0 {
+                *inputs = B::reset_inputs();
+            } else if !self.source.next(inputs) {
+                batch.keep(index);
+                return Some(End::Finished);
+            }
+            self.golden.outputs(inputs, expected);
+            // The cycle in reset that begins a case is the harness's own; the source starts after it.
+            if self.cycles > 0
+                && let Some(stop) = self.source.clock(inputs, expected, self.cycles)
+            {
+                batch.keep(index + 1);
+                return Some(End::Stopped(stop));
+            }
+            let rules = self.golden.clock(inputs);
+            case::count(rules, &mut self.hits);
+            self.cycles += 1;
+        }
+        None
+    }
+}
+
+impl<B: Block> Batch<B> {
+    fn empty() -> Self {
+        Self { inputs: Vec::new(), expected: Vec::new() }
+    }
+
+    fn keep(&mut self, cycles: usize) {
+        self.inputs.truncate(cycles);
+        self.expected.truncate(cycles);
+    }
+}
+
+/// What a DUT that drives batches made of a case.
+enum Seen {
+    /// Every output was equal in every cycle, and the golden side had nothing to object.
+    Match,
+    /// The run was interrupted.
+    Cancelled,
+    /// The golden side ended the case.
+    Ended,
+    /// An output differs.
+    Mismatch { cycle: u64, port: &'static str, actual: String },
+    /// The DUT stopped by itself at the edge before the cycle, or in it.
+    Crashed { cycle: u64 },
+}
+
+/// Runs a source to its end, in batches. The verdict is final if it is [`Seen::Match`] or
+/// [`Seen::Cancelled`].
+fn run_batches<B: Block>(
+    source: &mut impl Source<B>,
+    parameters: &Parameters,
+    dut: &mut impl Dut<B>,
+    watch: &Watch,
+) -> (Seen, u64, Vec<u64>) {
+    let mut side = GoldenSide::<B, _>::new(source, parameters);
+    let mut batch = Batch::<B>::empty();
+    // Power comes up before reset, as in the cycle-by-cycle loop.
+    if dut.settle(&B::Inputs::default(), &mut B::Outputs::default()).is_err() {
+        return (Seen::Crashed { cycle: 0 }, 0, side.hits);
+    }
+    let seen = loop {
+        let first = side.cycles;
+        let end = side.fill(&mut batch, CYCLES);
+        if let Some(seen) = compare(dut, &batch, first) {
+            break seen;
+        }
+        match end {
+            None => {}
+            Some(End::Stopped(_)) => break Seen::Ended,
+            // The edge that ends the last cycle is still to come.
+            Some(End::Finished) => match dut.edge() {
+                Err(_) => break Seen::Crashed { cycle: side.cycles },
+                Ok(()) if side.source.finish().is_err() => break Seen::Ended,
+                Ok(()) => break Seen::Match,
+            },
+        }
+        if !watch.goes_on(side.cycles) {
+            break Seen::Cancelled;
+        }
+    };
+    (seen, side.cycles, side.hits)
+}
+
+/// Lets a DUT drive a batch whose first cycle is `first`; `None` if it did as expected.
+#[inline]
+fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Option<Seen> {
+    match dut.run_batch(&batch.inputs, &batch.expected) {
+        BatchEnd::Equal => None,
+        BatchEnd::Differs { cycle, actual } => {
+            let port = batch.expected[cycle].first_difference(&actual)?;
+            let (port, actual) = (port.name, port.show(actual.as_bytes()));
+            Some(Seen::Mismatch { cycle: first + cycle as u64, port, actual })
+        }
+        BatchEnd::Stopped { cycle, .. } => Some(Seen::Crashed { cycle: first + cycle as u64 }),
+    }
+}
+
+/// Runs one case from reset to its end, in batches.
+pub(super) fn run<B: Block>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    dut: &mut impl Dut<B>,
+    watch: &Watch,
+) -> Outcome {
+    let (seen, outcome) = match &stimulus.drive {
+        Drive::Traffic(traffic) => {
+            let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
+            let (seen, cycles, hits) = run_batches(&mut source, parameters, dut, watch);
+            (seen, source.outcome(cycles, hits))
+        }
+        Drive::Cycles(cycles) => {
+            let mut source = case::RawPins::<B>::new(cycles);
+            let (seen, cycles, hits) = run_batches(&mut source, parameters, dut, watch);
+            (seen, source.outcome(cycles, hits))
+        }
+    };
+    match seen {
+        Seen::Match => outcome,
+        Seen::Cancelled => Outcome { verdict: Verdict::Cancelled, ..outcome },
+        seen => again(seen, stimulus, parameters, dut, watch),
+    }
+}
+
+/// Tells what was seen with the cycle-by-cycle loop.
+#[cold]
+fn again<B: Block>(
+    seen: Seen,
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    dut: &impl Dut<B>,
+    watch: &Watch,
+) -> Outcome {
+    let mut afresh = match dut.afresh() {
+        Ok(afresh) => afresh,
+        Err(error) => return Outcome::crashed(None, error.to_string(), B::RULES.len()),
+    };
+    let outcome = case::run_cycles(stimulus, parameters, &mut afresh, watch);
+    let agrees = match (&seen, &outcome.verdict) {
+        (_, Verdict::Cancelled) => true,
+        (Seen::Mismatch { cycle, port, actual }, Verdict::Mismatch(told)) => {
+            let Mismatch { cycle: told_cycle, port: told_port, actual: told_actual, .. } = told;
+            (cycle, *port, actual) == (told_cycle, told_port.as_str(), told_actual)
+        }
+        (Seen::Crashed { cycle }, Verdict::Crashed { cycle: Some(told), .. }) => {
+            (told..=&(told + 1)).contains(&cycle)
+        }
+        (Seen::Ended, Verdict::CheckFailed { .. } | Verdict::Hang { .. }) => true,
+        _ => false,
+    };
+    if agrees {
+        return outcome;
+    }
+    let batch = match seen {
+        Seen::Mismatch { cycle, port, actual } => format!("{port} is {actual} in cycle {cycle}"),
+        Seen::Crashed { cycle } => format!("it stops in cycle {cycle}"),
+        Seen::Ended | Seen::Match | Seen::Cancelled => "nothing differs".to_owned(),
+    };
+    let message = format!(
+        "the model does not do the same twice: in batches {batch}, cycle by cycle it is {}",
+        outcome.verdict
+    );
+    Outcome { verdict: Verdict::Crashed { cycle: None, message }, ..outcome }
+}
+
+/// A case of the golden side alone, to be run on any number of DUTs: inputs and expected outputs of every
+/// cycle, and what the case is if nothing differs.
+#[derive(Debug, Clone)]
+pub struct Recording<'s, B: Block> {
+    stimulus: &'s Stimulus<B>,
+    parameters: Parameters,
+    batch: Batch<B>,
+    outcome: Outcome,
+}
+
+impl<'s, B: Block> Recording<'s, B> {
+    /// Runs the golden side of a stimulus.
+    pub fn new(stimulus: &'s Stimulus<B>, parameters: &Parameters) -> Self {
+        let mut all = Batch::<B>::empty();
+        let outcome = record_stimulus(stimulus, parameters, &Watch::default(), |batch| {
+            all.inputs.extend_from_slice(&batch.inputs);
+            all.expected.extend_from_slice(&batch.expected);
+        });
+        Self { stimulus, parameters: *parameters, batch: all, outcome }
+    }
+
+    /// The inputs of every cycle.
+    pub fn inputs(&self) -> &[B::Inputs] {
+        &self.batch.inputs
+    }
+
+    /// The golden model's outputs in every cycle.
+    pub fn expected(&self) -> &[B::Outputs] {
+        &self.batch.expected
+    }
+
+    /// What the case is if no DUT differs.
+    pub fn outcome(&self) -> &Outcome {
+        &self.outcome
+    }
+
+    /// Runs the case on a new DUT: as [`run`](super::run), but the golden side does not run again unless
+    /// something differs.
+    pub fn run(&self, dut: &mut impl Dut<B>, watch: &Watch) -> Outcome {
+        watch.during(|| self.run_watched(dut, watch))
+    }
+
+    fn run_watched<D: Dut<B>>(&self, dut: &mut D, watch: &Watch) -> Outcome {
+        if !D::BATCHES {
+            return case::run_cycles(self.stimulus, &self.parameters, dut, watch);
+        }
+        let settled = dut.settle(&B::Inputs::default(), &mut B::Outputs::default());
+        let seen = match settled {
+            Err(_) => Some(Seen::Crashed { cycle: 0 }),
+            Ok(()) => compare(dut, &self.batch, 0),
+        };
+        let seen = seen.or_else(|| match self.outcome.verdict {
+            Verdict::Match if dut.edge().is_err() => {
+                Some(Seen::Crashed { cycle: self.outcome.cycles })
+            }
+            _ => None,
+        });
+        match seen {
+            None => self.outcome.clone(),
+            Some(seen) => again(seen, self.stimulus, &self.parameters, dut, watch),
+        }
+    }
+}
+
+/// Runs the golden side of a stimulus and keeps nothing but the outcome.
+pub fn run_golden<B: Block>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    watch: &Watch,
+) -> Outcome {
+    watch.during(|| record_stimulus(stimulus, parameters, watch, |_| ()))
+}
+
+fn record_stimulus<B: Block>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    watch: &Watch,
+    keep: impl FnMut(&Batch<B>),
+) -> Outcome {
+    match &stimulus.drive {
+        Drive::Traffic(traffic) => {
+            let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
+            let (verdict, cycles, hits) = record(&mut source, parameters, watch, keep);
+            Outcome { verdict, ..source.outcome(cycles, hits) }
+        }
+        Drive::Cycles(cycles) => {
+            let mut source = case::RawPins::<B>::new(cycles);
+            let (verdict, cycles, hits) = record(&mut source, parameters, watch, keep);
+            Outcome { verdict, ..source.outcome(cycles, hits) }
+        }
+    }
+}
+
+/// Runs a source's golden side to its end, batch by batch.
+fn record<B: Block>(
+    source: &mut impl Source<B>,
+    parameters: &Parameters,
+    watch: &Watch,
+    mut keep: impl FnMut(&Batch<B>),
+) -> (Verdict, u64, Vec<u64>) {
+    let mut side = GoldenSide::<B, _>::new(source, parameters);
+    let mut batch = Batch::<B>::empty();
+    let verdict = loop {
+        let state = |side: &GoldenSide<'_, B, _>| side.golden.state().to_owned();
+        let end = side.fill(&mut batch, CYCLES);
+        keep(&batch);
+        let cycle = side.cycles;
+        match end {
+            None => {}
+            Some(End::Stopped(Stop::Violation(violation))) => {
+                break Verdict::CheckFailed { cycle, violation };
+            }
+            Some(End::Stopped(Stop::Hang)) => {
+                break Verdict::Hang { cycle: Some(cycle), state: state(&side) };
+            }
+            Some(End::Finished) => match side.source.finish() {
+                Ok(()) => break Verdict::Match,
+                Err(violation) => break Verdict::CheckFailed { cycle, violation },
+            },
+        }
+        if !watch.goes_on(cycle) {
+            break Verdict::Cancelled;
+        }
+    };
+    (verdict, side.cycles, side.hits)
+}

@@ -1,0 +1,162 @@
+//! Registered inputs and batches against the loop a user would write: the same outcome on every scenario
+//! of every block, and RTL that would tell the difference is found out.
+
+use crate::common::{changed_rtl, code, cosim, run, text};
+use cosim::blocks::dll::Dll;
+use cosim::blocks::thread2::Thread2;
+use cosim::harness::{
+    self, Block, CaseRng, Dut, Outcome, Parameters, Profile, Recording, Stimulus, Verdict, Watch,
+    case_seed,
+};
+use cosim::models::{Rtl, View};
+use rand::SeedableRng;
+use std::fs;
+use tempfile::TempDir;
+use verilated::{BeforeReset, Error, Model, ModelKind};
+
+/// Cases of each scenario and profile.
+const CASES: u64 = 3;
+const PACKETS: u32 = 12;
+
+/// A model that is driven cycle by cycle, with two evaluations.
+struct ByCycle<B: Block>(Model<B::Inputs, B::Outputs>);
+
+impl<B: Block> Dut<B> for ByCycle<B> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
+        self.0.settle(inputs, outputs)
+    }
+
+    fn edge(&mut self) -> Result<(), Error> {
+        self.0.edge()
+    }
+}
+
+fn built<B: Block>(
+    rtl: &Rtl,
+    parameters: &Parameters,
+    view: View,
+) -> ModelKind<B::Inputs, B::Outputs> {
+    rtl.build::<B>(parameters, view).unwrap().load::<B>(parameters).unwrap()
+}
+
+fn shown(outcome: &Outcome) -> String {
+    format!("{outcome:?}")
+}
+
+/// Runs cases of a block on models of one profile and golden models of another, in all ways; returns how
+/// many did not match.
+fn compare<B: Block>(rtl: &Profile, golden: &Profile) -> usize {
+    let kind = built::<B>(&Rtl::default(), &rtl.parameters, View::Bare);
+    let plain = built::<B>(&Rtl::default(), &rtl.parameters, View::Plain);
+    assert_eq!(kind.two_evaluations(), None, "{}", B::NAME);
+    assert!(plain.two_evaluations().is_some());
+    let (parameters, watch) = (&golden.parameters, Watch::default());
+    let mut different = 0;
+    for scenario in B::scenarios() {
+        for index in 0..CASES {
+            let name = format!("{}/{}/{}/{index}", B::NAME, golden.name, scenario.name);
+            let mut rng = CaseRng::seed_from_u64(case_seed(7, &name));
+            let stimulus: Stimulus<B> =
+                B::generate(&scenario.weights, parameters, PACKETS, &mut rng);
+            for before in [BeforeReset::Ones, BeforeReset::Zeros] {
+                let mut by_cycle = ByCycle::<B>(plain.create(before).unwrap());
+                let expected = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
+                different += usize::from(expected.verdict != Verdict::Match);
+                for kind in [kind, plain] {
+                    let mut model = kind.create(before).unwrap();
+                    let outcome = harness::run::<B>(&stimulus, parameters, &mut model, &watch);
+                    assert_eq!(shown(&outcome), shown(&expected), "{name}, in batches");
+                    let mut model = kind.create(before).unwrap();
+                    let outcome = Recording::new(&stimulus, parameters).run(&mut model, &watch);
+                    assert_eq!(shown(&outcome), shown(&expected), "{name}, recorded");
+                    let mut by_cycle = ByCycle::<B>(kind.create(before).unwrap());
+                    let outcome = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
+                    assert_eq!(shown(&outcome), shown(&expected), "{name}, cycle by cycle");
+                }
+            }
+        }
+    }
+    different
+}
+
+/// All ways on matching profiles, then on profiles that differ.
+fn compare_all<B: Block>() {
+    for profile in B::PROFILES {
+        assert_eq!(compare::<B>(profile, profile), 0, "{}", profile.name);
+    }
+    let [first, .., last] = B::PROFILES else { panic!("{} has two profiles", B::NAME) };
+    let different = compare::<B>(first, last) + compare::<B>(last, first);
+    assert!(different > 10, "{different} of the cases differ");
+}
+
+#[test]
+fn thread2_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
+    compare_all::<Thread2>();
+}
+
+#[test]
+fn dll_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
+    compare_all::<Dll>();
+}
+
+const TOP: &str = "PcieAckNak.v";
+const DEVICE_A: &str = "  PcieDllTx #(";
+
+/// The RTL of dll with an output that changes at the falling edge, when nobody looks.
+fn with_falling_edge() -> TempDir {
+    let late = "  wire early; reg late; assign a_retrain = late;\n  always @(negedge clk or posedge rst) \
+                if (rst) late <= 1'b0; else late <= early;\n";
+    let rtl = changed_rtl(TOP, DEVICE_A, &format!("{late}{DEVICE_A}"));
+    let top = rtl.path().join(TOP);
+    let text = fs::read_to_string(&top).unwrap();
+    assert!(text.contains("(a_retrain)"));
+    fs::write(top, text.replace("(a_retrain)", "(early)")).unwrap();
+    rtl
+}
+
+#[test]
+fn a_falling_edge_is_seen_as_if_nothing_were_registered() {
+    let rtl = with_falling_edge();
+    let rtl = rtl.path().to_str().unwrap();
+    let out = TempDir::new().unwrap();
+    let out = out.path().join("run");
+    let arguments = ["run", "--block", "dll", "--rtl", rtl, "--cases", "2", "--quiet", "--out"];
+    let output = run(arguments.into_iter().chain([out.to_str().unwrap()]));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let mut bench = cosim();
+    bench.args(["bench", "--block", "dll", "--fixes", "spec", "--rtl", rtl]);
+    let output = bench.output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("negedge clk"), "{}", text(&output));
+}
+
+#[test]
+fn what_stops_at_an_edge_is_told_of_the_cycle_that_the_edge_ends() {
+    // The age is 0 in the cycle in reset and in the one after it, and 2 in cycle 3: clocked logic sees it
+    // at the edge that ends that cycle, other logic at the edge that ends the one before.
+    let age = "  reg [3:0] age; always @(posedge clk or posedge rst)\n    if (rst) age <= 4'd0; else age \
+               <= age + {3'b0, age != 4'd15};";
+    for (process, cycle) in [
+        ("always @(posedge clk) if (age == 4'd2) $fatal(1, \"told to\");", 3),
+        ("always @* if (age == 4'd2) $fatal(1, \"told to\");", 2),
+    ] {
+        let rtl = changed_rtl(TOP, DEVICE_A, &format!("{age}\n  {process}\n{DEVICE_A}"));
+        let given = Rtl { paths: vec![rtl.path().to_owned()], ..Rtl::default() };
+        let profile = &Dll::PROFILES[0];
+        let stimulus = Stimulus::<Dll>::cycles(vec![Default::default(); 9]);
+        let watch = Watch::default();
+        let outcomes = [View::Bare, View::Plain].map(|view| {
+            let kind = built::<Dll>(&given, &profile.parameters, view);
+            let mut model = kind.create(BeforeReset::Ones).unwrap();
+            harness::run::<Dll>(&stimulus, &profile.parameters, &mut model, &watch)
+        });
+        for outcome in &outcomes {
+            let Verdict::Crashed { cycle: Some(found), message } = &outcome.verdict else {
+                panic!("{process}: {:?}", outcome.verdict)
+            };
+            assert!(message.contains("told to") || message.contains(TOP), "{message}");
+            assert_eq!(*found, cycle, "{process}");
+        }
+        assert_eq!(shown(&outcomes[0]), shown(&outcomes[1]));
+    }
+}

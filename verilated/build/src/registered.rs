@@ -1,0 +1,271 @@
+//! The top with registered inputs, and which designs behave in it as they do without.
+//!
+//! In the plain model a cycle takes two evaluations: inputs change while the clock is low, and everything
+//! that depends on them is computed; then the clock rises, and it is computed again. In a top that
+//! registers every input the design's registers and its inputs change at the same edge, and one heavy
+//! evaluation does. The load of the inputs has a clock of its own, so that the same model can be driven
+//! with two evaluations as well.
+//!
+//! The outputs are the same in every cycle unless something in the design looks at the time between the
+//! edges: a falling edge, a latch, the clock used as data, or a clock made of it. Verilator's scheduler
+//! has found all of these when it has translated the design, and what it found is in its output.
+
+use crate::{Design, Error, Ports, Verilated, Verilator};
+use std::fs;
+use std::path::PathBuf;
+
+const TEMPLATE: &str = include_str!("../templates/registered.v");
+/// The module's name.
+const TOP: &str = "cosim_registered";
+/// How the names of the registers begin.
+const REGISTER: &str = "cosim_q_";
+/// The registers' clock.
+const LOAD: &str = "cosim_load";
+
+/// How a model is to be driven.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Driving {
+    /// Its inputs are registered: one heavy evaluation for a cycle.
+    Registered,
+    /// Two evaluations for a cycle, because of this.
+    TwoEvaluations(String),
+}
+
+/// The texts that decide what a model is and how it is driven, for content hashes.
+pub fn text() -> [&'static str; 3] {
+    [TEMPLATE, include_str!("../templates/batch.cc"), include_str!("registered.rs")]
+}
+
+/// The model to compile of a design that was verilated as it is: in the registered top if the design
+/// wants that and behaves the same in it.
+///
+/// # Errors
+/// [`Error::Io`]. A registered top that Verilator refuses is a reason for two evaluations.
+pub fn choose(
+    design: &Design,
+    plain: Verilated,
+    ports: &Ports,
+    verilator: &Verilator,
+) -> Result<(Verilated, Driving), Error> {
+    if !design.registered {
+        let reason = "it was built to be driven so".to_owned();
+        return Ok((plain, Driving::TwoEvaluations(reason)));
+    }
+    let dir = std::path::absolute(&plain.dir).map_err(Error::io(&plain.dir))?.join("registered");
+    let source = plain.dir.join(format!("{TOP}.sv"));
+    fs::write(&source, top(design, ports)).map_err(Error::io(&source))?;
+    let source = std::path::absolute(&source).map_err(Error::io(&source))?;
+    let registered = Design {
+        top: TOP.to_owned(),
+        sources: std::iter::once(source).chain(design.sources.iter().cloned()).collect(),
+        // They are in the text of the top.
+        parameters: Vec::new(),
+        ..design.clone()
+    };
+    let verilated = match registered.verilate(verilator, &dir) {
+        Ok(verilated) => verilated,
+        Err(Error::Verilate { output, .. }) => {
+            let line = output.lines().find(|line| line.contains("%Error")).unwrap_or(&output);
+            let reason = format!("Verilator refuses it with registered inputs: {}", line.trim());
+            return Ok((plain, Driving::TwoEvaluations(reason)));
+        }
+        Err(other) => return Err(other),
+    };
+    Ok(match between_edges(&verilated)? {
+        None => (verilated, Driving::Registered),
+        Some(reason) => (plain, Driving::TwoEvaluations(reason)),
+    })
+}
+
+/// The registered top of a design.
+fn top(design: &Design, ports: &Ports) -> String {
+    let lines = |lines: Vec<String>| lines.join("\n");
+    let bits = |width: u32| format!("[{}:0]", width - 1);
+    let inputs = || ports.inputs.iter().map(|port| (bits(port.width), &port.name));
+    let outputs = || ports.outputs.iter().map(|port| (bits(port.width), &port.name));
+    let declared = inputs()
+        .map(|(bits, name)| format!("  input wire {bits} {name},"))
+        .chain(outputs().map(|(bits, name)| format!("  output wire {bits} {name},")));
+    let pins = inputs()
+        .map(|(_, name)| format!("    .{name}({REGISTER}{name}),"))
+        .chain(outputs().map(|(_, name)| format!("    .{name}({name}),")));
+    // Before the first cycle every input is 0, as in the plain model.
+    let registers = inputs().map(|(bits, name)| format!("  reg {bits} {REGISTER}{name} = 0;"));
+    let loads = inputs().map(|(_, name)| format!("    {REGISTER}{name} <= {name};"));
+    let values: Vec<String> =
+        design.parameters.iter().map(|(name, value)| format!(".{name}({value})")).collect();
+    let parameters =
+        if values.is_empty() { String::new() } else { format!("#({})", values.join(", ")) };
+    [
+        ("@PORTS@", lines(declared.collect())),
+        ("@REGISTERS@", lines(registers.collect())),
+        ("@LOADS@", lines(loads.collect())),
+        ("@PINS@", lines(pins.collect())),
+        ("@TOP@", design.top.clone()),
+        ("@PARAMETERS@", parameters),
+    ]
+    .iter()
+    .fold(TEMPLATE.to_owned(), |text, (place, value)| text.replace(place, value))
+}
+
+/// What in a design in its registered top looks at the time between the edges, in words; `None` if
+/// nothing does.
+///
+/// Verilator names every event that something waits for in the texts of its debugging functions, those of
+/// the clocks and the one of logic that follows top-level inputs at once. With registered inputs the
+/// clock is the only input that such logic can follow.
+fn between_edges(verilated: &Verilated) -> Result<Option<String>, Error> {
+    let read = |path: &PathBuf| fs::read_to_string(path).map_err(Error::io(path));
+    let texts: Vec<String> = verilated.sources.iter().map(read).collect::<Result<_, _>>()?;
+    let mut knows_the_load = false;
+    for event in texts.iter().flat_map(|text| events(text)) {
+        match event {
+            _ if event == format!("@(posedge {LOAD})") => knows_the_load = true,
+            "Internal 'stl' trigger - first iteration" => {}
+            "Internal 'ico' trigger - first iteration" => {
+                return Ok(Some("logic follows the level of clk".to_owned()));
+            }
+            _ if is_edge_of_pins(event) => {}
+            _ => {
+                let event = event.replace(&format!("{TOP}.{REGISTER}"), "");
+                let event = event.replace(&format!("{TOP}.dut."), "");
+                return Ok(Some(format!("something waits for {event}")));
+            }
+        }
+    }
+    if let Some(function) = texts.iter().find_map(|text| reader_of_clock(text)) {
+        return Ok(Some(format!("clk is used as data ({function} of Verilator's output)")));
+    }
+    let unknown = "Verilator's output does not say what the design waits for";
+    Ok((!knows_the_load).then(|| unknown.to_owned()))
+}
+
+/// The events named in a source: `@(posedge clk or posedge cosim_registered.cosim_q_rst)`.
+fn events(text: &str) -> impl Iterator<Item = &str> {
+    let named = text.lines().filter(|line| line.contains(" region trigger index "));
+    named.filter_map(|line| Some(line.split_once(" is active: ")?.1.split("\\n").next()?.trim()))
+}
+
+/// Whether an event is made of rising edges of the clock and edges of inputs alone, which come at the
+/// same times in both models.
+fn is_edge_of_pins(event: &str) -> bool {
+    let Some(terms) = event.strip_prefix("@(").and_then(|rest| rest.strip_suffix(')')) else {
+        return false;
+    };
+    let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+    let input = format!("{TOP}.{REGISTER}");
+    terms.split(" or ").all(|term| match term.split_once(' ') {
+        Some(("posedge", "clk")) => true,
+        Some(("posedge" | "negedge", signal)) => signal.strip_prefix(&input).is_some_and(is_name),
+        _ => false,
+    })
+}
+
+/// The first function for a process of the design that reads the clock's level.
+fn reader_of_clock(text: &str) -> Option<&str> {
+    let mut function = "";
+    for line in text.lines() {
+        if !line.starts_with([' ', '}', '#', '/'])
+            && let Some((head, _)) = line.split_once('(')
+        {
+            function = head.rsplit([' ', '*']).next().unwrap_or(head);
+        }
+        let is_process = ["___nba_", "___act_"].iter().any(|kind| function.contains(kind));
+        let reads = line.match_indices("clk").any(|(at, word)| {
+            let (before, after) = (&line[..at], &line[at + word.len()..]);
+            let member = before.ends_with("->") || before.ends_with('.');
+            member && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        });
+        if is_process && reads {
+            return Some(function);
+        }
+    }
+    None
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Port;
+    use tempfile::TempDir;
+
+    /// The design `odd` with its processes, verilated in both ways.
+    fn driving(processes: &str) -> Driving {
+        let folder = TempDir::new().unwrap();
+        let source = folder.path().join("odd.v");
+        let text = format!(
+            "module odd #(parameter [7:0] MASK = 0) (input wire clk, input wire rst, input wire [7:0] a, \
+             output reg [7:0] x, output wire [7:0] y);\nreg d;\n{processes}\nendmodule\n\
+             module inner(input wire c, input wire [7:0] a, output reg [7:0] x);\n\
+             always @(posedge c) x <= a;\nendmodule\n"
+        );
+        fs::write(&source, text).unwrap();
+        let design = Design {
+            top: "odd".to_owned(),
+            sources: vec![source],
+            parameters: vec![("MASK".to_owned(), "8'h2a".to_owned())],
+            prefix: "Vodd".to_owned(),
+            registered: true,
+            ..Design::default()
+        };
+        let verilator = Verilator::find().unwrap();
+        let plain = design.verilate(&verilator, &folder.path().join("model")).unwrap();
+        let ports = Ports::read(&plain, "odd").unwrap();
+        choose(&design, plain, &ports, &verilator).unwrap().1
+    }
+
+    #[test]
+    fn rising_edges_and_resets_need_one_evaluation() {
+        for processes in [
+            "always @(posedge clk) x <= a;",
+            "always @(posedge clk or posedge rst) if (rst) x <= MASK; else x <= x + a;",
+            "always @(posedge clk or negedge rst) if (!rst) x <= 0; else x <= a;",
+            "inner inner (.c(clk), .a(a), .x(x)); assign y = x + a;",
+            "assign y = a ^ MASK; always @(posedge clk) x <= y;",
+        ] {
+            assert_eq!(driving(processes), Driving::Registered, "{processes}");
+        }
+    }
+
+    #[test]
+    fn what_looks_between_the_edges_needs_two() {
+        for (processes, reason) in [
+            ("always @(negedge clk) x <= a;", "negedge clk"),
+            ("always @(clk) x = a;", "clk"),
+            ("always @* if (!clk) x = a;", "level of clk"),
+            ("assign y = a & {8{clk}};", "level of clk"),
+            ("always @(posedge clk) d <= ~d; always @(posedge d) x <= a;", "posedge d"),
+            ("wire gated = clk & a[0]; always @(posedge gated) x <= a;", ""),
+            ("always @(posedge rst) x <= {8{clk}};", "data"),
+            ("always @(posedge clk or posedge rst) if (rst) x <= {8{clk}}; else x <= a;", "data"),
+        ] {
+            match driving(processes) {
+                Driving::TwoEvaluations(why) => assert!(why.contains(reason), "{processes}: {why}"),
+                Driving::Registered => panic!("{processes}"),
+            }
+        }
+    }
+
+    #[test]
+    fn every_input_is_registered_and_parameters_are_handed_on() {
+        let port = |name: &str, width| Port { name: name.to_owned(), width };
+        let ports = Ports {
+            inputs: vec![port("wide", 70), port("rst", 1)],
+            outputs: vec![port("out", 8)],
+            observing: false,
+        };
+        let parameters = vec![("N".to_owned(), "8'h01".to_owned())];
+        let text = top(&Design { top: "t".to_owned(), parameters, ..Design::default() }, &ports);
+        for line in [
+            "  input wire [69:0] wide,",
+            "  reg [69:0] cosim_q_wide = 0;",
+            "    cosim_q_rst <= rst;",
+            "    .wide(cosim_q_wide),",
+            "    .out(out),",
+            "  t #(.N(8'h01)) dut (",
+        ] {
+            assert!(text.lines().any(|found| found == line), "{line} in {text}");
+        }
+        assert!(!text.contains('@') || text.matches('@').count() == 1, "{text}");
+    }
+}

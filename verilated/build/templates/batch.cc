@@ -1,0 +1,88 @@
+namespace {
+
+// Whether the top registers its inputs: one heavy evaluation for a cycle instead of two.
+constexpr bool registered = @REGISTERED@;
+
+// A cycle's inputs, once the edge that ends the cycle before has come, if there is one.
+template <class Top>
+inline void present(Top &top, const Inputs &pins, bool edge_due) {
+  if constexpr (registered) {
+    drive(top, pins);
+    top.cosim_load = 1;
+    top.clk = edge_due;
+    top.eval();
+  } else {
+    if (edge_due) {
+      top.clk = 1;
+      top.eval();
+    }
+    drive(top, pins);
+    top.clk = 0;
+    top.eval();
+  }
+}
+
+// The falling edge of the registers' clock, and of the design's where the rising one came with it.
+template <class Top>
+inline void rest(Top &top) {
+  if constexpr (registered) {
+    top.cosim_load = 0;
+    top.clk = 0;
+    top.eval();
+  }
+}
+
+int32_t settle(vl_model *model, const void *inputs, void *outputs) noexcept {
+  return call(model, [&] {
+    @CLASS@ &top = *model->top;
+    present(top, *static_cast<const Inputs *>(inputs), false);
+    sample(top, *static_cast<Outputs *>(outputs));
+    rest(top);
+    model->edge_due = false;
+  });
+}
+
+int32_t edge(vl_model *model) noexcept {
+  return call(model, [&] {
+    model->top->clk = 1;
+    model->top->eval();
+    model->edge_due = false;
+  });
+}
+
+int32_t run_batch(vl_model *model, const void *inputs, const void *expected, size_t count,
+                  size_t *done, void *actual) noexcept {
+  *done = 0;
+  return call(model, [&] {
+    @CLASS@ &top = *model->top;
+    const Inputs *const driven = static_cast<const Inputs *>(inputs);
+    const Outputs *const wanted = static_cast<const Outputs *>(expected);
+    for (; *done < count; ++*done) {
+      present(top, driven[*done], model->edge_due);
+      model->edge_due = true;
+      if (difference(top, wanted[*done])) {
+        sample(top, *static_cast<Outputs *>(actual));
+        return;
+      }
+      rest(top);
+    }
+  });
+}
+
+int32_t run_recorded(vl_model *model, const void *inputs, size_t count, void *outputs) noexcept {
+  return call(model, [&] {
+    @CLASS@ &top = *model->top;
+    const Inputs *const recorded = static_cast<const Inputs *>(inputs);
+    for (size_t cycle = 0; cycle < count; ++cycle) {
+      present(top, recorded[cycle], cycle > 0);
+      if (cycle + 1 == count) sample(top, *static_cast<Outputs *>(outputs));
+      rest(top);
+    }
+    if (count > 0) top.clk = 1;
+    top.eval();
+    model->edge_due = false;
+  });
+}
+
+}  // namespace
+
