@@ -66,7 +66,7 @@ impl Watch {
     /// Told of the cycle that was reached, now and then looks at what is asked: false if the case is to end.
     #[inline]
     pub(super) fn goes_on(&self, cycle: u64) -> bool {
-        if cycle % WATCH_EVERY != 0 {
+        if !cycle.is_multiple_of(WATCH_EVERY) {
             return true;
         }
         self.cycles.store(cycle, Ordering::Relaxed);
