@@ -134,7 +134,7 @@ pub trait Session: Send + Sync {
     /// The vector of a case.
     ///
     /// # Errors
-    /// [`Error::Environment`]; there is no stimulus that has no JSON.
+    /// [`Error::VectorTooLarge`].
     fn vector(
         &self,
         case: &Case,

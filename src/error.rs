@@ -46,6 +46,15 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
+    /// A vector of a case would be larger than any command reads.
+    #[error(
+        "the vector would be larger than {most} MiB, more than is read; run fewer packets \
+         (--packets), or fewer raw cycles per packet"
+    )]
+    VectorTooLarge {
+        /// The limit in MiB.
+        most: u64,
+    },
     /// A model took its process with it, or never came back: the failure is the RTL's.
     #[error("{0}")]
     Lost(String),
@@ -75,6 +84,7 @@ impl Error {
             Self::Usage(_)
             | Self::Input { .. }
             | Self::File { .. }
+            | Self::VectorTooLarge { .. }
             | Self::Build(BuildError::Ports { .. } | BuildError::Port { .. })
             | Self::Model(ModelError::Ports { .. }) => 2,
             Self::Build(_) | Self::Model(_) | Self::Write { .. } | Self::Environment(_) => 3,
@@ -91,7 +101,7 @@ impl Error {
     /// An [`Error::Write`] for `path`, for use with `map_err`.
     pub fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
         let path = path.into();
-        move |source| Self::Write { path, source }
+        move |source| Self::Write { path, source: without_path(source) }
     }
 
     /// A JSON error in the file `path`, with line and column.
@@ -111,5 +121,14 @@ impl Error {
     /// A file that cannot be read.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
         Self::File { path: path.to_owned(), message: format!("cannot be read: {error}") }
+    }
+}
+
+/// An error of the system as it is: `tempfile` adds a path behind it, and that is of a name nobody knows.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path \"") {
+        Some((system, _)) if error.get_ref().is_some() => io::Error::new(error.kind(), system),
+        _ => error,
     }
 }

@@ -8,6 +8,7 @@ use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::Write;
 use std::os::unix::fs::PermissionsExt;
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile};
 
 /// How the name of a file begins that is not whole yet.
@@ -34,7 +35,7 @@ pub fn write_whole(path: &Path, content: &[u8], sync: Sync) -> Result<(), Error>
         let mut file = OpenOptions::new().write(true).open(&target).map_err(Error::write(path))?;
         return file.write_all(content).map_err(Error::write(path));
     }
-    let mut file = partial(&target, "").map_err(Error::write(path))?;
+    let (mut file, _open) = partial(&target, "").map_err(Error::write(path))?;
     let written = file.write_all(content).and_then(|()| match sync {
         Sync::OnDisk => file.as_file().sync_all(),
         Sync::Lazy => Ok(()),
@@ -58,7 +59,8 @@ pub fn make_whole<T>(
         return write(&target);
     }
     let ending = target.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
-    let file = partial(&target, &ending.unwrap_or_default()).map_err(Error::write(path))?;
+    let (file, _open) =
+        partial(&target, &ending.unwrap_or_default()).map_err(Error::write(path))?;
     let file = file.into_temp_path();
     let result = write(&file)?;
     file.persist(&target).map_err(|error| Error::write(path)(error.error))?;
@@ -80,14 +82,41 @@ fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-fn partial(target: &Path, ending: &str) -> std::io::Result<NamedTempFile> {
+/// The files that are not whole yet.
+static OPEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+fn open_files() -> MutexGuard<'static, Vec<PathBuf>> {
+    OPEN.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+/// Keeps a file in [`OPEN`].
+struct Open(PathBuf);
+
+impl Drop for Open {
+    fn drop(&mut self) {
+        open_files().retain(|path| *path != self.0);
+    }
+}
+
+/// Removes the files that are not whole yet: for the end of the process, which may come while a model that
+/// does not return has one.
+pub fn remove_unfinished() {
+    for path in open_files().drain(..) {
+        let _ = fs::remove_file(path);
+    }
+}
+
+fn partial(target: &Path, ending: &str) -> std::io::Result<(NamedTempFile, Open)> {
     let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
-    Builder::new()
+    let file = Builder::new()
         .prefix(PARTIAL_PREFIX)
         .suffix(&format!(".{PARTIAL}{ending}"))
         // As for any new file, the umask takes away from this.
         .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))
+        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+    let path = file.path().to_owned();
+    open_files().push(path.clone());
+    Ok((file, Open(path)))
 }
 
 #[cfg(test)]

@@ -11,6 +11,7 @@ mod shrink;
 mod summary;
 
 use crate::error::Error;
+use crate::files;
 use crate::worker;
 use clap::{Parser, Subcommand};
 use std::io::{self, IsTerminal};
@@ -72,6 +73,8 @@ pub fn main() -> ExitCode {
         Command::List(arguments) => list::execute(&arguments),
         Command::Worker(arguments) => worker::serve::serve(&arguments),
     }));
+    // A thread that was given up may have some.
+    files::remove_unfinished();
     match result {
         Ok(Ok(code)) => code,
         Ok(Err(Error::Interrupted)) => ExitCode::from(INTERRUPTED),
@@ -117,6 +120,7 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
     ctrlc::set_handler(move || {
         verilated_build::interrupt();
         if set.swap(true, Ordering::Relaxed) {
+            files::remove_unfinished();
             process::exit(i32::from(INTERRUPTED));
         }
     })

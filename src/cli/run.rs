@@ -379,8 +379,8 @@ impl Progress for Observer {
             self.save -= 1;
             let about = format!("{}: everything matches", case.name);
             let origin = Origin { about, case: Some(case.name.clone()), ..self.origin.clone() };
-            let text = self.session.vector(case, origin, None)?;
-            if let Err(error) = self.directory.save(case, &text) {
+            let text = self.session.vector(case, origin, None);
+            if let Err(error) = text.and_then(|text| self.directory.save(case, &text)) {
                 self.unwritten.add(&error);
             }
         }

@@ -1,42 +1,48 @@
-//! Raw pins in JSON: one object per cycle, port name to value; wide ports are hex strings.
+//! Raw pins in JSON: one line for each cycle, an object of port names and hex strings. The first cycle names
+//! every port; each further one names those that differ from the cycle before, and may name others.
 
 use crate::value::hex_pattern;
-use serde::de::{Error as _, MapAccess, SeqAccess, Visitor};
-use serde::ser::{SerializeMap, SerializeSeq};
+use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
+use serde::ser::{Error as _, SerializeSeq};
 use serde::{Deserializer, Serializer};
+use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::fmt;
+use std::fmt::{self, Write as _};
 use std::marker::PhantomData;
 use verilated::{Pins, Port};
 
 /// Writes cycles.
 pub fn serialize<P: Pins, S: Serializer>(cycles: &[P], serializer: S) -> Result<S::Ok, S::Error> {
     let mut sequence = serializer.serialize_seq(Some(cycles.len()))?;
+    let mut before = None;
     for pins in cycles {
-        sequence.serialize_element(&Cycle(pins))?;
+        // Raw text stays on one line, however the rest is laid out.
+        let cycle = RawValue::from_string(line(pins, before)).map_err(S::Error::custom)?;
+        sequence.serialize_element(&cycle)?;
+        before = Some(pins);
     }
     sequence.end()
 }
 
-struct Cycle<'a, P>(&'a P);
-
-impl<P: Pins> serde::Serialize for Cycle<'_, P> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut map = serializer.serialize_map(Some(P::PORTS.len()))?;
-        for port in P::PORTS {
-            map.serialize_entry(port.name, &hex_of(port, self.0.as_bytes()))?;
+/// A cycle after the one `before`.
+fn line<P: Pins>(pins: &P, before: Option<&P>) -> String {
+    let mut text = String::from("{");
+    for port in P::PORTS {
+        let value = port.bytes(pins.as_bytes());
+        if before.is_some_and(|before| port.bytes(before.as_bytes()) == value) {
+            continue;
         }
-        map.end()
+        let separator = if text.len() == 1 { "" } else { ", " };
+        let shown = port.show(pins.as_bytes());
+        let digits = shown.rsplit('h').next().unwrap_or("0");
+        // A String takes all that is written to it.
+        let _ = write!(text, "{separator}\"{}\": \"0x{digits}\"", port.name);
     }
+    text.push('}');
+    text
 }
 
-/// The port's value as `0x…`.
-fn hex_of(port: &Port, pins: &[u8]) -> String {
-    let shown = port.show(pins);
-    format!("0x{}", shown.rsplit('h').next().unwrap_or("0"))
-}
-
-/// Reads cycles; every port must be there, none may be unknown, every value must fit.
+/// Reads cycles. Every port must be in the first, none may be unknown, every value must fit.
 pub fn deserialize<'de, P: Pins, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<P>, D::Error> {
@@ -54,39 +60,52 @@ impl<'de, P: Pins> Visitor<'de> for Cycles<P> {
 
     fn visit_seq<A: SeqAccess<'de>>(self, mut sequence: A) -> Result<Vec<P>, A::Error> {
         let mut cycles = Vec::new();
-        while let Some(ReadCycle(pins)) = sequence.next_element()? {
+        let mut next = Next::<P> {
+            pins: P::new_zeroed().as_bytes().to_vec(),
+            seen: vec![false; P::PORTS.len()],
+            is_first: true,
+            of: PhantomData,
+        };
+        while let Some(pins) = sequence.next_element_seed(&mut next)? {
             cycles.push(pins);
         }
         Ok(cycles)
     }
 }
 
-struct ReadCycle<P>(P);
+/// What the next cycle begins with.
+struct Next<P> {
+    /// The pins of the cycle before.
+    pins: Vec<u8>,
+    /// The ports the cycle has named.
+    seen: Vec<bool>,
+    is_first: bool,
+    of: PhantomData<P>,
+}
 
-impl<'de, P: Pins> serde::Deserialize<'de> for ReadCycle<P> {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        deserializer.deserialize_map(CycleVisitor(PhantomData)).map(ReadCycle)
+impl<'de, P: Pins> DeserializeSeed<'de> for &mut Next<P> {
+    type Value = P;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<P, D::Error> {
+        deserializer.deserialize_map(self)
     }
 }
 
-struct CycleVisitor<P>(PhantomData<P>);
-
-impl<'de, P: Pins> Visitor<'de> for CycleVisitor<P> {
+impl<'de, P: Pins> Visitor<'de> for &mut Next<P> {
     type Value = P;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "an object with the {} input ports of the block", P::PORTS.len())
+        write!(f, "an object with input ports of the block, {} in the first cycle", P::PORTS.len())
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<P, A::Error> {
-        let mut pins = P::new_zeroed().as_bytes().to_vec();
-        let mut seen = vec![false; P::PORTS.len()];
+        self.seen.fill(false);
         while let Some(name) = map.next_key::<String>()? {
             let index = P::PORTS
                 .iter()
                 .position(|port| port.name == name)
                 .ok_or_else(|| A::Error::custom(format!("unknown port `{name}`")))?;
-            if std::mem::replace(&mut seen[index], true) {
+            if std::mem::replace(&mut self.seen[index], true) {
                 return Err(A::Error::custom(format!("port `{name}` is given twice")));
             }
             let text: String = map.next_value()?;
@@ -97,12 +116,15 @@ impl<'de, P: Pins> Visitor<'de> for CycleVisitor<P> {
                     port.width
                 ))
             })?;
-            pins[port.offset..][..bytes.len()].copy_from_slice(&bytes);
+            self.pins[port.offset..][..bytes.len()].copy_from_slice(&bytes);
         }
-        match P::PORTS.iter().zip(seen).find(|(_, seen)| !seen) {
-            Some((port, _)) => Err(A::Error::custom(format!("missing port `{}`", port.name))),
-            None => Ok(P::of_bytes(&pins)),
+        if std::mem::take(&mut self.is_first)
+            && let Some((port, _)) = P::PORTS.iter().zip(&self.seen).find(|(_, seen)| !**seen)
+        {
+            let message = format!("missing port `{}`; the first cycle names every port", port.name);
+            return Err(A::Error::custom(message));
         }
+        Ok(P::of_bytes(&self.pins))
     }
 }
 
@@ -118,9 +140,9 @@ pub fn schema<P: Pins>() -> Value {
         "items": {
             "type": "object",
             "properties": ports,
-            "required": names,
             "additionalProperties": false,
         },
+        "allOf": [{ "prefixItems": [{ "required": names }] }],
     })
 }
 
@@ -133,14 +155,12 @@ fn bytes_of(text: &str, width: u32) -> Option<Vec<u8>> {
     let mut bytes = vec![0u8; width.div_ceil(8) as usize];
     for (index, digit) in digits.chars().rev().enumerate() {
         let value = digit.to_digit(16)? as u8;
-        for bit in 0..4 {
-            if value >> bit & 1 == 1 {
-                let position = index as u32 * 4 + bit;
-                if position >= width {
-                    return None;
-                }
-                bytes[position as usize / 8] |= 1 << (position % 8);
-            }
+        let used = u8::BITS - value.leading_zeros();
+        if used > 0 && index as u32 * 4 + used > width {
+            return None;
+        }
+        if let Some(byte) = bytes.get_mut(index / 2) {
+            *byte |= value << (index % 2 * 4);
         }
     }
     Some(bytes)
@@ -149,12 +169,86 @@ fn bytes_of(text: &str, width: u32) -> Option<Vec<u8>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::blocks::thread2::Thread2;
+    use crate::harness::{Block, Drive, Stimulus};
+    use proptest::prelude::*;
+
+    type Inputs = <Thread2 as Block>::Inputs;
+
+    fn bytes<P: Pins>(pins: &P) -> Vec<u8> {
+        pins.as_bytes().to_vec()
+    }
+
+    fn size() -> usize {
+        bytes(&Inputs::default()).len()
+    }
+
+    fn text_of(cycles: &[Inputs]) -> String {
+        let stimulus = Stimulus::<Thread2>::cycles(cycles.to_vec());
+        serde_json::to_string_pretty(&stimulus).unwrap()
+    }
+
+    fn read(text: &str) -> Result<Vec<Inputs>, serde_json::Error> {
+        match serde_json::from_str::<Stimulus<Thread2>>(text)?.drive {
+            Drive::Cycles(cycles) => Ok(cycles),
+            Drive::Traffic(_) => panic!("raw pins"),
+        }
+    }
+
+    #[test]
+    fn a_cycle_is_one_line_of_what_differs_from_the_one_before() {
+        let reset = Thread2::reset_inputs();
+        let mut released = reset;
+        released.rst = Default::default();
+        let text = text_of(&[reset, reset, released]);
+        let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches(',')).collect();
+        // The object, the list and the first cycle come before these.
+        assert_eq!(lines[3..5], ["{}", r#"{"rst": "0x0"}"#]);
+        assert_eq!(lines[2].matches("0x").count(), Inputs::PORTS.len());
+        assert!(read(&text).is_ok_and(|cycles| cycles[2].first_difference(&released).is_none()));
+    }
+
+    #[test]
+    fn a_cycle_may_name_every_port() {
+        let line = line(&Thread2::reset_inputs(), None);
+        let cycles = read(&format!(r#"{{"cycles": [{line}, {line}]}}"#)).unwrap();
+        assert_eq!(cycles.len(), 2);
+        assert!(cycles[0].first_difference(&cycles[1]).is_none());
+    }
+
+    proptest! {
+        #[test]
+        fn any_pins_are_read_as_they_were_written(
+            cycles in prop::collection::vec(prop::collection::vec(any::<u8>(), size()), 1..6),
+            // Which bytes change from one cycle to the next.
+            changes in prop::collection::vec(prop::collection::vec(any::<bool>(), size()), 6),
+        ) {
+            let mut pins = vec![0; size()];
+            let cycles: Vec<Inputs> = cycles
+                .iter()
+                .zip(&changes)
+                .map(|(cycle, changes)| {
+                    for (index, byte) in cycle.iter().enumerate().filter(|(i, _)| changes[*i]) {
+                        pins[index] = *byte;
+                    }
+                    Inputs::of_bytes(&pins)
+                })
+                .collect();
+            let again = read(&text_of(&cycles)).unwrap();
+            prop_assert_eq!(again.len(), cycles.len());
+            for (before, after) in cycles.iter().zip(&again) {
+                prop_assert_eq!(bytes(before), bytes(after));
+            }
+        }
+    }
 
     #[test]
     fn hex_strings_are_checked_against_the_width() {
         assert_eq!(bytes_of("0x1ff", 9), Some(vec![0xff, 1]));
         assert_eq!(bytes_of("0x00001", 1), Some(vec![1]));
-        for bad in ["0x2", "1", "0x", "0xg", "-0x1", ""] {
+        assert_eq!(bytes_of("0x2fe", 10), Some(vec![0xfe, 2]));
+        assert_eq!(bytes_of("0x400", 10), None);
+        for bad in ["0x2", "0x10", "1", "0x", "0xg", "-0x1", ""] {
             assert_eq!(bytes_of(bad, 1), None, "{bad}");
         }
     }

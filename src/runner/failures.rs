@@ -20,7 +20,7 @@ use std::sync::Arc;
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;
 /// Vectors written for one signature; further cases are counted only.
-const VECTORS_PER_GROUP: u64 = 20;
+pub(super) const VECTORS_PER_GROUP: u64 = 20;
 /// Variants of one group that are shrunk and listed; further ones are counted with the first.
 const MOST_VARIANTS: usize = 8;
 /// Notes of one group.
@@ -177,8 +177,9 @@ impl Failures {
                 }
             }
             if group.count <= VECTORS_PER_GROUP {
-                let text = self.session.vector(case, origin, Some(&outcome.verdict))?;
-                if let Err(error) = write(&self.folder, &format!("{stem}.json"), &text) {
+                let text = self.session.vector(case, origin, Some(&outcome.verdict));
+                let name = format!("{stem}.json");
+                if let Err(error) = text.and_then(|text| write(&self.folder, &name, &text)) {
                     let note = format!("a further vector is not written: {error}");
                     if !group.notes.contains(&note) && group.notes.len() < MOST_NOTES {
                         group.notes.push(note);
@@ -194,9 +195,10 @@ impl Failures {
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
-            && match self.trace(text, &waves, profile) {
-                Ok(()) => true,
-                Err(error) => {
+            && match text.map(|text| self.trace(text, &waves, profile)) {
+                Some(Ok(())) => true,
+                None => false,
+                Some(Err(error)) => {
                     notes.push(format!("no waves: {error}"));
                     if let Error::Write { .. } | Error::Worker { exit_code: 3, .. } = error {
                         self.unwritten.push(error);
@@ -238,12 +240,13 @@ impl Failures {
         );
         // As it is first: whatever happens to what follows, the failure is kept.
         let name = format!("{stem}.json");
-        let mut text = self.session.vector(case, origin, Some(&outcome.verdict))?;
-        let mut vector = self.keep_vector(&name, &text, notes);
+        let as_found = self.session.vector(case, origin, Some(&outcome.verdict));
+        let mut vector = self.keep_vector(&name, as_found.as_deref(), notes);
+        let mut text = as_found.ok();
         let mut original = None;
         let mut shown = outcome.clone();
-        if self.keep.shrink && !lost {
-            match self.shrink(text.clone(), profile) {
+        if let Some(drawn) = text.clone().filter(|_| self.keep.shrink && !lost) {
+            match self.shrink(drawn.clone(), profile) {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
                         notes.push(format!(
@@ -252,10 +255,11 @@ impl Failures {
                         ));
                     }
                     // The larger of the two may be what the disk has no room for.
-                    original = self.keep_vector(&format!("{stem}.original.json"), &text, notes);
-                    if let Some(shrunk_vector) = self.keep_vector(&name, &shrunk.text, notes) {
-                        vector = Some(shrunk_vector);
-                        text = shrunk.text;
+                    let unshrunk = format!("{stem}.original.json");
+                    original = self.keep_vector(&unshrunk, Ok(&drawn), notes);
+                    if let Some(path) = self.keep_vector(&name, Ok(&shrunk.text), notes) {
+                        vector = Some(path);
+                        text = Some(shrunk.text);
                         shown = shrunk.outcome;
                     }
                 }
@@ -327,12 +331,25 @@ impl Failures {
     }
 
     /// Writes a vector, or notes why not; its path in the run directory.
-    fn keep_vector(&mut self, name: &str, text: &str, notes: &mut Vec<String>) -> Option<String> {
-        match write(&self.folder, name, text) {
+    fn keep_vector(
+        &mut self,
+        name: &str,
+        text: Result<&str, &Error>,
+        notes: &mut Vec<String>,
+    ) -> Option<String> {
+        let written = match text {
+            Ok(text) => write(&self.folder, name, text),
+            Err(error) => Err(Error::Environment(format!("{name}: {error}"))),
+        };
+        match written {
             Ok(path) => Some(path),
             Err(error) => {
-                notes.push(format!("not written: {error}"));
-                self.unwritten.push(error);
+                let note = format!("not written: {error}");
+                // A vector is written as it was found, and once more when it is shrunk.
+                if !notes.contains(&note) {
+                    notes.push(note);
+                    self.unwritten.push(error);
+                }
                 None
             }
         }
@@ -359,8 +376,8 @@ impl Failures {
 /// The first failure of its kind, once it is kept.
 struct Kept {
     variant: Variant,
-    /// The vector's text, as it was written last.
-    text: String,
+    /// The vector's text, as it was written last, unless it is too large.
+    text: Option<String>,
     /// Running it takes the process's thread along.
     lost: bool,
 }

@@ -4,17 +4,18 @@
 //! machine or the moment is in `timing.json`. `docs/results.md` describes it for its readers.
 
 use super::directory::{Claim, Place, remove_partial};
-use super::failures::{Group, file_stem};
+use super::failures::{Group, VECTORS_PER_GROUP, file_stem};
 use super::plan::Plan;
 use super::pool::End;
 use super::tally::{ProfileTally, Tally, Totals};
 use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
-use crate::harness::{Case, Outcome, Verdict};
+use crate::harness::{Case, Outcome, Signature, Verdict};
 use crate::models::{FileRead, Rtl};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
@@ -32,8 +33,8 @@ pub(super) const SAVED: &str = "saved";
 /// How every `results.json` begins.
 pub(super) const MARK: &str = "{\n\"format\": \"cosim-results\"";
 /// The version of `results.json`.
-const VERSION: u64 = 2;
-/// Passed cases of one row at most: what a killed run loses of them.
+const VERSION: u64 = 3;
+/// Cases of one row at most: what a killed run loses of them.
 const ROW: usize = 256;
 
 /// What identifies a run.
@@ -80,11 +81,16 @@ pub struct Timing {
     pub cycles_per_second: f64,
 }
 
-/// A case that failed.
+/// Failures of one signature that are told in full: as many as have a vector.
+const TOLD_PER_SIGNATURE: u64 = VECTORS_PER_GROUP;
+
+/// A case that failed, one of the first with its signature.
 #[derive(Serialize, JsonSchema)]
 struct FailedCase<'a> {
     /// Its place in the plan.
     place: u64,
+    /// The number of its signature: 0 for the first that was seen.
+    group: u64,
     /// Its name.
     name: &'a str,
     /// Its seed.
@@ -98,7 +104,7 @@ struct FailedCase<'a> {
     packets: u64,
 }
 
-/// Cases that matched, one after the other in the plan.
+/// Cases one after the other in the plan that all matched, or all failed as others did before.
 #[derive(Debug, Default, Serialize, JsonSchema)]
 struct Row {
     /// Place of the first; the next one's is larger by N of the shard I/N.
@@ -107,12 +113,25 @@ struct Row {
     cycles: Vec<u64>,
     /// Packets taken in each.
     packets: Vec<u64>,
+    /// If they failed: the number of the signature of each.
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[schemars(default)]
+    groups: Vec<u64>,
 }
 
 impl Row {
     /// Whether the case at `place` is the next one.
-    fn takes(&self, place: u64, step: u64) -> bool {
-        self.cycles.len() < ROW && self.from + self.cycles.len() as u64 * step == place
+    fn takes(&self, place: u64, step: u64, failed: bool) -> bool {
+        let length = self.cycles.len();
+        length < ROW
+            && failed != self.groups.is_empty()
+            && self.from + length as u64 * step == place
+    }
+
+    fn clear(&mut self) {
+        self.cycles.clear();
+        self.packets.clear();
+        self.groups.clear();
     }
 }
 
@@ -127,6 +146,8 @@ pub struct RunDirectory {
     length: u64,
     is_first: bool,
     row: Row,
+    /// Number and count of each signature.
+    signatures: BTreeMap<Signature, (u64, u64)>,
     /// From one place of this run's part to the next.
     step: u64,
     /// Why `results.json` will not be whole.
@@ -143,7 +164,9 @@ impl RunDirectory {
         let path = claim.folder.join(PARTIAL);
         let file = File::create(&path).map_err(Error::write(&path))?;
         let (row, step) = (Row::default(), plan.shard.count());
-        let mut directory = Self { claim, file, length: 0, is_first: true, row, step, lost: None };
+        let signatures = BTreeMap::new();
+        let (length, is_first, lost) = (0, true, None);
+        let mut directory = Self { claim, file, length, is_first, row, signatures, step, lost };
         let header = to_json(header);
         let head = format!("{MARK},\n\"version\": {VERSION},\n\"run\": {header},\n\"cases\": [");
         directory.write(&head)?;
@@ -172,20 +195,32 @@ impl RunDirectory {
     }
 
     fn add(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
-        let is_match = outcome.verdict == Verdict::Match;
-        if !is_match || !self.row.takes(case.place, self.step) {
+        let mut failed = None;
+        if let Some(signature) = Signature::of(&outcome.verdict) {
+            let number = self.signatures.len() as u64;
+            let (group, count) = self.signatures.entry(signature).or_insert((number, 0));
+            *count += 1;
+            failed = Some((*group, *count <= TOLD_PER_SIGNATURE));
+        }
+        let in_full = failed.is_some_and(|(_, in_full)| in_full);
+        if in_full || !self.row.takes(case.place, self.step, failed.is_some()) {
             self.end_row()?;
         }
-        if is_match {
-            if self.row.cycles.is_empty() {
-                self.row.from = case.place;
+        let group = match failed {
+            Some((group, true)) => group,
+            _ => {
+                if self.row.cycles.is_empty() {
+                    self.row.from = case.place;
+                }
+                self.row.cycles.push(outcome.cycles);
+                self.row.packets.push(outcome.packets);
+                self.row.groups.extend(failed.map(|(group, _)| group));
+                return Ok(());
             }
-            self.row.cycles.push(outcome.cycles);
-            self.row.packets.push(outcome.packets);
-            return Ok(());
-        }
+        };
         self.line(&FailedCase {
             place: case.place,
+            group,
             name: &case.name,
             seed: format!("{:#018x}", case.seed),
             verdict: &outcome.verdict,
@@ -200,8 +235,7 @@ impl RunDirectory {
         }
         let mut row = std::mem::take(&mut self.row);
         self.line(&row)?;
-        row.cycles.clear();
-        row.packets.clear();
+        row.clear();
         self.row = row;
         Ok(())
     }

@@ -137,10 +137,12 @@ pub fn cases(results: &Value) -> BTreeMap<String, CaseResult> {
     };
     let number = |value: &Value| value.as_u64().expect("a number");
     let mut cases = BTreeMap::new();
+    let mut groups = BTreeMap::new();
     for entry in results["cases"].as_array().expect("cases") {
         if let Some(verdict) = entry["verdict"].as_str() {
             let place = number(&entry["place"]) as usize;
             assert_eq!(entry["name"], name(place), "name and place agree");
+            groups.insert(number(&entry["group"]), verdict.to_owned());
             let (cycles, packets) = (number(&entry["cycles"]), number(&entry["packets"]));
             let result = CaseResult { verdict: verdict.to_owned(), cycles, packets };
             assert!(cases.insert(name(place), result).is_none(), "{entry} is there twice");
@@ -150,8 +152,13 @@ pub fn cases(results: &Value) -> BTreeMap<String, CaseResult> {
         let [cycles, packets] =
             ["cycles", "packets"].map(|name| entry[name].as_array().expect("a list"));
         assert_eq!(cycles.len(), packets.len());
+        let failed = entry["groups"].as_array();
+        assert!(failed.is_none_or(|failed| failed.len() == cycles.len()));
         for (at, (cycles, packets)) in cycles.iter().zip(packets).enumerate() {
-            let verdict = "match".to_owned();
+            let verdict = match failed {
+                Some(failed) => groups[&number(&failed[at])].clone(),
+                None => "match".to_owned(),
+            };
             let result = CaseResult { verdict, cycles: number(cycles), packets: number(packets) };
             let name = name(from + at * step);
             assert!(cases.insert(name, result).is_none(), "{entry} is there twice");

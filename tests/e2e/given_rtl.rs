@@ -164,6 +164,16 @@ fn a_model_that_never_returns_after_a_mismatch_does_not_hang_the_run() {
     );
     let vectors = files(&out.join("failures"), "json");
     assert_eq!(vectors.len(), 2, "the shrunk one and the original: {vectors:?}");
+
+    // Nothing of a trace is left, either, that is asked for by its name.
+    let traces = TempDir::new().unwrap();
+    let trace = traces.path().join("stuck.vcd");
+    let (vector, rtl) = (vectors[0].to_str().unwrap(), folder.path().to_str().unwrap());
+    let arguments = ["replay", vector, "--rtl", rtl, "--stuck-after", "2s", "--trace"];
+    let output = run(arguments.iter().chain(&[trace.to_str().unwrap()]));
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("did not return"), "{}", text(&output));
+    assert_eq!(fs::read_dir(traces.path()).unwrap().count(), 0);
 }
 
 const TOP: &str = "ReqRecvCore_Thread_2.v";

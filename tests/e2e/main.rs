@@ -11,6 +11,7 @@ mod common;
 mod corpus;
 mod dll_examples;
 mod driving;
+mod full_disk;
 mod gate;
 mod given_rtl;
 mod harmful_rtl;

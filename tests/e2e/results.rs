@@ -1,6 +1,6 @@
 //! `results.json`: can a program read every case from it, and does it stay small?
 
-use crate::common::{cases, code, json, patched_rtl, project, run, text};
+use crate::common::{cases, changed_rtl, code, files, json, patched_rtl, project, run, text};
 use std::fs;
 use std::path::Path;
 use tempfile::TempDir;
@@ -70,4 +70,50 @@ fn a_passed_case_takes_a_few_bytes() {
     let [(few, few_cases), (many, many_cases)] = ["20", "220"].map(size);
     let each = (many - few) as f64 / (many_cases - few_cases) as f64;
     assert!(each < 10.0, "{each:.1} bytes for a case");
+}
+
+/// A nightly in which everything fails must not fill the disk.
+#[test]
+fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
+    let [low, high] = ["fetch_cxt_egress_ready = 1'b0;", "fetch_cxt_egress_ready = 1'b1;"];
+    let folder = changed_rtl("ReqRecvCore_Thread_2.v", low, "fetch_cxt_egress_ready = 1'b1;");
+    let top = folder.path().join("ReqRecvCore_Thread_2.v");
+    let changed = fs::read_to_string(&top).unwrap().replace(low, high);
+    fs::write(&top, changed).unwrap();
+    let validator = schema();
+    let measure = |count: &str| {
+        let out = TempDir::new().unwrap();
+        let rtl = folder.path().to_str().unwrap();
+        let given = ["--rtl", rtl, "--cases", count, "--scenario", "ring", "--fixes", "spec"];
+        let output =
+            run_into(out.path(), &[&given[..], &["--no-shrink", "--no-waves", "--quiet"]].concat());
+        assert_eq!(code(&output), 1, "{}", text(&output));
+        let path = out.path().join("results.json");
+        let results = json(&path);
+        assert!(validator.is_valid(&results));
+        assert_eq!(results["totals"]["mismatched"].to_string(), count, "every case fails");
+        let verdicts = cases(&results);
+        assert_eq!(verdicts.len().to_string(), count);
+        assert!(verdicts.values().all(|case| case.verdict == "mismatch"));
+        fs::metadata(path).unwrap().len()
+    };
+    let [few, many] = ["200", "1200"].map(measure);
+    let each = (many - few) as f64 / 1000.0;
+    assert!(each < 20.0, "{each:.1} bytes for a case");
+}
+
+/// Raw pins are the largest vectors: every bit of every port is random in every cycle.
+#[test]
+fn every_vector_that_a_run_writes_can_be_read() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["--packets", "20000", "--cases", "1", "--scenario", "chaos", "--fixes"];
+    let output =
+        run_into(folder.path(), &[&arguments[..], &["spec", "--save-vectors", "1"]].concat());
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let vector = files(&folder.path().join("saved"), "json").remove(0);
+    let size = fs::metadata(&vector).unwrap().len();
+    // 16 cycles for each packet, with 1840 random bits in wide ports: 460 hex digits, and the names.
+    assert!(size > 320_000 * 460 && size < 320_000 * 900, "{size} bytes");
+    let output = run(["replay", vector.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
 }

@@ -1,0 +1,125 @@
+//! What cannot be written: does a run say what it found all the same?
+
+use crate::common::{code, files, patched_rtl, project, run, text};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Runs the program with `arguments` under a shell that has run `before` in the folder `folder`.
+fn under(before: &str, folder: &Path, arguments: &[&str]) -> Output {
+    let program = crate::common::cosim();
+    Command::new("bash")
+        .args(["-c", &format!("{before} && exec \"$@\""), "bash"])
+        .arg(program.get_program())
+        .args(arguments)
+        .envs(program.get_envs().filter_map(|(name, value)| Some((name, value?))))
+        .current_dir(folder)
+        .output()
+        .expect("bash is there")
+}
+
+/// No file may grow beyond that many KiB, and who tries is told.
+fn limit(kib: u32) -> String {
+    format!("trap '' XFSZ && ulimit -f {kib}")
+}
+
+fn partial_files(folder: &Path) -> Vec<String> {
+    let entries = walkdir::WalkDir::new(folder).into_iter().map(Result::unwrap);
+    let names = entries.map(|entry| entry.file_name().to_string_lossy().into_owned());
+    names.filter(|name| name.starts_with(".cosim-")).collect()
+}
+
+const FAILING: [&str; 7] = ["run", "--cases", "20", "--scenario", "ring", "--max-failures", "3"];
+
+/// RTL with a bug, compiled by a run that may write what it likes.
+fn failing_rtl() -> TempDir {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let (path, out) = (rtl.path().join("rtl"), rtl.path().join("first"));
+    let places = ["--rtl", path.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    assert_eq!(code(&run(FAILING.iter().chain(&places))), 1);
+    assert!(!files(&out.join("failures"), "json").is_empty());
+    assert!(!files(&out.join("failures"), "fst").is_empty());
+    rtl
+}
+
+#[test]
+fn a_match_whose_results_cannot_be_written_exits_with_3() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["run", "--cases", "2", "--scenario", "smoke", "--out", "out"];
+    let output = under(&limit(1), folder.path(), &arguments);
+    let printed = text(&output);
+    assert_eq!(code(&output), 3, "{printed}");
+    assert!(printed.contains("PASS  thread2, seed 1:"), "{printed}");
+    assert!(printed.contains("not written: 1 file"), "{printed}");
+    assert!(printed.contains("out/results.json"), "{printed}");
+    assert!(!folder.path().join("out/results.json").exists());
+}
+
+/// A path has 4095 bytes at most: with a folder of 4070, `results.json` has room, and nothing in `failures` has.
+#[test]
+fn failures_of_impossible_names_leave_results_summary_and_exit_code() {
+    let rtl = failing_rtl();
+    let path = rtl.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    let mut out = folder.path().canonicalize().unwrap().to_str().unwrap().to_owned();
+    while out.len() < 4070 {
+        let rest = 4070 - out.len() - 1;
+        // The last of the names must not be empty.
+        out = format!("{out}/{}", "x".repeat(if rest > 200 { 100 } else { rest }));
+    }
+    let arguments = [&FAILING[..], &["--rtl", path.to_str().unwrap(), "--out", &out]].concat();
+    let output = run(&arguments);
+    let printed = text(&output);
+    assert_eq!(code(&output), 1, "{printed}");
+    assert!(printed.contains("FAIL  thread2, seed 1:"), "{printed}");
+    assert!(printed.contains("File name too long"), "{printed}");
+    assert!(!printed.contains(".cosim-"), "{printed}");
+    let results = crate::common::json(&Path::new(&out).join("results.json"));
+    assert_eq!(results["totals"]["mismatched"], 3);
+    for group in results["failures"].as_array().unwrap() {
+        assert!(group["vector"].is_null() && group["waves"].is_null(), "{group}");
+        let notes = group["notes"].as_array().unwrap();
+        let notes: Vec<&str> = notes.iter().map(|note| note.as_str().unwrap()).collect();
+        let mut different = notes.clone();
+        different.dedup();
+        assert_eq!(notes, different, "said once");
+    }
+}
+
+/// A disk of its own, which is full: a file system of 64 KiB in a mount namespace. Where users may not make
+/// one, files of a limited size stand for it.
+#[test]
+fn a_full_disk_leaves_the_summary_and_the_exit_code() {
+    let rtl = failing_rtl();
+    let path = rtl.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    fs::create_dir(folder.path().join("disk")).unwrap();
+    let arguments =
+        [&FAILING[..], &["--rtl", path.to_str().unwrap(), "--out", "disk/out"]].concat();
+    let mount = "mount -t tmpfs -o size=64k none disk";
+    let space = ["unshare", "--user", "--map-root-user", "--mount", "bash", "-c"];
+    let may_mount = Command::new(space[0])
+        .args(&space[1..])
+        .arg(mount)
+        .current_dir(folder.path())
+        .status()
+        .is_ok_and(|status| status.success());
+    let (before, reason) = if may_mount {
+        let filled = format!("{mount} && head -c 48K /dev/zero > disk/other && exec \"$@\"");
+        let words = space.map(|word| format!("'{word}'")).join(" ");
+        (format!("set -- {words} '{filled}' bash \"$@\""), "No space left on device")
+    } else {
+        // Enough for the RTL, which is copied before it is read, and too little for its waves.
+        (limit(32), "File too large")
+    };
+    let output = under(&before, folder.path(), &arguments);
+    let printed = text(&output);
+    assert_eq!(code(&output), 1, "{printed}");
+    assert!(printed.contains("FAIL  thread2, seed 1:"), "{printed}");
+    assert!(printed.contains("not written: "), "{printed}");
+    assert!(printed.contains(reason), "{printed}");
+    assert!(printed.contains("--case thread2/"), "how to see it again: {printed}");
+    assert!(!printed.contains(".cosim-"), "{printed}");
+    assert_eq!(partial_files(folder.path()), [""; 0]);
+}
