@@ -18,7 +18,7 @@ use crate::harness::{
 use crate::models::{Built, Examined, Rtl, View};
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::{BenchReport, Part, Speed};
-pub use explain::{CycleLine, Difference, Explanation, Step};
+pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
 use rayon::prelude::*;
 pub use replay::Waves;
 use schemars::SchemaGenerator;

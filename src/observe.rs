@@ -27,14 +27,20 @@ pub struct Record<B: Block> {
 }
 
 /// A model inside an observing top.
+///
+/// A cycle of the waves begins with the rising edge: at time 2n the clock rises and everything, inputs and
+/// the golden model's state, rules and outputs, has the values of cycle n; at time 2n + 1 the clock falls
+/// and nothing else changes.
 #[derive(Debug)]
 pub struct Observed<B: Block> {
     model: Model<B::Inputs, B::Outputs>,
     /// Cycles to dump and to keep.
     window: Range<u64>,
     aftermath: u64,
-    cycle: u64,
+    /// The rules of the cycle.
     rules: String,
+    /// Why the model stopped while it was shown the golden model.
+    stopped: Option<verilated::Error>,
     records: VecDeque<Record<B>>,
     /// Why the trace ended early.
     trace_error: Option<verilated::Error>,
@@ -54,7 +60,7 @@ impl<B: Block> Observed<B> {
     ) -> Result<Self, Error> {
         let model = kind.create(before_reset)?;
         let (rules, records) = (String::new(), VecDeque::new());
-        Ok(Self { model, window, aftermath, cycle: 0, rules, records, trace_error: None })
+        Ok(Self { model, window, aftermath, rules, stopped: None, records, trace_error: None })
     }
 
     /// Writes the window's waves to `path`, too.
@@ -79,12 +85,15 @@ impl<B: Block> Observed<B> {
         Ok(self.records)
     }
 
-    fn dump(&mut self) -> Result<(), verilated::Error> {
-        if self.window.contains(&self.cycle) {
-            self.model.dump()
-        } else {
+    /// Adds the present values to the trace. One that cannot be written any more ends; the comparison
+    /// goes on.
+    fn dump(&mut self, cycle: u64) {
+        if !self.window.contains(&cycle) {
             self.model.advance(1);
-            Ok(())
+        } else if let Err(error) = self.model.dump() {
+            // The first error is the one that tells.
+            let _ = self.model.close_trace();
+            self.trace_error = Some(error);
         }
     }
 }
@@ -97,47 +106,40 @@ impl<B: Block> Dut<B> for Observed<B> {
         inputs: &B::Inputs,
         outputs: &mut B::Outputs,
     ) -> Result<(), verilated::Error> {
-        self.model.settle(inputs, outputs)
+        match self.stopped.take() {
+            Some(error) => Err(error),
+            None => self.model.settle(inputs, outputs),
+        }
     }
 
     fn edge(&mut self) -> Result<(), verilated::Error> {
-        self.model.edge()?;
-        self.dump()?;
-        self.cycle += 1;
-        Ok(())
+        self.model.edge()
     }
 
-    fn observe(&mut self, moment: &Moment<'_, B>) {
-        let rules: Vec<&str> = moment.rules.iter().map(|rule| B::RULES[rule].name).collect();
+    fn foresee(&mut self, moment: &Moment<'_, B>) {
+        let Moment { cycle, inputs, expected, state, rules } = moment;
+        let rules: Vec<&str> = rules.iter().map(|rule| B::RULES[rule].name).collect();
         self.rules = rules.join("+");
-        self.cycle = moment.cycle;
-        self.model.observe(moment.expected, moment.state, &self.rules);
+        match self.model.observe(*cycle, inputs, expected, state, &self.rules) {
+            Ok(()) => self.dump(*cycle),
+            Err(error) => self.stopped = Some(error),
+        }
+    }
+
+    fn observe(&mut self, moment: &Moment<'_, B>, actual: &B::Outputs) {
+        self.dump(moment.cycle);
         if self.window.contains(&moment.cycle) {
             let rtl_state = self.model.probe();
             self.records.push_back(Record {
                 cycle: moment.cycle,
                 inputs: *moment.inputs,
                 expected: *moment.expected,
-                actual: *moment.actual,
+                actual: *actual,
                 state: moment.state,
                 rules: self.rules.clone(),
                 rtl_state,
             });
         }
-        // The scope of the golden model is filled by evaluating again; the DUT does not change. A
-        // trace that cannot be written any more ends; the comparison goes on.
-        let mut outputs = *moment.actual;
-        if let Err(error) =
-            self.model.settle(moment.inputs, &mut outputs).and_then(|()| self.dump())
-        {
-            // The first error is the one that tells.
-            let _ = self.model.close_trace();
-            self.trace_error = Some(error);
-        }
-    }
-
-    fn observe_edge(&mut self, outputs: &B::Outputs, state: &'static str) {
-        self.model.observe(outputs, state, &self.rules);
     }
 
     fn aftermath(&self) -> u64 {

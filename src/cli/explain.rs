@@ -4,7 +4,7 @@ use super::options::{Choice, Format, GivenRtl, Patience};
 use super::replay::load;
 use super::summary::rtl_files;
 use super::{interruption, print_json};
-use crate::engine::{CycleLine, Difference, Explanation, Step};
+use crate::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
 use crate::error::Error;
 use crate::models::Rtl;
 use crate::worker::desk::Subject;
@@ -80,7 +80,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanation) -> String {
-    let Explanation { fixes, sentence, signature, differences, golden, rtl, in_flight, cycles } =
+    let Explanation { fixes, sentence, judgement, differences, golden, rtl, in_flight, .. } =
         explanation;
     let mut text = String::new();
     let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", arguments.vector.display());
@@ -96,10 +96,17 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
             );
         }
     }
+    if let Some(judgement) = judgement {
+        text.push_str("\nWhich side breaks the specification\n");
+        for line in judgement.lines() {
+            let _ = writeln!(text, "  {line}");
+        }
+    }
     for (who, step) in [("golden model", golden), ("RTL", rtl)] {
         if let Some(Step { from, to, rules }) = step {
-            let to = to.as_deref().unwrap_or("?");
-            let _ = writeln!(text, "\n{who}: {from} -> {to}");
+            // Where a model that crashed would have gone nobody knows.
+            let to = to.as_ref().map_or_else(String::new, |to| format!(" -> {to}"));
+            let _ = writeln!(text, "\n{who}: {from}{to}");
             for rule in rules {
                 let _ = writeln!(text, "  {rule}");
             }
@@ -114,10 +121,13 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
             let _ = writeln!(text, "  {line}");
         }
     }
-    if !cycles.is_empty() {
-        table(cycles, &mut text);
+    if !explanation.inputs.is_empty() {
+        inputs(&explanation.inputs, &mut text);
     }
-    if let Some(signature) = signature {
+    if !explanation.cycles.is_empty() {
+        table(&explanation.cycles, &mut text);
+    }
+    if let Some(signature) = &explanation.signature {
         let _ = writeln!(
             text,
             "\nsignature: {signature}\nwaves: {}",
@@ -128,24 +138,57 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
     text
 }
 
+fn inputs(lines: &[InputLine], text: &mut String) {
+    text.push_str("\nInputs that are not zero\n");
+    for InputLine { cycle, last_cycle, high, values } in lines {
+        let cycles = match last_cycle {
+            last if last == cycle => format!("cycle {cycle}"),
+            last => format!("cycles {cycle} to {last}"),
+        };
+        let nothing = if high.is_empty() && values.is_empty() { "none" } else { "" };
+        let _ = writeln!(text, "  {cycles}: {}{nothing}", high.join(" "));
+        for PortValue { port, value, fields } in values {
+            let fields: Vec<String> =
+                fields.iter().map(|(name, value)| format!("{name} {value}")).collect();
+            let shown = if fields.is_empty() { value.clone() } else { fields.join(", ") };
+            let _ = writeln!(text, "    {port}: {shown}");
+        }
+    }
+}
+
+/// A column of the table, and what stands in it.
+struct Column {
+    heading: &'static str,
+    cell: fn(&CycleLine) -> &str,
+}
+
 fn table(cycles: &[CycleLine], text: &mut String) {
-    let _ = writeln!(
-        text,
-        "\n  {:>6}  {:14} {:5} {:14} handshakes (VR: valid and ready, V-: valid waits)",
-        "cycle", "golden", "rule", "RTL"
-    );
-    for CycleLine { cycle, golden, rules, rtl, handshakes, differing } in cycles {
-        let wrong = !differing.is_empty();
+    let columns = [
+        Column { heading: "golden", cell: |line| &line.golden },
+        Column { heading: "rule", cell: |line| &line.rules },
+        Column { heading: "RTL", cell: |line| line.rtl.as_deref().unwrap_or("") },
+    ];
+    // A block without states has no columns for them.
+    let columns = columns.map(|Column { heading, cell }| {
+        let widest = cycles.iter().map(|line| cell(line).len()).max().unwrap_or(0);
+        (heading, cell, if widest == 0 { 0 } else { widest.max(heading.len()) + 1 })
+    });
+    let _ = write!(text, "\n  {:>6}  ", "cycle");
+    for (heading, _, width) in columns.iter().filter(|(.., width)| *width > 0) {
+        let _ = write!(text, "{heading:width$} ");
+    }
+    text.push_str("handshakes (VR: valid and ready, V-: valid waits)\n");
+    for line in cycles {
+        let wrong = !line.differing.is_empty();
         let style = if wrong { RED } else { Style::new() };
         let mark = if wrong { ">" } else { " " };
-        let rtl = rtl.as_deref().unwrap_or("");
-        let _ = write!(
-            text,
-            "{style}{mark} {cycle:>6}  {golden:14} {rules:5} {rtl:14} {}{style:#}",
-            handshakes.join(" ")
-        );
+        let _ = write!(text, "{style}{mark} {:>6}  ", line.cycle);
+        for (_, cell, width) in columns.iter().filter(|(.., width)| *width > 0) {
+            let _ = write!(text, "{:width$} ", cell(line));
+        }
+        let _ = write!(text, "{}{style:#}", line.handshakes.join(" "));
         if wrong {
-            let _ = write!(text, "  {RED}differs: {}{RED:#}", differing.join(", "));
+            let _ = write!(text, "  {RED}differs: {}{RED:#}", line.differing.join(", "));
         }
         text.push('\n');
     }

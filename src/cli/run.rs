@@ -78,6 +78,9 @@ pub struct Arguments {
     /// Write waves of the case to this file: 50 cycles before the end and 10 after a mismatch.
     #[arg(long, value_name = "FILE.fst|FILE.vcd", requires = "case")]
     trace: Option<PathBuf>,
+    /// Trace every cycle of the case.
+    #[arg(long, requires = "trace")]
+    trace_all: bool,
     /// Keep failing vectors as they are.
     #[arg(long)]
     no_shrink: bool,
@@ -305,7 +308,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let vector = VectorFile::from_text(text, Path::new(&case.name))?;
         let profile = &plan.profiles[case.profile];
         let subject = Subject { block, vector: &vector, profile, rtl: &given_rtl };
-        desk.trace(&subject, Waves { path: path.clone(), all: false })?.done()?;
+        let waves = Waves { path: path.clone(), all: arguments.trace_all };
+        desk.trace(&subject, waves)?.done()?;
         if arguments.format == Format::Text {
             print_text(&format!("waves: {}", path.display()))?;
         }

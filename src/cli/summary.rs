@@ -2,7 +2,7 @@
 
 use super::counted;
 use crate::error::Error;
-use crate::harness::Case;
+use crate::harness::{Case, Judgement};
 use crate::models::FileRead;
 use crate::runner::{
     CASES_SHOWN, End, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
@@ -172,9 +172,23 @@ impl Summary<'_> {
     }
 
     fn group(&self, group: &Group, text: &mut String) {
-        let Group { signature, count, verdict, vector, packets, cycles, waves, notes, .. } = group;
+        let Group {
+            signature,
+            count,
+            verdict,
+            judgement,
+            vector,
+            packets,
+            cycles,
+            waves,
+            notes,
+            ..
+        } = group;
         let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
         let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
+        for line in judgement.iter().flat_map(Judgement::lines) {
+            let _ = writeln!(text, "    {line}");
+        }
         if let Some(vector) = vector {
             let vector = self.folder.join(vector);
             let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());

@@ -7,6 +7,7 @@ use crate::harness::{
 };
 use rand::SeedableRng;
 use serde::{Deserialize, Serialize};
+use std::fmt::Display;
 use std::hint::black_box;
 use std::time::{Duration, Instant};
 use verilated::{BatchEnd, BeforeReset, ModelKind};
@@ -205,7 +206,7 @@ fn parts<'a, B: Block>(
                 model.settle(&B::Inputs::default(), &mut B::Outputs::default())?;
                 timed(|| match model.run_batch(inputs, expected) {
                     BatchEnd::Equal => Ok(()),
-                    _ => Err(unequal()),
+                    _ => Err(unequal(&"the outputs differ")),
                 })
             }),
         ),
@@ -288,11 +289,11 @@ fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
 }
 
 fn matches(verdict: &Verdict) -> Result<(), Error> {
-    if *verdict == Verdict::Match { Ok(()) } else { Err(unequal()) }
+    if *verdict == Verdict::Match { Ok(()) } else { Err(unequal(verdict)) }
 }
 
-fn unequal() -> Error {
-    Error::Usage("a case does not match; run `cosim run` first".to_owned())
+fn unequal(verdict: &dyn Display) -> Error {
+    Error::Usage(format!("a case does not match ({verdict}); run `cosim run` first"))
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

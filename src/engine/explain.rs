@@ -3,19 +3,21 @@
 use super::replay;
 use crate::error::Error;
 use crate::harness::{
-    Block, Drive, Outcome, Parameters, Profile, Signature, Stimulus, Verdict, Watch,
+    Block, Drive, Judgement, Outcome, Parameters, Profile, Signature, Stimulus, Verdict, Watch,
     before_reset_in_words,
 };
 use crate::observe::Record;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use verilated::{ModelKind, Pins, Port};
+use verilated::{Field, ModelKind, Pins, Port};
 use zerocopy::IntoBytes;
 
 /// Cycles shown before the end.
 const BEFORE: u64 = 8;
 /// Cycles shown after it.
 const AFTER: u64 = 2;
+/// Raw cycles up to which all inputs are shown, and not only those of the cycles before the end.
+const RAW_CYCLES: u64 = 32;
 
 /// A failure, taken apart.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -26,6 +28,8 @@ pub struct Explanation {
     pub sentence: String,
     /// What makes failures the same; `None` if nothing failed.
     pub signature: Option<String>,
+    /// Which side breaks the specification; `None` if nothing failed.
+    pub judgement: Option<Judgement>,
     /// Everything that differs in the decisive cycle.
     pub differences: Vec<Difference>,
     /// What the golden model did there.
@@ -34,6 +38,8 @@ pub struct Explanation {
     pub rtl: Option<Step>,
     /// Stimulus in flight, in words.
     pub in_flight: Vec<String>,
+    /// What raw pins drive; empty of other stimuli.
+    pub inputs: Vec<InputLine>,
     /// The cycles around it.
     pub cycles: Vec<CycleLine>,
 }
@@ -73,10 +79,35 @@ pub struct CycleLine {
     pub rules: String,
     /// The RTL's state, if it can be seen.
     pub rtl: Option<String>,
-    /// Handshakes of the golden side: name and `VR`, or `V-` for a valid that waits.
+    /// Handshakes of the golden side: name and `VR`, or `V-` for a valid that waits; the name alone of a
+    /// channel that has no ready. What is said there stands in brackets. Other single pins that are high.
     pub handshakes: Vec<String>,
     /// Ports that differ.
     pub differing: Vec<String>,
+}
+
+/// The inputs that are not zero, in some equal cycles.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct InputLine {
+    /// The first of the cycles.
+    pub cycle: u64,
+    /// The last of them.
+    pub last_cycle: u64,
+    /// Single pins that are high.
+    pub high: Vec<String>,
+    /// Wider ports that are not zero.
+    pub values: Vec<PortValue>,
+}
+
+/// A port that is not zero.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PortValue {
+    /// The port.
+    pub port: String,
+    /// Its value, as a Verilog literal.
+    pub value: String,
+    /// Its named fields that are not zero: name and value.
+    pub fields: Vec<(String, String)>,
 }
 
 impl Explanation {
@@ -86,10 +117,12 @@ impl Explanation {
             fixes: profile.name.to_string(),
             sentence: format!("The case failed: {verdict}."),
             signature: Signature::of(verdict).map(|signature| signature.to_string()),
+            judgement: None,
             differences: Vec::new(),
             golden: None,
             rtl: None,
             in_flight: Vec::new(),
+            inputs: Vec::new(),
             cycles: Vec::new(),
         }
     }
@@ -105,6 +138,10 @@ pub fn explain<B: Block>(
 ) -> Result<Explanation, Error> {
     let outcome = replay::replay(stimulus, profile, kind, watch)?;
     let records = replay::record(stimulus, profile, observed, &outcome, [BEFORE, AFTER], watch)?;
+    let judgement = match outcome.verdict.is_failure() {
+        true => Some(replay::judge(stimulus, profile, kind, watch)?),
+        false => None,
+    };
     let decisive = decisive_cycle(&outcome);
     let place = records.iter().position(|record| Some(record.cycle) == decisive);
     let here = place.and_then(|place| records.get(place));
@@ -113,6 +150,7 @@ pub fn explain<B: Block>(
         fixes: profile.name.to_string(),
         sentence: sentence::<B>(&outcome, here),
         signature: Signature::of(&outcome.verdict).map(|signature| signature.to_string()),
+        judgement,
         differences: here.map(differences).unwrap_or_default(),
         golden: here.map(|here| Step {
             from: here.state.to_owned(),
@@ -121,6 +159,10 @@ pub fn explain<B: Block>(
         }),
         rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
         in_flight: in_flight(stimulus, outcome.packets),
+        inputs: match &stimulus.drive {
+            Drive::Traffic(_) => Vec::new(),
+            Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),
+        },
         cycles: records.iter().map(cycle_line).collect(),
     })
 }
@@ -200,15 +242,11 @@ fn differences<B: Block>(record: &Record<B>) -> Vec<Difference> {
             let value = |bytes| port.field(bytes, *field);
             let (left, right) = (value(expected), value(actual));
             if left != right {
-                let show = |value: u64| match B::meaning(name, value) {
-                    Some(meaning) => format!("{value:#x} ({meaning})"),
-                    None => format!("{value:#x}"),
-                };
                 found.push(Difference {
                     port: port.name.to_owned(),
                     field: Some((*name).to_owned()),
-                    expected: show(left),
-                    actual: show(right),
+                    expected: shown::<B>(name, left),
+                    actual: shown::<B>(name, right),
                 });
             }
         }
@@ -223,6 +261,48 @@ fn differences<B: Block>(record: &Record<B>) -> Vec<Difference> {
         }
     }
     found
+}
+
+/// A field's value, and what it stands for.
+fn shown<B: Block>(field: &str, value: u64) -> String {
+    match B::meaning(field, value) {
+        Some(meaning) => format!("{value:#x} ({meaning})"),
+        None => format!("{value:#x}"),
+    }
+}
+
+/// What raw pins drive up to the decisive cycle, equal cycles in one line.
+fn raw_inputs<B: Block>(cycles: &[B::Inputs], decisive: Option<u64>) -> Vec<InputLine> {
+    // The harness's own cycle in reset is cycle 0.
+    let end = decisive.unwrap_or(u64::MAX).min(cycles.len() as u64);
+    let begin = if end <= RAW_CYCLES { 1 } else { end - BEFORE };
+    let mut lines: Vec<InputLine> = Vec::new();
+    for cycle in begin..=end {
+        let (high, values) = inputs_above_zero::<B>(&cycles[cycle as usize - 1]);
+        match lines.last_mut() {
+            Some(line) if line.high == high && line.values == values => line.last_cycle = cycle,
+            _ => lines.push(InputLine { cycle, last_cycle: cycle, high, values }),
+        }
+    }
+    lines
+}
+
+fn inputs_above_zero<B: Block>(inputs: &B::Inputs) -> (Vec<String>, Vec<PortValue>) {
+    let bytes = inputs.as_bytes();
+    let is_set = |port: &&Port| port.bytes(bytes).iter().any(|byte| *byte != 0);
+    let (single, wide): (Vec<&Port>, Vec<&Port>) =
+        B::Inputs::PORTS.iter().filter(is_set).partition(|port| port.width == 1);
+    let field = |port: &Port, (name, field): &(&'static str, Field)| {
+        let value = port.field(bytes, *field);
+        (value != 0).then(|| ((*name).to_owned(), shown::<B>(name, value)))
+    };
+    let value = |port: &Port| PortValue {
+        port: port.name.to_owned(),
+        value: port.show(bytes),
+        fields: B::fields(port.name).iter().filter_map(|named| field(port, named)).collect(),
+    };
+    let high = single.into_iter().map(|port| port.name.to_owned()).collect();
+    (high, wide.into_iter().map(value).collect())
 }
 
 fn differing<B: Block>(record: &Record<B>) -> impl Iterator<Item = &'static Port> {
@@ -245,22 +325,42 @@ fn cycle_line<B: Block>(record: &Record<B>) -> CycleLine {
 
 /// Channels whose valid is high, and other single pins that are: what happens in a cycle.
 fn handshakes<B: Block>(record: &Record<B>) -> Vec<String> {
-    let (inputs, outputs) = (record.inputs.as_bytes(), record.expected.as_bytes());
     let mut high = BTreeSet::new();
-    for (ports, bytes) in [(B::Inputs::PORTS, inputs), (B::Outputs::PORTS, outputs)] {
+    for (ports, bytes) in [
+        (B::Inputs::PORTS, record.inputs.as_bytes()),
+        (B::Outputs::PORTS, record.expected.as_bytes()),
+    ] {
         let single = ports.iter().filter(|port| port.width == 1);
         high.extend(single.filter(|port| port.bytes(bytes) != [0]).map(|port| port.name));
     }
+    let all: BTreeSet<&str> =
+        B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name).collect();
+    // The other pins of a channel say something only while its valid is high.
+    let channels: Vec<&str> = all.iter().filter_map(|name| name.strip_suffix("_valid")).collect();
+    let channel_of = |name: &str| {
+        let is_of = |channel: &&&str| {
+            name.strip_prefix(**channel).is_some_and(|rest| rest.starts_with('_'))
+        };
+        channels.iter().find(is_of).copied()
+    };
     let mut shown = Vec::new();
     for name in &high {
-        match name.rsplit_once('_') {
-            Some((channel, "valid")) => {
-                let ready = high.contains(format!("{channel}_ready").as_str());
-                shown.push(format!("{channel}:{}", if ready { "VR" } else { "V-" }));
-            }
-            Some((_, "ready" | "start" | "last")) => {}
-            _ => shown.push((*name).to_owned()),
+        let Some(channel) = channel_of(name) else {
+            shown.push((*name).to_owned());
+            continue;
+        };
+        if *name != format!("{channel}_valid") {
+            continue;
         }
+        let ready = format!("{channel}_ready");
+        let handshake = match (all.contains(ready.as_str()), high.contains(ready.as_str())) {
+            (false, _) => "",
+            (true, true) => ":VR",
+            (true, false) => ":V-",
+        };
+        let words = B::words(channel, &record.inputs, &record.expected);
+        let words = words.map_or(String::new(), |words| format!("({words})"));
+        shown.push(format!("{channel}{handshake}{words}"));
     }
     shown
 }

@@ -2,7 +2,7 @@
 
 use crate::error::Error;
 use crate::files::make_whole;
-use crate::harness::{self, Block, Outcome, Profile, Stimulus, Verdict, Watch};
+use crate::harness::{self, Block, Judgement, Outcome, Profile, Stimulus, Verdict, Watch};
 use crate::observe::{Observed, Record};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -62,6 +62,19 @@ pub fn replay<B: Block>(
     watch.model(|| {
         let mut model = kind.create(stimulus.before_reset)?;
         Ok(harness::run(stimulus, &profile.parameters, &mut model, watch))
+    })
+}
+
+/// Judges RTL and golden model, each alone with a stimulus.
+pub fn judge<B: Block>(
+    stimulus: &Stimulus<B>,
+    profile: &Profile,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    watch: &Watch,
+) -> Result<Judgement, Error> {
+    watch.model(|| {
+        let mut model = kind.create(stimulus.before_reset)?;
+        Ok(harness::judge(stimulus, &profile.parameters, &mut model, watch))
     })
 }
 

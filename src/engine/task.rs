@@ -28,6 +28,8 @@ pub enum Action {
     Load,
     /// Run a vector; gives a [`Replayed`](super::Replayed).
     Replay(VectorFile),
+    /// Say which side of a vector breaks the specification; gives a [`Judgement`](crate::harness::Judgement).
+    Judge(VectorFile),
     /// Write the waves of a vector; gives nothing.
     Trace(VectorFile, Built, Waves),
     /// Make a vector smaller, with so many cycles; gives a [`ShrunkVector`](super::ShrunkVector).
@@ -51,6 +53,7 @@ impl Task {
         match &self.action {
             Action::Load => watch.model(|| block.try_load(profile, model)).and_then(to_json),
             Action::Replay(file) => load(file)?.replay(profile, model, watch).and_then(to_json),
+            Action::Judge(file) => load(file)?.judge(profile, model, watch).and_then(to_json),
             Action::Trace(file, observed, waves) => {
                 load(file)?.trace(profile, model, observed, waves, watch).and_then(to_json)
             }

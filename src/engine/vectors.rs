@@ -5,7 +5,8 @@ use super::replay::{self, Waves};
 use super::shrink::{self, Progress, Shrunk};
 use crate::error::Error;
 use crate::harness::{
-    Block, Outcome, Overrides, Profile, ProfileError, Signature, Stimulus, Verdict, Watch,
+    Block, Judgement, Outcome, Overrides, Profile, ProfileError, Signature, Stimulus, Verdict,
+    Watch,
 };
 use crate::models::{Built, Examined, Rtl};
 use crate::vector::{Origin, Vector, VectorFile};
@@ -75,6 +76,12 @@ pub trait LoadedVector: Send + Sync {
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
+
+    /// Says which side breaks the specification, RTL or golden model, each alone with the stimulus.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if the model cannot be loaded.
+    fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Judgement, Error>;
 
     /// Takes its failure apart.
     ///
@@ -276,6 +283,11 @@ impl<B: Block> LoadedVector for Loaded<B> {
         let shrunk =
             shrink::shrink(stimulus.clone(), &outcome, parameters, &kind, budget, watch, reporter)?;
         ShrunkVector::new(&profile, origin.clone(), &outcome, shrunk)
+    }
+
+    fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Judgement, Error> {
+        let (profile, kind) = super::load::<B>(profile, model)?;
+        replay::judge(&self.vector.stimulus, &profile, &kind, watch)
     }
 
     fn explain(

@@ -121,19 +121,19 @@ pub trait Dut<B: Block> {
     /// Whether the DUT wants to be shown the golden model in every cycle, for a trace.
     const OBSERVES: bool = false;
 
-    /// The cycle, after both have settled. Only if the DUT observes.
-    fn observe(&mut self, _: &Moment<'_, B>) {}
+    /// The cycle, before the DUT has seen its inputs. Only if the DUT observes.
+    fn foresee(&mut self, _: &Moment<'_, B>) {}
 
-    /// The golden model after the rising edge, still with the cycle's inputs. Only if the DUT observes.
-    fn observe_edge(&mut self, _outputs: &B::Outputs, _state: &'static str) {}
+    /// The DUT's outputs in the cycle that was foreseen. Only if the DUT observes.
+    fn observe(&mut self, _: &Moment<'_, B>, _actual: &B::Outputs) {}
 
-    /// Cycles to go on after the first mismatch.
+    /// Cycles to go on after the case was decided. Only if the DUT observes.
     fn aftermath(&self) -> u64 {
         0
     }
 }
 
-/// One cycle as the harness sees it.
+/// One cycle of the golden model.
 #[derive(Debug)]
 pub struct Moment<'a, B: Block> {
     /// The cycle.
@@ -142,8 +142,6 @@ pub struct Moment<'a, B: Block> {
     pub inputs: &'a B::Inputs,
     /// The golden model's outputs.
     pub expected: &'a B::Outputs,
-    /// The DUT's outputs.
-    pub actual: &'a B::Outputs,
     /// The golden model's state.
     pub state: &'static str,
     /// The rules that fire on the coming edge.
@@ -238,6 +236,9 @@ pub(super) trait Source<B: Block> {
     /// Sets the inputs of the next cycle; false at the end.
     fn next(&mut self, inputs: &mut B::Inputs) -> bool;
 
+    /// Sets the inputs of a cycle behind the end, for who wants to see where the last one leads.
+    fn next_behind_the_end(&mut self, inputs: &mut B::Inputs);
+
     /// The cycle's end; a verdict ends the case.
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop>;
 
@@ -253,8 +254,10 @@ pub(super) enum Stop {
 
 /// Transactions: environment and scoreboard.
 pub(super) struct Traffic<'a, B: Block> {
-    environment: B::Environment<'a>,
+    pub(super) environment: B::Environment<'a>,
     scoreboard: B::Scoreboard<'a>,
+    /// The scoreboard has judged; it is not asked again.
+    objected: bool,
     last_handshake: u64,
     handshakes: u64,
 }
@@ -264,6 +267,7 @@ impl<'a, B: Block> Traffic<'a, B> {
         Self {
             environment: B::Environment::new(traffic, parameters),
             scoreboard: B::Scoreboard::new(traffic, parameters),
+            objected: false,
             last_handshake: 0,
             handshakes: 0,
         }
@@ -286,10 +290,18 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
         true
     }
 
+    fn next_behind_the_end(&mut self, inputs: &mut B::Inputs) {
+        self.environment.drive(inputs);
+    }
+
     #[inline]
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop> {
-        if let Err(violation) = self.scoreboard.observe(inputs, outputs) {
-            return Some(Stop::Violation(violation));
+        let mut stop = None;
+        if !self.objected
+            && let Err(violation) = self.scoreboard.observe(inputs, outputs)
+        {
+            self.objected = true;
+            stop = Some(Stop::Violation(violation));
         }
         self.environment.clock(inputs, outputs);
         let handshakes = self.environment.handshakes();
@@ -297,7 +309,8 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
             self.handshakes = handshakes;
             self.last_handshake = cycle;
         }
-        (cycle - self.last_handshake > self.environment.patience()).then_some(Stop::Hang)
+        let is_over = cycle - self.last_handshake > self.environment.patience();
+        stop.or(is_over.then_some(Stop::Hang))
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
@@ -333,6 +346,8 @@ impl<B: Block> Source<B> for RawPins<'_, B> {
         }
     }
 
+    fn next_behind_the_end(&mut self, _: &mut B::Inputs) {}
+
     #[inline]
     fn clock(&mut self, _: &B::Inputs, _: &B::Outputs, _: u64) -> Option<Stop> {
         None
@@ -362,54 +377,62 @@ fn lock_step<B: Block, D: Dut<B>>(
         let message = error.to_string();
         return (Verdict::Crashed { cycle: Some(0), message }, 0, hits);
     }
-    // The first mismatch, and the cycles still to go after it.
-    let mut mismatched: Option<(Verdict, u64)> = None;
+    // How the case ended, and the cycles still to go after it.
+    let mut ended: Option<(Verdict, u64)> = None;
+    let mut is_behind_the_end = false;
     let verdict = loop {
         golden.outputs(&inputs, &mut expected);
-        if let Err(error) = dut.settle(&inputs, &mut actual) {
-            break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
-        }
         let state = golden.state();
         // The cycle in reset that begins a case is the harness's own; the source starts after it.
         let stop = if cycle == 0 { None } else { source.clock(&inputs, &expected, cycle) };
         let rules = golden.clock(&inputs);
+        let moment = || Moment::<B> { cycle, inputs: &inputs, expected: &expected, state, rules };
         if D::OBSERVES {
-            let (inputs, expected, actual) = (&inputs, &expected, &actual);
-            dut.observe(&Moment { cycle, inputs, expected, actual, state, rules });
+            dut.foresee(&moment());
         }
-        if !same(&expected, &actual) && mismatched.is_none() {
-            let verdict = mismatch::<B>(&expected, &actual, cycle, state, rules);
-            mismatched = Some((verdict, dut.aftermath()));
+        if let Err(error) = dut.settle(&inputs, &mut actual) {
+            let crash = Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
+            break ended.map_or(crash, |(verdict, _)| verdict);
         }
-        match (&mut mismatched, stop) {
-            (Some((verdict, 0)), _) => break verdict.clone(),
-            (Some((_, left)), _) => *left -= 1,
-            (None, None) => {}
-            (None, Some(Stop::Violation(violation))) => {
-                break Verdict::CheckFailed { cycle, violation };
-            }
-            (None, Some(Stop::Hang)) => {
-                break Verdict::Hang { cycle: Some(cycle), state: state.to_owned() };
-            }
+        if D::OBSERVES {
+            dut.observe(&moment(), &actual);
+        }
+        if ended.is_none() {
+            let verdict = if same(&expected, &actual) {
+                stop.map(|stop| match stop {
+                    Stop::Violation(violation) => Verdict::CheckFailed { cycle, violation },
+                    Stop::Hang => Verdict::Hang { cycle: Some(cycle), state: state.to_owned() },
+                })
+            } else {
+                Some(mismatch::<B>(&expected, &actual, cycle, state, rules))
+            };
+            ended = verdict.map(|verdict| (verdict, dut.aftermath()));
+        }
+        match &mut ended {
+            None => {}
+            Some((verdict, 0)) => break verdict.clone(),
+            Some((_, left)) => *left -= 1,
         }
         count(rules, &mut hits);
-        if D::OBSERVES {
-            golden.outputs(&inputs, &mut expected);
-            dut.observe_edge(&expected, golden.state());
-        }
         if let Err(error) = dut.edge() {
-            break Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
+            let crash = Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
+            break ended.map_or(crash, |(verdict, _)| verdict);
         }
         cycle += 1;
         if !watch.goes_on(cycle) {
             break Verdict::Cancelled;
         }
-        if !source.next(&mut inputs) {
-            break match (mismatched, source.finish()) {
-                (Some((verdict, _)), _) => verdict,
-                (None, Ok(())) => Verdict::Match,
-                (None, Err(violation)) => Verdict::CheckFailed { cycle, violation },
-            };
+        if is_behind_the_end || !source.next(&mut inputs) {
+            let (verdict, left) = ended.unwrap_or_else(|| match source.finish() {
+                Ok(()) => (Verdict::Match, 0),
+                Err(violation) => (Verdict::CheckFailed { cycle, violation }, dut.aftermath()),
+            });
+            if is_behind_the_end || left == 0 {
+                break verdict;
+            }
+            is_behind_the_end = true;
+            ended = Some((verdict, 0));
+            source.next_behind_the_end(&mut inputs);
         }
     };
     (verdict, cycle, hits)

@@ -110,6 +110,12 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// What the names of ports say of them; it decides which of several differing outputs is named first.
     const NAMING: Naming = Naming::DEFAULT;
 
+    /// What a channel says in a cycle with its valid high, as in "Nak 3"; `channel` is the valid's name
+    /// without `_valid`.
+    fn words(_channel: &str, _inputs: &Self::Inputs, _outputs: &Self::Outputs) -> Option<String> {
+        None
+    }
+
     /// The stimulus in flight once `packets` packets were taken, in words.
     fn in_flight(traffic: &Self::Traffic, packets: u64) -> Vec<String>;
 }

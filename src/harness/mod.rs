@@ -6,6 +6,7 @@ mod checked;
 mod contract;
 mod draw;
 mod drawn;
+mod judge;
 mod layout;
 mod naming;
 mod noise;
@@ -25,6 +26,7 @@ pub use contract::{
 };
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, case_seed};
+pub use judge::{Breach, BrokenBy, Judgement, judge};
 pub use naming::{Naming, Role};
 pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};

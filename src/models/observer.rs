@@ -8,32 +8,29 @@ pub const OBSERVING_TOP: &str = "cosim_top";
 /// Bits of a text in a trace.
 const TEXT_BITS: u32 = 192;
 
-/// A Verilog top that holds the DUT as `dut` and, in a scope `golden`, the golden model's outputs.
+/// A Verilog top that holds the DUT as `dut`, a counter of cycles and, in a scope `golden`, the golden
+/// model's outputs. The top's own pins are not traced: each is in one of the scopes.
 ///
 /// `parameters` are those that the DUT has.
 pub fn observing_top<B: Block>(parameters: &[String]) -> String {
     let (inputs, outputs) = (B::Inputs::PORTS, B::Outputs::PORTS);
-    let declare = |direction: &str, prefix: &str, port: &Port| {
-        format!("  {direction} wire [{}:0] {prefix}{}", port.width - 1, port.name)
-    };
-    let texts = |prefix: &str| {
-        ["state", "rule"].map(|name| format!("  input wire [{}:0] {prefix}{name}", TEXT_BITS - 1))
+    let declare = |direction: &str, port: &Port| {
+        format!("  {direction} wire [{}:0] {}", port.width - 1, port.name)
     };
     let mut ports = vec!["  input wire clk".to_owned()];
-    ports.extend(inputs.iter().map(|port| declare("input", "", port)));
-    ports.extend(outputs.iter().map(|port| declare("output", "", port)));
-    ports.extend(outputs.iter().map(|port| declare("input", "cosim_golden_", port)));
-    ports.extend(texts("cosim_golden_"));
+    ports.extend(inputs.iter().map(|port| declare("input", port)));
+    ports.extend(outputs.iter().map(|port| declare("output", port)));
     ports.push("  output wire [63:0] cosim_dut_state".to_owned());
-    let names = || inputs.iter().chain(outputs).map(|port| port.name);
     let mut dut_pins = vec!["    .clk(clk)".to_owned()];
-    dut_pins.extend(names().map(|name| format!("    .{name}({name})")));
-    let golden_names = || outputs.iter().map(|port| port.name).chain(["state", "rule"]);
-    let golden_pins: Vec<String> =
-        golden_names().map(|name| format!("    .{name}(cosim_golden_{name})")).collect();
-    let mut golden_ports: Vec<String> =
-        outputs.iter().map(|port| declare("input", "", port)).collect();
-    golden_ports.extend(texts(""));
+    let names = inputs.iter().chain(outputs).map(|port| port.name);
+    dut_pins.extend(names.map(|name| format!("    .{name}({name})")));
+    // Written from outside, through the model's class.
+    let shown = |name: &str, width: u32| {
+        format!("  reg [{}:0] {name} /*verilator public_flat_rw*/;\n", width - 1)
+    };
+    let mut golden: String = outputs.iter().map(|port| shown(port.name, port.width)).collect();
+    golden.extend(["state", "rule"].map(|name| shown(name, TEXT_BITS)));
+    let cycle = shown("cycle", 64);
     let mask = B::RTL.mask_parameter.map(|name| (format!("[7:0] {name} = 8'h00"), name));
     let others = B::PARAMETERS
         .iter()
@@ -51,13 +48,11 @@ pub fn observing_top<B: Block>(parameters: &[String]) -> String {
     let (parameter, argument) = (list(declared), list(arguments));
     let state = B::STATE_REGISTER.map_or("64'd0".to_owned(), |name| format!("64'(dut.{name})"));
     format!(
-        "module {OBSERVING_TOP}{parameter} (\n{}\n);\n  {}{argument} dut (\n{}\n  );\n  golden golden \
-         (\n{}\n  );\n  assign cosim_dut_state = {state};\nendmodule\n\nmodule golden (\n{}\n);\n\
-         endmodule\n",
+        "module {OBSERVING_TOP}{parameter} (\n/*verilator tracing_off*/\n{}\n\
+         /*verilator tracing_on*/\n);\n{cycle}  {}{argument} dut (\n{}\n  );\n  golden golden ();\n  \
+         assign cosim_dut_state = {state};\nendmodule\n\nmodule golden ();\n{golden}endmodule\n",
         ports.join(",\n"),
         B::RTL.top,
         dut_pins.join(",\n"),
-        golden_pins.join(",\n"),
-        golden_ports.join(",\n"),
     )
 }

@@ -4,7 +4,9 @@ use super::results::FAILURES;
 use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::harness::{Case, Fingerprint, Mismatch, Outcome, Profile, Signature, Verdict};
+use crate::harness::{
+    Case, Fingerprint, Judgement, Mismatch, Outcome, Profile, Signature, Verdict,
+};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Desk;
@@ -39,6 +41,8 @@ pub struct Group {
     pub case: String,
     /// What happened to it.
     pub verdict: Verdict,
+    /// Which side breaks the specification there, if it could be judged.
+    pub judgement: Option<Judgement>,
     /// Its vector in the run directory, shrunk if it could be; none if it could not be written.
     pub vector: Option<String>,
     /// The vector as it was before it was shrunk.
@@ -73,6 +77,8 @@ pub struct Variant {
     pub case: String,
     /// What happened to it.
     pub verdict: Verdict,
+    /// Which side breaks the specification there, if it could be judged.
+    pub judgement: Option<Judgement>,
     /// Its vector in the run directory, shrunk if it could be.
     pub vector: Option<String>,
     /// The vector as it was before it was shrunk.
@@ -170,9 +176,13 @@ impl Failures {
                     let mut notes = std::mem::take(&mut group.notes);
                     let kept =
                         self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes);
+                    let kept = kept.map(|mut kept| {
+                        kept.variant.judgement = self.judge(&kept, profile, &mut notes);
+                        kept.variant
+                    });
                     let group = &mut self.groups[place];
                     group.notes = notes;
-                    group.variants.push(kept?.variant);
+                    group.variants.push(kept?);
                     return Ok(());
                 }
             }
@@ -190,8 +200,10 @@ impl Failures {
             return Ok(());
         }
         let mut notes = Vec::new();
-        let first = self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes)?;
-        let Kept { variant, text, lost } = first;
+        let mut kept =
+            self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes)?;
+        kept.variant.judgement = self.judge(&kept, profile, &mut notes);
+        let Kept { variant, text, lost, .. } = kept;
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
@@ -211,6 +223,7 @@ impl Failures {
             count: 1,
             case: case.name.clone(),
             verdict: variant.verdict.clone(),
+            judgement: variant.judgement.clone(),
             vector: variant.vector.clone(),
             original: variant.original.clone(),
             packets: variant.packets,
@@ -245,8 +258,9 @@ impl Failures {
         let mut text = as_found.ok();
         let mut original = None;
         let mut shown = outcome.clone();
-        if let Some(drawn) = text.clone().filter(|_| self.keep.shrink && !lost) {
-            match self.shrink(drawn.clone(), profile) {
+        let mut drawn = None;
+        if let Some(found) = text.clone().filter(|_| self.keep.shrink && !lost) {
+            match self.shrink(found.clone(), profile) {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
                         notes.push(format!(
@@ -256,10 +270,11 @@ impl Failures {
                     }
                     // The larger of the two may be what the disk has no room for.
                     let unshrunk = format!("{stem}.original.json");
-                    original = self.keep_vector(&unshrunk, Ok(&drawn), notes);
+                    original = self.keep_vector(&unshrunk, Ok(&found), notes);
                     if let Some(path) = self.keep_vector(&name, Ok(&shrunk.text), notes) {
                         vector = Some(path);
                         text = Some(shrunk.text);
+                        drawn = Some(found);
                         shown = shrunk.outcome;
                     }
                 }
@@ -272,12 +287,13 @@ impl Failures {
             count: 1,
             case: case.name.clone(),
             verdict: shown.verdict,
+            judgement: None,
             vector,
             original,
             packets: shown.packets,
             cycles: shown.cycles,
         };
-        Ok(Kept { variant, text, lost })
+        Ok(Kept { variant, text, drawn, lost })
     }
 
     /// Ends the grouping. Where a group differs in just the ports and fields that others of the same state
@@ -360,6 +376,33 @@ impl Failures {
         self.desk.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
     }
 
+    /// What is decided of a failure's shrunk vector, else of the drawn one, if any check decides at all.
+    fn judge(&self, kept: &Kept, profile: &Profile, notes: &mut Vec<String>) -> Option<Judgement> {
+        if kept.lost {
+            return None;
+        }
+        let mut first = None;
+        for (text, shrunk) in [(kept.text.as_ref(), true), (kept.drawn.as_ref(), false)] {
+            let Some(text) = text else { continue };
+            match self.judge_one(text, profile) {
+                Ok(judgement) if judgement.is_decided() => {
+                    if !shrunk {
+                        notes.push("judged by the case as it was drawn, in its cycles".to_owned());
+                    }
+                    return Some(judgement);
+                }
+                Ok(judgement) => first = first.or(Some(judgement)),
+                Err(error) => notes.push(format!("not judged: {error}")),
+            }
+        }
+        first
+    }
+
+    fn judge_one(&self, text: &str, profile: &Profile) -> Result<Judgement, Error> {
+        let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
+        self.desk.judge(&self.subject(&vector, profile))?.done()
+    }
+
     fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
         let path = self.folder.join(waves);
         let folder = self.folder.join(FAILURES);
@@ -378,6 +421,8 @@ struct Kept {
     variant: Variant,
     /// The vector's text, as it was written last, unless it is too large.
     text: Option<String>,
+    /// The text as it was before it was shrunk.
+    drawn: Option<String>,
     /// Running it takes the process's thread along.
     lost: bool,
 }

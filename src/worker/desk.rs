@@ -5,7 +5,7 @@ use super::process::Program;
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Action, AnyBlock, Replayed, ShrinkProgress, ShrunkVector, Task, Waves};
 use crate::error::Error;
-use crate::harness::{Profile, Verdict};
+use crate::harness::{Judgement, Profile, Verdict};
 use crate::models::{Built, Rtl, View};
 use crate::vector::VectorFile;
 use serde::de::DeserializeOwned;
@@ -99,6 +99,15 @@ impl Desk {
         self.observed(subject, view, |observed| {
             Action::Trace(subject.vector.clone(), observed, waves)
         })
+    }
+
+    /// Says which side breaks the specification.
+    ///
+    /// # Errors
+    /// If the model cannot be built.
+    pub fn judge(&self, subject: &Subject<'_>) -> Result<Finish<Judgement>, Error> {
+        let model = subject.build(View::Bare)?;
+        self.have(subject.task(model, Action::Judge(subject.vector.clone())))
     }
 
     /// Takes the failure of a vector apart.

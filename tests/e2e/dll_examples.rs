@@ -246,11 +246,11 @@ impl Dut<Dll> for Recorder {
         self.model.edge()
     }
 
-    fn observe(&mut self, moment: &Moment<'_, Dll>) {
+    fn observe(&mut self, moment: &Moment<'_, Dll>, actual: &Outputs) {
         self.cycles.push(Cycle {
             inputs: *moment.inputs,
             golden: *moment.expected,
-            rtl: *moment.actual,
+            rtl: *actual,
             rules: moment.rules,
         });
     }

@@ -15,6 +15,7 @@ mod full_disk;
 mod gate;
 mod given_rtl;
 mod harmful_rtl;
+mod judge;
 mod parameters;
 mod regression;
 mod results;

@@ -1,6 +1,8 @@
 //! Traces hold both models, and are whole after a match, a mismatch, a hang and ^C.
 
 use crate::common::{code, cosim, files, is_longer, patched_rtl, project, run, text, wait_until};
+use cosim::blocks::thread2::rows;
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use tempfile::TempDir;
@@ -10,7 +12,7 @@ use wellen::simple::{Waveform, read};
 fn saved_vector(folder: &Path) -> PathBuf {
     let out = folder.join("run");
     let arguments = ["run", "--cases", "1", "--scenario", "smoke", "--fixes", "repaired"];
-    let more = ["--save-vectors", "1", "--out", out.to_str().unwrap()];
+    let more = ["--packets", "64", "--save-vectors", "1", "--out", out.to_str().unwrap()];
     assert_eq!(code(&run(arguments.iter().chain(&more))), 0);
     files(&out.join("saved"), "json").remove(0)
 }
@@ -43,25 +45,55 @@ fn check_both_models(path: &Path) {
     let rtl_states = values(&mut wave, &DUT, "cur_state");
     let golden_states = values(&mut wave, &GOLDEN, "state");
     assert!(rtl_states.len() > 10, "{rtl_states:?}");
-    // In lock step: both state registers change at the same times, to the same state.
-    let decode = |(time, bits): &(u64, String)| (*time, u64::from_str_radix(bits, 2).unwrap());
-    let codes: Vec<(u64, u64)> = rtl_states.iter().map(decode).collect();
-    for (time, bits) in &golden_states {
-        let rtl = codes.iter().rev().find(|(at, _)| at <= time).map(|(_, code)| *code);
-        let expected = match as_text(bits).as_str() {
-            "IDLE_s" => 1,
-            "JUDGE_s" => 2,
-            "UPDATE_RQ_s" => 10,
-            "GEN_ACK_s" => 16,
-            _ => continue,
-        };
-        assert_eq!(rtl, Some(expected), "time {time}, {}", as_text(bits));
+    let rules = values(&mut wave, &GOLDEN, "rule");
+    let cycles = values(&mut wave, &TOP, "cycle");
+    let clock = values(&mut wave, &DUT, "clk");
+    let end = *wave.time_table().last().unwrap();
+    let begin = wave.time_table()[0];
+    let mut seen = BTreeSet::new();
+    // The harness's own cycle in reset has no rule.
+    for time in begin.max(2)..=end {
+        let number = |changes| u64::from_str_radix(&at(changes, time), 2).unwrap();
+        // A cycle begins with the rising edge, and counts itself.
+        assert_eq!(number(&cycles), time / 2);
+        assert_eq!(number(&clock), 1 - time % 2, "time {time}");
+        // State of RTL and golden model and the rule that leaves it are those of one cycle.
+        let rule = as_text(&at(&rules, time));
+        let row = rows::ROWS.iter().find(|row| row.name == rule);
+        let state = as_text(&at(&golden_states, time));
+        assert_eq!(row.map(|row| row.from.name()), Some(state.as_str()), "time {time}, {rule}");
+        let code = number(&rtl_states);
+        assert_eq!(row.map(|row| row.from as u64), Some(code), "time {time}, {rule}");
+        seen.insert(rule);
     }
-    let ready = values(&mut wave, &TOP, "fetch_cxt_egress_ready");
-    assert_eq!(ready, values(&mut wave, &GOLDEN, "fetch_cxt_egress_ready"));
-    let rules: Vec<String> =
-        values(&mut wave, &GOLDEN, "rule").iter().map(|(_, bits)| as_text(bits)).collect();
-    assert!(rules.iter().any(|rule| rule == "T01"), "{rules:?}");
+    assert!(seen.contains("T01"), "{seen:?}");
+    for name in ["fetch_cxt_egress_ready", "fetch_mr_ingress_data"] {
+        assert_eq!(values(&mut wave, &DUT, name), values(&mut wave, &GOLDEN, name));
+    }
+    // Each port is there once for each side, the wide ones too, and so are memories.
+    let hierarchy = wave.hierarchy();
+    let names: Vec<String> =
+        hierarchy.all_vars().map(|variable| hierarchy[variable].full_name(hierarchy)).collect();
+    let ending = |end: &str| -> Vec<&str> {
+        names.iter().map(String::as_str).filter(|name| name.ends_with(end)).collect()
+    };
+    for output in ["wqe_req_head", "rq_offset_din"] {
+        let end = format!(".{output}");
+        let places = [format!("TOP.cosim_top.dut{end}"), format!("TOP.cosim_top.golden{end}")];
+        let mut found = ending(&end);
+        found.sort_unstable();
+        assert_eq!(found, places);
+    }
+    assert_eq!(ending(".fetch_cxt_egress_head"), ["TOP.cosim_top.dut.fetch_cxt_egress_head"]);
+    assert_eq!(names.iter().filter(|name| name.contains("cosim_golden")).count(), 0);
+    let words = names.iter().filter(|name| name.contains("msg_offset_mem")).count();
+    assert_eq!(words, 256, "{names:?}");
+}
+
+/// The value of a signal at a time.
+fn at(changes: &[(u64, String)], time: u64) -> String {
+    let last = changes.iter().rev().find(|(changed, _)| *changed <= time);
+    last.map_or_else(|| panic!("nothing at time {time}"), |(_, value)| value.clone())
 }
 
 #[test]
@@ -169,10 +201,16 @@ fn a_case_of_a_run_can_be_traced_by_its_name() {
     let folder = TempDir::new().unwrap();
     let (out, trace) = (folder.path().join("run"), folder.path().join("case.fst"));
     let [out, path] = [&out, &trace].map(|path| path.to_str().unwrap());
-    let case = ["run", "--case", "thread2/repaired/ring/3", "--out", out, "--trace", path];
-    let output = run(case);
+    let case = ["run", "--case", "thread2/repaired/ring/3", "--packets", "64", "--out", out];
+    let output = run(case.iter().chain(&["--trace", path]));
     assert_eq!(code(&output), 0, "{}", text(&output));
     check_both_models(&trace);
+    let all = folder.path().join("all.fst");
+    let all = all.to_str().unwrap();
+    let whole = ["run", "--case", "thread2/repaired/ring/3", "--out", out, "--trace-all"];
+    assert_eq!(code(&run(whole.iter().chain(&["--trace", all]))), 0);
+    assert_eq!(read(all).unwrap().time_table()[0], 0);
+    assert_eq!(code(&run(["run", "--case", "thread2/repaired/ring/3", "--trace-all"])), 2);
     let several = run(["run", "--case", "thread2/all/ring/3", "--trace", path]);
     assert_eq!(code(&several), 2, "{}", text(&several));
     assert_eq!(code(&run(["run", "--trace", path])), 2);

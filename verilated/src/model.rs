@@ -391,20 +391,34 @@ impl<I: Pins, O: Pins> Model<I, O> {
         succeeded(status, self.kind.runtime())
     }
 
-    /// Shows the golden model's outputs, state and rule to a model inside an observing top, so that
-    /// a trace holds both; does nothing in others. Texts keep their first 24 characters.
-    pub fn observe(&mut self, outputs: &O, state: &str, rule: &str) {
+    /// Shows the golden model of a cycle to a model inside an observing top, so that a trace holds both,
+    /// drives the cycle's inputs with the clock as it is, and lets the model settle; does nothing in others.
+    /// Texts keep their first 24 characters.
+    ///
+    /// # Errors
+    /// As [`settle`](Model::settle).
+    pub fn observe(
+        &mut self,
+        cycle: u64,
+        inputs: &I,
+        outputs: &O,
+        state: &str,
+        rule: &str,
+    ) -> Result<(), Error> {
         let (state, rule) = (text_words(state), text_words(rule));
-        // SAFETY: the model is alive; the size of the struct was checked with its kind; the texts
+        // SAFETY: the model is alive; the sizes of the structs were checked with its kind; the texts
         // have the length the shim reads.
-        unsafe {
+        let status = unsafe {
             function(self.kind.api.observe)(
                 self.raw.as_ptr(),
+                cycle,
+                std::ptr::from_ref(inputs).cast(),
                 std::ptr::from_ref(outputs).cast(),
                 state.as_ptr(),
                 rule.as_ptr(),
-            );
-        }
+            )
+        };
+        succeeded(status, self.kind.runtime())
     }
 
     /// The RTL's state register, of a model inside an observing top; else 0.

@@ -77,6 +77,25 @@ impl Block for Dll {
         stimulus::check(traffic)
     }
 
+    fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
+        let kind = |nak: rtl::Bits1| if nak.get() == 1 { "Nak" } else { "Ack" };
+        let whole = |crc_ok: rtl::Bits1| if crc_ok.get() == 1 { "" } else { ", bad CRC" };
+        match channel {
+            "a_link" => Some(format!("TLP {}", outputs.a_link_seq.get())),
+            "b_link" => {
+                Some(format!("TLP {}{}", inputs.b_link_seq.get(), whole(inputs.b_link_crc_ok)))
+            }
+            "b_dllp" => Some(format!("{} {}", kind(outputs.b_dllp_nak), outputs.b_dllp_seq.get())),
+            "a_dllp" => Some(format!(
+                "{} {}{}",
+                kind(inputs.a_dllp_nak),
+                inputs.a_dllp_seq.get(),
+                whole(inputs.a_dllp_crc_ok)
+            )),
+            _ => None,
+        }
+    }
+
     fn in_flight(traffic: &stimulus::Traffic, packets: u64) -> Vec<String> {
         stimulus::in_flight(traffic, packets)
     }

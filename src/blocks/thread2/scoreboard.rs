@@ -250,14 +250,22 @@ impl Scoreboard<'_> {
         let packet = &self.packets[account.packet];
         let due = belongs(account, packet, head, data)?;
         if due < account.stage {
-            let what = format_args!("a request for {due:?} after one for {:?}", account.stage);
+            let what = format_args!(
+                "a request for {} after one for {}",
+                due.check().1,
+                account.stage.check().1
+            );
             return Err(account.violation(ORDER, what));
         }
         account.stage = due;
         let judged = account.length_error && matches!(due, Due::Cqe | Due::Ack);
         let status = if judged { codes::LOCAL_LENGTH_ERROR } else { codes::GOOD };
         if data.status.get() != status {
-            let what = format_args!("{due:?} with status {:?}, expected {status}", data.status);
+            let what = format_args!(
+                "{} with status {}, expected {status}",
+                due.check().1,
+                data.status.get()
+            );
             return Err(account.violation(due.check().0, what));
         }
         let amount = match due {
@@ -306,7 +314,7 @@ impl Scoreboard<'_> {
         };
         let what = format_args!(
             "RQ offset of QP {address:#x} became {after} from {before}, expected {next} from {own} of \
-             QP {qp:#x} (a WQE of {slots} slots, {ring:?})"
+             QP {qp:#x} (a WQE of {slots} slots, {ring})"
         );
         Err(account.violation(wrong, what))
     }
@@ -339,28 +347,35 @@ fn belongs(
         (_, operation) if operation.is_send() => (Due::Payload, net_opcode),
         _ => (Due::Remote, net_opcode),
     };
-    let seen = (
+    let seen = [
         data.opcode.get(),
         head.local_qpn.get(),
-        data.local_qpn,
-        data.remote_qpn,
-        data.service_type,
-    );
-    let expected = (
+        data.local_qpn.get(),
+        data.remote_qpn.get(),
+        data.service_type.get(),
+    ];
+    let expected = [
         opcode,
         header.local_qpn.get() & 0xff,
-        header.local_qpn,
-        header.remote_qpn,
-        header.service_type,
-    );
+        header.local_qpn.get(),
+        header.remote_qpn.get(),
+        header.service_type.get(),
+    ];
     if seen != expected {
         let what = format_args!(
-            "a request with (opcode, head's QP, local QP, remote QP, service) of {seen:x?}, expected \
-             {expected:x?}"
+            "a request with (opcode, head's QP, local QP, remote QP, service) of {}, expected {}",
+            hex(seen),
+            hex(expected)
         );
         return Err(account.violation(OWN, what));
     }
     Ok(due)
+}
+
+/// Numbers in hex, for a message.
+fn hex<const COUNT: usize>(numbers: [u64; COUNT]) -> String {
+    let numbers = numbers.map(|number| format!("{number:#x}"));
+    format!("({})", numbers.join(", "))
 }
 
 /// Checks one request of payload against the unit under the cursor; returns its bytes.

@@ -91,10 +91,11 @@ typedef struct vl_model_api {
   int32_t (*trace_dump)(vl_model *model, uint64_t time);
   // The trace is over, whether the rest could be written or not.
   int32_t (*trace_close)(vl_model *model);
-  // For a model inside an observing top: shows it the golden model's outputs, state and rule (texts
-  // of VL_TEXT_WORDS words, last character in the low byte), and reads the RTL's state register.
-  void (*observe)(vl_model *model, const void *outputs, const uint32_t *state,
-                  const uint32_t *rule);
+  // For a model inside an observing top: shows it the golden model of a cycle, its outputs, state and
+  // rule (texts of VL_TEXT_WORDS words, last character in the low byte), drives the inputs with the clock
+  // as it is and lets the model settle. Then, reads the RTL's state register.
+  int32_t (*observe)(vl_model *model, uint64_t cycle, const void *inputs, const void *outputs,
+                     const uint32_t *state, const uint32_t *rule);
   uint64_t (*probe)(vl_model *model);
 } vl_model_api;
 

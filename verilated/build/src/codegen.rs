@@ -239,7 +239,10 @@ pub fn model_cpp(
 fn observer(ports: &Ports) -> String {
     if !ports.observing {
         return "namespace {
-void observe(vl_model *, const void *, const uint32_t *, const uint32_t *) noexcept {}
+int32_t observe(vl_model *, uint64_t, const void *, const void *, const uint32_t *,
+                const uint32_t *) noexcept {
+  return 0;
+}
 uint64_t probe(vl_model *) noexcept { return 0; }
 }  // namespace
 
@@ -248,30 +251,34 @@ uint64_t probe(vl_model *) noexcept { return 0; }
     }
     let mut text = String::from(
         "namespace {
-void observe(vl_model *model, const void *outputs, const uint32_t *state, const uint32_t *rule) noexcept {
-  auto &top = *model->top;
+int32_t observe(vl_model *model, uint64_t cycle, const void *inputs, const void *outputs,
+                const uint32_t *state, const uint32_t *rule) noexcept {
+  auto &root = *model->top->rootp;
   const Outputs &pins = *static_cast<const Outputs *>(outputs);
-  std::memcpy(&top.cosim_golden_state[0], state, sizeof(uint32_t) * VL_TEXT_WORDS);
-  std::memcpy(&top.cosim_golden_rule[0], rule, sizeof(uint32_t) * VL_TEXT_WORDS);
+  root.cosim_top__DOT__cycle = cycle;
+  std::memcpy(&root.cosim_top__DOT__golden__DOT__state[0], state, sizeof(uint32_t) * VL_TEXT_WORDS);
+  std::memcpy(&root.cosim_top__DOT__golden__DOT__rule[0], rule, sizeof(uint32_t) * VL_TEXT_WORDS);
 ",
     );
     for Port { name, width } in &ports.outputs {
+        let golden = format!("root.cosim_top__DOT__golden__DOT__{name}");
         let _ = match Storage::of(*width) {
-            storage @ Storage::Integer(_) => writeln!(
-                text,
-                "  top.cosim_golden_{name} = pins.{name}.value{};",
-                storage.and_mask(*width)
-            ),
+            storage @ Storage::Integer(_) => {
+                writeln!(text, "  {golden} = pins.{name}.value{};", storage.and_mask(*width))
+            }
             Storage::Words(_) => writeln!(
                 text,
-                "  std::memcpy(&top.cosim_golden_{name}[0], pins.{name}.value, sizeof \
-                 pins.{name}.value);{}",
-                clean_top(&format!("top.cosim_golden_{name}"), *width)
+                "  std::memcpy(&{golden}[0], pins.{name}.value, sizeof pins.{name}.value);{}",
+                clean_top(&golden, *width)
             ),
         };
     }
     text.push_str(
-        "}
+        "  return call(model, [&] {
+    drive(*model->top, *static_cast<const Inputs *>(inputs));
+    model->top->eval();
+  });
+}
 uint64_t probe(vl_model *model) noexcept { return model->top->cosim_dut_state; }
 }  // namespace
 

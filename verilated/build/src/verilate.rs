@@ -18,6 +18,9 @@ pub enum Tracing {
     Fst,
 }
 
+/// The widest signal and the largest memory in a trace, in bits and words.
+const TRACED: &str = "4096";
+
 /// A Verilog design and how it is to be translated.
 #[derive(Debug, Clone, Default)]
 pub struct Design {
@@ -126,6 +129,10 @@ impl Design {
             Tracing::Off => {}
             Tracing::Vcd => drop(command.arg("--trace")),
             Tracing::Fst => drop(command.arg("--trace-fst")),
+        }
+        if self.tracing != Tracing::Off {
+            // Wide ports and memories, too; Verilator leaves out what is larger than 256 bits or 32 words.
+            command.args(["--trace-max-width", TRACED, "--trace-max-array", TRACED]);
         }
         if self.coverage {
             command.arg("--coverage");

@@ -37,6 +37,15 @@ enum Kind {
     Nak,
 }
 
+impl Kind {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Ack => "Ack",
+            Self::Nak => "Nak",
+        }
+    }
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Dllp {
     kind: Kind,
@@ -167,7 +176,7 @@ impl DeviceB {
         let name = |dllp: Option<Dllp>| match dllp {
             None => "no DLLP".to_owned(),
             Some(Dllp { kind, received }) => {
-                format!("{kind:?} {}", (received + NUMBERS - 1) % NUMBERS)
+                format!("{} {}", kind.name(), (received + NUMBERS - 1) % NUMBERS)
             }
         };
         let (check, why) = match (expected, self.due) {

@@ -1,13 +1,19 @@
 //! Where the offset of a receive queue may be and goes (spec, section 5), for the scoreboard alone.
 
 use crate::blocks::thread2::layout::{Context, SLOT_BYTES};
+use std::fmt;
 
 /// A receive queue, in bytes.
-#[derive(Debug)]
 pub struct Ring {
     /// Of an entry; 0 if the context has an illegal size.
     entry: u64,
     length: u64,
+}
+
+impl fmt::Display for Ring {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "entries of {} bytes in a ring of {} bytes", self.entry, self.length)
+    }
 }
 
 impl Ring {

@@ -1,0 +1,305 @@
+//! Which side broke the specification: said of a wrong golden model, of wrong RTL, and of both at once.
+
+use crate::common::{changed_rtl, code, files, json, patched_rtl, project, run, text};
+use cosim::blocks::thread2::layout::{MrData, opcode};
+use cosim::blocks::thread2::rtl::{Inputs, Outputs};
+use cosim::blocks::thread2::stimulus::Traffic;
+use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
+use cosim::harness::{
+    self, Block, BrokenBy, CaseRng, Drive, Judgement, LinkedRtl, Objection, Parameters, Rule,
+    RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
+};
+use cosim::models::Rtl;
+use cosim::value::Uint;
+use rand::SeedableRng;
+use std::env;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+use verilated::BeforeReset;
+
+/// Thread2 with a golden model that has the bug of `tests/bad_rtl/thread2/74-ack-without-status.patch`:
+/// its acknowledges say that all is well after a length error, too.
+#[derive(Debug, Clone, Copy)]
+struct Wrong;
+
+struct WrongGolden(Golden);
+
+impl harness::Golden<Wrong> for WrongGolden {
+    fn new(parameters: &Parameters) -> Self {
+        Self(<Golden as harness::Golden<Thread2>>::new(parameters))
+    }
+
+    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+        harness::Golden::<Thread2>::outputs(&self.0, inputs, outputs);
+        let mut data = MrData::decode(&outputs.fetch_mr_ingress_data);
+        if data.opcode.get() == opcode::ACKNOWLEDGE {
+            data.status = Uint::new(0);
+            outputs.fetch_mr_ingress_data = data.encode(outputs.fetch_mr_ingress_data);
+        }
+    }
+
+    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+        harness::Golden::<Thread2>::clock(&mut self.0, inputs)
+    }
+
+    fn state(&self) -> &'static str {
+        harness::Golden::<Thread2>::state(&self.0)
+    }
+}
+
+struct Around<'a>(Environment<'a>);
+
+impl<'a> harness::Environment<'a, Wrong> for Around<'a> {
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        Self(<Environment<'a> as harness::Environment<'a, Thread2>>::new(traffic, parameters))
+    }
+
+    fn drive(&mut self, inputs: &mut Inputs) {
+        harness::Environment::<Thread2>::drive(&mut self.0, inputs);
+    }
+
+    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        harness::Environment::<Thread2>::clock(&mut self.0, inputs, outputs);
+    }
+
+    fn finished(&self) -> bool {
+        harness::Environment::<Thread2>::finished(&self.0)
+    }
+
+    fn handshakes(&self) -> u64 {
+        harness::Environment::<Thread2>::handshakes(&self.0)
+    }
+
+    fn patience(&self) -> u64 {
+        harness::Environment::<Thread2>::patience(&self.0)
+    }
+
+    fn packets(&self) -> u64 {
+        harness::Environment::<Thread2>::packets(&self.0)
+    }
+}
+
+struct Judge<'a>(Scoreboard<'a>);
+
+impl<'a> harness::Scoreboard<'a, Wrong> for Judge<'a> {
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        Self(<Scoreboard<'a> as harness::Scoreboard<'a, Thread2>>::new(traffic, parameters))
+    }
+
+    fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        harness::Scoreboard::<Thread2>::observe(&mut self.0, inputs, outputs)
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        harness::Scoreboard::<Thread2>::finish(&mut self.0)
+    }
+
+    fn counters(&self) -> Vec<u64> {
+        harness::Scoreboard::<Thread2>::counters(&self.0)
+    }
+}
+
+impl Block for Wrong {
+    const NAME: &'static str = "wrong";
+    const TITLE: &'static str = "thread2 with a golden model that is wrong";
+    const RTL: LinkedRtl<Inputs, Outputs> = Thread2::RTL;
+    const RULES: &'static [Rule] = Thread2::RULES;
+    const COUNTERS: &'static [&'static str] = Thread2::COUNTERS;
+
+    type Inputs = Inputs;
+    type Outputs = Outputs;
+    type Golden = WrongGolden;
+    type Traffic = Traffic;
+    type Environment<'a> = Around<'a>;
+    type Scoreboard<'a> = Judge<'a>;
+    type Weights = <Thread2 as Block>::Weights;
+
+    fn reset_inputs() -> Inputs {
+        Thread2::reset_inputs()
+    }
+
+    fn scenarios() -> Vec<Scenario<Self::Weights>> {
+        Thread2::scenarios()
+    }
+
+    fn generate(
+        weights: &Self::Weights,
+        parameters: &Parameters,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Stimulus<Self> {
+        match Thread2::generate(weights, parameters, packets, rng).drive {
+            Drive::Traffic(traffic) => Stimulus::traffic(traffic),
+            Drive::Cycles(cycles) => Stimulus::cycles(cycles),
+        }
+    }
+
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
+        Thread2::unreachable(rule, parameters)
+    }
+
+    fn check(traffic: &Traffic) -> Result<(), Objection> {
+        Thread2::check(traffic)
+    }
+
+    fn in_flight(traffic: &Traffic, packets: u64) -> Vec<String> {
+        Thread2::in_flight(traffic, packets)
+    }
+}
+
+/// How the first of some drawn cases that does not match ends, and what is said of both sides.
+fn first_failure(rtl: &Rtl) -> (Verdict, Judgement) {
+    let parameters = Parameters::of::<Wrong>(0xff);
+    let kind = rtl.model::<Wrong>(&parameters).unwrap();
+    let scenarios = Wrong::scenarios();
+    let watch = Watch::default();
+    for seed in 0..20 {
+        let mut rng = CaseRng::seed_from_u64(seed);
+        let stimulus = Wrong::generate(&scenarios[1].weights, &parameters, 64, &mut rng);
+        let mut model = kind.create(BeforeReset::Ones).unwrap();
+        let verdict = harness::run(&stimulus, &parameters, &mut model, &watch).verdict;
+        if verdict.is_failure() {
+            let mut model = kind.create(BeforeReset::Ones).unwrap();
+            return (verdict, harness::judge(&stimulus, &parameters, &mut model, &watch));
+        }
+    }
+    panic!("no case has an acknowledge after a length error");
+}
+
+#[test]
+fn a_wrong_golden_model_is_named_though_the_rtl_is_good() {
+    let (verdict, judgement) = first_failure(&Rtl::default());
+    let Verdict::Mismatch(mismatch) = verdict else { panic!("{verdict}") };
+    assert_eq!(mismatch.port, "fetch_mr_ingress_data");
+    assert_eq!((judgement.broken_by, &judgement.rtl), (BrokenBy::GoldenModel, &None));
+    assert_eq!(judgement.golden.unwrap().violation.check, "ack-by-service");
+}
+
+/// Names the RTL for [`both_wrong_in_the_same_way`].
+const RTL: &str = "COSIM_TEST_RTL";
+
+#[test]
+fn models_that_agree_and_are_both_wrong_fail_a_check() {
+    let patch = project().join("tests/bad_rtl/thread2/74-ack-without-status.patch");
+    let rtl = patched_rtl(&patch);
+    // A process of its own, for a cache of its own.
+    let output = Command::new(env::current_exe().unwrap())
+        .args(["--exact", "judge::both_wrong_in_the_same_way", "--ignored"])
+        .env("COSIM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"))
+        .env(RTL, rtl.path().join("rtl"))
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    assert!(text(&output).contains("1 passed"), "{}", text(&output));
+}
+
+#[test]
+#[ignore = "run by models_that_agree_and_are_both_wrong_fail_a_check"]
+fn both_wrong_in_the_same_way() {
+    let rtl = PathBuf::from(env::var_os(RTL).unwrap());
+    let (verdict, judgement) = first_failure(&Rtl { paths: vec![rtl], ..Rtl::default() });
+    let Verdict::CheckFailed { violation, .. } = verdict else { panic!("{verdict}") };
+    assert_eq!(violation.check, "ack-by-service");
+    assert_eq!(judgement.broken_by, BrokenBy::Both);
+    assert_eq!(judgement.rtl, judgement.golden);
+}
+
+#[test]
+fn wrong_rtl_is_named_in_summary_results_and_explanation() {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let rtl = rtl.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    let (rtl, out) = (rtl.to_str().unwrap(), folder.path().join("run"));
+    let limits = ["run", "--rtl", rtl, "--fixes", "spec", "--max-failures", "1", "--no-waves"];
+    let output = run(limits.iter().chain(&["--out", out.to_str().unwrap()]));
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("the RTL breaks the specification"), "{}", text(&output));
+    assert!(text(&output).contains("RTL: check rq-offset-inside"), "{}", text(&output));
+    let judgement = json(&out.join("results.json"))["failures"][0]["judgement"].clone();
+    assert_eq!(judgement["broken_by"], "rtl");
+    assert_eq!(judgement["rtl"]["check"], "rq-offset-inside");
+    assert!(judgement["golden"].is_null());
+
+    let vector = files(&out.join("failures"), "json").remove(0);
+    let explain = ["explain", vector.to_str().unwrap(), "--rtl", rtl];
+    let page = text(&run(explain));
+    assert!(page.contains("the RTL breaks the specification"), "{page}");
+    assert!(page.contains("entries of "), "{page}");
+    // Every cycle leads somewhere, and no Rust shows.
+    assert!(!page.contains("-> ?") && !page.contains("Ring {"), "{page}");
+    let output = run(explain.iter().chain(&["--format", "json"]));
+    let explained: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    assert_eq!(explained[0]["judgement"], judgement);
+    assert!(!explained[0]["golden"]["to"].is_null(), "{explained}");
+}
+
+/// One raw cycle in reset behind the harness's own, then a packet that only the bug minds.
+#[test]
+fn raw_pins_are_explained_by_their_fields() {
+    let bug = "fetch_cxt_egress_ready = !(fetch_cxt_egress_data[`HDR_LOCAL_QPN] == 24'd173 &&
+                                         fetch_cxt_egress_data[`HDR_PKT_LENGTH] == 16'd4096);";
+    let from = "fetch_cxt_egress_ready = 1'b1;";
+    let rtl = changed_rtl("ReqRecvCore_Thread_2.v", from, bug);
+    let folder = TempDir::new().unwrap();
+    let schema = run(["list", "--vector-schema"]);
+    let schema: serde_json::Value = serde_json::from_slice(&schema.stdout).unwrap();
+    let ports = schema["oneOf"].as_array().unwrap().iter().find_map(|block| {
+        let block = match block["$ref"].as_str() {
+            Some(place) => schema.pointer(place.trim_start_matches('#'))?.clone(),
+            None => block.clone(),
+        };
+        (block["properties"]["block"]["const"] == "thread2").then_some(())?;
+        let kinds = block["properties"]["stimulus"]["oneOf"].as_array()?.clone();
+        let cycles = kinds.iter().find_map(|kind| kind["properties"].get("cycles"))?;
+        Some(cycles["items"]["required"].as_array()?.clone())
+    });
+    let zeros: serde_json::Map<String, serde_json::Value> = ports
+        .unwrap()
+        .iter()
+        .map(|name| (name.as_str().unwrap().to_owned(), "0x0".into()))
+        .collect();
+    let mut packet = zeros.clone();
+    // local_qpn is 55:32, pkt_length 383:368.
+    let data = format!("0x{:x}{:0>92}", 0x1000, format!("{:x}{:08x}", 173, 0));
+    packet.insert("fetch_cxt_egress_data".to_owned(), data.into());
+    packet.insert("fetch_cxt_egress_valid".to_owned(), "0x1".into());
+    let vector = serde_json::json!({
+        "format": "cosim-vector", "version": 1, "block": "thread2", "fixes": "spec",
+        "origin": { "about": "a bug of one QP and one length" },
+        "stimulus": { "cycles": [zeros, packet] },
+        "recorded": null,
+    });
+    let path = folder.path().join("raw.json");
+    std::fs::write(&path, vector.to_string()).unwrap();
+    let rtl = rtl.path().to_str().unwrap();
+    let output = run(["explain", path.to_str().unwrap(), "--rtl", rtl]);
+    let page = text(&output);
+    assert_eq!(code(&output), 1, "{page}");
+    assert!(page.contains("  cycle 1: none"), "{page}");
+    assert!(page.contains("  cycle 2: fetch_cxt_egress_valid"), "{page}");
+    assert!(page.contains("fetch_cxt_egress_data: local_qpn 0xad, pkt_length 0x1000"), "{page}");
+    assert!(page.contains("raw pins: no check applies"), "{page}");
+    // The last cycle of the stimulus is the one that differs; where the golden model goes is seen.
+    assert!(page.contains("golden model: IDLE_s -> JUDGE_s"), "{page}");
+}
+
+/// Nothing but the link is between a Nak and the devices, and no channel that has no ready waits for one.
+#[test]
+fn dll_is_explained_by_numbers_of_tlps_and_dllps() {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/dll/28-timer-not-cleared-by-nak.patch"));
+    let rtl = rtl.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let rtl = rtl.to_str().unwrap();
+    let found =
+        ["run", "--block", "dll", "--rtl", rtl, "--max-failures", "1", "--no-waves", "--out"];
+    let output = run(found.iter().chain(&[out.to_str().unwrap()]));
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let failure = files(&out.join("failures"), "json").remove(0);
+    let page = text(&run(["explain", failure.to_str().unwrap(), "--rtl", rtl]));
+    assert!(page.contains("(TLP "), "{page}");
+    for noise in ["b_link:V-", "a_dllp:V-", "b_deliver:V-", "crc_ok", "dllp_nak", "-> ?"] {
+        assert!(!page.contains(noise), "{page}");
+    }
+}
