@@ -284,22 +284,39 @@ fn raw_pins_are_explained_by_their_fields() {
     assert!(page.contains("golden model: IDLE_s -> JUDGE_s"), "{page}");
 }
 
-/// Nothing but the link is between a Nak and the devices, and no channel that has no ready waits for one.
+/// The first TLP is damaged on the way, and the RTL does not hear the Nak, which frees nothing.
 #[test]
 fn dll_is_explained_by_numbers_of_tlps_and_dllps() {
-    let rtl = patched_rtl(&project().join("tests/bad_rtl/dll/28-timer-not-cleared-by-nak.patch"));
+    let rtl =
+        patched_rtl(&project().join("tests/bad_rtl/dll/12-nak-without-progress-ignored.patch"));
     let rtl = rtl.path().join("rtl");
+    let vector = serde_json::json!({
+        "format": "cosim-vector", "version": 1, "block": "dll", "fixes": "spec",
+        "origin": { "about": "the Nak of the first TLP" },
+        "stimulus": { "traffic": {
+            "noise": "0x0", "tlps": [{ "data": 0, "count": 2 }], "tlp_link": [{ "damage": {} }]
+        } },
+        "recorded": null,
+    });
     let folder = TempDir::new().unwrap();
-    let out = folder.path().join("run");
-    let rtl = rtl.to_str().unwrap();
-    let found =
-        ["run", "--block", "dll", "--rtl", rtl, "--max-failures", "1", "--no-waves", "--out"];
-    let output = run(found.iter().chain(&[out.to_str().unwrap()]));
-    assert_eq!(code(&output), 1, "{}", text(&output));
-    let failure = files(&out.join("failures"), "json").remove(0);
-    let page = text(&run(["explain", failure.to_str().unwrap(), "--rtl", rtl]));
-    assert!(page.contains("(TLP "), "{page}");
+    let path = folder.path().join("nak.json");
+    std::fs::write(&path, vector.to_string()).unwrap();
+    let output = run(["explain", path.to_str().unwrap(), "--rtl", rtl.to_str().unwrap()]);
+    let page = text(&output);
+    assert_eq!(code(&output), 1, "{page}");
+    // B wants TLP 0, so it has received everything up to 4095, and drops what follows.
+    for words in [
+        "a_link:VR(TLP 0)",
+        "b_link(TLP 0, bad CRC)",
+        "b_link(TLP 1)",
+        "b_dllp:VR(Nak 4095)",
+        "a_dllp(Nak 4095)",
+        "RTL: check replays-counted",
+    ] {
+        assert!(page.contains(words), "{words}: {page}");
+    }
+    // No channel that has no ready waits for one, and the words say what their pins say.
     for noise in ["b_link:V-", "a_dllp:V-", "b_deliver:V-", "crc_ok", "dllp_nak", "-> ?"] {
-        assert!(!page.contains(noise), "{page}");
+        assert!(!page.contains(noise), "{noise}: {page}");
     }
 }

@@ -207,6 +207,8 @@ fn a_case_of_a_run_can_be_traced_by_its_name() {
     check_both_models(&trace);
     let all = folder.path().join("all.fst");
     let all = all.to_str().unwrap();
+    let out = folder.path().join("again");
+    let out = out.to_str().unwrap();
     let whole = ["run", "--case", "thread2/repaired/ring/3", "--out", out, "--trace-all"];
     assert_eq!(code(&run(whole.iter().chain(&["--trace", all]))), 0);
     assert_eq!(read(all).unwrap().time_table()[0], 0);
