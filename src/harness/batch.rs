@@ -8,11 +8,12 @@
 
 use super::case::{self, Dut, Outcome, Source, Stop, Watch};
 use super::contract::{Block, Golden};
+use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
 use std::marker::PhantomData;
-use verilated::{BatchEnd, Pins};
+use verilated::BatchEnd;
 use zerocopy::IntoBytes;
 
 /// Cycles of a batch. Its pins stay in the cache with the model: more of them are slower again.
@@ -146,8 +147,10 @@ fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Opt
     match dut.run_batch(&batch.inputs, &batch.expected) {
         BatchEnd::Equal => None,
         BatchEnd::Differs { cycle, actual } => {
-            let port = batch.expected[cycle].first_difference(&actual)?;
-            let (port, actual) = (port.name, port.show(actual.as_bytes()));
+            // The port that the cycle-by-cycle loop names.
+            let (expected, actual) = (batch.expected[cycle].as_bytes(), actual.as_bytes());
+            let port = naming::differing::<B>(expected, actual).0?;
+            let (port, actual) = (port.name, port.show(actual));
             Some(Seen::Mismatch { cycle: first + cycle as u64, port, actual })
         }
         BatchEnd::Stopped { cycle, .. } => Some(Seen::Crashed { cycle: first + cycle as u64 }),
