@@ -252,13 +252,10 @@ fn raw_pins_are_explained_by_their_fields() {
         (block["properties"]["block"]["const"] == "thread2").then_some(())?;
         let kinds = block["properties"]["stimulus"]["oneOf"].as_array()?.clone();
         let cycles = kinds.iter().find_map(|kind| kind["properties"].get("cycles"))?;
-        Some(cycles["items"]["required"].as_array()?.clone())
+        Some(cycles["items"]["properties"].as_object()?.clone())
     });
-    let zeros: serde_json::Map<String, serde_json::Value> = ports
-        .unwrap()
-        .iter()
-        .map(|name| (name.as_str().unwrap().to_owned(), "0x0".into()))
-        .collect();
+    let zeros: serde_json::Map<String, serde_json::Value> =
+        ports.unwrap().keys().map(|name| (name.clone(), "0x0".into())).collect();
     let mut packet = zeros.clone();
     // local_qpn is 55:32, pkt_length 383:368.
     let data = format!("0x{:x}{:0>92}", 0x1000, format!("{:x}{:08x}", 173, 0));
