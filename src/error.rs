@@ -104,6 +104,18 @@ impl Error {
         move |source| Self::Write { path, source: without_path(source) }
     }
 
+    /// What a worker said of a file that it knows by another name.
+    #[must_use]
+    pub fn renamed(self, from: &Path, to: &Path) -> Self {
+        match self {
+            Self::Worker { exit_code, message } => {
+                let [from, to] = [from, to].map(|path| path.display().to_string());
+                Self::Worker { exit_code, message: message.replace(&from, &to) }
+            }
+            other => other,
+        }
+    }
+
     /// A JSON error in the file `path`, with line and column.
     pub fn json(path: &Path, error: &serde_json::Error) -> Self {
         Self::json_at(path, ".", error)

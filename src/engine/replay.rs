@@ -1,7 +1,6 @@
 //! Replaying a vector, with waves and a record of the cycles around its end.
 
 use crate::error::Error;
-use crate::files::make_whole;
 use crate::harness::{self, Block, Judgement, Outcome, Profile, Stimulus, Verdict, Watch};
 use crate::observe::{Observed, Record};
 use serde::{Deserialize, Serialize};
@@ -78,7 +77,8 @@ pub fn judge<B: Block>(
     })
 }
 
-/// Runs a stimulus again with waves. `outcome` is what it did without: it says where to look.
+/// Runs a stimulus again with waves, written as they come. `outcome` is what it did without: it says where
+/// to look.
 pub fn trace<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
@@ -89,18 +89,17 @@ pub fn trace<B: Block>(
 ) -> Result<(), Error> {
     let window = if waves.all { 0..u64::MAX } else { window(outcome) };
     let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, AFTER)?;
-    make_whole(&waves.path, |path| {
-        observed.trace(path)?;
-        harness::run(stimulus, &profile.parameters, &mut observed, watch);
-        let lost = observed.trace_error().map(ToString::to_string);
-        let ended = observed.finish().err().map(|error| error.to_string());
-        let reason = match lost.or(ended) {
-            Some(reason) => reason,
-            None if is_whole(path)? => return undate(path),
-            None => "the waves are cut short; is the disk full?".to_owned(),
-        };
-        Err(Error::write(&waves.path)(io::Error::other(reason)))
-    })
+    let path = &waves.path;
+    observed.trace(path)?;
+    harness::run(stimulus, &profile.parameters, &mut observed, watch);
+    let lost = observed.trace_error().map(ToString::to_string);
+    let ended = observed.finish().err().map(|error| error.to_string());
+    let reason = match lost.or(ended) {
+        Some(reason) => reason,
+        None if is_whole(path)? => return undate(path),
+        None => "the waves are cut short; is the disk full?".to_owned(),
+    };
+    Err(Error::write(path)(io::Error::other(reason)))
 }
 
 /// Whether the runtime could write all it had: it does not always say so.

@@ -5,6 +5,7 @@ use super::process::Program;
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Action, AnyBlock, Replayed, ShrinkProgress, ShrunkVector, Task, Waves};
 use crate::error::Error;
+use crate::files::make_whole;
 use crate::harness::{Judgement, Profile, Verdict};
 use crate::models::{Built, Rtl, View};
 use crate::vector::VectorFile;
@@ -96,9 +97,23 @@ impl Desk {
     /// If the model cannot be built, or the file not be written.
     pub fn trace(&self, subject: &Subject<'_>, waves: Waves) -> Result<Finish<()>, Error> {
         let view = View::Observed(Waves::format(&waves.path)?);
-        self.observed(subject, view, |observed| {
-            Action::Trace(subject.vector.clone(), observed, waves)
-        })
+        let mut cut_short = None;
+        // The file is named here: what a model leaves that took its process with it must not be found.
+        let made = make_whole(&waves.path, |partial| {
+            let written = Waves { path: partial.to_owned(), ..waves.clone() };
+            let finish = self.observed(subject, view, |observed| {
+                Action::Trace(subject.vector.clone(), observed, written)
+            });
+            match finish.map_err(|error| error.renamed(partial, &waves.path))? {
+                Finish::Done(()) => Ok(()),
+                other => {
+                    let message = "the waves were not finished".to_owned();
+                    cut_short = Some(other);
+                    Err(Error::Lost(message))
+                }
+            }
+        });
+        cut_short.map_or_else(|| made.map(Finish::Done), Ok)
     }
 
     /// Says which side breaks the specification.
