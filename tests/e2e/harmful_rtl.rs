@@ -3,7 +3,7 @@
 //! One RTL does all of it, as its environment says: `HARM` is what, `HARM_AT` in which cycle, `HARM_MARK`
 //! a file that names the processes it happened in.
 
-use crate::common::{code, cosim, files, json, project, text};
+use crate::common::{cases, code, cosim, files, json, project, text};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -76,7 +76,8 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
 /// A run of a few cases of one scenario in a folder.
 fn run_arguments(out: &Path) -> Vec<String> {
     let rtl = RTL.to_str().unwrap();
-    let fixed = ["run", "--scenario", "smoke", "--fixes", "spec", "--rtl", rtl, "--out"];
+    let fixed =
+        ["run", "--scenario", "smoke", "--fixes", "spec", "--packets", "64", "--rtl", rtl, "--out"];
     fixed.iter().map(|word| (*word).to_owned()).chain([out.to_str().unwrap().to_owned()]).collect()
 }
 
@@ -94,10 +95,6 @@ fn on_vector(command: &str, vector: &Path, environment: &[(&str, &str)]) -> Outp
     program.envs(environment.iter().copied()).output().expect("the program runs")
 }
 
-fn cases(out: &Path) -> Vec<Value> {
-    json(&out.join("results.json"))["cases"].as_array().unwrap().clone()
-}
-
 /// Every command on a model that does this harm.
 fn is_a_verdict(harm: &str, expected: &str) {
     let folder = TempDir::new().unwrap();
@@ -108,7 +105,7 @@ fn is_a_verdict(harm: &str, expected: &str) {
     assert_eq!(code(&output), 1, "{harm}: {}", text(&output));
     assert!(text(&output).contains(expected), "{harm}: {}", text(&output));
     assert!(text(&output).contains("FAIL"), "{harm}: {}", text(&output));
-    assert_eq!(cases(&out).len(), 2, "{harm}");
+    assert_eq!(cases(&json(&out.join("results.json"))).len(), 2, "{harm}");
     let vectors = files(&out.join("failures"), "json");
     assert_eq!(vectors.len(), 2, "{harm}: each has its vector");
     for command in ["replay", "explain", "shrink"] {
@@ -165,7 +162,7 @@ fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
         );
         assert_eq!(code(&output), 1, "{harm}: {}", text(&output));
         assert!(text(&output).contains(expected), "{harm}: {}", text(&output));
-        assert_eq!(cases(&out).len(), 2);
+        assert_eq!(cases(&json(&out.join("results.json"))).len(), 2);
     }
 }
 
@@ -204,7 +201,7 @@ fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("ended by --max-hangs"), "{}", text(&output));
     assert_eq!(json(&out.join("results.json"))["ended"], "max-hangs");
-    assert_eq!(cases(&out).len(), 3);
+    assert_eq!(cases(&json(&out.join("results.json"))).len(), 3);
     let processes = marked(&mark);
     assert!(processes.len() >= 3, "{processes:?}");
     are_gone(&processes);
