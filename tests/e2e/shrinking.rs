@@ -120,6 +120,19 @@ fn shrink(folder: &Path, vector: &Value, rtl: &Path) -> (Value, Value) {
     (serde_json::from_slice(&output.stdout).unwrap(), json(Path::new(&to)))
 }
 
+/// Raw cycles with every port in each: a vector leaves out what is as in the cycle before.
+fn in_full(cycles: &[Value]) -> Vec<Value> {
+    let mut full: Vec<Value> = Vec::new();
+    for cycle in cycles {
+        let mut all = full.last().cloned().unwrap_or_else(|| value!({}));
+        for (port, held) in cycle.as_object().unwrap() {
+            all[port] = held.clone();
+        }
+        full.push(all);
+    }
+    full
+}
+
 /// 20 000 cycles of raw pins with that packet near the end.
 #[test]
 fn raw_pins_shrink_to_the_fields_that_matter() {
@@ -144,7 +157,7 @@ fn raw_pins_shrink_to_the_fields_that_matter() {
     let rtl = rare_bug();
     let (said, small) = shrink(folder.path(), &vector, rtl.path());
     assert_eq!(said["complete"], true, "{said}");
-    let cycles = small["stimulus"]["cycles"].as_array().unwrap();
+    let cycles = in_full(small["stimulus"]["cycles"].as_array().unwrap());
     assert!(cycles.len() <= 10, "{} cycles", cycles.len());
     // One cycle has a header, and in it there are the two fields, and an opcode that leads to the request.
     let headers: Vec<&str> = cycles
