@@ -182,11 +182,12 @@ fn table(cycles: &[CycleLine], text: &mut String) {
         let wrong = !line.differing.is_empty();
         let style = if wrong { RED } else { Style::new() };
         let mark = if wrong { ">" } else { " " };
-        let _ = write!(text, "{style}{mark} {:>6}  ", line.cycle);
+        let mut row = format!("{mark} {:>6}  ", line.cycle);
         for (_, cell, width) in columns.iter().filter(|(.., width)| *width > 0) {
-            let _ = write!(text, "{:width$} ", cell(line));
+            let _ = write!(row, "{:width$} ", cell(line));
         }
-        let _ = write!(text, "{}{style:#}", line.handshakes.join(" "));
+        row.push_str(&line.handshakes.join(" "));
+        let _ = write!(text, "{style}{}{style:#}", row.trim_end());
         if wrong {
             let _ = write!(text, "  {RED}differs: {}{RED:#}", line.differing.join(", "));
         }

@@ -1,7 +1,7 @@
 //! `cosim run`.
 
 use super::options::{Format, Patience, Target, check_output};
-use super::summary::{Summary, Unwritten};
+use super::summary::{Detail, Summary, Unwritten};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
 use crate::error::Error;
@@ -101,6 +101,19 @@ pub struct Arguments {
     /// Print the result and the failures only.
     #[arg(long)]
     quiet: bool,
+    /// Print tables of all scenarios and rules.
+    #[arg(long, conflicts_with = "quiet")]
+    verbose: bool,
+}
+
+impl Arguments {
+    fn detail(&self) -> Detail {
+        match (self.quiet, self.verbose) {
+            (true, _) => Detail::Result,
+            (false, true) => Detail::Tables,
+            (false, false) => Detail::Covered,
+        }
+    }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -301,7 +314,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     match arguments.format {
         Format::Json => print_json(&summary.json())?,
-        Format::Text => print_text(&summary.text(arguments.quiet))?,
+        Format::Text => print_text(&summary.text(arguments.detail()))?,
     }
     if let (Some(path), Some(case)) = (&arguments.trace, plan.iter().next()) {
         let text = session.vector(&case, Origin::default(), None)?;

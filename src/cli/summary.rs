@@ -16,8 +16,22 @@ use std::path::{Path, PathBuf};
 /// Rules on one line of the summary.
 const RULES_PER_LINE: usize = 8;
 
+/// Rules named as those that were hit least.
+const LEAST_HIT: usize = 4;
+
 /// Groups of failures shown with all they have; the others get one line.
 const GROUPS_SHOWN: usize = 5;
+
+/// How much a summary for people says.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Detail {
+    /// The result and the failures.
+    Result,
+    /// What was covered, too, in a few lines for each profile.
+    Covered,
+    /// What was covered, as tables of all scenarios and rules.
+    Tables,
+}
 
 /// Everything a summary is made of.
 pub struct Summary<'a> {
@@ -80,18 +94,19 @@ impl Summary<'_> {
     }
 
     /// For people: the result first, then failures, then what was covered.
-    pub fn text(&self, quiet: bool) -> String {
+    pub fn text(&self, detail: Detail) -> String {
         let mut text = String::new();
         self.result(&mut text);
         self.failures(&mut text);
-        if !quiet {
-            for profile in &self.tally.profiles {
-                text.push('\n');
-                self.profile(profile, &mut text);
-            }
-            if let Some(results) = &self.results {
-                let _ = writeln!(text, "\nwrote {}", results.display());
-            }
+        if detail == Detail::Result {
+            return text;
+        }
+        for profile in &self.tally.profiles {
+            text.push('\n');
+            self.profile(profile, detail, &mut text);
+        }
+        if let Some(results) = &self.results {
+            let _ = writeln!(text, "\nwrote {}", results.display());
         }
         text
     }
@@ -229,59 +244,98 @@ impl Summary<'_> {
         }
     }
 
-    fn profile(&self, profile: &ProfileTally, text: &mut String) {
-        let ProfileTally {
-            profile: name,
-            fixes,
-            parameters,
-            scenarios,
-            rules,
-            unreachable,
-            counters,
-        } = profile;
-        let parameters = parameters.iter().map(|(name, value)| format!(", {name}={value}"));
+    fn profile(&self, profile: &ProfileTally, detail: Detail, text: &mut String) {
+        let parameters = profile.parameters.iter().map(|(name, value)| format!(", {name}={value}"));
         let parameters = parameters.collect::<String>();
-        let _ = writeln!(
-            text,
-            "profile {name} (fixes {fixes}{parameters})\n  {:16} {:>8} {:>8} {:>10} {:>10}",
-            "scenario", "cases", "failed", "packets", "cycles"
-        );
-        for (scenario, totals) in scenarios {
-            let Totals { cases, packets, cycles, .. } = totals;
-            let failed = totals.failures();
-            let _ = writeln!(
-                text,
-                "  {scenario:16} {cases:8} {failed:8} {packets:10} {:>10}",
-                short(*cycles as f64)
-            );
+        let _ = writeln!(text, "profile {} (fixes {}{parameters})", profile.profile, profile.fixes);
+        if detail == Detail::Tables {
+            scenario_table(profile, text);
+        } else {
+            scenario_line(profile, text);
         }
         let missed: Vec<&str> = profile.missed().collect();
-        let _ = writeln!(
-            text,
-            "  rules hit: {} of {} that can be",
-            rules.len() - missed.len(),
-            rules.len()
-        );
-        let cells: Vec<String> = rules
-            .iter()
-            .map(|(name, hits)| format!("{name:>4} {:>7}", short(*hits as f64)))
-            .collect();
-        for line in cells.chunks(RULES_PER_LINE) {
-            let _ = writeln!(text, "   {}", line.join(" "));
+        let (hit, all) = (profile.rules.len() - missed.len(), profile.rules.len());
+        let _ = write!(text, "  rules hit: {hit} of {all} that can be");
+        if detail == Detail::Tables {
+            text.push('\n');
+            rule_table(profile, text);
+            reasons(profile, text);
+        } else {
+            let mut least: Vec<_> = profile.rules.iter().filter(|(_, hits)| **hits > 0).collect();
+            least.sort_by_key(|(name, hits)| (**hits, **name));
+            let least = least.iter().take(LEAST_HIT).map(|(name, hits)| format!("{name} {hits}"));
+            let least = least.collect::<Vec<_>>().join(", ");
+            let _ =
+                writeln!(text, "{}{least}", if least.is_empty() { "" } else { "; least often " });
+            if !profile.unreachable.is_empty() {
+                let cannot = profile.unreachable.len();
+                let _ = writeln!(text, "  rules that cannot be hit: {cannot}; --verbose says why");
+            }
         }
         if !missed.is_empty() {
             let _ = writeln!(text, "  rules not hit: {}", missed.join(" "));
         }
-        let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-        for (rule, reason) in unreachable {
-            reasons.entry(reason).or_default().push(rule);
-        }
-        for (reason, rules) in reasons {
-            let _ = writeln!(text, "  cannot be hit: {} ({reason})", rules.join(" "));
-        }
         let counts: Vec<String> =
-            counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
+            profile.counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
         let _ = writeln!(text, "  counted: {}", counts.join(", "));
+    }
+}
+
+/// The scenarios of a profile in one line, and those that failed in another.
+fn scenario_line(profile: &ProfileTally, text: &mut String) {
+    let sum = |of: fn(&Totals) -> u64| profile.scenarios.iter().map(|(_, totals)| of(totals)).sum();
+    let _ = writeln!(
+        text,
+        "  {}: {}, {}, {} cycles",
+        counted(profile.scenarios.len() as u64, "scenario"),
+        counted(sum(|totals| totals.cases), "case"),
+        counted(sum(|totals| totals.packets), "packet"),
+        short(sum(|totals| totals.cycles) as f64),
+    );
+    let failed = profile.scenarios.iter().filter(|(_, totals)| totals.failures() > 0);
+    let failed = failed.map(|(name, totals)| format!("{name} {}", totals.failures()));
+    let failed: Vec<String> = failed.collect();
+    if !failed.is_empty() {
+        let _ = writeln!(text, "  failed cases: {}", failed.join(", "));
+    }
+}
+
+fn scenario_table(profile: &ProfileTally, text: &mut String) {
+    let _ = writeln!(
+        text,
+        "  {:16} {:>8} {:>8} {:>10} {:>10}",
+        "scenario", "cases", "failed", "packets", "cycles"
+    );
+    for (scenario, totals) in &profile.scenarios {
+        let Totals { cases, packets, cycles, .. } = totals;
+        let failed = totals.failures();
+        let _ = writeln!(
+            text,
+            "  {scenario:16} {cases:8} {failed:8} {packets:10} {:>10}",
+            short(*cycles as f64)
+        );
+    }
+}
+
+fn rule_table(profile: &ProfileTally, text: &mut String) {
+    let cells: Vec<String> = profile
+        .rules
+        .iter()
+        .map(|(name, hits)| format!("{name:>4} {:>7}", short(*hits as f64)))
+        .collect();
+    for line in cells.chunks(RULES_PER_LINE) {
+        let _ = writeln!(text, "   {}", line.join(" "));
+    }
+}
+
+/// Why rules cannot be hit.
+fn reasons(profile: &ProfileTally, text: &mut String) {
+    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for (rule, reason) in &profile.unreachable {
+        reasons.entry(reason).or_default().push(rule);
+    }
+    for (reason, rules) in reasons {
+        let _ = writeln!(text, "  cannot be hit: {} ({reason})", rules.join(" "));
     }
 }
 

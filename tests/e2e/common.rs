@@ -63,15 +63,19 @@ pub fn changed_rtl(file: &str, from: &str, to: &str) -> TempDir {
     folder
 }
 
+/// Copies the RTL into a new folder.
+pub fn copy_rtl(to: &Path) {
+    fs::create_dir(to).expect("a folder");
+    for entry in fs::read_dir(project().join("rtl")).expect("rtl/ is there") {
+        let path = entry.expect("an entry").path();
+        fs::copy(&path, to.join(path.file_name().expect("a name"))).expect("a copy");
+    }
+}
+
 /// A copy of the RTL with a patch applied.
 pub fn patched_rtl(patch: &Path) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
-    let rtl = folder.path().join("rtl");
-    fs::create_dir(&rtl).expect("a folder");
-    for entry in fs::read_dir(project().join("rtl")).expect("rtl/ is there") {
-        let path = entry.expect("an entry").path();
-        fs::copy(&path, rtl.join(path.file_name().expect("a name"))).expect("a copy");
-    }
+    copy_rtl(&folder.path().join("rtl"));
     let output = std::process::Command::new("patch")
         .args(["-p1", "--silent", "--fuzz=0", "--input"])
         .arg(patch)

@@ -17,6 +17,7 @@ mod given_rtl;
 mod harmful_rtl;
 mod judge;
 mod parameters;
+mod readme;
 mod regression;
 mod results;
 mod rtl;
