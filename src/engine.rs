@@ -242,7 +242,7 @@ impl<B: Block> AnyBlock for Engine<B> {
     }
 
     fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error> {
-        rtl.build::<B>(&profile.parameters, view)
+        rtl.build_for_user::<B>(&profile.parameters, view)
     }
 
     fn try_load(&self, profile: &str, model: &Built) -> Result<(), Error> {
@@ -363,7 +363,7 @@ impl<B: Block> Session for BlockSession<B> {
     fn opening(&self) -> Result<Opening, Error> {
         // In parallel: a model that is not linked in is compiled now.
         let build = |profile: &Profile| {
-            let built = self.rtl.build::<B>(&profile.parameters, View::Bare)?;
+            let built = self.rtl.build_for_user::<B>(&profile.parameters, View::Bare)?;
             Ok((profile.name.to_string(), built))
         };
         let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;

@@ -118,37 +118,56 @@ impl Rtl {
         Ok(())
     }
 
-    /// The model of this RTL, loaded into this process: for RTL that is trusted.
-    ///
-    /// # Errors
-    /// As [`Rtl::build`] and [`Built::load`].
-    pub fn model<B: Block>(
-        &self,
-        parameters: &Parameters,
-    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
-        self.build::<B>(parameters, View::Bare)?.load::<B>(parameters)
-    }
-
-    /// Builds a model of this RTL unless it is linked in, or kept. It is not loaded.
+    /// Builds a model of this RTL unless it is linked in, or among the `kept` ones already. It is not
+    /// loaded.
     ///
     /// # Errors
     /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from those
     /// the program was built with.
-    pub fn build<B: Block>(&self, parameters: &Parameters, view: View) -> Result<Built, Error> {
+    pub fn build<B: Block>(
+        &self,
+        parameters: &Parameters,
+        view: View,
+        kept: &Kept,
+    ) -> Result<Built, Error> {
         match view {
-            View::Bare if self.is_built_in() && B::RTL.linked(parameters).is_some() => {
-                Ok(Built::Linked)
-            }
-            View::Bare | View::Plain => self.compile::<B>(parameters, view),
+            View::Bare if self.is_linked::<B>(parameters) => Ok(Built::Linked),
+            View::Bare | View::Plain => self.compile::<B>(parameters, view, kept),
             View::Observed(_) => {
                 // First without the top around it, so that wrong ports are reported as what they are.
-                self.build::<B>(parameters, View::Bare)?;
-                self.compile::<B>(parameters, view)
+                self.build::<B>(parameters, View::Bare, kept)?;
+                self.compile::<B>(parameters, view, kept)
             }
         }
     }
 
-    fn compile<B: Block>(&self, parameters: &Parameters, view: View) -> Result<Built, Error> {
+    /// As [`Rtl::build`], among the models that the program keeps for its user.
+    ///
+    /// # Errors
+    /// As [`Rtl::build`] and [`kept`].
+    pub(crate) fn build_for_user<B: Block>(
+        &self,
+        parameters: &Parameters,
+        view: View,
+    ) -> Result<Built, Error> {
+        // A user without a folder for models can run those of the program.
+        if view == View::Bare && self.is_linked::<B>(parameters) {
+            return Ok(Built::Linked);
+        }
+        self.build::<B>(parameters, view, &kept()?)
+    }
+
+    /// Whether its model is part of the program.
+    fn is_linked<B: Block>(&self, parameters: &Parameters) -> bool {
+        self.is_built_in() && B::RTL.linked(parameters).is_some()
+    }
+
+    fn compile<B: Block>(
+        &self,
+        parameters: &Parameters,
+        view: View,
+        kept: &Kept,
+    ) -> Result<Built, Error> {
         let examined = self.examined::<B>()?;
         let mut texts = examined.texts.clone();
         let mut design = Design { prefix: "Vmodel".to_owned(), ..examined.design.clone() };
@@ -165,7 +184,7 @@ impl Rtl {
         let ports = ports::<B>();
         let expected = matches!(view, View::Bare | View::Plain).then_some(&ports);
         design.registered = view == View::Bare;
-        let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept()?);
+        let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept.clone());
         let library = cache.library(&design, &texts, expected);
         library
             .map(|library| Built::Library(library.path().to_owned()))
@@ -182,11 +201,12 @@ fn ports<B: Block>() -> Ports {
     Ports { inputs: all(B::Inputs::PORTS), outputs: all(B::Outputs::PORTS), observing: false }
 }
 
-/// Where compiled models are kept: `COSIM_CACHE`, else `cosim` in the user's cache folder.
+/// Where the program keeps compiled models: `COSIM_CACHE`, else `cosim` in the user's cache folder. For
+/// its commands alone: whoever builds models with this library says where they are kept.
 ///
 /// # Errors
 /// [`Error::Environment`] if there is no such folder, [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
-pub fn kept() -> Result<Kept, Error> {
+pub(crate) fn kept() -> Result<Kept, Error> {
     let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
     let from = |name: &str| set(name).map(PathBuf::from);
     let folder = from("COSIM_CACHE")

@@ -6,11 +6,12 @@ use super::summary::rtl_files;
 use super::{interruption, print_json};
 use crate::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
 use crate::error::Error;
-use crate::models::Rtl;
+use crate::models::{FileRead, Rtl};
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
+use serde::Serialize;
 use std::env;
 use std::fmt::Write as _;
 use std::io::Write as _;
@@ -60,7 +61,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         });
     }
     match arguments.format {
-        Format::Json => print_json(&explanations)?,
+        Format::Json => {
+            let examined = vector.loaded.examine(&rtl)?;
+            let report = |explanation| Report {
+                explanation,
+                rtl_identity: &examined.identity,
+                rtl_files: &examined.files,
+            };
+            print_json(&explanations.iter().map(report).collect::<Vec<_>>())?;
+        }
         Format::Text => {
             // Colour on a terminal, plain in a pipe.
             let mut out = anstream::stdout().lock();
@@ -77,6 +86,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let failed = explanations.iter().any(|explanation| explanation.signature.is_some());
     Ok(ExitCode::from(u8::from(failed)))
+}
+
+/// An explanation, and what it is one of.
+#[derive(Serialize)]
+struct Report<'a> {
+    #[serde(flatten)]
+    explanation: &'a Explanation,
+    rtl_identity: &'a str,
+    rtl_files: &'a [FileRead],
 }
 
 fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanation) -> String {

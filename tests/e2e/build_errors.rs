@@ -1,6 +1,6 @@
 //! What a build says when the RTL does not fit: the port by name, or Verilator's own words.
 
-use crate::common::{project, text};
+use crate::common::{below_build, cargo, project, text};
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -23,10 +23,10 @@ fn copy() -> TempDir {
 
 /// `cargo check` of a copy; all copies share what they have in common.
 fn check(folder: &Path) -> Output {
-    Command::new(env!("CARGO"))
+    cargo()
         .args(["check", "--lib", "--locked", "--color", "never"])
         .current_dir(folder)
-        .env("CARGO_TARGET_DIR", Path::new(env!("CARGO_TARGET_TMPDIR")).join("build-errors"))
+        .env("CARGO_TARGET_DIR", below_build("build-errors"))
         .output()
         .unwrap()
 }

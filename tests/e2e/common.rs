@@ -1,6 +1,10 @@
 //! What the end-to-end tests share: the program, folders, and RTL with bugs.
+#![allow(clippy::disallowed_macros, reason = "the only place that asks Cargo for the program")]
 
 use assert_cmd::Command;
+use cosim::error::Error;
+use cosim::harness::{Block, Parameters};
+use cosim::models::{Rtl, View};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -8,18 +12,57 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 use std::time::Duration;
 use tempfile::TempDir;
+use verilated::ModelKind;
+use verilated_build::Kept;
 
 /// The project's folder.
 pub fn project() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// The program, with compiled models kept below the build folder.
-pub fn cosim() -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_cosim"));
-    command.env("COSIM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"));
-    command.current_dir(project());
+/// Where tests keep compiled models: the user's cache is the user's.
+pub fn models() -> PathBuf {
+    below_build("models")
+}
+
+/// A folder of tests below the build folder.
+pub fn below_build(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)
+}
+
+/// A model in this process.
+pub fn model<B: Block>(
+    rtl: &Rtl,
+    parameters: &Parameters,
+    view: View,
+) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+    let kept = Kept::new(models(), u64::MAX);
+    rtl.build::<B>(parameters, view, &kept)?.load::<B>(parameters)
+}
+
+/// The model of the built-in RTL with some parameters, in this process.
+pub fn built_in_model<B: Block>(
+    parameters: &Parameters,
+) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+    model::<B>(&Rtl::default(), parameters, View::Bare)
+}
+
+/// The program, with compiled models kept below the build folder. It is started here and nowhere else:
+/// elsewhere clippy refuses the `env!` that names it.
+pub fn program() -> std::process::Command {
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cosim"));
+    command.env("COSIM_CACHE", models()).current_dir(project());
     command
+}
+
+/// Cargo.
+pub fn cargo() -> std::process::Command {
+    std::process::Command::new(env!("CARGO"))
+}
+
+/// As [`program`], with what `assert_cmd` adds.
+pub fn cosim() -> Command {
+    Command::from_std(program())
 }
 
 /// What the program does with `arguments`.

@@ -7,16 +7,15 @@
 //! Where S3 says that REPLAY_TIMER is reset or restarted, the example is run a second time on a link
 //! that loses every DLLP from that step on: the timer expires exactly REPLAY_LIMIT cycles later.
 
+use crate::common::project;
 use cosim::blocks::dll::Dll;
 use cosim::blocks::dll::rtl::{Inputs, Outputs};
 use cosim::blocks::dll::stimulus::{DllpDamage, Fate, Traffic};
 use cosim::harness::{
     self, Block, Drive, Dut, Moment, Parameters, Profile, RuleSet, Stimulus, Verdict, Watch,
 };
-use cosim::models::Rtl;
 use cosim::value::Uint;
 use cosim::vector::VectorFile;
-use std::path::Path;
 use verilated::{BeforeReset, Field, Model, Pins, Port};
 
 /// Cycles from a TLP that starts the timer to the Ack that can be seen.
@@ -209,7 +208,7 @@ fn every_tlp_of_the_examples_is_delivered_and_acknowledged() {
 /// The rules of the specification that a vector must be named after; A17 and B14 are resets.
 #[test]
 fn every_rule_has_a_vector_named_after_it() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("vectors/dll");
+    let folder = project().join("vectors/dll");
     let names: Vec<String> = std::fs::read_dir(folder)
         .expect("vectors/dll is there")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
@@ -285,7 +284,7 @@ impl Side {
 
 /// Replays a vector under each of its fixes and tells what each model did.
 fn example(name: &str, tell: impl Fn(&mut Story<'_>)) {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("vectors/dll/{name}.json"));
+    let path = project().join(format!("vectors/dll/{name}.json"));
     let file = VectorFile::read(&path).unwrap_or_else(|error| panic!("{error}"));
     let vector = file.parse::<Dll>().unwrap_or_else(|error| panic!("{error}"));
     let Drive::Traffic(traffic) = &vector.stimulus.drive else { panic!("{name} is no traffic") };
@@ -303,7 +302,7 @@ fn example(name: &str, tell: impl Fn(&mut Story<'_>)) {
 
 /// Every cycle of a traffic, on which the models must agree.
 fn run(who: &str, traffic: &Traffic, parameters: &Parameters) -> Vec<Cycle> {
-    let kind = Rtl::default().model::<Dll>(parameters).expect("the models are built in");
+    let kind = crate::common::built_in_model::<Dll>(parameters).expect("the models are built in");
     let model = kind.create(BeforeReset::Ones).expect("a model starts");
     let mut recorder = Recorder { model, cycles: Vec::new() };
     let stimulus = Stimulus::traffic(traffic.clone());

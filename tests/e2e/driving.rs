@@ -1,7 +1,7 @@
 //! Registered inputs and batches against the loop a user would write: the same outcome on every scenario
 //! of every block, and RTL that would tell the difference is found out.
 
-use crate::common::{changed_rtl, code, cosim, run, text};
+use crate::common::{changed_rtl, code, cosim, model, run, text};
 use cosim::blocks::dll::Dll;
 use cosim::blocks::thread2::Thread2;
 use cosim::harness::{
@@ -36,7 +36,7 @@ fn built<B: Block>(
     parameters: &Parameters,
     view: View,
 ) -> ModelKind<B::Inputs, B::Outputs> {
-    rtl.build::<B>(parameters, view).unwrap().load::<B>(parameters).unwrap()
+    model::<B>(rtl, parameters, view).unwrap()
 }
 
 fn shown(outcome: &Outcome) -> String {

@@ -70,6 +70,47 @@ fn a_module_declared_twice_is_refused() {
 }
 
 #[test]
+fn a_module_declared_in_two_folders_is_refused_and_both_are_named() {
+    let folder = TempDir::new().unwrap();
+    for name in ["new", "old"] {
+        write(&folder.path().join(name).join(TOP), &built_in(TOP));
+    }
+    refused(folder.path(), "is declared in both");
+    for name in ["new", "old"] {
+        refused(folder.path(), &format!("{}:", folder.path().join(name).join(TOP).display()));
+    }
+}
+
+/// Nothing of a path reaches Verilator, a shell or a quoted text.
+#[test]
+fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
+    let folder = TempDir::new().unwrap();
+    let rtl = "-a \"b\" 'c' $HOME";
+    let below = folder.path().join(rtl).join("x y");
+    write(&below.join(TOP), &format!("\u{feff}{}", built_in(TOP)));
+    write(&below.join(HEADER), &wrong_header());
+    let run = |more: &[&str]| {
+        let arguments =
+            ["run", "--cases", "3", "--scenario", "ring", "--fixes", "spec", "--no-shrink"];
+        let mut command = cosim();
+        command.current_dir(folder.path()).args(arguments).args(["--no-waves", "--out", "out"]);
+        command.args(more).output().unwrap()
+    };
+    let output = run(&[&format!("--rtl={rtl}")]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains(&format!("{rtl}/x y/{HEADER}")), "{}", text(&output));
+    // The vector knows the path as it is.
+    let vector = files(&folder.path().join("out/failures"), "json").remove(0);
+    let replay = cosim().current_dir(folder.path()).arg("replay").arg(&vector).output().unwrap();
+    assert_eq!(code(&replay), 1, "{}", text(&replay));
+    // A name that Verilator does not take is refused before it is asked.
+    write(&folder.path().join("odd/a\"b.v"), &built_in(TOP));
+    let output = run(&["--rtl", "odd", "--force"]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("rename it"), "{}", text(&output));
+}
+
+#[test]
 fn an_included_file_in_a_folder_below_is_part_of_the_model() {
     let folder = TempDir::new().unwrap();
     let header: PathBuf = folder.path().join("sub/settings.inc");
@@ -321,6 +362,13 @@ fn a_vector_knows_its_rtl() {
         assert_eq!(code(&output), 1, "{command}: {}", text(&output));
         assert!(text(&output).contains("warning") && text(&output).contains("--rtl"));
     }
+    let output = run(["explain", vector, "--format", "json"]);
+    let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+    let told = told.as_array().map_or(&told, |all| &all[0]);
+    let read = told["rtl_files"].as_array().unwrap_or_else(|| panic!("{told}"));
+    let paths: Vec<&str> = read.iter().map(|file| file["path"].as_str().unwrap()).collect();
+    assert_eq!(paths, [TOP, HEADER].map(|name| rtl.join(name).display().to_string()));
+    assert!(read.iter().all(|file| file["built_in"] == false));
     assert_eq!(code(&run(["replay", vector, "--rtl", "built-in"])), 0);
     fs::copy(project().join("rtl").join(TOP), rtl.join(TOP)).unwrap();
     let output = run(["replay", vector]);

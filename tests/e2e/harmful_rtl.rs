@@ -3,12 +3,12 @@
 //! One RTL does all of it, as its environment says: `HARM` is what, `HARM_AT` in which cycle, `HARM_MARK`
 //! a file that names the processes it happened in.
 
-use crate::common::{cases, code, cosim, files, json, project, text};
+use crate::common::{below_build, cases, code, cosim, files, json, program, project, text};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Output, Stdio};
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -63,7 +63,7 @@ endmodule"#;
 
 /// The RTL, the same for all tests, so that it is compiled once.
 static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("harmful_rtl");
+    let folder = below_build("harmful_rtl");
     fs::create_dir_all(&folder).unwrap();
     for file in files(&project().join("rtl"), "vh") {
         fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
@@ -213,10 +213,9 @@ fn an_interruption_ends_a_run_in_which_every_model_hangs() {
     let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
     // So that the model is compiled.
     assert_eq!(code(&run(&folder.path().join("good"), &[], &["--cases", "1"])), 0);
-    let run = Command::new(env!("CARGO_BIN_EXE_cosim"))
+    let run = program()
         .args(run_arguments(&out))
         .args(["--threads", "2", "--stuck-after", "1h"])
-        .env("COSIM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"))
         .envs([("HARM", "spin"), ("HARM_MARK", mark.to_str().unwrap())])
         .stdout(Stdio::piped())
         .spawn()

@@ -1,6 +1,6 @@
 //! Which side broke the specification: said of a wrong golden model, of wrong RTL, and of both at once.
 
-use crate::common::{changed_rtl, code, files, json, patched_rtl, project, run, text};
+use crate::common::{changed_rtl, code, files, json, model, patched_rtl, project, run, text};
 use cosim::blocks::thread2::layout::{MrData, opcode};
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
@@ -9,12 +9,9 @@ use cosim::harness::{
     self, Block, BrokenBy, CaseRng, Drive, Judgement, LinkedRtl, Objection, Parameters, Rule,
     RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
 };
-use cosim::models::Rtl;
+use cosim::models::{Rtl, View};
 use cosim::value::Uint;
 use rand::SeedableRng;
-use std::env;
-use std::path::{Path, PathBuf};
-use std::process::Command;
 use tempfile::TempDir;
 use verilated::BeforeReset;
 
@@ -151,7 +148,7 @@ impl Block for Wrong {
 /// How the first of some drawn cases that does not match ends, and what is said of both sides.
 fn first_failure(rtl: &Rtl) -> (Verdict, Judgement) {
     let parameters = Parameters::of::<Wrong>(0xff);
-    let kind = rtl.model::<Wrong>(&parameters).unwrap();
+    let kind = model::<Wrong>(rtl, &parameters, View::Bare).unwrap();
     let scenarios = Wrong::scenarios();
     let watch = Watch::default();
     for seed in 0..20 {
@@ -176,28 +173,10 @@ fn a_wrong_golden_model_is_named_though_the_rtl_is_good() {
     assert_eq!(judgement.golden.unwrap().violation.check, "ack-by-service");
 }
 
-/// Names the RTL for [`both_wrong_in_the_same_way`].
-const RTL: &str = "COSIM_TEST_RTL";
-
 #[test]
 fn models_that_agree_and_are_both_wrong_fail_a_check() {
-    let patch = project().join("tests/bad_rtl/thread2/74-ack-without-status.patch");
-    let rtl = patched_rtl(&patch);
-    // A process of its own, for a cache of its own.
-    let output = Command::new(env::current_exe().unwrap())
-        .args(["--exact", "judge::both_wrong_in_the_same_way", "--ignored"])
-        .env("COSIM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"))
-        .env(RTL, rtl.path().join("rtl"))
-        .output()
-        .unwrap();
-    assert!(output.status.success(), "{}", text(&output));
-    assert!(text(&output).contains("1 passed"), "{}", text(&output));
-}
-
-#[test]
-#[ignore = "run by models_that_agree_and_are_both_wrong_fail_a_check"]
-fn both_wrong_in_the_same_way() {
-    let rtl = PathBuf::from(env::var_os(RTL).unwrap());
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/74-ack-without-status.patch"));
+    let rtl = rtl.path().join("rtl");
     let (verdict, judgement) = first_failure(&Rtl { paths: vec![rtl], ..Rtl::default() });
     let Verdict::CheckFailed { violation, .. } = verdict else { panic!("{verdict}") };
     assert_eq!(violation.check, "ack-by-service");

@@ -2,11 +2,14 @@
 //!
 //! One test binary: `cargo test --test e2e given_rtl::` runs the tests of one file.
 
+#![deny(clippy::disallowed_macros)]
+
 mod bad_arguments;
 mod bad_rtl;
 mod bad_vectors;
 mod before_reset;
 mod build_errors;
+mod cache;
 mod common;
 mod corpus;
 mod dll_examples;

@@ -1,6 +1,8 @@
 //! `cosim run`: does a run do what it says, and the same whatever the threads?
 
-use crate::common::{cases, changed_rtl, code, cosim, is_longer, json, run, text, wait_until};
+use crate::common::{
+    cases, changed_rtl, code, cosim, is_longer, json, program, run, text, wait_until,
+};
 use serde_json::Value;
 use std::fs;
 use std::io::{BufRead, BufReader};
@@ -171,7 +173,7 @@ fn a_run_that_compares_nothing_has_failed() {
 fn an_interrupted_run_exits_130_and_leaves_a_readable_run_directory() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
-    let mut child = Command::new(env!("CARGO_BIN_EXE_cosim"))
+    let mut child = program()
         .args(["run", "--time", "1h", "--out"])
         .arg(&out)
         .stdout(Stdio::piped())

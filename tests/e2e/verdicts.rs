@@ -5,7 +5,6 @@ use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
 use cosim::blocks::thread2::{Thread2, layout};
 use cosim::harness::{self, Block, CaseRng, Dut, Mismatch, Parameters, Stimulus, Verdict, Watch};
-use cosim::models::Rtl;
 use cosim::value::Uint;
 use rand::SeedableRng;
 use tempfile::TempDir;
@@ -40,7 +39,7 @@ fn verdict(
     tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>,
 ) -> Verdict {
     let parameters = Parameters::of::<Thread2>(fixes);
-    let kind = Rtl::default().model::<Thread2>(&parameters).unwrap();
+    let kind = crate::common::built_in_model::<Thread2>(&parameters).unwrap();
     let model = kind.create(BeforeReset::Ones).unwrap();
     let mut dut = Tampered { model, cycle: 0, tamper };
     harness::run::<Thread2>(stimulus, &parameters, &mut dut, &Watch::default()).verdict

@@ -6,7 +6,6 @@ use super::table;
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::{Golden, Thread2};
 use cosim::harness::{Block, Golden as _, Parameters};
-use cosim::models::Rtl;
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
@@ -27,7 +26,7 @@ static KINDS: [OnceLock<ModelKind<Inputs, Outputs>>; 256] = [const { OnceLock::n
 pub fn rtl(mask: u8) -> Model<Inputs, Outputs> {
     let mut model = KINDS[usize::from(mask)]
         .get_or_init(|| {
-            let kind = Rtl::default().model::<Thread2>(&Parameters::of::<Thread2>(mask));
+            let kind = crate::common::built_in_model::<Thread2>(&Parameters::of::<Thread2>(mask));
             kind.unwrap_or_else(|error| panic!("mask {mask:#04x}: {error}"))
         })
         .create(BeforeReset::Ones)

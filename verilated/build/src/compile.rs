@@ -1,9 +1,11 @@
 //! From C++ to an archive or a shared library.
 
 use crate::{Error, Tracing, Verilator, tool};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 const SHIM_FILES: [(&str, &str); 4] = [
@@ -128,6 +130,38 @@ pub fn run(command: Command, what: &str) -> Result<(), Error> {
         said.into_owned()
     };
     Err(failure(what, message))
+}
+
+/// The C++ compiler that builds for `target` use: its path, the options that the environment adds, and
+/// what it says of itself. Two that differ in one of them can make different code of the same source.
+///
+/// # Errors
+/// [`Error::CompilerMissing`]; [`Error::Interrupted`].
+pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
+    // Asked once: for a whole command, the compiler is what it was then.
+    static KNOWN: Mutex<BTreeMap<String, Vec<u8>>> = Mutex::new(BTreeMap::new());
+    let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(identity) = known.get(target) {
+        return Ok(identity.clone());
+    }
+    let mut build = cc::Build::new();
+    build.cpp(true).opt_level(3).debug(false).target(target).host(target).cargo_metadata(false);
+    let compiler = tool(&build)?;
+    let command = compiler.to_command();
+    // Its environment is all that of this process, most of which does not matter.
+    let words = std::iter::once(command.get_program()).chain(command.get_args());
+    let mut identity: Vec<u8> =
+        words.flat_map(|word| [word.as_encoded_bytes(), b"\0"].concat()).collect();
+    let mut command = Command::new(compiler.path());
+    command.arg("--version");
+    let missing = |tried: String| Error::CompilerMissing { tried };
+    let output = tool::output(command).map_err(|error| match error {
+        Error::Program { program, source } => missing(format!("`{program}`: {source}")),
+        other => other,
+    })?;
+    identity.extend(output.stdout);
+    known.insert(target.to_owned(), identity.clone());
+    Ok(identity)
 }
 
 /// The C++ compiler of a build.

@@ -88,7 +88,7 @@ impl LibraryCache {
         files: &[SourceFile],
         ports: Option<&Ports>,
     ) -> Result<BuiltLibrary, Error> {
-        let name = self.library_name(design, files, ports);
+        let name = self.library_name(design, files, ports)?;
         let waves = match design.tracing {
             Tracing::Off => String::new(),
             tracing => format!(", waves in {tracing:?}"),
@@ -172,7 +172,7 @@ impl LibraryCache {
 
     /// The runtime as one relocatable object.
     fn runtime(&self, tracing: Tracing) -> Result<PathBuf, Error> {
-        let mut hash = self.common_hash();
+        let mut hash = self.common_hash()?;
         hash.update(format!("{tracing:?}"));
         let name = format!("runtime-{}.o", hex(hash));
         let about = format!("Verilator's runtime, {}", self.verilator.version());
@@ -214,8 +214,13 @@ impl LibraryCache {
     }
 
     /// A hash of all that decides the bytes of a library.
-    fn library_name(&self, design: &Design, files: &[SourceFile], ports: Option<&Ports>) -> String {
-        let mut hash = self.common_hash();
+    fn library_name(
+        &self,
+        design: &Design,
+        files: &[SourceFile],
+        ports: Option<&Ports>,
+    ) -> Result<String, Error> {
+        let mut hash = self.common_hash()?;
         hash.update(format!("{design:?} {ports:?}"));
         for SourceFile { name, text } in files {
             let name = name.as_os_str().as_encoded_bytes();
@@ -224,11 +229,15 @@ impl LibraryCache {
                 hash.update(part);
             }
         }
-        format!("{}-{}.so", design.top, hex(hash))
+        Ok(format!("{}-{}.so", design.top, hex(hash)))
     }
 
-    fn common_hash(&self) -> Sha256 {
+    fn common_hash(&self) -> Result<Sha256, Error> {
         let mut hash = Sha256::new();
+        // What the environment says (CXX, CXXFLAGS, ...) and which compiler it is.
+        let compiler = compile::identity(&self.target)?;
+        hash.update(compiler.len().to_le_bytes());
+        hash.update(compiler);
         hash.update(self.verilator.version());
         hash.update(self.verilator.root().as_os_str().as_encoded_bytes());
         hash.update(env!("CARGO_PKG_VERSION"));
@@ -241,7 +250,7 @@ impl LibraryCache {
         for text in compile::shim_text() {
             hash.update(text);
         }
-        hash
+        Ok(hash)
     }
 }
 
