@@ -85,11 +85,12 @@ pub trait AnyBlock: Sync {
     /// [`Error::Build`] with Verilator's or the compiler's message.
     fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error>;
 
-    /// Loads a model and looks at its ports. In a worker only, as everything that loads a model.
+    /// Loads a model and looks at its ports; says why it is driven with two evaluations a cycle, if it is.
+    /// In a worker only, as everything that loads a model.
     ///
     /// # Errors
     /// [`Error::Model`].
-    fn try_load(&self, profile: &str, model: &Built) -> Result<(), Error>;
+    fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error>;
 
     /// Loads the models of a run. In a worker only.
     ///
@@ -245,8 +246,8 @@ impl<B: Block> AnyBlock for Engine<B> {
         rtl.build_for_user::<B>(&profile.parameters, view)
     }
 
-    fn try_load(&self, profile: &str, model: &Built) -> Result<(), Error> {
-        load::<B>(profile, model).map(|_| ())
+    fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error> {
+        load::<B>(profile, model).map(|(_, kind)| kind.two_evaluations())
     }
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Models>, Error> {

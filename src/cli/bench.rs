@@ -36,7 +36,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let model = block.build(profile, &rtl, View::Bare)?;
             let action = Action::Bench(block.build(profile, &rtl, View::Plain)?);
             let (block, profile) = (block.name().to_owned(), profile.name.to_string());
-            desk.have(Task { block, profile, model, action })?.done()
+            let task = Task { block, profile, model, action };
+            let mut report: BenchReport = desk.have(task)?.done()?;
+            // With the user's paths.
+            report.two_evaluations = report.two_evaluations.map(|reason| examined.text(&reason));
+            Ok(report)
         })
         .collect::<Result<Vec<BenchReport>, Error>>()?;
     match arguments.format {

@@ -6,7 +6,7 @@ use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict};
-use crate::models::{Built, Rtl};
+use crate::models::{Built, Examined, Rtl};
 use crate::runner::{
     self, End, Failures, Header, Keep, Limits, MOST_CASES, Place, Plan, Progress, RunDirectory,
     Shard, Tally, Timing,
@@ -17,6 +17,7 @@ use crate::worker::{Desk, Finish};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rand::RngExt;
+use std::collections::BTreeMap;
 use std::env;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -208,7 +209,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let opening = session.opening()?;
     let program = arguments.patience.program()?;
     let desk = Desk::new(program.clone(), Arc::clone(&interrupted));
-    check_models(&desk, &opening)?;
+    let two_evaluations = check_models(&desk, &opening, &examined)?;
     let plan = Plan {
         block: block.name(),
         seed,
@@ -230,6 +231,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         rtl: examined.identity.clone(),
         given: rtl.clone(),
         rtl_files: examined.files.clone(),
+        two_evaluations,
         block: block.name(),
         seed,
         packets: arguments.packets,
@@ -338,17 +340,26 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// Exit code of a run that matched and could not be written down.
 const UNWRITTEN: u8 = 3;
 
-/// Refuses models with other ports before anything is written. What a model does beyond that while it is
-/// loaded is seen again with the first case, and is its verdict.
-fn check_models(desk: &Desk, opening: &Opening) -> Result<(), Error> {
+/// Refuses models with other ports before anything is written, and says by profile why one is driven with
+/// two evaluations a cycle. What a model does beyond that while it is loaded is seen again with the first
+/// case, and is its verdict.
+fn check_models(
+    desk: &Desk,
+    opening: &Opening,
+    examined: &Examined,
+) -> Result<BTreeMap<String, String>, Error> {
+    let mut reasons = BTreeMap::new();
     for (profile, model) in &opening.models {
         if *model != Built::Linked {
             let (block, profile) = (opening.block.clone(), profile.clone());
             let task = Task { block, profile, model: model.clone(), action: Action::Load };
-            let _: Finish<()> = desk.have(task)?;
+            let name = task.profile.clone();
+            if let Finish::Done(Some(reason)) = desk.have::<Option<String>>(task)? {
+                reasons.insert(name, examined.text(&reason));
+            }
         }
     }
-    Ok(())
+    Ok(reasons)
 }
 
 fn warn_of_other_build(build: Option<&str>) {

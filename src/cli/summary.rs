@@ -139,6 +139,10 @@ impl Summary<'_> {
         if !self.header.given.is_built_in() {
             let _ = writeln!(text, "      {}", rtl_files(&self.header.rtl_files));
         }
+        let Header { two_evaluations, profiles, .. } = self.header;
+        if let Some(reasons) = driven(two_evaluations, profiles) {
+            let _ = writeln!(text, "      two evaluations a cycle instead of one: {reasons}");
+        }
         if self.timing.failures_seconds >= 0.1 {
             let seconds = self.timing.failures_seconds;
             let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");
@@ -352,6 +356,21 @@ pub fn rtl_files(files: &[FileRead]) -> String {
     format!("RTL files: {}; the program's own: {own}", list(false))
 }
 
+/// Why models are driven with two evaluations a cycle, if some are; `reasons` are by profile.
+fn driven(reasons: &BTreeMap<String, String>, profiles: &[String]) -> Option<String> {
+    let mut by_reason: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+    for profile in profiles {
+        if let Some(reason) = reasons.get(profile) {
+            by_reason.entry(reason).or_default().push(profile);
+        }
+    }
+    let told = by_reason.iter().map(|(reason, of)| match of.len() {
+        all if all == profiles.len() => (*reason).to_owned(),
+        _ => format!("{reason} (profile {})", of.join(", ")),
+    });
+    Some(told.collect::<Vec<_>>().join("; ")).filter(|told| !told.is_empty())
+}
+
 /// A number in three digits or so, as in `12.3M`.
 fn short(value: f64) -> String {
     match value {
@@ -364,7 +383,23 @@ fn short(value: f64) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::short;
+    use super::{driven, short};
+
+    #[test]
+    fn a_reason_for_two_evaluations_is_told_once() {
+        let profiles = ["spec", "repaired", "0x01"].map(str::to_owned);
+        let told = |reasons: &[(&str, &str)]| {
+            let reasons = reasons.iter().map(|(name, why)| ((*name).to_owned(), (*why).to_owned()));
+            driven(&reasons.collect(), &profiles)
+        };
+        assert_eq!(told(&[]), None);
+        let all = [("spec", "a latch"), ("repaired", "a latch"), ("0x01", "a latch")];
+        assert_eq!(told(&all).as_deref(), Some("a latch"));
+        assert_eq!(told(&all[..2]).as_deref(), Some("a latch (profile spec, repaired)"));
+        let two = [("spec", "a latch"), ("repaired", "a clock"), ("0x01", "a latch")];
+        let expected = "a clock (profile repaired); a latch (profile spec, 0x01)";
+        assert_eq!(told(&two).as_deref(), Some(expected));
+    }
 
     #[test]
     fn numbers_are_short() {

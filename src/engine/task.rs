@@ -24,7 +24,8 @@ pub struct Task {
 /// What is to be done.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Action {
-    /// See whether the model can be loaded and has the block's ports; gives nothing.
+    /// See whether the model can be loaded and has the block's ports; gives why it is driven with two
+    /// evaluations a cycle, if it is.
     Load,
     /// Run a vector; gives a [`Replayed`](super::Replayed).
     Replay(VectorFile),

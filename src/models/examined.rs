@@ -91,6 +91,11 @@ impl Examined {
         }
     }
 
+    /// A text of Verilator's, with the user's paths.
+    pub fn text(&self, text: &str) -> String {
+        self.names.text(text)
+    }
+
     /// An error of a build, with the user's paths.
     pub fn plain(&self, error: BuildError) -> Error {
         self.names.plain(error)

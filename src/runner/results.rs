@@ -52,6 +52,8 @@ pub struct Header {
     pub given: Rtl,
     /// The files that Verilator read.
     pub rtl_files: Vec<FileRead>,
+    /// Models compiled for this run that take two evaluations a cycle instead of one: by profile, why.
+    pub two_evaluations: BTreeMap<String, String>,
     /// The block.
     pub block: &'static str,
     /// The run's seed.

@@ -178,8 +178,8 @@ impl Desk {
         action: impl FnOnce(Built) -> Action,
     ) -> Result<Finish<T>, Error> {
         let model = subject.build(View::Bare)?;
-        match self.have(subject.task(model.clone(), Action::Load))? {
-            Finish::Done(()) => {}
+        match self.have::<Option<String>>(subject.task(model.clone(), Action::Load))? {
+            Finish::Done(_) => {}
             Finish::Lost(verdict) => return Ok(Finish::Lost(verdict)),
             Finish::Interrupted => return Ok(Finish::Interrupted),
         }

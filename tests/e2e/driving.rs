@@ -1,7 +1,7 @@
 //! Registered inputs and batches against the loop a user would write: the same outcome on every scenario
 //! of every block, and RTL that would tell the difference is found out.
 
-use crate::common::{changed_rtl, code, cosim, model, run, text};
+use crate::common::{changed_rtl, code, cosim, json, model, project, run, text};
 use cosim::blocks::dll::Dll;
 use cosim::blocks::thread2::Thread2;
 use cosim::harness::{
@@ -123,11 +123,31 @@ fn a_falling_edge_is_seen_as_if_nothing_were_registered() {
     let arguments = ["run", "--block", "dll", "--rtl", rtl, "--cases", "2", "--quiet", "--out"];
     let output = run(arguments.into_iter().chain([out.to_str().unwrap()]));
     assert_eq!(code(&output), 0, "{}", text(&output));
+    let told = "two evaluations a cycle instead of one: something waits for @(negedge clk";
+    assert_eq!(text(&output).matches(told).count(), 1, "{}", text(&output));
+    let header = &json(&out.join("results.json"))["run"];
+    for profile in header["profiles"].as_array().unwrap() {
+        let reason = &header["two_evaluations"][profile.as_str().unwrap()];
+        assert!(reason.as_str().unwrap().contains("negedge clk"), "{header}");
+    }
     let mut bench = cosim();
     bench.args(["bench", "--block", "dll", "--fixes", "spec", "--rtl", rtl]);
     let output = bench.output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("negedge clk"), "{}", text(&output));
+}
+
+/// One evaluation does for a copy of the RTL, and nothing is said.
+#[test]
+fn rtl_that_needs_one_evaluation_is_told_of_none() {
+    let rtl = project().join("rtl");
+    let out = TempDir::new().unwrap();
+    let arguments = ["run", "--rtl", rtl.to_str().unwrap(), "--cases", "1", "--packets", "1"];
+    let output = run(arguments.into_iter().chain(["--out", out.path().to_str().unwrap()]));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(!text(&output).contains("two evaluations"), "{}", text(&output));
+    let header = &json(&out.path().join("results.json"))["run"];
+    assert_eq!(header["two_evaluations"], serde_json::json!({}));
 }
 
 #[test]

@@ -213,7 +213,11 @@ pub fn model_cpp(
     text.push_str(&model_table(class, trace_class));
     let (registered, two_evaluations) = match driving {
         Driving::Registered => ("true", String::new()),
-        Driving::TwoEvaluations(reason) => ("false", reason.escape_default().to_string()),
+        // C++ knows Rust's escapes of ASCII, and not those of other characters.
+        Driving::TwoEvaluations(reason) => {
+            let ascii = reason.replace(|c: char| !c.is_ascii(), "?");
+            ("false", ascii.escape_default().to_string())
+        }
     };
     text.push_str(&BATCH.replace("@REGISTERED@", registered).replace("@CLASS@", class));
     text.push_str(&observer(ports));

@@ -51,10 +51,9 @@ pub fn choose(
         let reason = "it was built to be driven so".to_owned();
         return Ok((plain, Driving::TwoEvaluations(reason)));
     }
-    let dir = std::path::absolute(&plain.dir).map_err(Error::io(&plain.dir))?.join("registered");
-    let source = plain.dir.join(format!("{TOP}.sv"));
+    let folder = std::path::absolute(&plain.dir).map_err(Error::io(&plain.dir))?;
+    let source = folder.join(format!("{TOP}.sv"));
     fs::write(&source, top(design, ports)).map_err(Error::io(&source))?;
-    let source = std::path::absolute(&source).map_err(Error::io(&source))?;
     let registered = Design {
         top: TOP.to_owned(),
         sources: std::iter::once(source).chain(design.sources.iter().cloned()).collect(),
@@ -62,10 +61,12 @@ pub fn choose(
         parameters: Vec::new(),
         ..design.clone()
     };
-    let verilated = match registered.verilate(verilator, &dir) {
+    let verilated = match registered.verilate(verilator, &folder.join("registered")) {
         Ok(verilated) => verilated,
         Err(Error::Verilate { output, .. }) => {
             let line = output.lines().find(|line| line.contains("%Error")).unwrap_or(&output);
+            // Where it was tried says nothing, and would differ from one machine to the next.
+            let line = line.replace(&format!("{}/", folder.display()), "");
             let reason = format!("Verilator refuses it with registered inputs: {}", line.trim());
             return Ok((plain, Driving::TwoEvaluations(reason)));
         }
