@@ -4,7 +4,7 @@
 //! project after `scripts/run`; what it prints must be what the README shows. A line `...` stands for any
 //! lines. What differs from machine to machine (times, speeds, hashes of builds) is not compared.
 
-use crate::common::{copy_rtl, project};
+use crate::common::{copy_rtl, models, program, project};
 use regex::Regex;
 use snapbox::{Assert, Redactions};
 use std::fs;
@@ -84,7 +84,7 @@ fn playground() -> TempDir {
     copy_rtl(&at("rtl"));
     fs::create_dir_all(at("target/release")).expect("a folder");
     fs::create_dir(at("scripts")).expect("a folder");
-    symlink(env!("CARGO_BIN_EXE_cosim"), at("target/release/cosim")).expect("a link");
+    symlink(program().get_program(), at("target/release/cosim")).expect("a link");
     let script = "#!/bin/sh\nexec target/release/cosim run \"$@\"\n";
     fs::write(at("scripts/run"), script).expect("a script");
     let executable = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
@@ -97,7 +97,7 @@ fn printed(folder: &Path, command: &str) -> String {
     let output = Command::new("bash")
         .args(["-c", command])
         .current_dir(folder)
-        .env("COSIM_CACHE", Path::new(env!("CARGO_TARGET_TMPDIR")).join("models"))
+        .env("COSIM_CACHE", models())
         .output()
         .expect("bash runs");
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
