@@ -65,9 +65,11 @@ impl<'s, B: Block, S: Source<B>> GoldenSide<'s, B, S> {
             }
             self.golden.outputs(inputs, expected);
             // The cycle in reset that begins a case is the harness's own; the source starts after it.
-            if self.cycles > 0
-                && let Some(stop) = self.source.clock(inputs, expected, self.cycles)
-            {
+            let stop = match self.cycles {
+                0 => self.source.begin(inputs, expected),
+                cycle => self.source.clock(inputs, expected, cycle),
+            };
+            if let Some(stop) = stop {
                 batch.keep(index + 1);
                 return Some(End::Stopped(stop));
             }

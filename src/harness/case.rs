@@ -239,6 +239,9 @@ pub(super) trait Source<B: Block> {
     /// Sets the inputs of a cycle behind the end, for who wants to see where the last one leads.
     fn next_behind_the_end(&mut self, inputs: &mut B::Inputs);
 
+    /// The end of the harness's own cycle in reset.
+    fn begin(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Option<Stop>;
+
     /// The cycle's end; a verdict ends the case.
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop>;
 
@@ -273,6 +276,17 @@ impl<'a, B: Block> Traffic<'a, B> {
         }
     }
 
+    /// Asks the scoreboard, until it has objected.
+    #[inline]
+    fn judge(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Option<Stop> {
+        if self.objected {
+            return None;
+        }
+        let violation = self.scoreboard.observe(inputs, outputs).err()?;
+        self.objected = true;
+        Some(Stop::Violation(violation))
+    }
+
     /// The outcome of a case that matches so far.
     pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
         let (packets, counters) = (self.environment.packets(), self.scoreboard.counters());
@@ -294,15 +308,13 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
         self.environment.drive(inputs);
     }
 
+    fn begin(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Option<Stop> {
+        self.judge(inputs, outputs)
+    }
+
     #[inline]
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop> {
-        let mut stop = None;
-        if !self.objected
-            && let Err(violation) = self.scoreboard.observe(inputs, outputs)
-        {
-            self.objected = true;
-            stop = Some(Stop::Violation(violation));
-        }
+        let stop = self.judge(inputs, outputs);
         self.environment.clock(inputs, outputs);
         let handshakes = self.environment.handshakes();
         if handshakes != self.handshakes {
@@ -348,6 +360,10 @@ impl<B: Block> Source<B> for RawPins<'_, B> {
 
     fn next_behind_the_end(&mut self, _: &mut B::Inputs) {}
 
+    fn begin(&mut self, _: &B::Inputs, _: &B::Outputs) -> Option<Stop> {
+        None
+    }
+
     #[inline]
     fn clock(&mut self, _: &B::Inputs, _: &B::Outputs, _: u64) -> Option<Stop> {
         None
@@ -384,7 +400,10 @@ fn lock_step<B: Block, D: Dut<B>>(
         golden.outputs(&inputs, &mut expected);
         let state = golden.state();
         // The cycle in reset that begins a case is the harness's own; the source starts after it.
-        let stop = if cycle == 0 { None } else { source.clock(&inputs, &expected, cycle) };
+        let stop = match cycle {
+            0 => source.begin(&inputs, &expected),
+            _ => source.clock(&inputs, &expected, cycle),
+        };
         let rules = golden.clock(&inputs);
         let moment = || Moment::<B> { cycle, inputs: &inputs, expected: &expected, state, rules };
         if D::OBSERVES {

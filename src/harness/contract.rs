@@ -272,7 +272,8 @@ pub trait Scoreboard<'a, B: Block> {
     /// A scoreboard for `traffic` and a block with `parameters`.
     fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 
-    /// One cycle, before its rising edge.
+    /// One cycle, before its rising edge. The first one is the harness's own cycle in reset, which the
+    /// environment does not see.
     ///
     /// # Errors
     /// The first [`Violation`].

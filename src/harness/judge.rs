@@ -178,7 +178,10 @@ fn follow<B: Block>(
         if let Err(error) = settled.and_then(|()| side.settle(&inputs, &mut outputs)) {
             break Some(Violation::new(RUNS, error));
         }
-        let stop = if cycle == 0 { None } else { source.clock(&inputs, &outputs, cycle) };
+        let stop = match cycle {
+            0 => source.begin(&inputs, &outputs),
+            _ => source.clock(&inputs, &outputs, cycle),
+        };
         match stop {
             None => {}
             Some(Stop::Violation(violation)) => break Some(violation),

@@ -1,13 +1,19 @@
 //! The judge at transaction level: what a packet owes, and whether it was paid exactly once.
 //!
-//! It walks the WQE's units with a cursor, keeps its own RQ offsets and counts requests, from the
-//! traffic and the mask of fixes alone; it shares neither arithmetic nor tables with the golden model,
-//! and judges both models alike.
+//! It walks the WQE's units with a cursor, keeps its own RQ offsets, counts requests and knows every field of
+//! them, from the traffic and the mask of fixes alone; it shares neither arithmetic nor tables with the
+//! golden model, and judges both models alike. What a packet owes is looked at first, then what every cycle
+//! owes on the pins: the former says more.
 
 mod codes;
+mod pins;
+mod requests;
 mod ring;
+mod tables;
 
 use self::codes::Operation;
+use self::pins::{Channel, Offer};
+use self::requests::{Memory, MrRequest};
 use self::ring::Ring;
 use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
@@ -44,6 +50,16 @@ const INSIDE: &str = "rq-offset-inside";
 const EXACT: &str = "rq-offset-exact";
 /// Nothing happens before the first packet.
 const UNASKED: &str = "unasked-request";
+/// The block is ready for a packet while it has none.
+const READY: &str = "ready-without-a-packet";
+/// Every field of a request is the packet's, or that of its contexts, and reserved bits are 0.
+const FIELDS: &str = "request-fields";
+/// Each CQE is asked for an address once, and each event.
+const QUEUE: &str = "queue-asked-once";
+/// Answers are taken while they are awaited, and only then.
+const ANSWERED: &str = "answer-taken-as-asked";
+/// Every beat of a consumed WQE is taken.
+const BEATS: &str = "wqe-taken-whole";
 
 /// What the scoreboard counts without judging.
 pub const COUNTERS: &[&str] = &[
@@ -64,6 +80,8 @@ pub struct Scoreboard<'a> {
     /// Packets taken so far.
     taken: usize,
     account: Option<Account>,
+    /// The offer that waits.
+    offer: Offer,
     /// By the low byte of the QPN.
     pairs: Vec<Pair>,
     dropped: u64,
@@ -85,6 +103,11 @@ struct Pair {
 enum Due {
     Loss,
     Wqe,
+    Beats,
+    CqAsked,
+    CqAnswered,
+    EqAsked,
+    EqAnswered,
     Payload,
     Remote,
     RqStep,
@@ -94,9 +117,14 @@ enum Due {
 }
 
 impl Due {
-    const ALL: [Self; 8] = [
+    const ALL: [Self; 13] = [
         Self::Loss,
         Self::Wqe,
+        Self::Beats,
+        Self::CqAsked,
+        Self::CqAnswered,
+        Self::EqAsked,
+        Self::EqAnswered,
         Self::Payload,
         Self::Remote,
         Self::RqStep,
@@ -110,6 +138,11 @@ impl Due {
         match self {
             Self::Loss => (LOST, "losses"),
             Self::Wqe => (WQE, "WQEs taken"),
+            Self::Beats => (BEATS, "beats of its WQE taken"),
+            Self::CqAsked => (QUEUE, "CQ requests"),
+            Self::CqAnswered => (ANSWERED, "answers of the CQ taken"),
+            Self::EqAsked => (QUEUE, "EQ requests"),
+            Self::EqAnswered => (ANSWERED, "answers of the EQ taken"),
             Self::Payload => (PAYLOAD, "payload bytes requested"),
             Self::Remote => (REMOTE, "RDMA checks"),
             Self::RqStep => (RQ_STEP, "RQ steps"),
@@ -134,6 +167,8 @@ struct Account {
     length_error: bool,
     /// Bytes of the WQE before the next payload byte.
     cursor: u64,
+    /// Where the packet's WQE is in the RQ, in slots.
+    wqe_addr: u64,
     /// What the last request was for.
     stage: Due,
 }
@@ -153,6 +188,23 @@ impl Account {
             return Err(self.violation(check, format_args!("{paid} {what}, owed {owed}")));
         }
         Ok(())
+    }
+
+    /// Whether something was asked for and has not been answered.
+    #[inline]
+    fn awaits(&self, asked: Due, answered: Due) -> bool {
+        self.paid[asked as usize] > self.paid[answered as usize]
+    }
+
+    /// Checks the request to the CQ or EQ with this number.
+    #[inline]
+    fn queue_head(&self, queue: &str, seen: u64, number: u64, log: u64) -> Result<(), Violation> {
+        let expected = requests::queue_head(number, log);
+        if seen == expected {
+            return Ok(());
+        }
+        let what = format_args!("{queue}_req_head is {seen:#x}, expected {expected:#x}");
+        Err(self.violation(FIELDS, what))
     }
 
     #[cold]
@@ -180,6 +232,7 @@ impl Scoreboard<'_> {
             completes: false,
             length_error: false,
             cursor: placed,
+            wqe_addr: self.pairs[qp(packet)].rq_offset,
             stage: Due::Payload,
         };
         let refused = self.fixed(7) && !codes::receives(packet.context.qp_state.get());
@@ -207,7 +260,17 @@ impl Scoreboard<'_> {
         let has_event = has_cqe && self.fixed(1) && header.solicited.get() == 1;
         let acknowledged = operation != Operation::Read
             && (codes::is_reliable(header.service_type.get()) || !self.fixed(6));
-        account.owe(Due::Wqe, u64::from(operation.takes_wqe()));
+        if operation.takes_wqe() {
+            account.owe(Due::Wqe, 1);
+            // The NextUnit comes before the units.
+            account.owe(Due::Beats, 1 + units(packet).count() as u64);
+        }
+        for due in [Due::CqAsked, Due::CqAnswered] {
+            account.owe(due, u64::from(has_cqe));
+        }
+        for due in [Due::EqAsked, Due::EqAnswered] {
+            account.owe(due, u64::from(has_event));
+        }
         account.owe(Due::RqStep, u64::from(account.completes));
         account.owe(Due::Cqe, u64::from(has_cqe));
         account.owe(Due::Event, u64::from(has_event));
@@ -233,7 +296,7 @@ impl Scoreboard<'_> {
 
     /// A WQE request is on offer. Without F0 one that is not taken at once loses the packet (T08).
     #[inline]
-    fn wqe_request(&mut self, taken: bool) -> Result<(), Violation> {
+    fn wqe_request(&mut self, taken: bool, outputs: &Outputs) -> Result<(), Violation> {
         if !taken && self.fixed(0) {
             return Ok(());
         }
@@ -241,11 +304,86 @@ impl Scoreboard<'_> {
         let account = in_flight(&mut self.account, "a WQE request")?;
         account.pay(due, 1)?;
         self.total[due as usize] += 1;
+        let expected = requests::wqe_head(&self.packets[account.packet]);
+        if *outputs.wqe_req_head.words() != expected {
+            let what = requests::differences("wqe_req_head", &outputs.wqe_req_head, &expected);
+            return Err(account.violation(FIELDS, format_args!("{what}")));
+        }
+        Ok(())
+    }
+
+    /// What is asked of the CQ and the EQ, and taken from them and the WQE's owner.
+    #[inline]
+    fn queues(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        if high(outputs.cq_req_valid) && high(inputs.cq_req_ready) {
+            let account = in_flight(&mut self.account, "a CQ request")?;
+            account.pay(Due::CqAsked, 1)?;
+            let context = &self.packets[account.packet].context;
+            let (number, log_size) = (context.rcv_cqn.get(), context.cq_log_size.get());
+            account.queue_head("cq", outputs.cq_req_head.get(), number, log_size)?;
+        }
+        if high(outputs.eq_req_valid) && high(inputs.eq_req_ready) {
+            let account = in_flight(&mut self.account, "an EQ request")?;
+            account.pay(Due::EqAsked, 1)?;
+            let context = &self.packets[account.packet].context;
+            let (number, log_size) = (context.cq_comp_eqn.get(), context.eq_log_size.get());
+            account.queue_head("eq", outputs.eq_req_head.get(), number, log_size)?;
+        }
+        Ok(())
+    }
+
+    /// What the block takes from the queues and from its WQE, before this cycle's requests are made.
+    #[inline]
+    fn answers(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let ready = [outputs.wqe_resp_ready, outputs.cq_resp_ready, outputs.eq_resp_ready];
+        let Some(account) = &mut self.account else {
+            if ready.into_iter().any(high) {
+                return Err(Violation::new(UNASKED, "an answer is taken without a packet"));
+            }
+            return Ok(());
+        };
+        let taken = ready.map(high);
+        if taken[1] != account.awaits(Due::CqAsked, Due::CqAnswered)
+            || taken[2] != account.awaits(Due::EqAsked, Due::EqAnswered)
+        {
+            let what = format_args!(
+                "cq_resp_ready is {}, eq_resp_ready {}; asked and answered were {}/{} of the CQ and \
+                 {}/{} of the EQ",
+                u64::from(taken[1]),
+                u64::from(taken[2]),
+                account.paid[Due::CqAsked as usize],
+                account.paid[Due::CqAnswered as usize],
+                account.paid[Due::EqAsked as usize],
+                account.paid[Due::EqAnswered as usize],
+            );
+            return Err(account.violation(ANSWERED, what));
+        }
+        if taken[1] && high(inputs.cq_resp_valid) {
+            account.pay(Due::CqAnswered, 1)?;
+        }
+        if taken[2] && high(inputs.eq_resp_valid) {
+            account.pay(Due::EqAnswered, 1)?;
+        }
+        let beats = account.paid[Due::Beats as usize];
+        let asked = account.paid[Due::Wqe as usize] > 0;
+        if taken[0] && !asked || !taken[0] && asked && beats == 0 {
+            let what = format_args!(
+                "wqe_resp_ready is {}, and its NextUnit {} awaited",
+                u64::from(taken[0]),
+                if asked { "is" } else { "is not" }
+            );
+            return Err(account.violation(ANSWERED, what));
+        }
+        if taken[0] && high(inputs.wqe_resp_valid) {
+            account.pay(Due::Beats, 1)?;
+        }
         Ok(())
     }
 
     /// An MR request was taken.
-    fn mr_request(&mut self, head: &MrHead, data: &MrData) -> Result<(), Violation> {
+    fn mr_request(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let head = &MrHead::decode(&outputs.fetch_mr_ingress_head);
+        let data = &MrData::decode(&outputs.fetch_mr_ingress_data);
         let account = in_flight(&mut self.account, "an MR request")?;
         let packet = &self.packets[account.packet];
         let due = belongs(account, packet, head, data)?;
@@ -268,26 +406,86 @@ impl Scoreboard<'_> {
             );
             return Err(account.violation(due.check().0, what));
         }
-        let amount = match due {
+        let (amount, request) = match due {
             Due::Payload => payload(account, packet, head)?,
-            Due::Remote => remote(account, packet, head)?,
-            _ => 1,
+            Due::Remote => (1, remote(account, packet, head, self.mask >> 4 & 1 == 1)?),
+            Due::Cqe => (1, MrRequest::cqe(packet, account.wqe_addr)),
+            Due::Event => (1, MrRequest::event(packet)),
+            _ => (1, MrRequest::ack()),
         };
         account.pay(due, amount)?;
         self.total[due as usize] += amount;
+        let expected_head = request.head(&packet.header);
+        let expected_data = request.data(&packet.header, data.opcode.get(), status);
+        let (head, data) = (&outputs.fetch_mr_ingress_head, &outputs.fetch_mr_ingress_data);
+        if *head.words() != expected_head {
+            let what = requests::differences("fetch_mr_ingress_head", head, &expected_head);
+            return Err(account.violation(FIELDS, format_args!("{what}")));
+        }
+        if *data.words() != expected_data {
+            let what = requests::differences("fetch_mr_ingress_data", data, &expected_data);
+            return Err(account.violation(FIELDS, format_args!("{what}")));
+        }
         Ok(())
     }
 
     /// An MR request waits. With F1 and without F2 an event that does has its CQE repeated (T43).
+    /// The queue of events is asked again, too. Whether the request stays on offer.
     #[inline]
-    fn mr_wait(&mut self, outputs: &Outputs) {
+    fn mr_wait(&mut self, outputs: &Outputs) -> bool {
         if self.fixed(1)
             && !self.fixed(2)
             && let Some(account) = &mut self.account
             && account.owed[Due::Event as usize] > 0
             && MrData::decode(&outputs.fetch_mr_ingress_data).opcode.get() == codes::GEN_EVENT
         {
-            account.owed[Due::Cqe as usize] += 1;
+            for due in [Due::Cqe, Due::EqAsked, Due::EqAnswered] {
+                account.owed[due as usize] += 1;
+            }
+            return false;
+        }
+        true
+    }
+
+    /// Notes the offers that wait and have to stay.
+    #[inline]
+    fn note_offers(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let waiting = pins::is_waiting;
+        // Without F0 a WQE request that waits is withdrawn, and the packet with it (T08).
+        if waiting(outputs.wqe_req_valid, inputs.wqe_req_ready) && self.fixed(0) {
+            self.offer.waits(Channel::Wqe, outputs);
+        }
+        if waiting(outputs.fetch_mr_ingress_valid, inputs.fetch_mr_ingress_ready)
+            && self.mr_wait(outputs)
+        {
+            self.offer.waits(Channel::Mr, outputs);
+        }
+        if waiting(outputs.cq_req_valid, inputs.cq_req_ready) {
+            self.offer.waits(Channel::Cq, outputs);
+        }
+        if waiting(outputs.eq_req_valid, inputs.eq_req_ready) {
+            self.offer.waits(Channel::Eq, outputs);
+        }
+    }
+
+    /// The tables' addresses and writes; the RQ step is judged by itself.
+    #[inline]
+    fn tables(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let account = self.account.as_ref();
+        let packet = match (high(outputs.fetch_cxt_egress_ready), account) {
+            (true, _) => None,
+            (false, Some(account)) => Some(&self.packets[account.packet]),
+            (false, None) => {
+                let what = "fetch_cxt_egress_ready is 0, and no packet is in flight";
+                return Err(Violation::new(READY, what));
+            }
+        };
+        tables::addresses(packet, outputs)?;
+        match (high(outputs.rq_offset_wen), account, packet) {
+            (true, Some(account), Some(packet)) => {
+                tables::written(packet, account.wqe_addr, inputs, outputs)
+            }
+            _ => tables::untouched(outputs),
         }
     }
 
@@ -378,8 +576,12 @@ fn hex<const COUNT: usize>(numbers: [u64; COUNT]) -> String {
     format!("({})", numbers.join(", "))
 }
 
-/// Checks one request of payload against the unit under the cursor; returns its bytes.
-fn payload(account: &mut Account, packet: &Packet, head: &MrHead) -> Result<u64, Violation> {
+/// Checks one request of payload against the unit under the cursor; returns its bytes and the request.
+fn payload(
+    account: &mut Account,
+    packet: &Packet,
+    head: &MrHead,
+) -> Result<(u64, MrRequest), Violation> {
     let mut unit_start = 0;
     let unit = units(packet).find_map(|unit| {
         let start = unit_start;
@@ -398,35 +600,45 @@ fn payload(account: &mut Account, packet: &Packet, head: &MrHead) -> Result<u64,
         return Err(account.violation(PAYLOAD, what));
     }
     let address = unit.laddr.get().wrapping_add(inside);
-    names(account, PAYLOAD, head, (unit.lkey.get(), address, length))?;
+    let memory = Memory { key: unit.lkey.get(), address, length };
+    names(account, PAYLOAD, head, memory)?;
     account.cursor += length;
-    Ok(length)
+    // Where the WQE is too short more is left of the packet than of what is owed.
+    let before = account.paid[Due::Payload as usize];
+    let is_last = before + length == packet.header.pkt_length.get();
+    Ok((length, MrRequest::send(packet, memory, unit.inline.get(), is_last)))
 }
 
-/// Checks the one request of an RDMA operation; returns their number.
-fn remote(account: &Account, packet: &Packet, head: &MrHead) -> Result<u64, Violation> {
-    let header = &packet.header;
-    let memory = (header.rkey.get(), header.raddr.get(), header.pkt_length.get());
-    names(account, REMOTE, head, memory)?;
-    Ok(1)
-}
-
-/// Whether a request names the memory (key, address, length) that it has to.
-fn names(
+/// Checks the one request of an RDMA operation, whose key is checked in a READ, too, or not (F4).
+fn remote(
     account: &Account,
-    check: &str,
+    packet: &Packet,
     head: &MrHead,
-    memory: (u64, u64, u64),
-) -> Result<(), Violation> {
-    let seen = (head.key.get(), head.address.get(), head.length.get());
+    read_is_checked: bool,
+) -> Result<MrRequest, Violation> {
+    let header = &packet.header;
+    let (key, address) = (header.rkey.get(), header.raddr.get());
+    let memory = Memory { key, address, length: header.pkt_length.get() };
+    names(account, REMOTE, head, memory)?;
+    Ok(match Operation::of(header.net_opcode.get()) {
+        Operation::Read => MrRequest::read(packet, memory, read_is_checked),
+        _ => MrRequest::write(packet, memory),
+    })
+}
+
+/// Whether a request names the memory that it has to.
+fn names(account: &Account, check: &str, head: &MrHead, memory: Memory) -> Result<(), Violation> {
+    let (key, address) = (head.key.get(), head.address.get());
+    let seen = Memory { key, address, length: head.length.get() };
     if seen == memory {
         return Ok(());
     }
-    let show = |(key, address, length): (u64, u64, u64)| {
-        format!("{length} bytes at {address:#x} with key {key:#x}")
-    };
-    let what = format_args!("request of {}, expected {}", show(seen), show(memory));
-    Err(account.violation(check, what))
+    Err(account.violation(check, format_args!("request of {seen}, expected {memory}")))
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
 }
 
 fn units(packet: &Packet) -> impl Iterator<Item = &DataUnit> {
@@ -448,6 +660,7 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
             mask: parameters.fixes(),
             taken: 0,
             account: None,
+            offer: Offer::none(),
             pairs,
             dropped: 0,
             total: Bill::default(),
@@ -456,29 +669,29 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
 
     #[inline]
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let high = |pin: Bits1| pin.get() == 1;
         if high(inputs.rst) {
             // The packet in flight is void. The RQ offsets are not the block's, they survive.
             self.account = None;
+            self.offer.forget();
             self.pairs.iter_mut().for_each(|pair| pair.placed = 0);
-            return Ok(());
+            return pins::in_reset(outputs);
         }
+        self.answers(inputs, outputs)?;
+        self.queues(inputs, outputs)?;
         if high(outputs.wqe_req_valid) {
-            self.wqe_request(high(inputs.wqe_req_ready))?;
+            self.wqe_request(high(inputs.wqe_req_ready), outputs)?;
         }
         if high(outputs.rq_offset_wen) {
             let address = outputs.rq_offset_addr.get();
             self.step_queue(address, inputs.rq_offset_dout.get(), outputs.rq_offset_din.get())?;
         }
-        if high(outputs.fetch_mr_ingress_valid) {
-            if high(inputs.fetch_mr_ingress_ready) {
-                let head = MrHead::decode(&outputs.fetch_mr_ingress_head);
-                let data = MrData::decode(&outputs.fetch_mr_ingress_data);
-                self.mr_request(&head, &data)?;
-            } else {
-                self.mr_wait(outputs);
-            }
+        if high(outputs.fetch_mr_ingress_valid) && high(inputs.fetch_mr_ingress_ready) {
+            self.mr_request(outputs)?;
         }
+        self.tables(inputs, outputs)?;
+        self.offer.observe(outputs)?;
+        self.note_offers(inputs, outputs);
+        pins::in_cycle(outputs)?;
         if high(inputs.fetch_cxt_egress_valid) && high(outputs.fetch_cxt_egress_ready) {
             self.close()?;
             if self.taken == self.packets.len() {

@@ -75,12 +75,30 @@ fn a_dut_that_fails_a_check_is_named_with_it() {
 
 #[test]
 fn a_dut_that_never_answers_does_not_go_on() {
-    let silent = |_, outputs: &mut Outputs| {
-        *outputs = Outputs::default();
+    // It takes a packet, and then keeps the pins of the cycle in which that is judged.
+    let mut silence = None;
+    let silent = |cycle, outputs: &mut Outputs| {
+        if cycle > 0 && outputs.fetch_cxt_egress_ready.get() == 0 {
+            silence.get_or_insert(*outputs);
+        }
+        *outputs = silence.unwrap_or(*outputs);
         Ok(())
     };
     let Some(breach) = judged(silent).rtl else { panic!("no breach") };
     assert_eq!(breach.violation.check, GOES_ON);
+}
+
+/// The harness's own cycle in reset is the only one of most cases.
+#[test]
+fn a_dut_that_is_wrong_in_reset_alone_is_named() {
+    let judgement = judged(|cycle, outputs| {
+        if cycle == 0 {
+            outputs.fetch_cxt_egress_ready = Bits1::new(1);
+        }
+        Ok(())
+    });
+    let Some(Breach { cycle: 0, violation }) = judgement.rtl else { panic!("{judgement:?}") };
+    assert_eq!(violation.check, "zero-in-reset");
 }
 
 #[test]

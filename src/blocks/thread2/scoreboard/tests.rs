@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::blocks::thread2::layout::{NextUnit, opcode, qp_state, service};
-use crate::blocks::thread2::rtl::{Bits8, Bits24, Bits224, Bits256};
+use crate::blocks::thread2::rtl::{Bits7, Bits8, Bits24, Bits64, Bits224, Bits256, Bits576};
 use crate::blocks::thread2::stimulus::{Entry, Unit, Wqe};
 use crate::blocks::thread2::{Environment, Golden, Thread2};
 use crate::harness::{Environment as _, Golden as _, Reset, Scoreboard as _};
@@ -46,6 +46,14 @@ fn packet(net_opcode: u64, length: u64, units: &[u64]) -> Packet {
 
 fn traffic(packets: Vec<Packet>) -> Traffic {
     Traffic { packets, ..Traffic::default() }
+}
+
+/// Another RQ offset in every step.
+fn stepping_to(rq_offset: u64) -> impl FnMut(&mut Outputs) {
+    while_high(
+        |outputs| outputs.rq_offset_wen,
+        move |_, outputs| outputs.rq_offset_din = Bits24::new(rq_offset),
+    )
 }
 
 /// Runs the golden model and shows the scoreboard pins that `tamper` has changed.
@@ -126,13 +134,44 @@ fn request_of(outputs: &mut Outputs, opcode: u64) {
     outputs.fetch_mr_ingress_data = data.encode(Bits256::ZERO);
 }
 
+/// Hides the MR request of a cycle.
+fn silence(outputs: &mut Outputs) {
+    let low = Bits1::new(0);
+    (outputs.fetch_mr_ingress_valid, outputs.fetch_mr_ingress_start) = (low, low);
+    outputs.fetch_mr_ingress_last = low;
+    outputs.fetch_mr_ingress_head = Bits224::ZERO;
+    outputs.fetch_mr_ingress_data = Bits256::ZERO;
+}
+
+/// Hides the WQE request of a cycle.
+fn silence_wqe(outputs: &mut Outputs) {
+    let low = Bits1::new(0);
+    (outputs.wqe_req_valid, outputs.wqe_req_start, outputs.wqe_req_last) = (low, low, low);
+    outputs.wqe_req_head = Bits576::ZERO;
+}
+
+/// Hides the writes to the tables.
+fn silence_tables(outputs: &mut Outputs) {
+    let low = Bits1::new(0);
+    (outputs.rq_offset_wen, outputs.cache_offset_wen, outputs.cache_owned_wen) = (low, low, low);
+    outputs.rq_offset_din = Bits24::new(0);
+    (outputs.cache_offset_din, outputs.cache_owned_din) = (Bits8::new(0), Bits8::new(0));
+}
+
 /// Hides the MR requests with an opcode.
 fn without(opcode: u64) -> impl FnMut(&mut Outputs) {
     move |outputs| {
         let data = MrData::decode(&outputs.fetch_mr_ingress_data);
         if data.opcode.get() == opcode {
-            outputs.fetch_mr_ingress_valid = Bits1::new(0);
+            silence(outputs);
         }
+    }
+}
+
+/// Takes the first packet and does nothing for it.
+fn idle_after_the_packet(outputs: &mut Outputs) {
+    if outputs.fetch_cxt_egress_ready.get() == 0 {
+        *outputs = Outputs { fetch_cxt_egress_ready: Bits1::new(1), ..Outputs::default() };
     }
 }
 
@@ -241,7 +280,7 @@ fn a_reset_before_the_loss_is_no_loss() {
 
 #[test]
 fn a_packet_that_is_not_lost_and_one_that_is_lost_twice() {
-    fires_under(SPEC, LOST, &waiting_send(), |outputs| outputs.wqe_req_valid = Bits1::new(0));
+    fires_under(SPEC, LOST, &waiting_send(), silence_wqe);
     let mut waits_longer = waiting_send();
     waits_longer.packets[0].wqe.as_mut().unwrap().stall = Uint::new(9);
     let mut asked = false;
@@ -279,7 +318,7 @@ fn nothing_follows_of_a_lost_packet() {
 
 #[test]
 fn a_wqe_that_is_not_taken_and_one_too_many() {
-    fires(WQE, &send(), |outputs| outputs.wqe_req_valid = Bits1::new(0));
+    fires(WQE, &send(), idle_after_the_packet);
     fires(WQE, &write(), |outputs| outputs.wqe_req_valid = outputs.fetch_mr_ingress_valid);
 }
 
@@ -308,7 +347,7 @@ fn payload_that_is_not_requested() {
     let mut first = true;
     fires(PAYLOAD, &send(), move |outputs| {
         if outputs.fetch_mr_ingress_valid.get() == 1 && std::mem::take(&mut first) {
-            outputs.fetch_mr_ingress_valid = Bits1::new(0);
+            silence(outputs);
         }
     });
 }
@@ -357,7 +396,7 @@ fn a_cqe_is_repeated_as_often_as_its_event_waits() {
     fires_under(REPEATING, CQE, &event, |outputs| {
         let data = MrData::decode(&outputs.fetch_mr_ingress_data);
         if data.opcode.get() == opcode::GEN_CQE && std::mem::take(&mut first) {
-            outputs.fetch_mr_ingress_valid = Bits1::new(0);
+            silence(outputs);
         }
     });
     let ack = opcode::ACKNOWLEDGE;
@@ -465,7 +504,7 @@ fn a_request_for_another_packet() {
 
 #[test]
 fn a_missing_step_of_the_rq_and_one_too_many() {
-    fires(RQ_STEP, &send(), |outputs| outputs.rq_offset_wen = Bits1::new(0));
+    fires(RQ_STEP, &send(), silence_tables);
     let message = fires(RQ_STEP, &send(), |outputs| {
         let data = MrData::decode(&outputs.fetch_mr_ingress_data);
         if data.opcode.get() == opcode::ACKNOWLEDGE {
@@ -478,29 +517,36 @@ fn a_missing_step_of_the_rq_and_one_too_many() {
 
 #[test]
 fn an_rq_offset_between_entries_and_one_outside_the_ring() {
-    fires(ALIGNED, &send(), |outputs| outputs.rq_offset_din = Bits24::new(5));
-    fires(INSIDE, &send(), |outputs| outputs.rq_offset_din = Bits24::new(16));
+    fires(ALIGNED, &send(), stepping_to(5));
+    fires(INSIDE, &send(), stepping_to(16));
 }
 
 #[test]
 fn an_rq_offset_that_is_not_the_next() {
     // No step, one entry too many, always 0, and the step of another QP.
-    fires(EXACT, &send(), |outputs| outputs.rq_offset_din = Bits24::new(0));
-    fires(EXACT, &send(), |outputs| outputs.rq_offset_din = Bits24::new(8));
-    fires(EXACT, &round_the_ring(4), |outputs| outputs.rq_offset_din = Bits24::new(4));
-    fires(EXACT, &round_the_ring(4), |outputs| outputs.rq_offset_din = Bits24::new(0));
-    fires(EXACT, &send(), |outputs| outputs.rq_offset_addr = Bits8::new(QP + 1));
+    fires(EXACT, &send(), stepping_to(0));
+    fires(EXACT, &send(), stepping_to(8));
+    fires(EXACT, &round_the_ring(4), stepping_to(4));
+    fires(EXACT, &round_the_ring(4), stepping_to(0));
+    fires(
+        EXACT,
+        &send(),
+        while_high(
+            |outputs| outputs.rq_offset_wen,
+            |_, outputs| outputs.rq_offset_addr = Bits8::new(QP + 1),
+        ),
+    );
     let other = judge_pins(&send(), REPAIRED, |inputs, _| inputs.rq_offset_dout = Bits24::new(8));
     assert_eq!(other.unwrap_err().check, EXACT);
     // An offset between entries is judged, too.
     let astray = round_the_ring(5);
     assert_eq!(judge(&astray, REPAIRED, |_| {}).unwrap()[6], 5);
-    fires(EXACT, &astray, |outputs| outputs.rq_offset_din = Bits24::new(8));
+    fires(EXACT, &astray, stepping_to(8));
     // Entries of an illegal size add nothing.
     let mut illegal = send();
     illegal.packets[0].context.rq_entry_sz_log = Uint::new(5);
     assert_eq!(judge(&illegal, REPAIRED, |_| {}).unwrap()[6], 1);
-    fires(EXACT, &illegal, |outputs| outputs.rq_offset_din = Bits24::new(4));
+    fires(EXACT, &illegal, stepping_to(4));
 }
 
 #[test]
@@ -538,7 +584,10 @@ fn requests_in_the_wrong_order() {
     let swapped = |outputs: &mut Outputs| {
         let mut data = MrData::decode(&outputs.fetch_mr_ingress_data);
         let other = match data.opcode.get() {
-            opcode::GEN_CQE => opcode::GEN_EVENT,
+            opcode::GEN_CQE => {
+                data.net_opcode = Uint::new(0);
+                opcode::GEN_EVENT
+            }
             opcode::GEN_EVENT => opcode::GEN_CQE,
             other => other,
         };
@@ -560,4 +609,443 @@ fn a_request_without_a_packet() {
         inputs.fetch_cxt_egress_valid = Bits1::new(1);
     });
     assert_eq!(more.unwrap_err().check, UNASKED);
+}
+
+/// A SEND of two units whose every request waits for two cycles, and whose fields all have values of their
+/// own.
+fn slow_send() -> Traffic {
+    let mut slow = send();
+    let packet = &mut slow.packets[0];
+    packet.mr_stalls = [2; 5].map(Uint::new).to_vec();
+    (packet.cq.stall, packet.eq.stall) = (Uint::new(2), Uint::new(2));
+    (packet.cq.gap, packet.eq.gap) = (Uint::new(2), Uint::new(2));
+    (packet.cq.laddr, packet.eq.laddr) = (Uint::new(0xc0), Uint::new(0xe0));
+    packet.wqe.as_mut().unwrap().stall = Uint::new(2);
+    let context = &mut packet.context;
+    (context.rcv_cqn, context.cq_log_size) = (Uint::new(0xc1), Uint::new(8));
+    (context.cq_comp_eqn, context.eq_log_size) = (Uint::new(0xe1_0000e1), Uint::new(9));
+    (context.qp_pd, context.rq_lkey) = (Uint::new(0x91), Uint::new(0x92));
+    (context.cq_pd, context.cq_lkey) = (Uint::new(0xc2), Uint::new(0xc3));
+    (context.eq_pd, context.eq_lkey) = (Uint::new(0xe2), Uint::new(0xe3));
+    let header = &mut packet.header;
+    (header.sip, header.dip) = (Uint::new(0x51), Uint::new(0xd1));
+    (header.immediate, header.pkt_start_addr) = (Uint::new(0x11), Uint::new(0x57));
+    header.remote_qpn = Uint::new(0x77);
+    slow
+}
+
+/// Does something in the cycles in which an output is 1: with the number of that cycle, from 0.
+fn while_high(
+    pin: fn(&Outputs) -> Bits1,
+    mut act: impl FnMut(u32, &mut Outputs),
+) -> impl FnMut(&mut Outputs) {
+    let mut cycle = 0;
+    move |outputs| {
+        if pin(outputs).get() == 1 {
+            act(cycle, outputs);
+            cycle += 1;
+        }
+    }
+}
+
+#[test]
+fn an_output_in_reset_that_is_not_zero() {
+    let mut voided = send();
+    voided.packets[0].reset = Some(Reset { after: Uint::new(3), cycles: Uint::new(2) });
+    assert_eq!(judge(&voided, REPAIRED, |_| {}).unwrap()[0], 0);
+    let violation = judge_pins(&voided, REPAIRED, |inputs, outputs| {
+        outputs.fetch_cxt_egress_ready =
+            Bits1::new(outputs.fetch_cxt_egress_ready.get() | inputs.rst.get());
+    });
+    let violation = violation.unwrap_err();
+    assert_eq!(violation.check, pins::RESET);
+    assert!(violation.message.contains("fetch_cxt_egress_ready = 1'h1"), "{violation:?}");
+}
+
+#[test]
+fn payload_without_its_valid() {
+    let changes: [fn(&mut Outputs); 7] = [
+        |outputs| outputs.wqe_req_head = Bits576::from_words([1; 18]),
+        |outputs| outputs.fetch_mr_ingress_head = Bits224::from_words([0, 0, 0, 0, 0, 0, 1]),
+        |outputs| outputs.fetch_mr_ingress_data = Bits256::from_words([0, 0, 0, 0, 0, 0, 0, 1]),
+        |outputs| outputs.cq_req_head = Bits64::new(1 << 63),
+        |outputs| outputs.eq_req_head = Bits64::new(1),
+        |outputs| outputs.rq_offset_din = Bits24::new(1),
+        |outputs| outputs.cache_offset_din = Bits8::new(1),
+    ];
+    for change in changes {
+        // Every packet is idle before it is taken.
+        let mut first = true;
+        fires(pins::IDLE, &send(), |outputs| {
+            if std::mem::take(&mut first) {
+                change(outputs);
+            }
+        });
+    }
+    // Of the cache's owner, in a step that writes the other two tables.
+    let step = |outputs: &mut Outputs| {
+        let din = if outputs.rq_offset_wen.get() == 0 { 1 } else { 0 };
+        outputs.cache_owned_din = Bits8::new(din);
+    };
+    fires(pins::IDLE, &send(), step);
+}
+
+#[test]
+fn a_frame_that_is_not_that_of_its_valid() {
+    let changes: [fn(&mut Outputs); 4] = [
+        |outputs| outputs.fetch_mr_ingress_start = Bits1::new(0),
+        |outputs| outputs.fetch_mr_ingress_last = Bits1::new(0),
+        |outputs| outputs.wqe_req_start = Bits1::new(0),
+        |outputs| outputs.wqe_req_last = Bits1::new(1),
+    ];
+    for change in changes {
+        fires(pins::FRAMED, &send(), change);
+    }
+}
+
+#[test]
+fn an_offer_that_does_not_wait_as_it_was() {
+    let channels: [(fn(&Outputs) -> Bits1, fn(&mut Outputs)); 6] = [
+        (|outputs| outputs.wqe_req_valid, silence_wqe),
+        (
+            |outputs| outputs.wqe_req_valid,
+            |outputs| {
+                outputs.wqe_req_head = Bits576::from_words([9; 18]);
+            },
+        ),
+        (|outputs| outputs.fetch_mr_ingress_valid, silence),
+        (
+            |outputs| outputs.fetch_mr_ingress_valid,
+            |outputs| {
+                let data = MrData::decode(&outputs.fetch_mr_ingress_data);
+                let changed = MrData { status: Uint::new(1), ..data };
+                outputs.fetch_mr_ingress_data = changed.encode(Bits256::ZERO);
+            },
+        ),
+        (
+            |outputs| outputs.cq_req_valid,
+            |outputs| {
+                (outputs.cq_req_valid, outputs.cq_req_head) = (Bits1::new(0), Bits64::new(0));
+            },
+        ),
+        (|outputs| outputs.eq_req_valid, |outputs| outputs.eq_req_head = Bits64::new(9)),
+    ];
+    for (pin, change) in channels {
+        let second = while_high(pin, |cycle, outputs| {
+            if cycle == 1 {
+                change(outputs);
+            }
+        });
+        fires(pins::HELD, &slow_send(), second);
+    }
+    // T08 and T43 withdraw offers.
+    let mut unheld = slow_send();
+    assert_eq!(judge(&unheld, SPEC, |_| {}).unwrap()[0], 1);
+    unheld.packets[0].wqe.as_mut().unwrap().stall = Uint::new(0);
+    let counters = judge(&waiting_event(), REPEATING, |_| {}).unwrap();
+    assert_eq!(counters[4], 1);
+}
+
+#[test]
+fn two_channels_in_one_cycle() {
+    fires(pins::ALONE, &send(), |outputs| {
+        outputs.wqe_resp_ready =
+            Bits1::new(outputs.wqe_resp_ready.get() | outputs.cq_req_valid.get());
+    });
+}
+
+#[test]
+fn a_block_without_a_packet_that_is_not_ready() {
+    let mut waiting = send();
+    waiting.packets[0].gap = Uint::new(3);
+    let low = |outputs: &mut Outputs| outputs.fetch_cxt_egress_ready = Bits1::new(0);
+    fires(READY, &waiting, low);
+}
+
+/// Every field of every kind of request, and a reserved bit of each port.
+#[test]
+fn a_request_with_a_wrong_field() {
+    let heads: [fn(&mut MrHead); 4] = [
+        |head| head.slot_count = Uint::new(2),
+        |head| head.bypass = Uint::new(head.bypass.get() ^ 1),
+        |head| head.flags = Uint::new(head.flags.get() ^ 1),
+        |head| head.pd = Uint::new(head.pd.get() ^ 1),
+    ];
+    let data: [fn(&mut MrData); 8] = [
+        |data| data.tail = Uint::new(data.tail.get() ^ 1),
+        |data| data.immediate = Uint::new(data.immediate.get() ^ 1),
+        |data| data.pkt_length = Uint::new(data.pkt_length.get() ^ 1),
+        |data| data.pkt_start_addr = Uint::new(data.pkt_start_addr.get() ^ 1),
+        |data| data.wqe_addr = Uint::new(data.wqe_addr.get() ^ 1),
+        |data| data.net_opcode = Uint::new(data.net_opcode.get() ^ 1),
+        |data| (data.sip, data.dip) = (data.dip, data.sip),
+        |data| data.dip = Uint::new(data.dip.get() ^ 1),
+    ];
+    let (send_only, cqe, ack) = (opcode::SEND_ONLY, opcode::GEN_CQE, opcode::ACKNOWLEDGE);
+    for code in [send_only, cqe, opcode::GEN_EVENT, ack] {
+        for change in heads {
+            fires(FIELDS, &slow_send_once(), on_requests(code, |head, _| change(head)));
+        }
+        for change in data {
+            fires(FIELDS, &slow_send_once(), on_requests(code, |_, data| change(data)));
+        }
+    }
+    // Memory that the payload's own checks do not look at.
+    for code in [cqe, opcode::GEN_EVENT, ack] {
+        let changes: [fn(&mut MrHead); 3] = [
+            |head| head.key = Uint::new(head.key.get() ^ 1),
+            |head| head.address = Uint::new(head.address.get() ^ 1),
+            |head| head.length = Uint::new(head.length.get() ^ 1),
+        ];
+        for change in changes {
+            fires(FIELDS, &slow_send_once(), on_requests(code, |head, _| change(head)));
+        }
+    }
+    let message = fires(FIELDS, &slow_send_once(), |outputs| {
+        if outputs.fetch_mr_ingress_valid.get() == 1 {
+            let mut words = *outputs.fetch_mr_ingress_data.words();
+            words[7] = 1;
+            outputs.fetch_mr_ingress_data = Bits256::from_words(words);
+        }
+    });
+    assert!(message.contains("fetch_mr_ingress_data with reserved bits"), "{message}");
+    for code in [opcode::RDMA_WRITE_ONLY, opcode::RDMA_READ_REQUEST_ONLY] {
+        let remote = traffic(vec![packet(code, 8, &[])]);
+        let wrong = |outputs: &mut Outputs| {
+            if outputs.fetch_mr_ingress_valid.get() == 1 {
+                let head = MrHead::decode(&outputs.fetch_mr_ingress_head);
+                let flags = Uint::new(head.flags.get() ^ 6);
+                let head = MrHead { flags, ..head };
+                outputs.fetch_mr_ingress_head = head.encode(Bits224::ZERO);
+            }
+        };
+        let message = fires(FIELDS, &remote, wrong);
+        assert!(message.contains("flags"), "{message}");
+    }
+}
+
+/// As [`slow_send`], without the waiting.
+fn slow_send_once() -> Traffic {
+    let mut once = slow_send();
+    once.packets[0].mr_stalls.clear();
+    once
+}
+
+#[test]
+fn a_queue_or_a_wqe_request_with_a_wrong_field() {
+    let mut words = [9, 0x92, 0x100, 0x91, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0];
+    words[0] |= 6 << 24;
+    let mut once = slow_send_once();
+    once.packets[0].wqe.as_mut().unwrap().stall = Uint::new(0);
+    let right = while_high(
+        |outputs| outputs.wqe_req_valid,
+        |_, outputs| outputs.wqe_req_head = Bits576::from_words(words),
+    );
+    assert!(judge(&once, REPAIRED, right).is_ok());
+    for word in 0..18 {
+        let wrong = while_high(
+            |outputs| outputs.wqe_req_valid,
+            |_, outputs| {
+                let mut words = words;
+                words[word] ^= 1;
+                outputs.wqe_req_head = Bits576::from_words(words);
+            },
+        );
+        fires(FIELDS, &once, wrong);
+    }
+    let queues: [(fn(&Outputs) -> Bits1, u64, fn(&mut Outputs, u64)); 2] = [
+        // 32 << 8 and 32 << 9 bytes; the number of an EQ keeps its low 24 bits.
+        (
+            |outputs| outputs.cq_req_valid,
+            0x2000_0000_00c1,
+            |outputs, head| {
+                outputs.cq_req_head = Bits64::new(head);
+            },
+        ),
+        (
+            |outputs| outputs.eq_req_valid,
+            0x4000_0000_00e1,
+            |outputs, head| {
+                outputs.eq_req_head = Bits64::new(head);
+            },
+        ),
+    ];
+    for (pin, head, set) in queues {
+        let with = |head| while_high(pin, move |_, outputs: &mut Outputs| set(outputs, head));
+        assert!(judge(&once, REPAIRED, with(head)).is_ok());
+        for bit in [0, 24, 32, 63] {
+            fires(FIELDS, &once, with(head ^ 1 << bit));
+        }
+    }
+}
+
+#[test]
+fn the_bytes_of_a_queue_vanish_from_log_27_up() {
+    assert_eq!(requests::queue_head(0xff12_3456, 0), 0x20_0012_3456);
+    assert_eq!(requests::queue_head(1, 26), 0x8000_0000_0000_0001);
+    for log in [27, 31, 32, 59, 64, 255] {
+        assert_eq!(requests::queue_head(1, log), 1, "log {log}");
+    }
+}
+
+#[test]
+fn a_queue_that_is_asked_twice_or_never() {
+    // The acknowledge comes with another request to the CQ.
+    let twice = |outputs: &mut Outputs| {
+        let data = MrData::decode(&outputs.fetch_mr_ingress_data);
+        if data.opcode.get() == opcode::ACKNOWLEDGE {
+            outputs.cq_req_valid = Bits1::new(1);
+        }
+    };
+    let message = fires(QUEUE, &send(), twice);
+    assert!(message.contains("2 CQ requests, owed 1"), "{message}");
+    let message = fires(QUEUE, &send(), |outputs| {
+        let data = MrData::decode(&outputs.fetch_mr_ingress_data);
+        if data.opcode.get() == opcode::ACKNOWLEDGE {
+            outputs.eq_req_valid = Bits1::new(1);
+        }
+    });
+    assert!(message.contains("2 EQ requests, owed 1"), "{message}");
+    let message = fires(QUEUE, &send(), |outputs| {
+        (outputs.cq_req_valid, outputs.cq_req_head) = (Bits1::new(0), Bits64::new(0));
+        outputs.cq_resp_ready = Bits1::new(0);
+    });
+    assert!(message.contains("0 CQ requests, owed 1"), "{message}");
+}
+
+#[test]
+fn an_answer_that_is_not_awaited_or_not_taken() {
+    let flips: [fn(&mut Outputs); 3] = [
+        |outputs| outputs.cq_resp_ready = Bits1::new(outputs.cq_resp_ready.get() ^ 1),
+        |outputs| outputs.eq_resp_ready = Bits1::new(outputs.eq_resp_ready.get() ^ 1),
+        |outputs| outputs.wqe_resp_ready = Bits1::new(outputs.wqe_resp_ready.get() ^ 1),
+    ];
+    let lows: [fn(&mut Outputs); 3] = [
+        |outputs| outputs.cq_resp_ready = Bits1::new(0),
+        |outputs| outputs.eq_resp_ready = Bits1::new(0),
+        |outputs| outputs.wqe_resp_ready = Bits1::new(0),
+    ];
+    for (flip, low) in flips.into_iter().zip(lows) {
+        // While it is busy.
+        let mut busy = false;
+        fires(ANSWERED, &send(), |outputs| {
+            busy |= outputs.fetch_cxt_egress_ready.get() == 0;
+            if busy {
+                flip(outputs);
+            }
+        });
+        fires(ANSWERED, &send(), low);
+        // Before the first packet.
+        let mut waiting = send();
+        waiting.packets[0].gap = Uint::new(3);
+        fires(UNASKED, &waiting, flip);
+    }
+}
+
+#[test]
+fn a_beat_of_a_wqe_that_is_left() {
+    // The last unit, without its consumption.
+    let mut beats = 0;
+    let message =
+        fires(BEATS, &traffic(vec![packet(opcode::SEND_ONLY, 60, &[60, 0])]), |outputs| {
+            beats += outputs.wqe_resp_ready.get();
+            if beats == 3 {
+                outputs.wqe_resp_ready = Bits1::new(0);
+            }
+        });
+    assert!(message.contains("2 beats of its WQE taken, owed 3"), "{message}");
+}
+
+#[test]
+fn tables_that_are_looked_up_elsewhere() {
+    let changes: [fn(&mut Outputs); 3] = [
+        |outputs| outputs.rq_offset_addr = Bits8::new(outputs.rq_offset_addr.get() ^ 1),
+        |outputs| outputs.cache_offset_addr = Bits8::new(outputs.cache_offset_addr.get() ^ 1),
+        |outputs| outputs.cache_owned_addr = Bits7::new(outputs.cache_owned_addr.get() ^ 1),
+    ];
+    for change in changes {
+        for ready in [0, 1] {
+            fires(tables::ADDRESS, &send(), |outputs| {
+                // The RQ step has a check of its own.
+                if outputs.fetch_cxt_egress_ready.get() == ready && outputs.rq_offset_wen.get() == 0
+                {
+                    change(outputs);
+                }
+            });
+        }
+    }
+}
+
+/// A message whose next WQE is at slot 4 of the ring and has 8 slots; the one before it is at `slot` of its
+/// cache cell, which `owner` has.
+fn in_the_cell(slot: u64, owner: u64) -> Traffic {
+    let mut cached = send();
+    let next = &mut cached.packets[0].wqe.as_mut().unwrap().next;
+    (next.next_wqe_addr, next.next_wqe_size) = (Uint::new(4), Uint::new(8));
+    let entry = |value| Entry { address: Uint::new(QP), value: Uint::new(value) };
+    cached.tables.cache_offset = vec![entry(slot)];
+    cached.tables.cache_owned = vec![Entry { address: Uint::new(QP), value: Uint::new(owner) }];
+    cached
+}
+
+/// Writes to the cache's tables in the RQ step: an offset, and whether the cell is freed.
+fn cache_written(offset: u64, frees: bool) -> impl FnMut(&mut Outputs) {
+    while_high(
+        |outputs| outputs.rq_offset_wen,
+        move |_, outputs| {
+            outputs.cache_offset_din = Bits8::new(offset);
+            outputs.cache_owned_wen = Bits1::new(u64::from(frees));
+        },
+    )
+}
+
+#[test]
+fn the_cell_of_the_cache_is_kept_while_the_next_wqe_is_in_it() {
+    let right = |traffic: &Traffic, offset, frees| {
+        judge(traffic, REPAIRED, cache_written(offset, frees)).map(drop)
+    };
+    let wrong = |traffic: &Traffic, offset, frees| {
+        fires(tables::CACHE, traffic, cache_written(offset, frees));
+    };
+    // Slots 244 + 4 to 256: the last that fit.
+    let fits = in_the_cell(244, QP);
+    assert_eq!(right(&fits, 248, false), Ok(()));
+    wrong(&fits, 0, false);
+    wrong(&fits, 247, false);
+    wrong(&fits, 248, true);
+    // One more crosses the cell; it is freed by its owner alone.
+    let crosses = in_the_cell(245, QP);
+    assert_eq!(right(&crosses, 0, true), Ok(()));
+    wrong(&crosses, 249, false);
+    wrong(&crosses, 0, false);
+    let lent = in_the_cell(245, QP + 0x80);
+    assert_eq!(right(&lent, 0, false), Ok(()));
+    wrong(&lent, 0, true);
+    // No next WQE, and one before this one.
+    let mut last = in_the_cell(0, QP);
+    last.packets[0].wqe.as_mut().unwrap().next.next_wqe_size = Uint::new(0);
+    assert_eq!(right(&last, 0, true), Ok(()));
+    wrong(&last, 4, false);
+    let mut around = in_the_cell(0, QP);
+    around.packets[0].wqe.as_mut().unwrap().next.next_wqe_addr = Uint::new(7);
+    around.tables.rq_offset = vec![Entry { address: Uint::new(QP), value: Uint::new(8) }];
+    assert_eq!(right(&around, 0, true), Ok(()));
+    wrong(&around, 255, false);
+    // The same place is not before it.
+    let mut same = around.clone();
+    same.packets[0].wqe.as_mut().unwrap().next.next_wqe_addr = Uint::new(8);
+    assert_eq!(right(&same, 0, false), Ok(()));
+    wrong(&same, 0, true);
+}
+
+#[test]
+fn the_tables_of_the_cache_are_written_in_the_step_of_the_rq_alone() {
+    fires(tables::CACHE, &send(), |outputs| {
+        outputs.cache_offset_wen = Bits1::new(u64::from(outputs.cq_req_valid.get() == 1));
+    });
+    fires(tables::CACHE, &send(), |outputs| {
+        if outputs.cq_req_valid.get() == 1 {
+            outputs.cache_owned_wen = Bits1::new(1);
+        }
+    });
 }

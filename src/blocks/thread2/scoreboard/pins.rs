@@ -1,0 +1,175 @@
+//! What every cycle owes on the pins, whatever the packet (spec, sections 1 and 2).
+
+use super::high;
+use crate::blocks::thread2::rtl::{Bits1, Outputs};
+use crate::harness::Violation;
+use verilated::Pins as _;
+use zerocopy::IntoBytes;
+
+/// In reset every output is 0.
+pub const RESET: &str = "zero-in-reset";
+/// Payload is 0 while its valid is 0, and so is what would be written while nothing is.
+pub const IDLE: &str = "zero-while-idle";
+/// `start` and `last` are 1 with valid, and never without.
+pub const FRAMED: &str = "start-and-last-with-valid";
+/// An offer keeps its valid and its payload until it is taken.
+pub const HELD: &str = "offer-held";
+/// No state drives two channels, but for MR requests that consume a unit of their WQE.
+pub const ALONE: &str = "one-channel-at-a-time";
+
+/// The four channels on which the block makes requests.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Channel {
+    Wqe,
+    Mr,
+    Cq,
+    Eq,
+}
+
+impl Channel {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Wqe => "wqe_req",
+            Self::Mr => "fetch_mr_ingress",
+            Self::Cq => "cq_req",
+            Self::Eq => "eq_req",
+        }
+    }
+
+    #[inline]
+    fn is_same(self, one: &Outputs, other: &Outputs) -> bool {
+        match self {
+            Self::Wqe => {
+                one.wqe_req_valid == other.wqe_req_valid && one.wqe_req_head == other.wqe_req_head
+            }
+            Self::Mr => {
+                one.fetch_mr_ingress_valid == other.fetch_mr_ingress_valid
+                    && one.fetch_mr_ingress_head == other.fetch_mr_ingress_head
+                    && one.fetch_mr_ingress_data == other.fetch_mr_ingress_data
+            }
+            Self::Cq => {
+                one.cq_req_valid == other.cq_req_valid && one.cq_req_head == other.cq_req_head
+            }
+            Self::Eq => {
+                one.eq_req_valid == other.eq_req_valid && one.eq_req_head == other.eq_req_head
+            }
+        }
+    }
+}
+
+/// Every output in a cycle in reset.
+pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
+    if outputs.as_bytes().iter().all(|byte| *byte == 0) {
+        return Ok(());
+    }
+    Err(Violation::new(RESET, format_args!("in reset there is {}", not_zero(outputs))))
+}
+
+/// Payloads of channels without an offer, frames of all, and how many there are.
+#[inline]
+pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
+    let bit = |pin: Bits1| pin.get() as u32;
+    let [wqe, mr, cq, eq] = [
+        outputs.wqe_req_valid,
+        outputs.fetch_mr_ingress_valid,
+        outputs.cq_req_valid,
+        outputs.eq_req_valid,
+    ]
+    .map(bit);
+    let any = |words: &[u32]| u32::from(words.iter().fold(0, |any, word| any | word) != 0);
+    let mr_words =
+        any(outputs.fetch_mr_ingress_head.words()) | any(outputs.fetch_mr_ingress_data.words());
+    let loud = (any(outputs.wqe_req_head.words()) & !wqe)
+        | (mr_words & !mr)
+        | (u32::from(outputs.cq_req_head.get() != 0) & !cq)
+        | (u32::from(outputs.eq_req_head.get() != 0) & !eq)
+        | (u32::from(outputs.rq_offset_din.get() != 0) & !bit(outputs.rq_offset_wen))
+        | (u32::from(outputs.cache_offset_din.get() != 0) & !bit(outputs.cache_offset_wen))
+        | (u32::from(outputs.cache_owned_din.get() != 0) & !bit(outputs.cache_owned_wen));
+    let unframed = (bit(outputs.wqe_req_start) ^ wqe)
+        | (bit(outputs.wqe_req_last) ^ wqe)
+        | (bit(outputs.fetch_mr_ingress_start) ^ mr)
+        | (bit(outputs.fetch_mr_ingress_last) ^ mr);
+    let channels = bit(outputs.fetch_cxt_egress_ready)
+        + wqe
+        + (bit(outputs.wqe_resp_ready) | mr)
+        + cq
+        + bit(outputs.cq_resp_ready)
+        + eq
+        + bit(outputs.eq_resp_ready)
+        + bit(outputs.rq_offset_wen);
+    if (loud | unframed) != 0 || channels > 1 {
+        return Err(violation(outputs, loud, unframed));
+    }
+    Ok(())
+}
+
+#[cold]
+fn violation(outputs: &Outputs, loud: u32, unframed: u32) -> Violation {
+    let seen = not_zero(outputs);
+    if unframed != 0 {
+        return Violation::new(FRAMED, format_args!("start or last differs from valid in {seen}"));
+    }
+    if loud != 0 {
+        return Violation::new(IDLE, format_args!("payload without its valid in {seen}"));
+    }
+    Violation::new(ALONE, format_args!("two channels at once in {seen}"))
+}
+
+/// The outputs that are not 0, by name.
+#[cold]
+fn not_zero(outputs: &Outputs) -> String {
+    let bytes = outputs.as_bytes();
+    let ports = Outputs::PORTS.iter().filter_map(|port| {
+        let value = port.show(bytes);
+        (!value.ends_with("'h0")).then(|| format!("{} = {value}", port.name))
+    });
+    ports.collect::<Vec<_>>().join(", ")
+}
+
+/// The offer that was not taken in the last cycle, if it has to stay.
+#[derive(Debug, Clone)]
+pub struct Offer {
+    channel: Option<Channel>,
+    outputs: Outputs,
+}
+
+impl Offer {
+    pub fn none() -> Self {
+        Self { channel: None, outputs: Outputs::default() }
+    }
+
+    /// Whether the offer that waits, if there is one, is as it was.
+    #[inline]
+    pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        match self.channel.take() {
+            Some(channel) if !channel.is_same(&self.outputs, outputs) => {
+                let name = channel.name();
+                let what = format_args!(
+                    "{name} waits, and is not what it was: {} became {}",
+                    not_zero(&self.outputs),
+                    not_zero(outputs)
+                );
+                Err(Violation::new(HELD, what))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// An offer waits, and has to stay.
+    #[inline]
+    pub fn waits(&mut self, channel: Channel, outputs: &Outputs) {
+        self.channel = Some(channel);
+        self.outputs = *outputs;
+    }
+
+    pub fn forget(&mut self) {
+        self.channel = None;
+    }
+}
+
+/// Whether an offer is made, and is not taken.
+#[inline]
+pub fn is_waiting(valid: Bits1, ready: Bits1) -> bool {
+    high(valid) && !high(ready)
+}

@@ -1,0 +1,82 @@
+//! The three tables outside the block: where it looks in them, and what it writes to the two of the cache
+//! (spec, sections 2 and 5).
+
+use super::{high, qp};
+use crate::blocks::thread2::rtl::{Inputs, Outputs};
+use crate::blocks::thread2::stimulus::Packet;
+use crate::harness::Violation;
+
+/// The tables are looked up at 0 while the block is idle, else at the QP of the packet in flight.
+pub const ADDRESS: &str = "table-address";
+/// The cache's tables are written with the RQ's offset, and say whether the QP keeps its cell.
+pub const CACHE: &str = "cache-tables-written";
+
+/// Slots of a cache cell.
+const CELL: i64 = 256;
+
+/// Looks at the addresses; `packet` is the one in flight, if the block is not idle.
+#[inline]
+pub fn addresses(packet: Option<&Packet>, outputs: &Outputs) -> Result<(), Violation> {
+    let entry = packet.map_or(0, |packet| qp(packet) as u64);
+    let expected = [entry, entry, entry & 0x7f];
+    let seen = seen(outputs);
+    if seen == expected {
+        return Ok(());
+    }
+    Err(astray(seen, expected))
+}
+
+#[inline]
+fn seen(outputs: &Outputs) -> [u64; 3] {
+    [outputs.rq_offset_addr.get(), outputs.cache_offset_addr.get(), outputs.cache_owned_addr.get()]
+}
+
+#[cold]
+fn astray(seen: [u64; 3], expected: [u64; 3]) -> Violation {
+    let what = format_args!(
+        "RQ offset, cache offset and owner are looked up at {seen:?}, expected {expected:?}"
+    );
+    Violation::new(ADDRESS, what)
+}
+
+/// No table is written but in the one cycle of an RQ step.
+#[inline]
+pub fn untouched(outputs: &Outputs) -> Result<(), Violation> {
+    if high(outputs.cache_offset_wen) || high(outputs.cache_owned_wen) {
+        return Err(Violation::new(CACHE, "a table of the cache is written without an RQ step"));
+    }
+    Ok(())
+}
+
+/// What the RQ step of a packet writes to the cache's tables; its WQE was at `rq_offset`.
+pub fn written(
+    packet: &Packet,
+    rq_offset: u64,
+    inputs: &Inputs,
+    outputs: &Outputs,
+) -> Result<(), Violation> {
+    let next = packet.wqe.as_ref().map(|wqe| wqe.next).unwrap_or_default();
+    let stride = next.next_wqe_addr.get().cast_signed() - rq_offset.cast_signed();
+    let slots = next.next_wqe_size.get().cast_signed();
+    let in_cell = inputs.cache_offset_dout.get().cast_signed() + stride;
+    let stays = slots > 0 && stride >= 0 && in_cell + slots <= CELL;
+    let offset = if stays { in_cell.cast_unsigned() & 0xff } else { 0 };
+    let owner = inputs.cache_owned_dout.get();
+    let frees = !stays && owner == qp(packet) as u64;
+    let seen = [
+        outputs.cache_offset_wen.get(),
+        outputs.cache_offset_din.get(),
+        outputs.cache_owned_wen.get(),
+        outputs.cache_owned_din.get(),
+    ];
+    let expected = [1, offset, u64::from(frees), 0];
+    if seen == expected {
+        return Ok(());
+    }
+    let what = format_args!(
+        "cache offset (wen, din) and owner (wen, din) are {seen:?}, expected {expected:?}: the next WQE has \
+         {slots} slots, {stride} slots after this one at {} of the cell, which {owner:#x} owns",
+        inputs.cache_offset_dout.get()
+    );
+    Err(Violation::new(CACHE, what))
+}
