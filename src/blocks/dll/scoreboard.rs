@@ -6,6 +6,7 @@
 
 mod device_a;
 mod device_b;
+mod pins;
 
 use super::Dll;
 use super::parameters;
@@ -50,6 +51,8 @@ const REPLAYS: &str = "replays-counted";
 const RESENT: &str = "resent-in-time";
 /// A DLLP that names what was not sent, or what was long acknowledged, is an error, nothing else is.
 const STRAY: &str = "stray-dllp-is-an-error";
+/// A numbers its TLPs in the order in which it takes them.
+const NUMBERED: &str = "numbered-as-taken";
 /// Deliveries and acknowledges go on.
 const PROGRESS: &str = "progress";
 /// At the end everything that may be demanded was taken, delivered and acknowledged.
@@ -98,6 +101,8 @@ pub struct Scoreboard {
     a: DeviceA,
     b: DeviceB,
     payloads: Payloads,
+    /// What the payload pins held in the last cycle.
+    shown: pins::Payloads,
     counts: Counts,
 }
 
@@ -211,6 +216,7 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
             a: DeviceA::new(entries, limit as u32),
             b: DeviceB::new(latency as u32),
             payloads: Payloads(Box::new([0; NUMBERS as usize])),
+            shown: pins::Payloads::default(),
             counts: Counts::default(),
         }
     }
@@ -223,13 +229,20 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
             self.taken_before += a.taken;
             (self.a, self.b) = (a.after_reset(), b.after_reset());
             self.idle_cycles = 0;
-            return Ok(());
+            self.shown = pins::Payloads::default();
+            return pins::in_reset(outputs);
         }
-        let progress = a.acknowledged + b.delivered;
+        let (progress, taken) = (a.acknowledged + b.delivered, a.taken);
         b.observe_deliveries(outputs, a.taken, payloads)?;
         b.observe_answers(inputs, outputs, counts)?;
         b.observe_arrival(inputs, self.answers_duplicates, counts);
         a.observe(inputs, outputs, payloads, counts)?;
+        if outputs.a_next_seq.get() != taken % NUMBERS {
+            let next = outputs.a_next_seq.get();
+            let message = format!("a_next_seq is {next} after {taken} TLPs were taken");
+            return Err(Violation::new(NUMBERED, message));
+        }
+        self.shown.observe(outputs)?;
         self.observe_progress(progress)
     }
 

@@ -276,3 +276,49 @@ fn a_case_that_ends_early_is_noticed() {
     }"#;
     assert_eq!(finish(nak, 20, SPEC), Err("1 of 2 TLPs taken were delivered".to_owned()));
 }
+
+#[test]
+fn an_output_that_has_not_its_value_in_reset() {
+    let wrong: [fn(&mut Outputs); 3] = [
+        |outputs| outputs.a_ackd_seq = Bits12::new(0),
+        |outputs| outputs.a_tlp_ready = one(),
+        |outputs| outputs.b_dllp_seq = Bits12::new(1),
+    ];
+    for wrong in wrong {
+        fires(pins::RESET, ROUGH, |_, inputs, outputs| {
+            if inputs.rst.get() == 1 {
+                wrong(outputs);
+            }
+        });
+    }
+}
+
+#[test]
+fn payload_that_changes_without_its_valid() {
+    let wrong: [fn(&mut Outputs); 5] = [
+        |outputs| outputs.a_link_seq = plus(outputs.a_link_seq, 1),
+        |outputs| outputs.a_link_data = Bits32::new(outputs.a_link_data.get() ^ 1),
+        |outputs| outputs.b_deliver_data = Bits32::new(0xbad),
+        |outputs| outputs.b_dllp_nak = Bits1::new(outputs.b_dllp_nak.get() ^ 1),
+        |outputs| outputs.b_dllp_seq = plus(outputs.b_dllp_seq, 1),
+    ];
+    for wrong in wrong {
+        let mut last = nth(0);
+        // In the pause between the two TLPs of the list everything is silent.
+        fires(pins::KEPT, CLEAN, |cycle, _, outputs| {
+            if last(cycle > 150) {
+                wrong(outputs);
+            }
+        });
+    }
+}
+
+#[test]
+fn a_number_that_is_not_the_next() {
+    let mut taken = nth(4);
+    fires(NUMBERED, CLEAN, |_, inputs, outputs| {
+        if taken(high(inputs.a_tlp_valid) && high(outputs.a_tlp_ready)) {
+            outputs.a_next_seq = plus(outputs.a_next_seq, 1);
+        }
+    });
+}

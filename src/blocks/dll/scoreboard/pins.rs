@@ -1,0 +1,64 @@
+//! What every cycle owes on the pins (specification, sections 2 and 3).
+
+use super::high;
+use crate::blocks::dll::rtl::{Bits1, Bits12, Bits32, Outputs};
+use crate::harness::Violation;
+use verilated::Pins as _;
+use zerocopy::IntoBytes;
+
+/// In reset every output has its reset value.
+pub const RESET: &str = "values-in-reset";
+/// Payload keeps its last value while its valid is 0.
+pub const KEPT: &str = "payload-kept";
+
+/// The payloads of the last cycle.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Payloads {
+    link: (Bits12, Bits32),
+    deliver: Bits32,
+    dllp: (Bits1, Bits12),
+}
+
+impl Payloads {
+    #[inline]
+    fn of(outputs: &Outputs) -> Self {
+        Self {
+            link: (outputs.a_link_seq, outputs.a_link_data),
+            deliver: outputs.b_deliver_data,
+            dllp: (outputs.b_dllp_nak, outputs.b_dllp_seq),
+        }
+    }
+
+    /// Looks at a cycle out of reset.
+    #[inline]
+    pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let before = std::mem::replace(self, Self::of(outputs));
+        let changes = [
+            (outputs.a_link_valid, before.link != self.link, "a_link"),
+            (outputs.b_deliver_valid, before.deliver != self.deliver, "b_deliver"),
+            (outputs.b_dllp_valid, before.dllp != self.dllp, "b_dllp"),
+        ];
+        for (valid, changes, channel) in changes {
+            if changes && !high(valid) {
+                return Err(changed(channel, &before, self));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cold]
+fn changed(channel: &str, before: &Payloads, now: &Payloads) -> Violation {
+    let what =
+        format_args!("{channel}_valid is 0, and its payload changes: {before:?}, then {now:?}");
+    Violation::new(KEPT, what)
+}
+
+/// Looks at a cycle in reset.
+pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
+    let expected = Outputs { a_ackd_seq: Bits12::new(4095), ..Outputs::default() };
+    let Some(port) = expected.first_difference(outputs) else { return Ok(()) };
+    let shown = |outputs: &Outputs| port.show(outputs.as_bytes());
+    let what = format_args!("{} is {}, expected {}", port.name, shown(outputs), shown(&expected));
+    Err(Violation::new(RESET, what))
+}
