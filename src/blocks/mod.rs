@@ -15,7 +15,7 @@ pub fn find(name: &str) -> Option<&'static dyn AnyBlock> {
 
 #[cfg(test)]
 mod tests {
-    use crate::harness::{Block, CaseRng, Drive, Scenario};
+    use crate::harness::{Block, CaseRng, Drive, Scenario, undriven};
     use proptest::prelude::*;
     use rand::SeedableRng;
     use serde_json::Value;
@@ -73,6 +73,27 @@ mod tests {
         fn check<B: Block>() {
             for which in 0..B::scenarios().len() {
                 assert!(changed::<B>(which, &[]).is_some(), "{} {which}", B::NAME);
+            }
+        }
+        check::<super::thread2::Thread2>();
+        check::<super::dll::Dll>();
+    }
+
+    #[test]
+    fn environments_drive_every_pin() {
+        fn check<B: Block>() {
+            for (scenario, profile) in B::scenarios()
+                .iter()
+                .flat_map(|scenario| B::PROFILES.iter().map(move |p| (scenario, p)))
+            {
+                for seed in 0..4 {
+                    let mut rng = CaseRng::seed_from_u64(seed);
+                    let parameters = &profile.parameters;
+                    let stimulus = B::generate(&scenario.weights, parameters, 40, &mut rng);
+                    let Drive::Traffic(traffic) = stimulus.drive else { continue };
+                    let found = undriven::<B, B::Environment<'_>>(&traffic, parameters, 20_000);
+                    assert_eq!(found, None, "{} {} {seed}", profile.name, scenario.name);
+                }
             }
         }
         check::<super::thread2::Thread2>();

@@ -248,7 +248,8 @@ pub trait Environment<'a, B: Block> {
     /// An environment at the beginning of `traffic`.
     fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 
-    /// Every input of the coming cycle.
+    /// Every input of the coming cycle. Each pin is written in every cycle: `inputs` hold what was driven in some
+    /// other cycle, which [`undriven`](super::undriven) shows in a test.
     fn drive(&mut self, inputs: &mut B::Inputs);
 
     /// The rising edge, seen with the cycle's inputs and the golden model's outputs.

@@ -6,6 +6,7 @@ mod checked;
 mod contract;
 mod draw;
 mod drawn;
+mod driven;
 mod judge;
 mod layout;
 mod naming;
@@ -26,6 +27,7 @@ pub use contract::{
 };
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, case_seed};
+pub use driven::{Undriven, undriven};
 pub use judge::{Breach, BrokenBy, Judgement, judge};
 pub use naming::{Naming, Role};
 pub use noise::Noise;
