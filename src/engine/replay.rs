@@ -78,7 +78,10 @@ pub fn judge<B: Block>(
 }
 
 /// Runs a stimulus again with waves, written as they come. `outcome` is what it did without: it says where
-/// to look.
+/// to look, and what the waves have to show.
+///
+/// # Errors
+/// [`Error::Lost`] if the model with waves ends otherwise; [`Error::Write`].
 pub fn trace<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
@@ -91,7 +94,8 @@ pub fn trace<B: Block>(
     let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, AFTER)?;
     let path = &waves.path;
     observed.trace(path)?;
-    harness::run(stimulus, &profile.parameters, &mut observed, watch);
+    let seen = harness::run(stimulus, &profile.parameters, &mut observed, watch);
+    is_the_same(&outcome.verdict, &seen.verdict)?;
     let lost = observed.trace_error().map(ToString::to_string);
     let ended = observed.finish().err().map(|error| error.to_string());
     let reason = match lost.or(ended) {
@@ -100,6 +104,17 @@ pub fn trace<B: Block>(
         None => "the waves are cut short; is the disk full?".to_owned(),
     };
     Err(Error::write(path)(io::Error::other(reason)))
+}
+
+/// What is observed has to be what happened without: RTL can see what stands around it.
+fn is_the_same(verdict: &Verdict, observed: &Verdict) -> Result<(), Error> {
+    if observed.repeats(verdict) || *observed == Verdict::Cancelled {
+        return Ok(());
+    }
+    Err(Error::Lost(format!(
+        "the RTL does not do the same while it is observed: it ends with {observed}; without that with \
+         {verdict}"
+    )))
 }
 
 /// Whether the runtime could write all it had: it does not always say so.
@@ -146,6 +161,9 @@ fn undate(path: &Path) -> Result<(), Error> {
 }
 
 /// Runs a stimulus again and keeps the cycles around its end: so many before it, so many after it.
+///
+/// # Errors
+/// [`Error::Lost`] if the model ends otherwise while it is observed; [`Error::Model`].
 pub fn record<B: Block>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
@@ -157,7 +175,8 @@ pub fn record<B: Block>(
     let end = end_of(outcome);
     let window = end.saturating_sub(before)..end.saturating_add(after + 1);
     let mut observed = Observed::<B>::new(kind, stimulus.before_reset, window, after)?;
-    harness::run(stimulus, &profile.parameters, &mut observed, watch);
+    let seen = harness::run(stimulus, &profile.parameters, &mut observed, watch);
+    is_the_same(&outcome.verdict, &seen.verdict)?;
     observed.finish()
 }
 

@@ -1,10 +1,11 @@
 //! Registers without reset: whatever they begin with is drawn, found, and kept in the vector.
 
-use crate::common::{changed_rtl, code, json, run, text};
+use crate::common::{changed_rtl, code, files, json, run, text};
 use serde_json::{Value, json as value};
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
+use wellen::simple::read;
 
 /// RTL whose message offset is right only while a register without reset holds what it should.
 fn rtl_that_needs(right: &str) -> TempDir {
@@ -78,4 +79,64 @@ fn a_register_that_fails_at_one_value_of_sixteen_only_is_found_the_same_at_any_n
         let output = run(["replay", "--rtl", rtl.path().to_str().unwrap(), path.to_str().unwrap()]);
         assert_eq!(code(&output), 0, "{}", text(&output));
     }
+}
+
+/// A failure that needs one value of sixteen is the same one in waves and in `explain`, where the golden model stands
+/// beside the design, and in a model whose inputs are not registered.
+#[test]
+fn a_register_begins_with_the_same_random_bits_whatever_stands_around_the_design() {
+    let (rtl, folder) = (rtl_that_needs("mode != 4'b0101"), TempDir::new().unwrap());
+    let out = folder.path().join("run");
+    let (vector, _) = found(rtl.path(), &out, &[]);
+    let group = json(&out.join("results.json"))["failures"][0].clone();
+    assert_eq!(group["notes"], value!([]), "{group}");
+    let waves = files(&out.join("failures"), "fst");
+    assert_eq!(waves.len(), 1, "{group}");
+    let mut wave = read(&waves[0]).unwrap();
+    let mode = wave.hierarchy().lookup_var(&["TOP", "cosim_top", "dut"], "mode").expect("a signal");
+    let mode = wave.hierarchy()[mode].signal_ref();
+    wave.load_signals(&[mode]);
+    let held = wave.get_signal(mode).unwrap();
+    let held: Vec<String> = held.iter_changes().map(|(_, value)| value.to_string()).collect();
+    assert_eq!(held, ["0101"]);
+    let path = vector.to_str().unwrap();
+    let explained = text(&run(["explain", "--rtl", rtl.path().to_str().unwrap(), path]));
+    assert!(explained.contains("differs:"), "{explained}");
+
+    // A falling edge forbids registered inputs.
+    let design = rtl.path().join("ReqRecvCore_Thread_2.v");
+    let text_of_it = fs::read_to_string(&design).unwrap();
+    let falling = "  reg seen;\n  always @(negedge clk) seen <= rst;\n  wire never = seen && fetch_cxt_egress_head == 416'h5eed;\n";
+    let plain =
+        text_of_it.replacen("  wire right =", &format!("{falling}  wire right = never | "), 1);
+    assert_ne!(plain, text_of_it);
+    fs::write(&design, plain).unwrap();
+    let again = run(["replay", "--expect-recorded", "--rtl", rtl.path().to_str().unwrap(), path]);
+    assert_eq!(code(&again), 0, "{}", text(&again));
+}
+
+/// The RTL sees whether it was compiled for waves.
+#[test]
+fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
+    let (rtl, folder) =
+        (rtl_that_needs("(^mode | 1'b1) & $c1(\"VM_TRACE\")"), TempDir::new().unwrap());
+    let out = folder.path().join("run");
+    let (vector, _) = found(rtl.path(), &out, &[]);
+    let group = json(&out.join("results.json"))["failures"][0].clone();
+    let note = group["notes"][0].as_str().expect("a note");
+    assert!(
+        note.starts_with("no waves: the RTL does not do the same while it is observed"),
+        "{note}"
+    );
+    assert!(files(&out.join("failures"), "fst").is_empty());
+    let (rtl, trace) = (rtl.path().to_str().unwrap(), folder.path().join("waves.fst"));
+    let traced = ["replay", "--rtl", rtl, vector.to_str().unwrap(), "--trace"];
+    let output = run(traced.into_iter().chain([trace.to_str().unwrap()]));
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(
+        text(&output).contains("while it is observed: it ends with match"),
+        "{}",
+        text(&output)
+    );
+    assert!(!trace.exists());
 }

@@ -5,6 +5,7 @@
 
 #include "verilated_cov.h"
 
+#include <cctype>
 #include <cstdio>
 #include <mutex>
 #include <new>
@@ -145,6 +146,29 @@ void vl_context::reset() {
   m_s.~Serialized();
   new (&m_s) Serialized;
   traceEverOn(true);
+}
+
+uint64_t vl_shim_register(const char *scope, const char *member, const char *design) {
+  std::string name = std::string{scope} + "." + member;
+  const auto replace = [&name](const std::string &from, const char *to) {
+    for (size_t at = 0; (at = name.find(from, at)) != std::string::npos;) {
+      name.replace(at, from.size(), to);
+    }
+  };
+  // Verilator's way to write a dot, brackets, and the members of a class.
+  replace("__DOT__", ".");
+  replace("__BRA__", "[");
+  replace("__KET__", "]");
+  replace("__PVT__", "");
+  for (const std::string &around : {std::string{"TOP."}, std::string{design} + "."}) {
+    if (name.compare(0, around.size(), around) == 0) name.erase(0, around.size());
+  }
+  // FNV-1a.
+  uint64_t hash = 0xcbf29ce484222325ULL;
+  for (const unsigned char letter : name) {
+    if (std::isalnum(letter)) hash = (hash ^ letter) * 0x100000001b3ULL;
+  }
+  return hash;
 }
 
 void vl_shim_switch(vl_context *context) {

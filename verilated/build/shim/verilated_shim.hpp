@@ -74,6 +74,32 @@ class vl_shim_random final {
   uint64_t state_;
 };
 
+// The register `member` of the instance `scope`, by its name below the module `design`, of which only letters
+// and digits count: whether Verilator cuts the hierarchy into classes or into names makes no difference.
+uint64_t vl_shim_register(const char *scope, const char *member, const char *design);
+
+// An element of it, if it is a memory; or a word, if it is wide.
+inline uint64_t vl_shim_element(uint64_t name, uint64_t index) {
+  return vl_shim_random{name + index}.next();
+}
+
+// What registers hold before reset, by their names.
+inline QData vl_shim_before_reset_Q(int bits, uint64_t name) {
+  const int mode = vl_shim_current->randReset();
+  if (mode == 0) return 0;
+  const QData random = vl_shim_random{vl_shim_current->generator_seed ^ name}.next();
+  return (mode == 1 ? ~QData{0} : random) & VL_MASK_Q(bits);
+}
+inline IData vl_shim_before_reset_I(int bits, uint64_t name) {
+  return static_cast<IData>(vl_shim_before_reset_Q(bits, name));
+}
+inline void vl_shim_before_reset_W(int bits, WDataOutP words, uint64_t name) {
+  for (int word = 0; word < VL_WORDS_I(bits); ++word) {
+    const int left = bits - 32 * word;
+    words[word] = vl_shim_before_reset_I(left < 32 ? left : 32, vl_shim_element(name, word));
+  }
+}
+
 // Thrown by `$fatal`, `$stop`, `$finish` and the runtime's own fatal errors, so that they end one
 // model and not the process.
 class vl_shim_stopped : public std::exception {

@@ -11,6 +11,7 @@
 //!
 //! [`Design::elaborate`] asks Verilator what a design is made of, without translating it.
 
+mod before_reset;
 pub mod codegen;
 pub mod compile;
 mod elaborate;

@@ -241,6 +241,7 @@ impl LibraryCache {
         hash.update(self.verilator.version());
         hash.update(self.verilator.root().as_os_str().as_encoded_bytes());
         hash.update(env!("CARGO_PKG_VERSION"));
+        hash.update(include_str!("before_reset.rs"));
         hash.update(include_str!("codegen.rs"));
         hash.update(include_str!("compile.rs"));
         hash.update(include_str!("verilate.rs"));

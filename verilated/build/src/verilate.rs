@@ -1,6 +1,6 @@
 //! From Verilog to C++.
 
-use crate::{Error, Verilator, tool};
+use crate::{Error, Verilator, before_reset, tool};
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -111,7 +111,8 @@ impl Design {
     /// Translates the design into `dir`, which is emptied first.
     ///
     /// Registers hold what the context's random-reset mode says until they are reset
-    /// (`--x-initial unique`), so that a missing reset is seen. Delays are ignored.
+    /// (`--x-initial unique`), so that a missing reset is seen; random bits are those of the register's name
+    /// in the hierarchy, whatever stands around the design. Delays are ignored.
     ///
     /// # Errors
     /// [`Error::Verilate`] with Verilator's message; [`Error::Io`].
@@ -141,12 +142,14 @@ impl Design {
             command.arg(format!("-G{name}={value}"));
         }
         let messages = self.run(command)?;
-        Ok(Verilated {
+        let verilated = Verilated {
             dir: dir.to_owned(),
             prefix: self.prefix.clone(),
             sources: cpp_files(dir)?,
             warnings: messages,
-        })
+        };
+        before_reset::name_draws(&verilated, &self.top)?;
+        Ok(verilated)
     }
 
     /// Verilator with what every use of it needs; [`run`](Self::run) adds the sources.
