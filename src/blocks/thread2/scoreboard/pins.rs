@@ -131,18 +131,21 @@ fn not_zero(outputs: &Outputs) -> String {
 #[derive(Debug, Clone)]
 pub struct Offer {
     channel: Option<Channel>,
+    /// It waited in the last cycle, too: `outputs` are still those of it.
+    as_before: Option<Channel>,
     outputs: Outputs,
 }
 
 impl Offer {
     pub fn none() -> Self {
-        Self { channel: None, outputs: Outputs::default() }
+        Self { channel: None, as_before: None, outputs: Outputs::default() }
     }
 
     /// Whether the offer that waits, if there is one, is as it was.
     #[inline]
     pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
-        match self.channel.take() {
+        self.as_before = self.channel.take();
+        match self.as_before {
             Some(channel) if !channel.is_same(&self.outputs, outputs) => {
                 let name = channel.name();
                 let what = format_args!(
@@ -160,7 +163,9 @@ impl Offer {
     #[inline]
     pub fn waits(&mut self, channel: Channel, outputs: &Outputs) {
         self.channel = Some(channel);
-        self.outputs = *outputs;
+        if self.as_before != self.channel {
+            self.outputs = *outputs;
+        }
     }
 
     pub fn forget(&mut self) {
