@@ -15,6 +15,13 @@ const SPEC: u8 = 0x00;
 const REPEATING: u8 = 0x02;
 const QP: u64 = 9;
 
+/// An output of one bit.
+type Pin = fn(&Outputs) -> Bits1;
+/// What is done to a cycle's outputs.
+type Change = fn(&mut Outputs);
+/// Sets the payload of a request.
+type SetHead = fn(&mut Outputs, u64);
+
 /// A packet of an RC QP in RTS with entries of 64 bytes in a ring of 256, all of whose units are
 /// given by their size.
 fn packet(net_opcode: u64, length: u64, units: &[u64]) -> Packet {
@@ -635,10 +642,7 @@ fn slow_send() -> Traffic {
 }
 
 /// Does something in the cycles in which an output is 1: with the number of that cycle, from 0.
-fn while_high(
-    pin: fn(&Outputs) -> Bits1,
-    mut act: impl FnMut(u32, &mut Outputs),
-) -> impl FnMut(&mut Outputs) {
+fn while_high(pin: Pin, mut act: impl FnMut(u32, &mut Outputs)) -> impl FnMut(&mut Outputs) {
     let mut cycle = 0;
     move |outputs| {
         if pin(outputs).get() == 1 {
@@ -705,7 +709,7 @@ fn a_frame_that_is_not_that_of_its_valid() {
 
 #[test]
 fn an_offer_that_does_not_wait_as_it_was() {
-    let channels: [(fn(&Outputs) -> Bits1, fn(&mut Outputs)); 6] = [
+    let channels: [(Pin, Change); 6] = [
         (|outputs| outputs.wqe_req_valid, silence_wqe),
         (
             |outputs| outputs.wqe_req_valid,
@@ -853,7 +857,7 @@ fn a_queue_or_a_wqe_request_with_a_wrong_field() {
         );
         fires(FIELDS, &once, wrong);
     }
-    let queues: [(fn(&Outputs) -> Bits1, u64, fn(&mut Outputs, u64)); 2] = [
+    let queues: [(Pin, u64, SetHead); 2] = [
         // 32 << 8 and 32 << 9 bytes; the number of an EQ keeps its low 24 bits.
         (
             |outputs| outputs.cq_req_valid,
