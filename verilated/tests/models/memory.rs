@@ -55,7 +55,8 @@ fn swapped_models_are_dropped_whole() {
     std::mem::swap(first, second);
     let [mut first, second] = models;
     drop(second);
-    cycle(&mut first, inputs(0, 1, 0)).unwrap();
+    let outputs = cycle(&mut first, inputs(0, 1, 0)).unwrap();
+    assert_eq!(outputs.wide.words()[2], 1 << 5, "the one whose registers held ones");
 }
 
 #[test]
