@@ -1,10 +1,10 @@
 //! What the parts of a case cost: `cargo bench`. The ratio that counts is `cosim bench`.
 
 use cosim::blocks::thread2::Thread2;
-use cosim::harness::{self, Block, CaseRng, Parameters, Stimulus, Watch};
+use cosim_core::harness::{self, Block, CaseRng, Parameters, Stimulus, Watch};
+use cosim_core::verilated::BeforeReset;
 use divan::Bencher;
 use rand::SeedableRng;
-use verilated::BeforeReset;
 
 const PARAMETERS: Parameters = Parameters::of::<Thread2>(0xff);
 const PACKETS: u32 = 64;

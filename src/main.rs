@@ -3,5 +3,5 @@
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    cosim::cli::main()
+    cosim_core::main(cosim::PROGRAM)
 }

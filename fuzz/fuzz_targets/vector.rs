@@ -3,14 +3,14 @@
 
 #![no_main]
 
-use cosim::blocks;
-use cosim::vector::VectorFile;
+use cosim::PROGRAM;
+use cosim_core::vector::VectorFile;
 use libfuzzer_sys::fuzz_target;
 use std::path::Path;
 
 fuzz_target!(|text: &str| {
     if let Ok(file) = VectorFile::from_text(text.to_owned(), Path::new("fuzzed.json")) {
-        for block in blocks::ALL {
+        for block in PROGRAM.blocks {
             let _ = block.load(&file);
         }
     }

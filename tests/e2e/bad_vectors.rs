@@ -2,7 +2,7 @@
 
 use crate::common::{code, files, project, run, text};
 use cosim::blocks::thread2::Thread2;
-use cosim::vector::{self, VectorFile};
+use cosim_core::vector::{self, VectorFile};
 use proptest::prelude::*;
 use std::fs::{self, File};
 use std::path::Path;

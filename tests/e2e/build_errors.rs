@@ -9,7 +9,9 @@ use tempfile::TempDir;
 /// A copy of the project's sources.
 fn copy() -> TempDir {
     let folder = TempDir::new().unwrap();
-    for name in ["Cargo.toml", "Cargo.lock", "build.rs", "benches", "rtl", "src", "verilated"] {
+    for name in
+        ["Cargo.toml", "Cargo.lock", "build.rs", "benches", "core", "rtl", "src", "verilated"]
+    {
         let status = Command::new("cp")
             .arg("-r")
             .arg(project().join(name))

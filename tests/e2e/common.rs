@@ -2,9 +2,10 @@
 #![allow(clippy::disallowed_macros, reason = "the only place that asks Cargo for the program")]
 
 use assert_cmd::Command;
-use cosim::error::Error;
-use cosim::harness::{Block, Parameters};
-use cosim::models::{Rtl, View};
+use cosim_core::error::Error;
+use cosim_core::harness::{Block, Parameters};
+use cosim_core::models::{Rtl, View};
+use cosim_core::verilated::ModelKind;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
@@ -12,7 +13,6 @@ use std::path::{Path, PathBuf};
 use std::process::{Child, Output};
 use std::time::Duration;
 use tempfile::TempDir;
-use verilated::ModelKind;
 use verilated_build::Kept;
 
 /// The project's folder.

@@ -21,7 +21,7 @@ fn corpora() -> Vec<(String, Vec<PathBuf>)> {
         .collect();
     corpora.sort();
     let blocks: Vec<String> = corpora.iter().map(|(block, _)| block.clone()).collect();
-    let mut expected: Vec<&str> = cosim::blocks::ALL.iter().map(|block| block.name()).collect();
+    let mut expected: Vec<&str> = cosim::PROGRAM.blocks.iter().map(|block| block.name()).collect();
     expected.sort_unstable();
     assert_eq!(blocks, expected, "each block has its corpus");
     corpora

@@ -11,12 +11,12 @@ use crate::common::project;
 use cosim::blocks::dll::Dll;
 use cosim::blocks::dll::rtl::{Inputs, Outputs};
 use cosim::blocks::dll::stimulus::{DllpDamage, Fate, Traffic};
-use cosim::harness::{
+use cosim_core::harness::{
     self, Block, Drive, Dut, Moment, Parameters, Profile, RuleSet, Stimulus, Verdict, Watch,
 };
-use cosim::value::Uint;
-use cosim::vector::VectorFile;
-use verilated::{BeforeReset, Field, Model, Pins, Port};
+use cosim_core::value::Uint;
+use cosim_core::vector::VectorFile;
+use cosim_core::verilated::{BeforeReset, Field, Model, Pins, Port};
 
 /// Cycles from a TLP that starts the timer to the Ack that can be seen.
 const ACK_AFTER: usize = 17;
@@ -237,11 +237,15 @@ struct Recorder {
 impl Dut<Dll> for Recorder {
     const OBSERVES: bool = true;
 
-    fn settle(&mut self, inputs: &Inputs, outputs: &mut Outputs) -> Result<(), verilated::Error> {
+    fn settle(
+        &mut self,
+        inputs: &Inputs,
+        outputs: &mut Outputs,
+    ) -> Result<(), cosim_core::verilated::Error> {
         self.model.settle(inputs, outputs)
     }
 
-    fn edge(&mut self) -> Result<(), verilated::Error> {
+    fn edge(&mut self) -> Result<(), cosim_core::verilated::Error> {
         self.model.edge()
     }
 

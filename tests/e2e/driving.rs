@@ -4,15 +4,15 @@
 use crate::common::{changed_rtl, code, cosim, json, model, project, run, text};
 use cosim::blocks::dll::Dll;
 use cosim::blocks::thread2::Thread2;
-use cosim::harness::{
+use cosim_core::harness::{
     self, Block, CaseRng, Dut, Outcome, Parameters, Profile, Recording, Stimulus, Verdict, Watch,
     case_seed,
 };
-use cosim::models::{Rtl, View};
+use cosim_core::models::{Rtl, View};
+use cosim_core::verilated::{BeforeReset, Error, Model, ModelKind};
 use rand::SeedableRng;
 use std::fs;
 use tempfile::TempDir;
-use verilated::{BeforeReset, Error, Model, ModelKind};
 
 /// Cases of each scenario and profile.
 const CASES: u64 = 3;

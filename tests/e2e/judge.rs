@@ -5,15 +5,14 @@ use cosim::blocks::thread2::layout::{MrData, opcode};
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
-use cosim::harness::{
+use cosim_core::harness::{
     self, Block, BrokenBy, CaseRng, Drive, Judgement, LinkedRtl, Objection, Parameters, Rule,
     RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
 };
-use cosim::models::{Rtl, View};
-use cosim::value::Uint;
+use cosim_core::models::{Rtl, View};
+use cosim_core::value::Uint;
 use rand::SeedableRng;
 use tempfile::TempDir;
-use verilated::BeforeReset;
 
 /// Thread2 with a golden model that has the bug of `tests/bad_rtl/thread2/74-ack-without-status.patch`:
 /// its acknowledges say that all is well after a length error, too.

@@ -1,27 +1,24 @@
 //! The RTL itself: lint-clean, synthesizable, no latches.
 
-use crate::common::{json, project, text};
-use serde_json::Value;
+use crate::common::{project, text};
+use cosim::blocks::dll::Dll;
+use cosim::blocks::thread2::Thread2;
+use cosim_core::harness::{Block, LinkedRtl};
 use std::process::Command;
 
-/// Top modules and parameters of `rtl/blocks.json`.
-fn designs() -> Vec<(String, Vec<String>)> {
-    let blocks = json(&project().join("rtl/blocks.json"));
-    let mut designs = Vec::new();
-    for block in blocks.as_array().unwrap() {
-        for values in block["embedded"].as_array().unwrap() {
-            let parameter = |(name, value): (&String, &Value)| match block["mask"] == **name {
-                true => format!("-G{name}=8'h{:02x}", value.as_u64().unwrap()),
-                false => format!("-G{name}={value}"),
-            };
-            let parameters = values.as_object().unwrap().iter().map(parameter).collect();
-            designs.push((block["top"].as_str().unwrap().to_owned(), parameters));
-        }
+/// Top modules, and the parameters of each model that is linked in.
+fn designs() -> Vec<(&'static str, Vec<String>)> {
+    fn of<I, O>(rtl: &LinkedRtl<I, O>) -> Vec<(&'static str, Vec<String>)> {
+        let parameter = |(name, value): &(&str, u64)| match rtl.mask_parameter {
+            Some(mask) if mask == *name => format!("-G{name}=8'h{value:02x}"),
+            _ => format!("-G{name}={value}"),
+        };
+        let values = |values: &&[_]| values.iter().map(parameter).collect();
+        rtl.embedded.iter().map(|model| (rtl.top, values(model))).collect()
     }
-    let tops: std::collections::BTreeSet<&str> =
-        designs.iter().map(|(top, _)| top.as_str()).collect();
-    assert_eq!(tops.len(), blocks.as_array().unwrap().len(), "each block is there");
-    designs
+    let designs = [of(&Thread2::RTL), of(&Dll::RTL)];
+    assert_eq!(designs.len(), cosim::PROGRAM.blocks.len(), "each block is there");
+    designs.concat()
 }
 
 #[test]
@@ -29,7 +26,7 @@ fn the_rtl_is_lint_clean() {
     let verilator = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".to_owned());
     for (top, parameters) in designs() {
         let output = Command::new(&verilator)
-            .args(["--lint-only", "-Wall", "-Irtl", "--top-module", &top])
+            .args(["--lint-only", "-Wall", "-Irtl", "--top-module", top])
             .args(&parameters)
             .arg(format!("rtl/{top}.v"))
             .current_dir(project())
@@ -42,7 +39,7 @@ fn the_rtl_is_lint_clean() {
 
 #[test]
 fn the_rtl_is_synthesizable_and_has_no_latches() {
-    let mut tops: Vec<String> = designs().into_iter().map(|(top, _)| top).collect();
+    let mut tops: Vec<&str> = designs().into_iter().map(|(top, _)| top).collect();
     tops.dedup();
     for top in tops {
         let script = format!(

@@ -28,7 +28,7 @@ mod update_rq;
 mod wqe_requests;
 
 use cosim::blocks::thread2::Thread2;
-use cosim::harness::Block;
+use cosim_core::harness::Block;
 use std::collections::BTreeSet;
 use std::process::Command;
 use std::{env, fs};

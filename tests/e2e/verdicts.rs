@@ -4,11 +4,13 @@ use crate::common::{changed_rtl, code, json, run, text};
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::{Packet, Traffic, Unit, Wqe};
 use cosim::blocks::thread2::{Thread2, layout};
-use cosim::harness::{self, Block, CaseRng, Dut, Mismatch, Parameters, Stimulus, Verdict, Watch};
-use cosim::value::Uint;
+use cosim_core::harness::{
+    self, Block, CaseRng, Dut, Mismatch, Parameters, Stimulus, Verdict, Watch,
+};
+use cosim_core::value::Uint;
+use cosim_core::verilated::{BeforeReset, Error, Model};
 use rand::SeedableRng;
 use tempfile::TempDir;
-use verilated::{BeforeReset, Error, Model};
 
 const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
 
@@ -73,7 +75,7 @@ fn one_wrong_bit_in_one_cycle_is_a_mismatch_at_that_cycle_and_port() {
 
 #[test]
 fn every_bit_of_every_output_is_compared() {
-    use verilated::Pins;
+    use cosim_core::verilated::Pins;
     use zerocopy::IntoBytes;
     let smoke = smoke();
     for port in Outputs::PORTS {

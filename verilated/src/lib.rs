@@ -76,3 +76,7 @@ pub use error::Error;
 pub use library::Library;
 pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, TraceFormat};
 pub use pins::{Pins, Port, PortDifference};
+
+// For generated bindings, which derive its traits.
+#[doc(hidden)]
+pub use zerocopy;

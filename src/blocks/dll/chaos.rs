@@ -6,7 +6,7 @@
 
 use super::Golden;
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
-use crate::harness::{CaseRng, Golden as _, Parameters};
+use cosim_core::harness::{CaseRng, Golden as _, Parameters};
 use rand::RngExt;
 
 /// `count` cycles of random pins. Each case draws how often each valid, ready, CRC and rst is high, so

@@ -8,7 +8,7 @@ use super::link::{CAPACITY, Fates, Lane};
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
 use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
-use crate::harness::{self, Noise, Parameters, Reset, ResetTimer};
+use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer};
 
 /// Idle cycles at the end beyond those after which an Ack is owed; nothing more may happen in them.
 const DRAIN: u64 = 8;

@@ -3,8 +3,8 @@
 use super::parameters::ACKNAK_LATENCY;
 use super::scenarios::{Mishaps, Weights};
 use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
-use crate::harness::{CaseRng, Draw, Parameters, Percent, Reset, Span};
-use crate::value::Uint;
+use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Reset, Span};
+use cosim_core::value::Uint;
 use rand::RngExt;
 
 /// Cycles within which a reset follows its TLP.

@@ -10,7 +10,7 @@ use super::rules::{
     A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, B1, B2, B3, B4, B5,
     B6, B7, B8, B9, B10, B11, B12, B13, B14, F0, fix,
 };
-use crate::harness::{self, Parameters, RuleSet};
+use cosim_core::harness::{self, Parameters, RuleSet};
 
 /// Half the sequence numbers: A never holds so many, B takes what is further ahead for a duplicate.
 const HALF: u16 = 2048;

@@ -1,7 +1,7 @@
 //! One direction of the link: it keeps its order and does with each transmission what its fate says.
 
 use super::stimulus::Fate;
-use crate::value::Uint;
+use cosim_core::value::Uint;
 
 /// Cycles ahead that arrivals are kept for; a power of two.
 const SLOTS: usize = 1024;

@@ -16,10 +16,10 @@ pub mod stimulus;
 #[allow(missing_docs, clippy::all)]
 pub mod rtl {
     //! Pins and models, generated from the RTL by the build script.
-    include!(concat!(env!("OUT_DIR"), "/dll.rs"));
+    cosim_core::rtl!("dll");
 }
 
-use crate::harness::{
+use cosim_core::harness::{
     Block, CaseRng, LinkedRtl, Objection, Parameter, Parameters, Profile, Rule, Scenario, Stimulus,
 };
 pub use environment::Environment;

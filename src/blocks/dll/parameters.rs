@@ -1,7 +1,7 @@
 //! The parameters of the RTL beside its mask of fixes, and the profiles.
 
 use super::Dll;
-use crate::harness::{Parameter, Parameters, Profile};
+use cosim_core::harness::{Parameter, Parameters, Profile};
 
 /// Index of the entries of the replay buffer.
 pub const REPLAY_DEPTH: usize = 0;

@@ -3,7 +3,7 @@
 //! Several rules fire at one edge. The conditions stand in the golden model; the specification has
 //! them as a table.
 
-use crate::harness::{Rule, RuleSet};
+use cosim_core::harness::{Rule, RuleSet};
 
 /// Bit n of the mask of fixes.
 pub const fn fix(n: u32) -> u8 {

@@ -1,7 +1,7 @@
 //! The built-in scenarios, each a set of weights.
 
-use crate::harness::{Checked, Percent, Scenario, Span, beyond_all, checked, percent};
-use crate::value::Uint;
+use cosim_core::harness::{Checked, Percent, Scenario, Span, beyond_all, checked, percent};
+use cosim_core::value::Uint;
 use serde::{Deserialize, Serialize};
 
 /// What the generator draws how often. Fields that a file leaves out have the values of `default`.

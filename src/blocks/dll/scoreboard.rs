@@ -12,7 +12,7 @@ use super::Dll;
 use super::parameters;
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{Fate, Traffic};
-use crate::harness::{self, Parameters, Violation};
+use cosim_core::harness::{self, Parameters, Violation};
 use device_a::DeviceA;
 use device_b::DeviceB;
 

@@ -1,7 +1,7 @@
 //! Traffic in the block's own terms: what a vector of `dll` holds.
 
-use crate::harness::{Objection, Reset};
-use crate::value::Uint;
+use cosim_core::harness::{Objection, Reset};
+use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -2,8 +2,8 @@
 
 use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
 use super::rtl::{Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};
-use crate::harness::{CaseRng, Draw};
-use crate::value::Uint;
+use cosim_core::harness::{CaseRng, Draw};
+use cosim_core::value::Uint;
 use rand::RngExt;
 
 /// `count` cycles of random pins. Each case draws how often each valid, ready and rst is high, so that

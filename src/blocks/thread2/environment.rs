@@ -10,8 +10,8 @@ use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
 use super::stimulus::{Packet, Queue, Traffic, Unit};
-use crate::harness::{self, Noise, Parameters, ResetTimer};
-use crate::value::Uint;
+use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
+use cosim_core::value::Uint;
 
 /// Idle cycles after the last packet, in which nothing more may happen.
 const DRAIN: u32 = 4;

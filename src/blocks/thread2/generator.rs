@@ -5,8 +5,8 @@ use super::rows::{self, fix};
 use super::rtl::{Bits128, Bits416, Bits488};
 use super::scenarios::Weights;
 use super::stimulus::{Entry, Packet, Queue, Tables, Traffic, Unit, Wqe};
-use crate::harness::{CaseRng, Draw, Reset};
-use crate::value::Uint;
+use cosim_core::harness::{CaseRng, Draw, Reset};
+use cosim_core::value::Uint;
 use rand::RngExt;
 
 /// Slots of a cell of the WQE cache.

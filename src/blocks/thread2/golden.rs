@@ -10,8 +10,8 @@ use super::layout::{
 };
 use super::rows::{self, Effect, GuardInputs, ROWS, State};
 use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits64, Bits224, Bits256, Bits576, Inputs, Outputs};
-use crate::harness::{self, Parameters, RuleSet};
-use crate::value::Uint;
+use cosim_core::harness::{self, Parameters, RuleSet};
+use cosim_core::value::Uint;
 
 /// Slots of a cell of the WQE cache.
 const CACHE_CELL_SLOTS: u64 = 256;

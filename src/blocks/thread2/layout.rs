@@ -1,8 +1,8 @@
 //! Layouts of the wide ports and the codes in them (spec, "Layouts"). Widths are in bits.
 
 use super::rtl::{Bits64, Bits96, Bits128, Bits224, Bits256, Bits416, Bits488, Bits576};
-use crate::layout;
-use verilated::Field;
+use cosim_core::layout;
+use cosim_core::verilated::Field;
 
 layout! {
     /// `fetch_cxt_egress_head`: the contexts of QP, CQ and EQ.
@@ -337,7 +337,7 @@ pub fn meaning(field: &str, value: u64) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::value::Uint;
+    use cosim_core::value::Uint;
 
     #[test]
     fn fields_lie_where_the_specification_puts_them() {

@@ -15,14 +15,16 @@ pub mod stimulus;
 #[allow(missing_docs, clippy::all)]
 pub mod rtl {
     //! Pins and models, generated from the RTL by the build script.
-    include!(concat!(env!("OUT_DIR"), "/thread2.rs"));
+    cosim_core::rtl!("thread2");
 }
 
-use crate::harness::{Block, CaseRng, LinkedRtl, Objection, Parameters, Rule, Scenario, Stimulus};
+use cosim_core::harness::{
+    Block, CaseRng, LinkedRtl, Objection, Parameters, Rule, Scenario, Stimulus,
+};
+use cosim_core::verilated::Field;
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
-use verilated::Field;
 
 /// The block.
 #[derive(Debug, Clone, Copy)]

@@ -4,7 +4,7 @@
 //! for each, with a letter. Exactly one row applies in every cycle; a test proves it by enumeration.
 
 use super::layout::{opcode, qp_state, service};
-use crate::harness::Rule;
+use cosim_core::harness::Rule;
 
 /// States of the block; the discriminants are S0's encodings.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -1,9 +1,9 @@
 //! The built-in scenarios, each a set of weights.
 
-use crate::harness::{
+use cosim_core::harness::{
     Checked, Percent, Scenario, Span, beyond_all, checked, nothing_to_draw, percent,
 };
-use crate::value::Uint;
+use cosim_core::value::Uint;
 use serde::{Deserialize, Serialize};
 
 /// What the generator draws how often. Fields that a file leaves out have the values of `default`.

@@ -19,7 +19,7 @@ use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{Packet, Traffic};
-use crate::harness::{self, Parameters, Violation};
+use cosim_core::harness::{self, Parameters, Violation};
 use std::fmt;
 
 /// Without F0 a packet whose WQE request waits is lost, once, and nothing more comes of it.

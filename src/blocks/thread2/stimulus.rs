@@ -2,8 +2,8 @@
 
 use super::layout::{self, Context, DataUnit, Header, NextUnit, opcode};
 use super::rows;
-use crate::harness::{Objection, Reset};
-use crate::value::Uint;
+use cosim_core::harness::{Objection, Reset};
+use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 

@@ -5,13 +5,13 @@ use super::drive::{Drive, Open};
 use super::table;
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::{Golden, Thread2};
-use cosim::harness::{Block, Golden as _, Parameters};
+use cosim_core::harness::{Block, Golden as _, Parameters};
+use cosim_core::verilated::{BeforeReset, Model, ModelKind, Pins};
 use std::fmt::Write as _;
 use std::fs::File;
 use std::io::Write as _;
 use std::sync::OnceLock;
 use std::{env, thread};
-use verilated::{BeforeReset, Model, ModelKind, Pins};
 use zerocopy::IntoBytes;
 
 /// Mask of profile `spec`.
@@ -181,7 +181,7 @@ impl Bench {
 /// Every port that differs, as `name: value, expected value`.
 fn differences(found: &Outputs, expected: &Outputs) -> Vec<String> {
     let (found, expected) = (found.as_bytes(), expected.as_bytes());
-    let shown = |port: &verilated::Port| (port.show(found), port.show(expected));
+    let shown = |port: &cosim_core::verilated::Port| (port.show(found), port.show(expected));
     Outputs::PORTS
         .iter()
         .map(|port| (port.name, shown(port)))

@@ -2,7 +2,7 @@
 
 use super::beats::{End, NextUnit, Packet, Tables, Unit};
 use cosim::blocks::thread2::rtl::Inputs;
-use verilated::{Bits, Field, Pins, Storage};
+use cosim_core::verilated::{Bits, Field, Pins, Storage};
 use zerocopy::IntoBytes;
 
 /// How the pins are filled that a test leaves open.

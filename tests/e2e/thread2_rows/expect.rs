@@ -2,7 +2,7 @@
 
 use super::beats::{Packet, Qp};
 use cosim::blocks::thread2::rtl::{Bits224, Bits256, Bits576, Outputs};
-use verilated::{Bits, Field};
+use cosim_core::verilated::{Bits, Field};
 
 pub fn idle() -> Outputs {
     Outputs { fetch_cxt_egress_ready: Bits::new(1), ..Outputs::default() }

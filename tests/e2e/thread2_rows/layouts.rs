@@ -82,7 +82,7 @@ fn a_solicited_send_in_words() {
         [0x0100_00c3, 0x0400_0001, 0x1111_2222, 0x0dd0_1ee1, 0x1234_5000, 0x0000_7fff, 0x64],
         [0xff12_34c3, 0xa4ab_cdef, 0xd00d_feed, 0x4321_0064, 0, 0xc0a8_0102, 0x0a0b_0c0d, 0],
     );
-    send.wqe_resp_ready = verilated::Bits::new(1);
+    send.wqe_resp_ready = cosim_core::verilated::Bits::new(1);
     let completion = expect::mr_words(
         QP,
         [0x0100_00c3, 0x0200_0001, 0x5555_6666, 0x7777_8888, 0x2222_3340, 0xc0c0_1111, 0x20],

@@ -87,7 +87,7 @@ impl Bench {
     #[track_caller]
     fn mr_for_send(&mut self, row: &str, drive: Drive, ready: u64, mr: &Mr) -> &mut Self {
         let mut expected = expect::mr(&self.packet, mr);
-        expected.wqe_resp_ready = verilated::Bits::new(ready);
+        expected.wqe_resp_ready = cosim_core::verilated::Bits::new(ready);
         self.cycle(row, drive.mr_ready(ready), &expected)
     }
 

@@ -17,8 +17,8 @@ struct Placed<'a> {
     offset: u32,
 }
 
-/// The ports of one direction laid out without holes, and the padding that makes the struct's
-/// size a multiple of eight bytes.
+/// The ports of one direction laid out without holes, and the padding that makes the struct's size a
+/// multiple of eight bytes. There is always some: code that names every field is the same for any ports.
 struct Layout<'a> {
     fields: Vec<Placed<'a>>,
     padding: u32,
@@ -37,7 +37,7 @@ impl<'a> Layout<'a> {
                 Placed { port, storage, offset }
             })
             .collect();
-        let size = end.next_multiple_of(8).max(8);
+        let size = (end + 1).next_multiple_of(8);
         Self { fields, padding: size - end, size }
     }
 }
@@ -61,9 +61,7 @@ pub fn c_header(ports: &Ports) -> String {
         for Placed { port, .. } in &layout.fields {
             let _ = writeln!(text, "  Bits{} {};", port.width, port.name);
         }
-        if layout.padding > 0 {
-            let _ = writeln!(text, "  uint8_t padding[{}];", layout.padding);
-        }
+        let _ = writeln!(text, "  uint8_t padding[{}];", layout.padding);
         let _ = writeln!(text, "}} {name};");
         let check = |what: String, value: u32| {
             format!("_Static_assert({what} == {value}, \"{name} is not packed\");\n")
@@ -78,10 +76,15 @@ pub fn c_header(ports: &Ports) -> String {
     text
 }
 
-/// Rust lines that go in front of the bindings: one alias per width to `verilated::Bits`.
-pub fn rust_aliases(ports: &Ports) -> Vec<String> {
-    widths(ports)
-        .into_iter()
+/// Widths that have a name whether or not a port has that width: code that uses the wrong one is told so at
+/// the port, as a wrong type, and not that there is no such type.
+const NAMED_WIDTHS: u32 = 1024;
+
+/// Rust lines that go in front of the bindings: one alias per width to `Bits` of the crate `verilated`.
+pub fn rust_aliases(ports: &Ports, verilated: &str) -> Vec<String> {
+    let wider = widths(ports).into_iter().filter(|width| *width > NAMED_WIDTHS);
+    (1..=NAMED_WIDTHS)
+        .chain(wider)
         .map(|width| {
             let storage = match Storage::of(width) {
                 Storage::Integer(bits) => format!("u{bits}"),
@@ -89,27 +92,28 @@ pub fn rust_aliases(ports: &Ports) -> Vec<String> {
             };
             format!(
                 "/// A port of {width} bits.\n\
-                 pub type Bits{width} = ::verilated::Bits<{width}, {storage}>;"
+                 pub type Bits{width} = {verilated}::Bits<{width}, {storage}>;"
             )
         })
         .collect()
 }
 
-/// Rust code that goes behind the bindings: the port tables of the two structs.
-pub fn rust_tables(ports: &Ports) -> String {
+/// Rust code that goes behind the bindings: the port tables of the two structs, in words of the crate
+/// `verilated`.
+pub fn rust_tables(ports: &Ports, verilated: &str) -> String {
     let mut text = String::new();
     for (name, ports) in [("Inputs", &ports.inputs), ("Outputs", &ports.outputs)] {
         let _ = writeln!(
             text,
             "// SAFETY: generated from the same layout as the C struct and this table."
         );
-        let _ = writeln!(text, "unsafe impl ::verilated::Pins for {name} {{");
-        let _ = writeln!(text, "    const PORTS: &'static [::verilated::Port] = &[");
+        let _ = writeln!(text, "unsafe impl {verilated}::Pins for {name} {{");
+        let _ = writeln!(text, "    const PORTS: &'static [{verilated}::Port] = &[");
         for Placed { port, offset, .. } in Layout::of(ports).fields {
             let Port { name, width } = port;
             let _ = writeln!(
                 text,
-                "        ::verilated::Port {{ name: \"{name}\", width: {width}, offset: {offset} }},"
+                "        {verilated}::Port {{ name: \"{name}\", width: {width}, offset: {offset} }},"
             );
         }
         text.push_str("    ];\n}\n");
@@ -439,7 +443,7 @@ mod tests {
 
     #[test]
     fn the_rust_tables_name_every_port() {
-        let text = rust_tables(&ports());
+        let text = rust_tables(&ports(), "::verilated");
         for expected in [
             "Port { name: \"wide\", width: 70, offset: 0 }",
             "Port { name: \"rst\", width: 1, offset: 12 }",

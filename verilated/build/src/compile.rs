@@ -108,6 +108,20 @@ pub fn objects(build: &cc::Build, sources: &[PathBuf], out: &Path) -> Result<Vec
     })
 }
 
+/// Puts objects into `lib<name>.a` in `out`.
+///
+/// # Errors
+/// [`Error::Compile`] with the tool's own message.
+pub fn archive(
+    mut build: cc::Build,
+    objects: &[PathBuf],
+    out: &Path,
+    name: &str,
+) -> Result<(), Error> {
+    let made = build.out_dir(out).objects(objects).try_compile(name);
+    made.map_err(|error| failure(&format!("lib{name}.a"), error))
+}
+
 /// Runs a compiler or linker.
 ///
 /// # Errors

@@ -16,6 +16,7 @@ pub mod codegen;
 pub mod compile;
 mod elaborate;
 mod error;
+mod hash;
 mod kept;
 #[cfg(feature = "libclang")]
 mod libclang;
@@ -28,6 +29,7 @@ mod verilate;
 
 pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
+pub use hash::{Hash, identity};
 pub use kept::{Entry, Kept, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
@@ -37,3 +39,14 @@ pub use registered::{Driving, choose};
 pub use tool::interrupt;
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Design, Tracing, Verilated};
+
+/// The texts that decide what is generated around a model, for hashes of what is made with them.
+pub fn generator_text() -> impl Iterator<Item = &'static str> {
+    let own = [
+        env!("CARGO_PKG_VERSION"),
+        include_str!("codegen.rs"),
+        include_str!("compile.rs"),
+        include_str!("verilate.rs"),
+    ];
+    own.into_iter().chain(registered::text()).chain(compile::shim_text())
+}

@@ -1,7 +1,12 @@
 // Faults that the memory checkers must see.
 `default_nettype none
 module counter (
-`include "ports.vh"
+  input  wire        clk,
+  input  wire        rst,
+  input  wire        enable,
+  input  wire [2:0]  misbehave,
+  output reg  [7:0]  count,
+  output wire [69:0] wide
 );
   assign wide = {69'd0, enable};
   always @(posedge clk) begin

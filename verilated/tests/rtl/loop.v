@@ -1,7 +1,12 @@
 // A combinational loop that does not settle while `enable` is high.
 `default_nettype none
 module counter (
-`include "ports.vh"
+  input  wire        clk,
+  input  wire        rst,
+  input  wire        enable,
+  input  wire [2:0]  misbehave,
+  output reg  [7:0]  count,
+  output wire [69:0] wide
 );
   /* verilator lint_off UNOPTFLAT */
   reg spin;

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::blocks::dll::Golden;
-use crate::harness::{Environment as _, Golden as _};
+use cosim_core::harness::{Environment as _, Golden as _};
 
 const SPEC: u8 = 0x00;
 const REPAIRED: u8 = 0xff;

@@ -3,8 +3,8 @@
 
 use super::*;
 use crate::blocks::dll::rules::RULES;
-use crate::harness::{Golden as _, Parameters};
-use verilated::{Field, Pins as _};
+use cosim_core::harness::{Golden as _, Parameters};
+use cosim_core::verilated::{Field, Pins as _};
 use zerocopy::IntoBytes;
 
 const SPEC: u8 = 0x00;

@@ -6,7 +6,7 @@ use super::{
     high, number,
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
-use crate::harness::Violation;
+use cosim_core::harness::Violation;
 
 /// Cycles after a timeout within which the oldest TLP is handed to the link again: its rewind, a beat of
 /// the replay that was on offer, and the cycles in which a rewind and a load are seen.

@@ -6,7 +6,7 @@ use super::{
     WANTED, high, number,
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
-use crate::harness::Violation;
+use cosim_core::harness::Violation;
 
 #[derive(Debug, Clone, Default)]
 pub struct DeviceB {

@@ -3,7 +3,7 @@
 use super::*;
 use crate::blocks::dll::rtl::{Bits2, Bits12, Bits32};
 use crate::blocks::dll::{Environment, Golden};
-use crate::harness::{Environment as _, Golden as _, Scoreboard as _};
+use cosim_core::harness::{Environment as _, Golden as _, Scoreboard as _};
 
 mod device_a;
 mod device_b;

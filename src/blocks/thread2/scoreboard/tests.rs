@@ -5,8 +5,8 @@ use crate::blocks::thread2::layout::{NextUnit, opcode, qp_state, service};
 use crate::blocks::thread2::rtl::{Bits7, Bits8, Bits24, Bits64, Bits224, Bits256, Bits576};
 use crate::blocks::thread2::stimulus::{Entry, Unit, Wqe};
 use crate::blocks::thread2::{Environment, Golden, Thread2};
-use crate::harness::{Environment as _, Golden as _, Reset, Scoreboard as _};
-use crate::value::Uint;
+use cosim_core::harness::{Environment as _, Golden as _, Reset, Scoreboard as _};
+use cosim_core::value::Uint;
 
 const REPAIRED: u8 = 0xff;
 /// S0 to the letter, where packets are lost.

@@ -1,0 +1,53 @@
+//! Why the models of a program could not be built.
+
+use std::io;
+use std::path::PathBuf;
+
+/// A failure of a build script; each message says what to do next.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// Not called by cargo.
+    #[error("{0} is not set: this is for build scripts, which cargo runs")]
+    NoBuildScript(&'static str),
+    /// Verilator or the C++ compiler.
+    #[error(transparent)]
+    Build(#[from] verilated_build::Error),
+    /// bindgen.
+    #[error("the ports could not be bound: {0}")]
+    Bindings(#[from] bindgen::BindgenError),
+    /// The ports of a block's models are not the same.
+    #[error(
+        "{block}: the ports depend on the parameters; give each set of ports a block of its own"
+    )]
+    PortsDiffer {
+        /// The block.
+        block: String,
+    },
+    /// Verilator read a file that is not in the block's folder.
+    #[error(
+        "{block}: {file} is not in {folder}, which holds the RTL that goes into the program; move it there, or name another folder in build.rs"
+    )]
+    Outside {
+        /// The block.
+        block: String,
+        /// The file.
+        file: PathBuf,
+        /// The block's folder.
+        folder: PathBuf,
+    },
+    /// A file cannot be read or written.
+    #[error("{path}: {source}")]
+    Io {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+}
+
+impl Error {
+    pub(crate) fn io(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Io { path, source }
+    }
+}

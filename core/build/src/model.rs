@@ -1,0 +1,122 @@
+//! One model: from RTL to an archive that is linked into the program.
+
+use crate::{Block, Error};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use verilated_build::{
+    Design, Driving, Hash, Ports, Tracing, Verilated, Verilator, choose, codegen, compile,
+};
+
+/// A built model.
+pub struct Model {
+    pub ports: Ports,
+    /// The RTL it was built from.
+    pub files: Vec<PathBuf>,
+}
+
+/// The class of a block's model with these parameters; also the name of its archive.
+pub fn prefix(block: &Block, values: &BTreeMap<String, u64>) -> String {
+    let values = values.values().map(|value| format!("_{value}"));
+    format!("V{}{}", block.name, values.collect::<String>())
+}
+
+/// Verilates and compiles one model unless nothing it depends on has changed.
+pub fn build(
+    block: &Block,
+    values: &BTreeMap<String, u64>,
+    out: &Path,
+    verilator: &Verilator,
+) -> Result<Model, Error> {
+    let prefix = prefix(block, values);
+    let parameters = values.iter().map(|(name, value)| (name.clone(), block.verilog(name, *value)));
+    let design = Design {
+        top: block.top.clone(),
+        sources: block.files(),
+        include: vec![block.folder.clone()],
+        parameters: parameters.collect(),
+        prefix: prefix.clone(),
+        registered: true,
+        ..Design::default()
+    };
+    let dir = out.join(&prefix);
+    let stamp_file = out.join(format!("{prefix}.stamp"));
+    println!("cargo:rustc-link-search=native={}", out.display());
+    println!("cargo:rustc-link-lib=static={prefix}");
+    let known = Verilated {
+        dir: dir.clone(),
+        prefix: prefix.clone(),
+        sources: Vec::new(),
+        warnings: String::new(),
+    };
+    let is_built = out.join(format!("lib{prefix}.a")).is_file()
+        && fs::read_to_string(&stamp_file)
+            .is_ok_and(|old| stamp(&known, block, &design, verilator).is_ok_and(|new| new == old));
+    if is_built {
+        let ports = Ports::read(&known, &block.top)?;
+        return Ok(Model { ports, files: known.files_read(verilator)? });
+    }
+    let verilated = design.verilate(verilator, &dir)?;
+    for warning in verilated.warnings.lines() {
+        println!("cargo:warning={warning}");
+    }
+    let ports = Ports::read(&verilated, &block.top)?;
+    let files = verilated.files_read(verilator)?;
+    let stamp = stamp(&verilated, block, &design, verilator)?;
+    compile_archive(block, &design, verilated, &ports, verilator, out)?;
+    fs::write(&stamp_file, stamp).map_err(Error::io(&stamp_file))?;
+    Ok(Model { ports, files })
+}
+
+fn compile_archive(
+    block: &Block,
+    design: &Design,
+    verilated: Verilated,
+    ports: &Ports,
+    verilator: &Verilator,
+    out: &Path,
+) -> Result<(), Error> {
+    let dir = verilated.dir.clone();
+    let prefix = &design.prefix;
+    let symbol = format!("vl_model_{prefix}");
+    let (verilated, driving) = choose(design, verilated, ports, verilator)?;
+    if let Driving::TwoEvaluations(reason) = &driving {
+        println!("cargo:warning={}: two evaluations for each cycle: {reason}", block.name);
+    }
+    let off = Tracing::Off;
+    let text = codegen::model_cpp(&verilated, ports, &block.top, off, false, &driving, &symbol);
+    let source = verilated.dir.join(format!("{prefix}_model.cc"));
+    fs::write(&source, text).map_err(Error::io(&source))?;
+    let pins = verilated.dir.join("pins.h");
+    fs::write(&pins, codegen::c_header(ports)).map_err(Error::io(&pins))?;
+    let shim = dir.join("shim");
+    compile::write_shim(&shim)?;
+    let mut build = compile::compiler(verilator, &shim);
+    compile::define_features(&mut build, Tracing::Off, false);
+    build.cargo_metadata(false).include(&verilated.dir);
+    let objects = compile::objects(&build, &[source], &dir)?;
+    compile::archive(build, &objects, out, prefix)?;
+    Ok(())
+}
+
+/// A hash of everything a model was built from: the design, the files Verilator says it read, the names of
+/// all files of the folder (a new one may shadow an old one), the tool and the generator.
+fn stamp(
+    model: &Verilated,
+    block: &Block,
+    design: &Design,
+    verilator: &Verilator,
+) -> Result<String, Error> {
+    let mut hash = Hash::default();
+    hash.add(verilator.version());
+    hash.add(verilator.root().as_os_str().as_encoded_bytes());
+    hash.add(format!("{design:?}"));
+    hash.add_names(&block.folder)?;
+    for file in model.files_read(verilator)? {
+        hash.add_file(&file)?;
+    }
+    for text in verilated_build::generator_text() {
+        hash.add(text);
+    }
+    Ok(hash.hex())
+}

@@ -1,0 +1,22 @@
+/// The RTL and its models.
+pub const RTL: CORE::harness::LinkedRtl<Inputs, Outputs> = CORE::harness::LinkedRtl {
+    top: TOP,
+    mask_parameter: MASK,
+    sources: &[
+SOURCES    ],
+    embedded: &[
+EMBEDDED    ],
+    model,
+};
+
+unsafe extern "C" {
+DECLARED}
+
+/// The linked model with an index.
+fn model(index: usize) -> Option<VERILATED::ModelKind<Inputs, Outputs>> {
+    let function: VERILATED::ModelFunction = match index {
+ARMS        _ => return None,
+    };
+    // SAFETY: defined by the generated shim and linked into this program.
+    unsafe { VERILATED::ModelKind::linked(function) }.ok()
+}

@@ -1,0 +1,159 @@
+//! `cosim list`.
+
+use super::options::Format;
+use super::{print_json, print_text};
+use crate::engine::AnyBlock;
+use crate::error::Error;
+use crate::harness::Parameter;
+use crate::program;
+use crate::runner::results_schema;
+use clap::Args;
+use schemars::SchemaGenerator;
+use serde::Serialize;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::process::ExitCode;
+
+/// What can be run.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Print the JSON schema of vectors instead.
+    #[arg(long)]
+    vector_schema: bool,
+    /// Print the JSON schema of results.json instead.
+    #[arg(long, conflicts_with = "vector_schema")]
+    results_schema: bool,
+}
+
+#[derive(Serialize)]
+struct BlockEntry {
+    name: &'static str,
+    title: &'static str,
+    /// Of each profile and scenario in a run that does not say how many.
+    cases: u64,
+    profiles: Vec<ProfileEntry>,
+    parameters: Vec<ParameterEntry>,
+    scenarios: Vec<Named>,
+    rules: Vec<Named>,
+}
+
+#[derive(Serialize)]
+struct ProfileEntry {
+    name: String,
+    fixes: String,
+    parameters: BTreeMap<&'static str, u64>,
+}
+
+#[derive(Serialize)]
+struct ParameterEntry {
+    name: &'static str,
+    about: &'static str,
+    default: u64,
+    least: u64,
+    most: u64,
+    power_of_two: bool,
+}
+
+#[derive(Serialize)]
+struct Named {
+    name: String,
+    about: String,
+}
+
+impl BlockEntry {
+    fn new(block: &dyn AnyBlock) -> Self {
+        let named = |(name, about)| Named { name, about };
+        Self {
+            name: block.name(),
+            title: block.title(),
+            cases: block.cases(),
+            profiles: block
+                .profiles()
+                .iter()
+                .map(|profile| ProfileEntry {
+                    name: profile.name.to_string(),
+                    fixes: format!("0x{:02x}", profile.parameters.fixes()),
+                    parameters: profile.parameters.values().collect(),
+                })
+                .collect(),
+            parameters: block.parameters().iter().map(ParameterEntry::new).collect(),
+            scenarios: block.scenarios().into_iter().map(named).collect(),
+            rules: block
+                .rules()
+                .iter()
+                .map(|rule| named((rule.name.to_owned(), rule.meaning.to_owned())))
+                .collect(),
+        }
+    }
+}
+
+impl ParameterEntry {
+    fn new(parameter: &Parameter) -> Self {
+        let Parameter { name, default, least, most, power_of_two, about } = *parameter;
+        Self { name, about, default, least, most, power_of_two }
+    }
+}
+
+/// Lists every block.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.vector_schema {
+        print_json(&vector_schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.results_schema {
+        print_json(&results_schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    let entries: Vec<BlockEntry> =
+        program::blocks().iter().map(|block| BlockEntry::new(*block)).collect();
+    match arguments.format {
+        Format::Json => print_json(&entries)?,
+        Format::Text => {
+            let mut text = String::new();
+            for (entry, block) in entries.iter().zip(program::blocks()) {
+                let _ = writeln!(text, "{}: {}", entry.name, entry.title);
+                let cases = entry.cases;
+                let _ = writeln!(text, "  cases: {cases} of each profile and scenario");
+                let _ = writeln!(text, "  profiles:");
+                for ProfileEntry { name, fixes, parameters } in &entry.profiles {
+                    let values = parameters.iter().map(|(name, value)| format!(" {name}={value}"));
+                    let _ =
+                        writeln!(text, "    {name:14} fixes {fixes}{}", values.collect::<String>());
+                }
+                if !entry.parameters.is_empty() {
+                    let _ = writeln!(text, "  parameters:");
+                }
+                for parameter in block.parameters() {
+                    let Parameter { name, about, default, .. } = parameter;
+                    let range = parameter.range();
+                    let _ = writeln!(text, "    {name:14} {about}; {range}, else {default}");
+                }
+                for (title, list) in [("scenarios", &entry.scenarios), ("rules", &entry.rules)] {
+                    let _ = writeln!(text, "  {title}:");
+                    for Named { name, about } in list {
+                        let _ = writeln!(text, "    {name:14} {about}");
+                    }
+                }
+            }
+            print_text(&text)?;
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// The JSON schema of all vectors: one alternative for each block.
+fn vector_schema() -> Value {
+    let mut generator = SchemaGenerator::default();
+    let vectors: Vec<Value> =
+        program::blocks().iter().map(|block| block.vector_schema(&mut generator)).collect();
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "cosim vector",
+        "oneOf": vectors,
+        "$defs": generator.take_definitions(true),
+    })
+}

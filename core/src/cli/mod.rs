@@ -1,0 +1,137 @@
+//! The command line.
+
+mod bench;
+mod cache;
+mod explain;
+mod list;
+mod options;
+mod replay;
+mod run;
+mod shrink;
+mod summary;
+
+use crate::error::Error;
+use crate::files;
+use crate::program::{self, Program};
+use crate::worker;
+use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::io::{self, IsTerminal};
+use std::panic::{self, AssertUnwindSafe};
+use std::process::{self, ExitCode};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
+input, 3 something is missing on this machine, 130 interrupted.";
+
+/// Co-simulation regressions: Verilator RTL against a golden model, every output, every cycle.
+#[derive(Debug, Parser)]
+#[command(version, after_help = AFTER_HELP)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Regression: random cases through RTL and golden model, side by side.
+    Run(run::Arguments),
+    /// Run JSON vectors again.
+    Replay(replay::Arguments),
+    /// The smallest vector that still shows the same failure.
+    Shrink(shrink::Arguments),
+    /// A failure for a person: values decoded, cycles around it.
+    Explain(explain::Arguments),
+    /// Cycles per second of the bare model and of the harness, on one core.
+    Bench(bench::Arguments),
+    /// Compiled models that are kept: where, which, how large; `clear` removes them.
+    Cache(cache::Arguments),
+    /// Blocks, profiles, scenarios and rules.
+    List(list::Arguments),
+    /// Works on models for the other commands.
+    #[command(hide = true)]
+    Worker(worker::serve::Arguments),
+}
+
+/// Runs the command line of this process: the whole of a program's `main`.
+pub fn main(program: Program) -> ExitCode {
+    program::set(program);
+    panic::set_hook(Box::new(|info| {
+        // A panic of a worker's model is a verdict; the runner reports it.
+        if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {
+            eprintln!("cosim: internal error, please report it: {info}");
+        }
+    }));
+    let command = Cli::command().name(program.name).version(program.version);
+    let cli = Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+    let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
+        Command::Run(arguments) => run::execute(&arguments),
+        Command::Replay(arguments) => replay::execute(&arguments),
+        Command::Shrink(arguments) => shrink::execute(&arguments),
+        Command::Explain(arguments) => explain::execute(&arguments),
+        Command::Bench(arguments) => bench::execute(&arguments),
+        Command::Cache(arguments) => cache::execute(&arguments),
+        Command::List(arguments) => list::execute(&arguments),
+        Command::Worker(arguments) => worker::serve::serve(&arguments),
+    }));
+    // A thread that was given up may have some.
+    files::remove_unfinished();
+    match result {
+        Ok(Ok(code)) => code,
+        Ok(Err(Error::Interrupted)) => ExitCode::from(INTERRUPTED),
+        Ok(Err(error)) => {
+            eprintln!("cosim: error: {error}");
+            error.exit_code()
+        }
+        Err(_) => ExitCode::from(3),
+    }
+}
+
+/// A number of things, as in "1 case", "2 cases" and "0 crashes".
+fn counted(number: u64, thing: &str) -> String {
+    let plural = if thing.ends_with("sh") || thing.ends_with("ch") { "es" } else { "s" };
+    format!("{number} {thing}{}", if number == 1 { "" } else { plural })
+}
+
+/// Prints JSON on standard output.
+fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
+    let text = serde_json::to_string_pretty(value)
+        .map_err(|error| Error::Environment(error.to_string()))?;
+    print_text(&text)
+}
+
+/// Prints a text on standard output; a reader that went away is no error.
+fn print_text(text: &str) -> Result<(), Error> {
+    use std::io::Write;
+    match writeln!(io::stdout(), "{}", text.trim_end()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(Error::write("standard output")(error))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Exit code of an interrupted command.
+const INTERRUPTED: u8 = 130;
+
+/// A flag that ^C and termination set; the second time ends the process at once.
+fn interruption() -> Result<Arc<AtomicBool>, Error> {
+    let flag = Arc::new(AtomicBool::new(false));
+    let set = Arc::clone(&flag);
+    ctrlc::set_handler(move || {
+        verilated_build::interrupt();
+        if set.swap(true, Ordering::Relaxed) {
+            files::remove_unfinished();
+            process::exit(i32::from(INTERRUPTED));
+        }
+    })
+    .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
+    Ok(flag)
+}
+
+/// Whether a progress bar has somebody to look at it.
+fn is_watched() -> bool {
+    io::stderr().is_terminal()
+}

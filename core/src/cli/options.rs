@@ -1,0 +1,277 @@
+//! Options that mean the same everywhere.
+
+use crate::engine::{AnyBlock, LoadedVector};
+use crate::error::Error;
+use crate::harness::{self, Overrides, Profile};
+use crate::models::Rtl;
+use crate::program;
+use crate::vector::Origin;
+use crate::worker::{Limits, Program};
+use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::time::Duration;
+
+/// Under which fixes, and with which other parameters of the RTL.
+#[derive(Debug, Clone, Args)]
+pub struct Choice {
+    /// Fixes of the source's errata, as a profile (spec, repaired, ...), all profiles, or a mask like 0x5a
+    /// [default: all, or what the vector names].
+    #[arg(long, value_name = "PROFILE|MASK")]
+    pub fixes: Option<String>,
+    /// Another value of a parameter of the RTL, in each of the profiles; may be given more than once.
+    #[arg(long, value_name = "NAME=VALUE")]
+    parameter: Vec<String>,
+}
+
+impl Choice {
+    /// The other values of parameters.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if one is not NAME=VALUE.
+    pub fn overrides(&self) -> Result<Overrides, Error> {
+        harness::overrides(self.parameter.iter().map(String::as_str))
+            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+    }
+}
+
+/// Which block, under which fixes, from which RTL.
+#[derive(Debug, Clone, Args)]
+pub struct Target {
+    /// The block [default: the first of `cosim list`].
+    #[arg(long, value_name = "NAME")]
+    block: Option<String>,
+    #[command(flatten)]
+    choice: Choice,
+    #[command(flatten)]
+    rtl: GivenRtl,
+}
+
+/// Another RTL than the built-in one, as every user of Verilator names it.
+#[derive(Debug, Clone, Args)]
+pub struct GivenRtl {
+    /// Another RTL of the block, compiled and loaded at run time: a Verilog file, or a folder with all
+    /// below it; may be given more than once. `built-in` is the program's own
+    /// [default: that, or the one the vector was recorded with].
+    #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path)]
+    rtl: Vec<PathBuf>,
+    /// A folder that is searched first for included files and modules; may be given more than once.
+    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path)]
+    include: Vec<PathBuf>,
+    /// A Verilog macro; may be given more than once.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    define: Vec<String>,
+    /// A Verilog file list; may be given more than once.
+    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
+    list: Vec<PathBuf>,
+}
+
+/// A path that can be written down in a vector, too.
+fn path(text: &str) -> Result<PathBuf, String> {
+    if text.is_empty() { Err("is empty".to_owned()) } else { Ok(PathBuf::from(text)) }
+}
+
+impl GivenRtl {
+    /// The RTL that was named, if one was.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if `built-in` is not alone.
+    pub fn named(&self) -> Result<Option<Rtl>, Error> {
+        let rtl = Rtl {
+            paths: self.rtl.clone(),
+            include: self.include.clone(),
+            defines: self.define.clone(),
+            lists: self.list.clone(),
+        };
+        let is_word = |path: &PathBuf| path == Path::new(Rtl::BUILT_IN);
+        if !rtl.paths.iter().any(is_word) {
+            return Ok((!rtl.is_built_in()).then_some(rtl));
+        }
+        if rtl.paths.len() > 1 || !rtl.lists.is_empty() {
+            let message = "--rtl built-in is the program's own RTL, and nothing goes with it; a path of that \
+                           name is ./built-in";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        Ok(Some(Rtl { paths: Vec::new(), ..rtl }))
+    }
+
+    /// The RTL a vector is run on: the one that was named, else the one it was recorded with. A warning
+    /// says so if that is not the built-in one, or has changed.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it is not there any more.
+    pub fn of_vector(&self, path: &Path, vector: &dyn LoadedVector) -> Result<Rtl, Error> {
+        if let Some(named) = self.named()? {
+            return Ok(named);
+        }
+        let Origin { given, rtl: recorded, .. } = vector.origin();
+        if given.is_built_in() {
+            return Ok(Rtl::default());
+        }
+        let words = given.arguments();
+        let words = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
+        given.check_there().map_err(|error| Error::File {
+            path: path.to_owned(),
+            message: format!(
+                "was recorded with {words}, and that RTL is not here ({error}); say what to run it on: \
+                 --rtl PATH, or --rtl built-in"
+            ),
+        })?;
+        let now = vector.examine(given)?.identity.clone();
+        let changed = match recorded {
+            Some(recorded) if *recorded != now => {
+                format!("; it has changed since: RTL {recorded} then, {now} now")
+            }
+            _ => String::new(),
+        };
+        eprintln!(
+            "cosim: warning: {} is run on the RTL it was recorded with, {words}{changed}",
+            path.display()
+        );
+        Ok(given.clone())
+    }
+}
+
+impl Target {
+    /// The block.
+    pub fn block(&self) -> Result<&'static dyn AnyBlock, Error> {
+        match (&self.block, program::blocks()) {
+            (Some(name), _) => find_block(name),
+            (None, [first, ..]) => Ok(*first),
+            (None, []) => Err(Error::Environment("this program has no blocks".to_owned())),
+        }
+    }
+
+    /// The block and the profiles of a case's name.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there are none of that name, or if the options say otherwise.
+    pub fn of_case(
+        &self,
+        block: &str,
+        profile: &str,
+    ) -> Result<(&'static dyn AnyBlock, Vec<Profile>), Error> {
+        let clash = |option: &str, given: &Option<String>, named: &str| match given {
+            Some(given) if given != named => {
+                let message =
+                    format!("--case names {named}, {option} says {given}; leave {option} out");
+                Err(Error::Usage(message))
+            }
+            _ => Ok(()),
+        };
+        clash("--block", &self.block, block)?;
+        clash("--fixes", &self.choice.fixes, profile)?;
+        if !self.choice.parameter.is_empty() {
+            let message = "--case names the parameters; leave --parameter out";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        let block = find_block(block)?;
+        let profiles = Profile::parse(profile, block.profiles())
+            .map_err(|error| Error::Usage(format!("--case: {error}")))?;
+        Ok((block, profiles))
+    }
+
+    /// The profiles, as the block knows them.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if it knows none of that name, or no such parameters.
+    pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
+        let all = block.profiles();
+        let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
+            .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
+        Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
+            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+    }
+
+    /// The RTL.
+    ///
+    /// # Errors
+    /// As [`GivenRtl::named`].
+    pub fn rtl(&self) -> Result<Rtl, Error> {
+        Ok(self.rtl.named()?.unwrap_or_default())
+    }
+}
+
+/// The block of a name.
+pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
+    program::find(name).ok_or_else(|| {
+        let names: Vec<&str> = program::blocks().iter().map(|block| block.name()).collect();
+        Error::Usage(format!("`{name}` is no block: expected {}", names.join(", ")))
+    })
+}
+
+/// What a model may take.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Patience {
+    /// A model that does not return for so long hangs.
+    #[arg(long, value_name = "DURATION", default_value = "10s",
+          value_parser = humantime::parse_duration)]
+    stuck_after: Duration,
+    /// Address space of a process with models, as in 512M or 8G; `none` for no limit.
+    #[arg(long, value_name = "SIZE", default_value = "4G")]
+    memory_limit: MemoryLimit,
+}
+
+impl Patience {
+    /// Starts processes for models, with these limits.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if this program cannot be started again.
+    pub fn program(&self) -> Result<Program, Error> {
+        let memory = self.memory_limit.0;
+        Program::this(Limits { stuck_after: self.stuck_after, memory })
+    }
+}
+
+/// Bytes, if there is a limit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct MemoryLimit(Option<u64>);
+
+/// The program and a model need about so much to begin with.
+const LEAST_MEMORY: u64 = 256 << 20;
+
+impl FromStr for MemoryLimit {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "none" {
+            return Ok(Self(None));
+        }
+        let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
+        let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
+        let (number, shift) = unit.unwrap_or((text, 0));
+        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
+        match bytes {
+            Some(bytes) if bytes >= LEAST_MEMORY => Ok(Self(Some(bytes))),
+            Some(_) => Err("expected 256M or more".to_owned()),
+            None => Err("expected a number of bytes, as in 512M or 8G, or `none`".to_owned()),
+        }
+    }
+}
+
+/// A file that is to be written can be: checked before the work that leads to it.
+///
+/// # Errors
+/// [`Error::File`] with the reason.
+pub fn check_output(path: &Path) -> Result<(), Error> {
+    let refuse =
+        |message: &str| Err(Error::File { path: path.to_owned(), message: message.to_owned() });
+    let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
+    if path.is_dir() {
+        return refuse("is a folder, expected the name of a file to write");
+    }
+    match folder {
+        Some(folder) if !folder.is_dir() => refuse("cannot be written: its folder does not exist"),
+        _ => Ok(()),
+    }
+}
+
+/// How results are printed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
+pub enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+}

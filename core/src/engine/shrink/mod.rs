@@ -1,0 +1,193 @@
+//! The smallest stimulus that still fails in the same way: with the same [`Fingerprint`].
+//!
+//! [`traffic`] works on the JSON of transactions, so it needs no code from a block; [`raw`] works on the
+//! pins of each cycle. Both first look for the window before the failure that is enough by itself, which
+//! makes all that follows cheap, whatever the length of the case.
+//!
+//! Everything is deterministic: the budget is counted in cycles, and every try costs some of it, also one
+//! that is refused before it is run.
+
+mod json;
+mod raw;
+mod traffic;
+
+use crate::error::Error;
+use crate::harness::{
+    self, Block, Drive, Fingerprint, Outcome, Parameters, Stimulus, Verdict, Watch,
+};
+use std::time::{Duration, Instant};
+use verilated::{BeforeReset, ModelKind};
+
+/// What any try costs, in cycles.
+const COST_OF_A_TRY: u64 = 100;
+/// The least time between two reports of what is smallest so far.
+const REPORT_EVERY: Duration = Duration::from_millis(250);
+/// At most one part in so many of the time goes into reports.
+const REPORT_SHARE: u32 = 10;
+
+/// What came out.
+#[derive(Debug, Clone)]
+pub struct Shrunk<B: Block> {
+    /// The smallest stimulus found.
+    pub stimulus: Stimulus<B>,
+    /// What it does.
+    pub outcome: Outcome,
+    /// Candidates tried.
+    pub tried: u64,
+    /// Whether the budget, or the user, ended the search.
+    pub out_of_budget: bool,
+}
+
+/// Told of progress.
+pub trait Progress<B: Block> {
+    /// A candidate was judged: candidates so far, and how often one was kept.
+    fn candidate(&mut self, tried: u64, kept: u64);
+
+    /// The smallest stimulus so far and what it does; told of at a bounded rate.
+    fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, tried: u64);
+}
+
+/// Shrinks `stimulus`, which fails as `outcome` says. At most about `budget` cycles are run.
+pub fn shrink<B: Block>(
+    stimulus: Stimulus<B>,
+    outcome: &Outcome,
+    parameters: &Parameters,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    budget: u64,
+    watch: &Watch,
+    progress: &mut dyn Progress<B>,
+) -> Result<Shrunk<B>, Error> {
+    let fingerprint = Fingerprint::of(&outcome.verdict)
+        .ok_or_else(|| Error::Usage("there is no failure to shrink".to_owned()))?;
+    let mut search = Search::<B> {
+        keeps_legal: false,
+        best: stimulus,
+        outcome: outcome.clone(),
+        fingerprint,
+        parameters: *parameters,
+        kind,
+        left: budget,
+        reserve: 0,
+        tried: 0,
+        kept: 0,
+        watch,
+        progress,
+        next_report: Instant::now() + REPORT_EVERY,
+    };
+    search.simplify_registers();
+    match search.best.drive {
+        Drive::Traffic(_) => {
+            let is_legal = search.is_legal(&search.best);
+            search.keeps_legal = is_legal;
+            traffic::shrink(&mut search)?;
+        }
+        Drive::Cycles(_) => raw::shrink(&mut search),
+    }
+    search.simplify_registers();
+    Ok(Shrunk {
+        out_of_budget: search.left == 0 || watch.is_cancelled(),
+        stimulus: search.best,
+        outcome: search.outcome,
+        tried: search.tried,
+    })
+}
+
+/// The smallest stimulus so far, and what may still be spent on a smaller one.
+struct Search<'a, B: Block> {
+    best: Stimulus<B>,
+    outcome: Outcome,
+    fingerprint: Fingerprint,
+    parameters: Parameters,
+    /// Nothing is wrong with the stimulus itself, and that is to stay so.
+    keeps_legal: bool,
+    kind: &'a ModelKind<B::Inputs, B::Outputs>,
+    /// Cycles that may still be run.
+    left: u64,
+    /// Cycles that the present step has to leave for the others.
+    reserve: u64,
+    tried: u64,
+    kept: u64,
+    watch: &'a Watch,
+    progress: &'a mut dyn Progress<B>,
+    next_report: Instant,
+}
+
+impl<B: Block> Search<'_, B> {
+    /// Whether the present step has to end.
+    fn is_over(&self) -> bool {
+        self.left <= self.reserve || self.watch.is_cancelled()
+    }
+
+    /// Takes the costs of something from the budget.
+    fn pay(&mut self, cycles: u64) {
+        self.left = self.left.saturating_sub(cycles);
+    }
+
+    /// Leaves one part in `parts` of the budget to a step.
+    fn allow(&mut self, parts: u64) {
+        self.reserve = self.left - self.left / parts;
+    }
+
+    /// Runs a candidate; keeps it if it fails in the same way, and if `is_smaller` holds of what it did.
+    fn judge(&mut self, stimulus: Stimulus<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
+        self.pay(COST_OF_A_TRY);
+        let legal = match &stimulus.drive {
+            Drive::Traffic(traffic) => B::check(traffic).is_ok(),
+            Drive::Cycles(cycles) => !cycles.is_empty(),
+        };
+        if !legal || self.is_over() {
+            return false;
+        }
+        let Ok(mut model) = self.kind.create(stimulus.before_reset) else { return false };
+        let outcome = harness::run(&stimulus, &self.parameters, &mut model, self.watch);
+        self.tried += 1;
+        self.pay(outcome.cycles);
+        let mut kept = Fingerprint::of(&outcome.verdict).as_ref() == Some(&self.fingerprint)
+            && is_smaller(&outcome);
+        if kept && self.keeps_legal {
+            self.pay(outcome.cycles);
+            kept = self.is_legal(&stimulus);
+        }
+        if kept {
+            self.kept += 1;
+            (self.best, self.outcome) = (stimulus, outcome);
+            self.report();
+        }
+        self.progress.candidate(self.tried, self.kept);
+        kept
+    }
+
+    /// Runs a candidate with the same registers before reset.
+    fn judge_drive(&mut self, drive: Drive<B>) -> bool {
+        let before_reset = self.best.before_reset;
+        self.judge(Stimulus { before_reset, drive }, |_| true)
+    }
+
+    /// Ones before reset are what a reader expects, zeros come next; random bits stay if the failure needs
+    /// them.
+    fn simplify_registers(&mut self) {
+        for before_reset in [BeforeReset::Ones, BeforeReset::Zeros] {
+            if self.best.before_reset == before_reset || self.is_over() {
+                return;
+            }
+            if self.judge(self.best.clone().with_before_reset(before_reset), |_| true) {
+                return;
+            }
+        }
+    }
+
+    /// Tells of the smallest stimulus, if that is due.
+    fn report(&mut self) {
+        let begin = Instant::now();
+        if begin >= self.next_report {
+            self.progress.improved(&self.best, &self.outcome, self.tried);
+            let took = begin.elapsed();
+            self.next_report = Instant::now() + REPORT_EVERY.max(took * REPORT_SHARE);
+        }
+    }
+
+    /// Whether the golden model alone comes to a good end: a smaller stimulus must not hang by itself.
+    fn is_legal(&self, stimulus: &Stimulus<B>) -> bool {
+        harness::run_golden(stimulus, &self.parameters, self.watch).verdict == Verdict::Match
+    }
+}

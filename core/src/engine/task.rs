@@ -1,0 +1,74 @@
+//! Work on a vector that a worker does: everything it needs, and what comes of it.
+
+use super::{LoadedVector, ShrinkProgress, Waves};
+use crate::error::Error;
+use crate::harness::Watch;
+use crate::models::Built;
+use crate::program;
+use crate::vector::VectorFile;
+use serde::{Deserialize, Serialize};
+
+/// A piece of work, with all it needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Task {
+    /// The block.
+    pub block: String,
+    /// Name of the profile.
+    pub profile: String,
+    /// The model.
+    pub model: Built,
+    /// What is to be done.
+    pub action: Action,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Action {
+    /// See whether the model can be loaded and has the block's ports; gives why it is driven with two
+    /// evaluations a cycle, if it is.
+    Load,
+    /// Run a vector; gives a [`Replayed`](super::Replayed).
+    Replay(VectorFile),
+    /// Say which side of a vector breaks the specification; gives a [`Judgement`](crate::harness::Judgement).
+    Judge(VectorFile),
+    /// Write the waves of a vector; gives nothing.
+    Trace(VectorFile, Built, Waves),
+    /// Make a vector smaller, with so many cycles; gives a [`ShrunkVector`](super::ShrunkVector).
+    Shrink(VectorFile, u64),
+    /// Take the failure of a vector apart; gives an [`Explanation`](super::Explanation).
+    Explain(VectorFile, Built),
+    /// Measure the model against the plain one; gives a [`BenchReport`](super::BenchReport).
+    Bench(Built),
+}
+
+impl Task {
+    /// Does the work; gives its result as JSON.
+    ///
+    /// # Errors
+    /// What the work returns.
+    pub fn run(&self, watch: &Watch, progress: &mut dyn ShrinkProgress) -> Result<String, Error> {
+        let block = program::find(&self.block)
+            .ok_or_else(|| Error::Environment(format!("`{}` is no block", self.block)))?;
+        let load = |file: &VectorFile| -> Result<Box<dyn LoadedVector>, Error> { block.load(file) };
+        let (profile, model) = (self.profile.as_str(), &self.model);
+        match &self.action {
+            Action::Load => watch.model(|| block.try_load(profile, model)).and_then(to_json),
+            Action::Replay(file) => load(file)?.replay(profile, model, watch).and_then(to_json),
+            Action::Judge(file) => load(file)?.judge(profile, model, watch).and_then(to_json),
+            Action::Trace(file, observed, waves) => {
+                load(file)?.trace(profile, model, observed, waves, watch).and_then(to_json)
+            }
+            Action::Shrink(file, budget) => {
+                load(file)?.shrink(profile, model, *budget, watch, progress).and_then(to_json)
+            }
+            Action::Explain(file, observed) => {
+                load(file)?.explain(profile, model, observed, watch).and_then(to_json)
+            }
+            Action::Bench(plain) => block.bench(profile, model, plain).and_then(to_json),
+        }
+    }
+}
+
+fn to_json(value: impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(&value).map_err(|error| Error::Environment(error.to_string()))
+}

@@ -1,0 +1,93 @@
+//! What generators draw, beside what the `rand` crate has.
+
+use super::contract::CaseRng;
+use crate::value::Uint;
+use rand::RngExt;
+use serde::de::{Deserialize, Deserializer, Error as _, Unexpected};
+
+/// A chance in percent; [`percent`] reads it.
+pub type Percent = Uint<7>;
+
+/// Reads a chance in percent.
+///
+/// # Errors
+/// If it is above 100, as a scenario's author would hardly mean.
+pub fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Percent, D::Error> {
+    let number = u64::deserialize(deserializer)?;
+    if number > 100 {
+        let expected = &"a percentage from 0 to 100";
+        return Err(D::Error::invalid_value(Unexpected::Unsigned(number), expected));
+    }
+    Ok(Percent::new(number))
+}
+
+/// Draws of numbers whose width is part of the type.
+pub trait Draw {
+    /// True that often. Draws nothing for 0.
+    fn chance(&mut self, percent: Percent) -> bool;
+
+    /// Any number.
+    fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH>;
+
+    /// A wait of 1 to `longest` cycles that often, else none.
+    fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12>;
+
+    /// Any words, for a port or as the beginning of one.
+    fn words<const N: usize>(&mut self) -> [u32; N];
+}
+
+impl Draw for CaseRng {
+    #[inline]
+    fn chance(&mut self, percent: Percent) -> bool {
+        percent.get() > 0 && (u64::from(self.random::<u32>()) * 100) >> 32 < percent.get()
+    }
+
+    #[inline]
+    fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH> {
+        Uint::new(self.random())
+    }
+
+    #[inline]
+    fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12> {
+        if longest.get() > 0 && self.chance(chance) {
+            Uint::new(self.random_range(1..=longest.get()))
+        } else {
+            Uint::new(0)
+        }
+    }
+
+    // A plain loop: the standard library's way to fill an array is not inlined where it counts.
+    #[inline]
+    fn words<const N: usize>(&mut self) -> [u32; N] {
+        let mut words = [0; N];
+        for word in &mut words {
+            *word = self.random();
+        }
+        words
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    #[test]
+    fn chances_are_as_often_as_they_say() {
+        let mut rng = CaseRng::seed_from_u64(1);
+        let mut often = |percent| (0..10_000).filter(|_| rng.chance(Uint::new(percent))).count();
+        assert_eq!(often(0), 0);
+        assert_eq!(often(100), 10_000);
+        assert!((2_300..2_700).contains(&often(25)));
+    }
+
+    #[test]
+    fn waits_stay_within_their_limit_and_reach_it() {
+        let mut rng = CaseRng::seed_from_u64(1);
+        let waits: Vec<u64> =
+            (0..1000).map(|_| rng.wait(Uint::new(50), Uint::new(3)).get()).collect();
+        assert_eq!(waits.iter().max(), Some(&3));
+        assert_eq!(waits.iter().min(), Some(&0));
+        assert_eq!(rng.wait(Uint::new(100), Uint::new(0)).get(), 0);
+    }
+}

@@ -1,0 +1,219 @@
+//! Who broke the specification: each side of a failing case is judged alone.
+//!
+//! In a case the environment and the scoreboard follow the golden model, whatever the DUT does. Here they
+//! follow one side at a time, in a closed loop, so the scoreboard judges what that side made of the
+//! stimulus, with nothing of the other in it. Until the first mismatch this is the same case, cycle by
+//! cycle; what a side does after it is its own doing, too.
+
+use super::case::{Dut, Source, Stop, Traffic, Watch};
+use super::contract::{Block, Environment, Golden, Violation};
+use super::parameters::Parameters;
+use super::stimulus::{Drive, Stimulus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use verilated::{Error, Pins};
+
+/// The check that a side fails in which nothing happens any more.
+const GOES_ON: &str = "goes-on";
+/// The check that a side fails in which the stimulus never ends.
+const ENDS: &str = "ends";
+/// The check that a side fails that stops by itself.
+const RUNS: &str = "runs";
+
+/// Cycles after which the golden model's side is not waited for any more.
+const GOLDEN_CYCLES: u64 = 20_000_000;
+/// Cycles the DUT may take for each one of the golden model, and beyond that.
+const DUT_CYCLES: [u64; 2] = [4, 100_000];
+
+/// What the specification says of both sides of a case.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Judgement {
+    /// Who broke it.
+    pub broken_by: BrokenBy,
+    /// The first check that the RTL failed.
+    pub rtl: Option<Breach>,
+    /// The first check that the golden model failed.
+    pub golden: Option<Breach>,
+}
+
+/// The side that broke the specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum BrokenBy {
+    /// The RTL alone.
+    Rtl,
+    /// The golden model alone.
+    GoldenModel,
+    /// Both.
+    Both,
+    /// No check objects to either side.
+    Undecided,
+    /// The stimulus is raw pins, of which the specification asks nothing as a whole.
+    RawPins,
+    /// The judging was cut short.
+    Cancelled,
+}
+
+/// A check that a side failed when it was alone with the stimulus.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Breach {
+    /// The cycle.
+    pub cycle: u64,
+    /// The check and its message.
+    #[serde(flatten)]
+    pub violation: Violation,
+}
+
+impl fmt::Display for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cycle, violation: Violation { check, message } } = self;
+        write!(f, "check {check}, cycle {cycle}: {message}")
+    }
+}
+
+impl Judgement {
+    fn undecidable(broken_by: BrokenBy) -> Self {
+        Self { broken_by, rtl: None, golden: None }
+    }
+
+    /// The judgement on the first breach of each side.
+    pub fn of(rtl: Option<Breach>, golden: Option<Breach>) -> Self {
+        let broken_by = match (&rtl, &golden) {
+            (Some(_), None) => BrokenBy::Rtl,
+            (None, Some(_)) => BrokenBy::GoldenModel,
+            (Some(_), Some(_)) => BrokenBy::Both,
+            (None, None) => BrokenBy::Undecided,
+        };
+        Self { broken_by, rtl, golden }
+    }
+
+    /// Whether a check objects to one of the sides.
+    pub fn is_decided(&self) -> bool {
+        self.rtl.is_some() || self.golden.is_some()
+    }
+
+    /// The judgement in words, a line for each side that is objected to.
+    pub fn lines(&self) -> Vec<String> {
+        let mut lines = vec![
+            match self.broken_by {
+                BrokenBy::Rtl => "the RTL breaks the specification",
+                BrokenBy::GoldenModel => "the golden model breaks the specification, the RTL does not",
+                BrokenBy::Both => "both the RTL and the golden model break the specification",
+                BrokenBy::Undecided => {
+                    "no check of the scoreboard decides which side is wrong; the specification has to"
+                }
+                BrokenBy::RawPins => {
+                    "raw pins: no check applies; which side is wrong the specification has to say"
+                }
+                BrokenBy::Cancelled => "the judging was cut short",
+            }
+            .to_owned(),
+        ];
+        let sides = [("RTL", &self.rtl), ("golden model", &self.golden)];
+        let breaches = sides.iter().filter_map(|(who, breach)| Some((who, breach.as_ref()?)));
+        lines.extend(breaches.map(|(who, breach)| format!("{who}: {breach}")));
+        lines
+    }
+}
+
+/// Judges both sides of a case on its stimulus; `dut` is a new model.
+pub fn judge<B: Block>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    dut: &mut impl Dut<B>,
+    watch: &Watch,
+) -> Judgement {
+    let Drive::Traffic(traffic) = &stimulus.drive else {
+        return Judgement::undecidable(BrokenBy::RawPins);
+    };
+    let mut golden = GoldenDut::<B>::new(parameters);
+    let judged = watch.during(|| {
+        let (golden, cycles) = follow(traffic, parameters, &mut golden, GOLDEN_CYCLES, watch)?;
+        let [times, more] = DUT_CYCLES;
+        let (rtl, _) = follow(traffic, parameters, dut, times * cycles + more, watch)?;
+        Some(Judgement::of(rtl, golden))
+    });
+    judged.unwrap_or_else(|| Judgement::undecidable(BrokenBy::Cancelled))
+}
+
+/// A golden model in the place of a DUT: a side of its own, or one to be tampered with.
+pub struct GoldenDut<B: Block> {
+    golden: B::Golden,
+    inputs: B::Inputs,
+}
+
+impl<B: Block> GoldenDut<B> {
+    /// One after reset.
+    pub fn new(parameters: &Parameters) -> Self {
+        Self { golden: B::Golden::new(parameters), inputs: B::Inputs::new_zeroed() }
+    }
+}
+
+impl<B: Block> Dut<B> for GoldenDut<B> {
+    fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
+        self.golden.outputs(inputs, outputs);
+        self.inputs = *inputs;
+        Ok(())
+    }
+
+    fn edge(&mut self) -> Result<(), Error> {
+        self.golden.clock(&self.inputs);
+        Ok(())
+    }
+}
+
+/// Runs one side with an environment and a scoreboard that see nothing else. The first breach, and the
+/// cycles it took; `None` if it was cancelled.
+pub fn follow<B: Block>(
+    traffic: &B::Traffic,
+    parameters: &Parameters,
+    side: &mut impl Dut<B>,
+    most_cycles: u64,
+    watch: &Watch,
+) -> Option<(Option<Breach>, u64)> {
+    let mut source = Traffic::<'_, B>::new(traffic, parameters);
+    let mut cycle = 0;
+    let mut inputs = B::reset_inputs();
+    let mut outputs = B::Outputs::new_zeroed();
+    let violation = loop {
+        // As in a case, power comes up before reset.
+        let settled = match cycle {
+            0 => side.settle(&B::Inputs::new_zeroed(), &mut outputs),
+            _ => Ok(()),
+        };
+        if let Err(error) = settled.and_then(|()| side.settle(&inputs, &mut outputs)) {
+            break Some(Violation::new(RUNS, error));
+        }
+        let stop = match cycle {
+            0 => source.begin(&inputs, &outputs),
+            _ => source.clock(&inputs, &outputs, cycle),
+        };
+        match stop {
+            None => {}
+            Some(Stop::Violation(violation)) => break Some(violation),
+            Some(Stop::Hang) => {
+                let patience = source.environment.patience();
+                let message = format!(
+                    "nothing happens for more than {patience} cycles, which nothing explains"
+                );
+                break Some(Violation::new(GOES_ON, message));
+            }
+        }
+        if let Err(error) = side.edge() {
+            break Some(Violation::new(RUNS, error));
+        }
+        cycle += 1;
+        if !watch.goes_on(cycle) {
+            return None;
+        }
+        if cycle > most_cycles {
+            let message = format!("the stimulus is not used up after {most_cycles} cycles");
+            break Some(Violation::new(ENDS, message));
+        }
+        if !source.next(&mut inputs) {
+            break source.finish().err();
+        }
+    };
+    Some((violation.map(|violation| Breach { cycle, violation }), cycle))
+}

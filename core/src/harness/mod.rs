@@ -1,0 +1,38 @@
+//! The harness: the contract that blocks implement and the loop that runs them.
+
+mod batch;
+mod case;
+mod checked;
+mod contract;
+mod draw;
+mod drawn;
+mod driven;
+mod judge;
+mod layout;
+mod naming;
+mod noise;
+mod parameters;
+pub mod raw_pins;
+mod reset;
+mod span;
+mod stimulus;
+mod verdict;
+
+pub use batch::{Recording, run_golden};
+pub use case::{Dut, Moment, Outcome, Watch, run};
+pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
+pub use contract::{
+    Block, CaseRng, Environment, Golden, LinkedRtl, Objection, Rule, RuleSet, Scenario, Scoreboard,
+    Violation,
+};
+pub use draw::{Draw, Percent, percent};
+pub use drawn::{Case, case_seed};
+pub use driven::{Undriven, undriven};
+pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
+pub use naming::{Naming, Role};
+pub use noise::Noise;
+pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
+pub use reset::{Reset, ResetTimer};
+pub use span::Span;
+pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
+pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};

@@ -1,0 +1,43 @@
+//! Co-simulation of RTL blocks against golden models: every output, every cycle.
+//!
+//! A crate with blocks implements [`harness::Block`] for each, builds their RTL with `cosim-build`, and is a
+//! program by one line:
+//!
+//! ```ignore
+//! fn main() -> std::process::ExitCode {
+//!     cosim_core::main(cosim_core::program!(arbiter::Arbiter))
+//! }
+//! ```
+//!
+//! - [`harness`] has the contract that a block implements and the loop that runs a case.
+//! - [`program`](mod@program) says which blocks a program has.
+//! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
+//! - [`runner`] runs many cases; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
+//!   [`cli`] is the command line.
+
+pub mod cli;
+pub mod engine;
+pub mod error;
+mod files;
+pub mod harness;
+pub mod models;
+mod observe;
+pub mod program;
+pub mod runner;
+pub mod value;
+pub mod vector;
+pub mod worker;
+
+pub use cli::main;
+pub use program::Program;
+// For generated code and for golden models: one dependency is enough for a crate with blocks.
+pub use verilated;
+
+/// What the build script made of a block's RTL with `cosim-build`: `Inputs`, `Outputs`, `RTL` and a type
+/// `BitsN` for each width. For a module of its own.
+#[macro_export]
+macro_rules! rtl {
+    ($block:literal) => {
+        include!(concat!(env!("OUT_DIR"), "/cosim/", $block, "/mod.rs"));
+    };
+}

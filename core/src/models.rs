@@ -1,0 +1,262 @@
+//! Where a model comes from: linked in, or compiled at run time from built-in or given RTL.
+
+mod examined;
+mod file_list;
+mod given;
+mod observer;
+mod rtl;
+
+use crate::error::Error;
+use crate::harness::{Block, Parameters, Profile};
+pub use examined::{Examined, FileRead};
+use observer::{OBSERVING_TOP, observing_top};
+pub use rtl::Rtl;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::env;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
+use verilated::{Library, ModelKind, Pins, Port};
+use verilated_build::{
+    BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
+    Verilator,
+};
+
+/// Bytes of compiled models that are kept if `COSIM_CACHE_LIMIT` does not say otherwise.
+const CACHE_LIMIT: u64 = 2 << 30;
+
+/// How a model is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// To be run: with registered inputs where they make no difference.
+    Bare,
+    /// As Verilator makes it of the RTL alone, driven with two evaluations a cycle: the yardstick.
+    Plain,
+    /// Inside a top that also holds the golden model's outputs, state and rule, with waves of both.
+    Observed(Tracing),
+}
+
+/// A model that was built, not yet loaded: what a worker is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Built {
+    /// It is part of the program.
+    Linked,
+    /// A shared library.
+    Library(PathBuf),
+}
+
+impl Built {
+    /// Loads the model into this process: from then on RTL can do to it what it likes.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it cannot be loaded, or if its ports differ from those the program was built
+    /// with.
+    pub fn load<B: Block>(
+        &self,
+        parameters: &Parameters,
+    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+        match self {
+            Self::Linked => B::RTL.linked(parameters).ok_or_else(|| {
+                Error::Environment("the program has no model with these parameters".to_owned())
+            }),
+            Self::Library(path) => Ok(Library::load(&BuiltLibrary::again(path.clone())?)?.kind()?),
+        }
+    }
+}
+
+impl Rtl {
+    /// What Verilator says of this RTL. It is asked once: for a whole command, the RTL is what it was
+    /// then.
+    ///
+    /// # Errors
+    /// As [`Examined::new`].
+    pub fn examined<B: Block>(&self) -> Result<Arc<Examined>, Error> {
+        type Known = BTreeMap<(&'static str, Rtl), Arc<Examined>>;
+        static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+        // Held while Verilator is asked: others that want to know wait for the answer.
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (B::NAME, self.clone());
+        if let Some(examined) = known.get(&key) {
+            return Ok(Arc::clone(examined));
+        }
+        let examined = Arc::new(Examined::new::<B>(self)?);
+        known.insert(key, Arc::clone(&examined));
+        Ok(examined)
+    }
+
+    /// A hash of the names and texts of all files of the RTL, included ones too, to tell two of them
+    /// apart: a copy of the built-in RTL has the same as that.
+    ///
+    /// # Errors
+    /// As [`Rtl::examined`].
+    pub fn identity<B: Block>(&self) -> Result<String, Error> {
+        Ok(self.examined::<B>()?.identity.clone())
+    }
+
+    /// RTL without a parameter has one behaviour where others have one for each value; `profiles` must
+    /// say which.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they say several; as [`Rtl::examined`].
+    pub fn check_profiles<B: Block>(&self, profiles: &[Profile]) -> Result<(), Error> {
+        let examined = self.examined::<B>()?;
+        let values = |profile: &Profile| profile.parameters.verilog(B::RTL.mask_parameter);
+        let Some(first) = profiles.first().map(values) else { return Ok(()) };
+        for (index, (name, value)) in first.iter().enumerate() {
+            let is_same = |profile: &Profile| values(profile)[index].1 == *value;
+            if !examined.parameters.contains(name) && !profiles.iter().all(is_same) {
+                let names: Vec<&str> = profiles.iter().map(|profile| &*profile.name).collect();
+                return Err(Error::Usage(format!(
+                    "module {} of this RTL has no parameter {name}, so it has one behaviour; say which with \
+                     --fixes: {}, or a mask",
+                    B::RTL.top,
+                    names.join(", ")
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds a model of this RTL unless it is linked in, or among the `kept` ones already. It is not
+    /// loaded.
+    ///
+    /// # Errors
+    /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from those
+    /// the program was built with.
+    pub fn build<B: Block>(
+        &self,
+        parameters: &Parameters,
+        view: View,
+        kept: &Kept,
+    ) -> Result<Built, Error> {
+        match view {
+            View::Bare if self.is_linked::<B>(parameters) => Ok(Built::Linked),
+            View::Bare | View::Plain => self.compile::<B>(parameters, view, kept),
+            View::Observed(_) => {
+                // First without the top around it, so that wrong ports are reported as what they are.
+                self.build::<B>(parameters, View::Bare, kept)?;
+                self.compile::<B>(parameters, view, kept)
+            }
+        }
+    }
+
+    /// As [`Rtl::build`], among the models that the program keeps for its user.
+    ///
+    /// # Errors
+    /// As [`Rtl::build`] and [`kept`].
+    pub(crate) fn build_for_user<B: Block>(
+        &self,
+        parameters: &Parameters,
+        view: View,
+    ) -> Result<Built, Error> {
+        // A user without a folder for models can run those of the program.
+        if view == View::Bare && self.is_linked::<B>(parameters) {
+            return Ok(Built::Linked);
+        }
+        self.build::<B>(parameters, view, &kept()?)
+    }
+
+    /// Whether its model is part of the program.
+    fn is_linked<B: Block>(&self, parameters: &Parameters) -> bool {
+        self.is_built_in() && B::RTL.linked(parameters).is_some()
+    }
+
+    fn compile<B: Block>(
+        &self,
+        parameters: &Parameters,
+        view: View,
+        kept: &Kept,
+    ) -> Result<Built, Error> {
+        let examined = self.examined::<B>()?;
+        let mut texts = examined.texts.clone();
+        let mut design = Design { prefix: "Vmodel".to_owned(), ..examined.design.clone() };
+        design.parameters = parameters.verilog(B::RTL.mask_parameter);
+        design.parameters.retain(|(name, _)| examined.parameters.contains(name));
+        if let View::Observed(tracing) = view {
+            let name = PathBuf::from(format!("{OBSERVING_TOP}.sv"));
+            let text = observing_top::<B>(&examined.parameters).into_bytes().into();
+            texts.push(SourceFile { name: name.clone(), text });
+            design.sources.insert(0, name);
+            design.top = OBSERVING_TOP.to_owned();
+            design.tracing = tracing;
+        }
+        let ports = ports::<B>();
+        let expected = matches!(view, View::Bare | View::Plain).then_some(&ports);
+        design.registered = view == View::Bare;
+        let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept.clone());
+        let library = cache.library(&design, &texts, expected);
+        library
+            .map(|library| Built::Library(library.path().to_owned()))
+            .map_err(|error| examined.plain(error))
+    }
+}
+
+/// The ports the program was built with.
+fn ports<B: Block>() -> Ports {
+    let all = |ports: &[Port]| -> Vec<BuildPort> {
+        let port = |port: &Port| BuildPort { name: port.name.to_owned(), width: port.width };
+        ports.iter().map(port).collect()
+    };
+    Ports { inputs: all(B::Inputs::PORTS), outputs: all(B::Outputs::PORTS), observing: false }
+}
+
+/// Where the program keeps compiled models: `COSIM_CACHE`, else `cosim` in the user's cache folder. For
+/// its commands alone: whoever builds models with this library says where they are kept.
+///
+/// # Errors
+/// [`Error::Environment`] if there is no such folder, [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
+pub(crate) fn kept() -> Result<Kept, Error> {
+    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
+    let from = |name: &str| set(name).map(PathBuf::from);
+    let folder = from("COSIM_CACHE")
+        .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("cosim")))
+        .or_else(|| from("HOME").map(|folder| folder.join(".cache/cosim")))
+        .ok_or_else(|| {
+            let message = "no folder for compiled models: set COSIM_CACHE to one";
+            Error::Environment(message.to_owned())
+        })?;
+    let limit = match set("COSIM_CACHE_LIMIT") {
+        None => CACHE_LIMIT,
+        Some(text) => bytes(&text.to_string_lossy()).ok_or_else(|| {
+            let text = text.to_string_lossy();
+            Error::Usage(format!("COSIM_CACHE_LIMIT: `{text}` is no size, as in 500M or 2G"))
+        })?,
+    };
+    Ok(Kept::new(folder, limit))
+}
+
+/// The bytes of a size like `500`, `64K`, `500M` or `2G`.
+fn bytes(text: &str) -> Option<u64> {
+    let (number, shift) = match text.strip_suffix(['K', 'k']) {
+        Some(number) => (number, 10),
+        None => match (text.strip_suffix(['M', 'm']), text.strip_suffix(['G', 'g'])) {
+            (Some(number), _) => (number, 20),
+            (_, Some(number)) => (number, 30),
+            _ => (text, 0),
+        },
+    };
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn a_size_has_a_unit() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("500", Some(500)),
+            ("64K", Some(65_536)),
+            ("500m", Some(524_288_000)),
+            ("2G", Some(2_147_483_648)),
+            ("", None),
+            ("G", None),
+            ("-1", None),
+            ("2T", None),
+            ("99999999999G", None),
+        ] {
+            assert_eq!(bytes(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,484 @@
+//! An RTL as Verilator sees it: which files it is made of, and which of them were given.
+
+use super::given::{Folder, Given, folder_of};
+use super::rtl::Rtl;
+use crate::error::Error;
+use crate::harness::Block;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use tempfile::TempDir;
+use verilated_build::Hash;
+use verilated_build::{
+    Design, Elaboration, Error as BuildError, Preprocessed, SourceFile, Verilator,
+};
+
+/// The module that asks for the block's top: so the top, too, is looked for wherever modules are.
+const ASKING_TOP: &str = "cosim_ask";
+/// The folder of the built-in RTL, as Verilator sees it.
+const BUILT_IN: &str = "@built-in";
+/// How deep names begin below the temporary folder, so that `..` in an include stays inside.
+const DEPTH: usize = 8;
+
+/// A file that Verilator read.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+pub struct FileRead {
+    /// Its path, as typed or below what was typed; its name alone if it is the program's own.
+    pub path: String,
+    /// Whether it is the program's own.
+    pub built_in: bool,
+}
+
+/// An RTL as Verilator sees it; the texts are those of one moment, and what is compiled.
+#[derive(Debug, Clone)]
+pub struct Examined {
+    /// A hash of the names and texts of all files, and of the macros: a copy of the built-in RTL has the
+    /// same as that.
+    pub identity: String,
+    /// The files that were read.
+    pub files: Vec<FileRead>,
+    /// Their texts, by the names that the design uses.
+    pub texts: Vec<SourceFile>,
+    /// The design, without parameters.
+    pub design: Design,
+    /// The parameters of the top module.
+    pub parameters: Vec<String>,
+    /// What names of the design stand for.
+    names: Names,
+}
+
+impl Examined {
+    /// Asks Verilator about an RTL of a block.
+    ///
+    /// # Errors
+    /// [`Error::File`], [`Error::Input`] or [`Error::Usage`] if what was given is none of the block's,
+    /// or not clear; [`Error::Build`] with Verilator's words.
+    pub fn new<B: Block>(rtl: &Rtl) -> Result<Self, Error> {
+        if rtl.is_built_in() { Ok(Self::built_in::<B>()) } else { examine::<B>(rtl) }
+    }
+
+    fn built_in<B: Block>() -> Self {
+        let name = |name: &str| Path::new(BUILT_IN).join(name);
+        let texts = B::RTL.sources.iter();
+        Self {
+            identity: identity(B::RTL.sources.iter().map(|(n, t)| (*n, t.as_bytes())), &[]),
+            files: B::RTL
+                .sources
+                .iter()
+                .map(|(name, _)| FileRead { path: (*name).to_owned(), built_in: true })
+                .collect(),
+            texts: texts
+                .map(|(file, text)| SourceFile { name: name(file), text: text.as_bytes().into() })
+                .collect(),
+            design: Design {
+                top: B::RTL.top.to_owned(),
+                sources: vec![name(&format!("{}.v", B::RTL.top))],
+                include: vec![BUILT_IN.into()],
+                ..Design::default()
+            },
+            parameters: B::RTL
+                .mask_parameter
+                .into_iter()
+                .chain(B::PARAMETERS.iter().map(|parameter| parameter.name))
+                .map(str::to_owned)
+                .collect(),
+            names: Names::default(),
+        }
+    }
+
+    /// A text of Verilator's, with the user's paths.
+    pub fn text(&self, text: &str) -> String {
+        self.names.text(text)
+    }
+
+    /// An error of a build, with the user's paths.
+    pub fn plain(&self, error: BuildError) -> Error {
+        self.names.plain(error)
+    }
+}
+
+/// Names that Verilator sees, and the folders they stand for.
+///
+/// Each folder that is searched has a link of its own, with a name that no path can change. So
+/// Verilator never sees what a path is made of, and the name of a file it read is that of the folder it
+/// was found in and, behind it, the very words of the `include`.
+#[derive(Debug, Clone, Default)]
+struct Names {
+    /// By name: the folder, as typed.
+    links: BTreeMap<String, PathBuf>,
+}
+
+impl Names {
+    /// A new name for a folder, and a link of that name in `at`.
+    fn link(&mut self, folder: &Path, at: &Path) -> Result<PathBuf, Error> {
+        // Only in messages of a running model: where in the RTL it was.
+        let name = match self.links.len() {
+            0 => "@rtl".to_owned(),
+            n => format!("@rtl{}", n + 1),
+        };
+        let target = fs::canonicalize(folder).map_err(|error| Error::unreadable(folder, &error))?;
+        symlink(target, at.join(&name)).map_err(Error::write(at))?;
+        self.links.insert(name.clone(), folder.to_owned());
+        Ok(name.into())
+    }
+
+    /// The path of a file that Verilator read, as typed.
+    fn typed(&self, name: &Path) -> PathBuf {
+        let mut parts = name.components();
+        let link = parts.next().and_then(|part| self.links.get(part.as_os_str().to_str()?));
+        match link {
+            Some(folder) if folder == Path::new(".") => parts.as_path().to_owned(),
+            Some(folder) => folder.join(parts.as_path()),
+            None => name.to_owned(),
+        }
+    }
+
+    /// A text of Verilator's, with the user's paths.
+    fn text(&self, text: &str) -> String {
+        // From the longest name: no name is the beginning of one that was replaced.
+        let mut text = text.to_owned();
+        for (name, folder) in self.links.iter().rev() {
+            let folder = match folder.to_string_lossy() {
+                folder if folder == "." => String::new(),
+                folder => format!("{folder}/"),
+            };
+            text = text.replace(&format!("{name}/"), &folder);
+        }
+        text.replace(&format!("{BUILT_IN}/"), "the program's own ")
+    }
+
+    fn plain(&self, error: BuildError) -> Error {
+        match error {
+            BuildError::Twice { module, first, second } => {
+                let [first, second] = [first, second].map(|place| self.text(&place));
+                Error::Usage(BuildError::Twice { module, first, second }.to_string())
+            }
+            BuildError::Verilate { top, output } => {
+                Error::Build(BuildError::Verilate { top, output: self.text(&output) })
+            }
+            BuildError::Compile { what, message } => {
+                Error::Build(BuildError::Compile { what, message: self.text(&message) })
+            }
+            other => Error::Build(other),
+        }
+    }
+}
+
+/// Whether a file is the program's own.
+fn is_built_in(name: &Path) -> bool {
+    name.starts_with(BUILT_IN)
+}
+
+/// What is asked about, in a temporary folder.
+struct Question {
+    names: Names,
+    /// The folder that names begin at.
+    folder: PathBuf,
+    /// The folders searched, by name, and whether each was put before the others by the user.
+    searched: Vec<(PathBuf, bool)>,
+    /// The given sources, by name.
+    sources: Vec<PathBuf>,
+    design: Design,
+    verilator: Verilator,
+    /// Removed when all is answered.
+    _temporary: TempDir,
+}
+
+fn examine<B: Block>(rtl: &Rtl) -> Result<Examined, Error> {
+    let given = Given::find(rtl)?;
+    let mut question = Question::new::<B>(&given)?;
+    let first = question.preprocess(&question.sources)?;
+    question.search_includers_first(&first);
+    let elaboration = question.elaborate(&question.sources)?;
+    let (sources, elaboration) = question.reachable(elaboration)?;
+    let preprocessed = question.preprocess(&with_modules(&sources, &elaboration))?;
+    question.check_includes(&preprocessed)?;
+    question.check_modules(&sources, &elaboration)?;
+    check_given::<B>(rtl, &given, &question, &elaboration)?;
+    question.answer::<B>(sources, elaboration)
+}
+
+/// Sources, and the files that were found for further modules.
+fn with_modules(sources: &[PathBuf], elaboration: &Elaboration) -> Vec<PathBuf> {
+    let mut all = sources.to_vec();
+    for module in elaboration.modules.iter().filter(|module| module.name != ASKING_TOP) {
+        if !all.contains(&module.file) {
+            all.push(module.file.clone());
+        }
+    }
+    all
+}
+
+impl Question {
+    fn new<B: Block>(given: &Given) -> Result<Self, Error> {
+        let temporary =
+            TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let folder = temporary.path().join(["x"; DEPTH].join("/"));
+        let built_in = folder.join(BUILT_IN);
+        fs::create_dir_all(&built_in).map_err(Error::write(&built_in))?;
+        for (name, text) in B::RTL.sources {
+            fs::write(built_in.join(name), text).map_err(Error::write(&built_in))?;
+        }
+        let ask = format!("module {ASKING_TOP}; {} dut(); endmodule\n", B::RTL.top);
+        let path = folder.join(format!("{ASKING_TOP}.sv"));
+        fs::write(&path, ask).map_err(Error::write(&path))?;
+
+        let mut names = Names::default();
+        let mut links: BTreeMap<PathBuf, PathBuf> = BTreeMap::new();
+        let mut link = |path: &Path| -> Result<PathBuf, Error> {
+            if let Some(name) = links.get(path) {
+                return Ok(name.clone());
+            }
+            let name = names.link(path, &folder)?;
+            links.insert(path.to_owned(), name.clone());
+            Ok(name)
+        };
+        let mut searched = Vec::new();
+        for Folder { path, is_explicit } in &given.folders {
+            searched.push((link(path)?, *is_explicit));
+        }
+        let mut named = |path: &PathBuf| -> Result<PathBuf, Error> {
+            Ok(link(folder_of(path))?.join(path.file_name().unwrap_or_default()))
+        };
+        let sources = given.sources.iter().map(&mut named).collect::<Result<_, _>>()?;
+        let libraries = given.libraries.iter().map(&mut named).collect::<Result<_, _>>()?;
+        let design = Design {
+            top: ASKING_TOP.to_owned(),
+            libraries,
+            defines: given.defines.clone(),
+            extensions: given.extensions.clone(),
+            folder: Some(folder.clone()),
+            ..Design::default()
+        };
+        let verilator = Verilator::find()?;
+        Ok(Self { names, folder, searched, sources, design, verilator, _temporary: temporary })
+    }
+
+    /// The design that asks for the top, with these sources. What is the program's own comes last.
+    fn design(&self, sources: &[PathBuf]) -> Design {
+        let mut design = self.design.clone();
+        design.sources = vec![format!("{ASKING_TOP}.sv").into()];
+        design.sources.extend_from_slice(sources);
+        design.include = self.searched.iter().map(|(name, _)| name.clone()).collect();
+        design.include.push(BUILT_IN.into());
+        design
+    }
+
+    fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
+        let out = self.folder.join("answer");
+        self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
+            match self.names.plain(error) {
+                Error::Build(BuildError::Verilate { top: _, output }) if !self.sources.is_empty() => {
+                    let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a \
+                                file list (-f).";
+                    let output = format!("{}\n{hint}", output.trim_end());
+                    Error::Build(BuildError::Verilate { top: "the given RTL".to_owned(), output })
+                }
+                other => other,
+            }
+        })
+    }
+
+    fn preprocess(&self, sources: &[PathBuf]) -> Result<Preprocessed, Error> {
+        self.design(sources).preprocess(&self.verilator).map_err(|error| self.names.plain(error))
+    }
+
+    /// Folders with files that include others are searched before the rest: a header beside its includer
+    /// is the one that is meant.
+    fn search_includers_first(&mut self, preprocessed: &Preprocessed) {
+        let folders: BTreeSet<&Path> =
+            preprocessed.includes.iter().filter_map(|include| include.from.parent()).collect();
+        self.searched
+            .sort_by_key(|(name, is_explicit)| (!is_explicit, !folders.contains(name.as_path())));
+    }
+
+    /// The sources that the design needs, if it is the same without the others: test benches beside the
+    /// RTL are no part of it.
+    fn reachable(&self, all: Elaboration) -> Result<(Vec<PathBuf>, Elaboration), Error> {
+        let is_used = |source: &&PathBuf| all.modules.iter().any(|module| module.file == **source);
+        let used: Vec<PathBuf> = self.sources.iter().filter(is_used).cloned().collect();
+        if used.len() < self.sources.len()
+            && let Ok(elaboration) = self.elaborate(&used)
+            && elaboration.modules == all.modules
+        {
+            let (few, many) = (self.preprocess(&used)?, self.preprocess(&self.sources)?);
+            // Macros reach from one file into the next.
+            if used.iter().all(|source| few.texts.get(source) == many.texts.get(source)) {
+                return Ok((used, elaboration));
+            }
+        }
+        Ok((self.sources.clone(), all))
+    }
+
+    /// A file by that name in another given folder, with another text, would do as well.
+    fn rival(&self, name: &Path) -> Option<PathBuf> {
+        let mut parts = name.components();
+        let link = PathBuf::from(parts.next()?.as_os_str());
+        let words = parts.as_path();
+        let is_explicit = |name: &Path| {
+            self.searched.iter().any(|(link, is_explicit)| link == name && *is_explicit)
+        };
+        if !self.searched.iter().any(|(known, _)| *known == link) || is_explicit(&link) {
+            return None;
+        }
+        let text = fs::read(self.folder.join(name)).ok()?;
+        let others = self.searched.iter().filter(|(other, explicit)| *other != link && !explicit);
+        let mut paths = others.map(|(other, _)| other.join(words));
+        paths.find(|path| fs::read(self.folder.join(path)).is_ok_and(|other| other != text))
+    }
+
+    fn check_includes(&self, preprocessed: &Preprocessed) -> Result<(), Error> {
+        for include in &preprocessed.includes {
+            let Some(rival) = self.rival(&include.file) else { continue };
+            let is_beside = || {
+                let words: PathBuf = include.file.components().skip(1).collect();
+                let beside = include.from.parent()?.join(words);
+                let real = |path: &Path| fs::canonicalize(self.folder.join(path)).ok();
+                Some(real(&beside)? == real(&include.file)?)
+            };
+            if is_beside() != Some(true) {
+                let [from, one, other] =
+                    [&include.from, &include.file, &rival].map(|name| self.names.typed(name));
+                return Err(Error::Usage(format!(
+                    "{} includes a file that was given twice: {} and {}; say with -I which folder comes first, \
+                     or leave one out",
+                    from.display(),
+                    one.display(),
+                    other.display(),
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// Modules that were looked for by name were found in one place only.
+    fn check_modules(&self, sources: &[PathBuf], elaboration: &Elaboration) -> Result<(), Error> {
+        for module in &elaboration.modules {
+            if sources.contains(&module.file) {
+                continue;
+            }
+            if let Some(rival) = self.rival(&module.file) {
+                let [one, other] = [&module.file, &rival].map(|name| self.names.typed(name));
+                return Err(Error::Usage(format!(
+                    "module {} was found in {}, and there is {}, too; name one of them with --rtl",
+                    module.name,
+                    one.display(),
+                    other.display(),
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn answer<B: Block>(
+        self,
+        mut sources: Vec<PathBuf>,
+        elaboration: Elaboration,
+    ) -> Result<Examined, Error> {
+        let top = elaboration.modules.iter().find(|module| module.name == B::RTL.top);
+        let top = top.ok_or_else(|| {
+            Error::Usage(format!("Verilator found no module {} in the given RTL", B::RTL.top))
+        })?;
+        if !sources.contains(&top.file) && !self.design.libraries.contains(&top.file) {
+            sources.push(top.file.clone());
+        }
+        let mut texts = Vec::new();
+        let mut files = Vec::new();
+        for name in &elaboration.files {
+            let path = self.folder.join(name);
+            // Some versions list names, too, that they only looked for.
+            if *name == Path::new(&format!("{ASKING_TOP}.sv")) || !path.is_file() {
+                continue;
+            }
+            let typed = self.names.typed(name);
+            let text: Arc<[u8]> =
+                fs::read(&path).map_err(|error| Error::unreadable(&typed, &error))?.into();
+            let built_in = is_built_in(name);
+            let shown =
+                if built_in { Path::new(name.file_name().unwrap_or_default()) } else { &typed };
+            files.push(FileRead { path: shown.display().to_string(), built_in });
+            texts.push(SourceFile { name: name.clone(), text });
+        }
+        let named = |file: &'_ SourceFile| {
+            let name = file.name.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            (name, Arc::clone(&file.text))
+        };
+        let hashed: Vec<(String, Arc<[u8]>)> = texts.iter().map(named).collect();
+        let design = Design {
+            top: B::RTL.top.to_owned(),
+            sources: sources.clone(),
+            // Only folders in which something was found: others must not change what is kept.
+            include: self
+                .design(&sources)
+                .include
+                .into_iter()
+                .filter(|folder| texts.iter().any(|file| file.name.starts_with(folder)))
+                .collect(),
+            folder: None,
+            ..self.design.clone()
+        };
+        Ok(Examined {
+            identity: identity(hashed.iter().map(|(n, t)| (n.as_str(), &**t)), &design.defines),
+            parameters: top.parameters.clone(),
+            files,
+            texts,
+            design,
+            names: self.names,
+        })
+    }
+}
+
+/// What was given is of the block, and nothing built in stands for it.
+fn check_given<B: Block>(
+    rtl: &Rtl,
+    given: &Given,
+    question: &Question,
+    elaboration: &Elaboration,
+) -> Result<(), Error> {
+    let modules = || elaboration.modules.iter().filter(|module| module.name != ASKING_TOP);
+    let what = rtl.paths.iter().chain(&rtl.lists).next();
+    // What was only found beside a given file was not asked for.
+    let named = || question.sources.iter().chain(&question.design.libraries);
+    if let Some(path) = what
+        && !modules().any(|module| named().any(|file| *file == module.file))
+    {
+        let mut names: Vec<&str> = modules().map(|module| module.name.as_str()).collect();
+        names.dedup();
+        let message = format!(
+            "declares none of the modules of block {}: expected {}",
+            B::NAME,
+            names.join(", ")
+        );
+        return Err(Error::File { path: path.clone(), message });
+    }
+    for name in elaboration.files.iter().filter(|name| is_built_in(name)) {
+        let name = name.file_name().unwrap_or_default();
+        let there = |folder: &Folder| Some(folder.path.join(name)).filter(|path| path.is_file());
+        let below = given.files.iter().find(|file| file.file_name() == Some(name)).cloned();
+        if let Some(path) = below.or_else(|| given.folders.iter().find_map(there)) {
+            let message = format!(
+                "is not what Verilator reads as {0}: the program's own {0} would be; give the folder it is in \
+                 with -I, or rename it",
+                name.to_string_lossy()
+            );
+            return Err(Error::File { path, message });
+        }
+    }
+    Ok(())
+}
+
+fn identity<'a>(files: impl Iterator<Item = (&'a str, &'a [u8])>, defines: &[String]) -> String {
+    let mut files: Vec<_> = files.collect();
+    files.sort_unstable();
+    let mut hash = Hash::default();
+    for (name, text) in files {
+        hash.add(name);
+        hash.add(text);
+    }
+    defines.iter().for_each(|define| hash.add(define));
+    hash.short()
+}

@@ -1,0 +1,476 @@
+//! What is kept of failing cases: groups by signature, vectors, waves.
+
+use super::results::FAILURES;
+use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::harness::{
+    Case, Fingerprint, Judgement, Mismatch, Outcome, Profile, Signature, Verdict,
+};
+use crate::models::Rtl;
+use crate::vector::{Origin, VectorFile};
+use crate::worker::Desk;
+use crate::worker::desk::Subject;
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use verilated_build::Hash;
+
+/// Cycles that shrinking one failure may run.
+pub const SHRINK_BUDGET: u64 = 16_000_000;
+/// Vectors written for one signature; further cases are counted only.
+pub(super) const VECTORS_PER_GROUP: u64 = 20;
+/// Variants of one group that are shrunk and listed; further ones are counted with the first.
+const MOST_VARIANTS: usize = 8;
+/// Notes of one group.
+const MOST_NOTES: usize = 6;
+/// Bytes of a file's name before its endings; file systems allow 255, and endings and partial names follow.
+const LONGEST_STEM: usize = 160;
+
+/// The failures with one signature.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Group {
+    /// What they have in common.
+    pub signature: Signature,
+    /// How many there are.
+    pub count: u64,
+    /// The first case.
+    pub case: String,
+    /// What happened to it.
+    pub verdict: Verdict,
+    /// Which side breaks the specification there, if it could be judged.
+    pub judgement: Option<Judgement>,
+    /// Its vector in the run directory, shrunk if it could be; none if it could not be written.
+    pub vector: Option<String>,
+    /// The vector as it was before it was shrunk.
+    pub original: Option<String>,
+    /// Packets and cycles of that vector.
+    pub packets: u64,
+    /// Cycles of that vector.
+    pub cycles: u64,
+    /// Its waves in the run directory, if they could be made.
+    pub waves: Option<String>,
+    /// What could not be done and why.
+    pub notes: Vec<String>,
+    /// The ways in which it shows: by rule, and together with other groups.
+    pub variants: Vec<Variant>,
+    /// The first cases, the one above included.
+    #[serde(skip)]
+    pub first_cases: Vec<Case>,
+}
+
+/// Failures of a group under one rule, with a vector of their own: that they have one cause is likely, and
+/// their vectors tell.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Variant {
+    /// The golden model's rule; empty if several fire at once, or if the failure is no mismatch.
+    pub rule: String,
+    /// The groups that show in the same cycle.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub with: Option<Vec<Signature>>,
+    /// How many there are.
+    pub count: u64,
+    /// The first case.
+    pub case: String,
+    /// What happened to it.
+    pub verdict: Verdict,
+    /// Which side breaks the specification there, if it could be judged.
+    pub judgement: Option<Judgement>,
+    /// Its vector in the run directory, shrunk if it could be.
+    pub vector: Option<String>,
+    /// The vector as it was before it was shrunk.
+    pub original: Option<String>,
+    /// Packets of that vector.
+    pub packets: u64,
+    /// Cycles of that vector.
+    pub cycles: u64,
+}
+
+/// Cases whose commands are shown for a group.
+pub const CASES_SHOWN: usize = 3;
+
+/// What is done with the first failure of a signature.
+#[derive(Debug, Clone, Copy)]
+pub struct Keep {
+    /// Its vector is shrunk.
+    pub shrink: bool,
+    /// Its waves are written.
+    pub waves: bool,
+}
+
+/// Keeps failures, in the order of the plan.
+pub struct Failures {
+    block: &'static dyn AnyBlock,
+    session: Arc<dyn Session>,
+    rtl: Rtl,
+    folder: PathBuf,
+    origin: Origin,
+    keep: Keep,
+    desk: Desk,
+    groups: Vec<Group>,
+    unwritten: Vec<Error>,
+}
+
+impl Failures {
+    /// Failures of a run in `folder`; `origin` has what their vectors have in common.
+    pub fn new(
+        block: &'static dyn AnyBlock,
+        session: Arc<dyn Session>,
+        rtl: Rtl,
+        folder: &Path,
+        origin: Origin,
+        keep: Keep,
+        desk: Desk,
+    ) -> Self {
+        let folder = folder.to_owned();
+        Self {
+            block,
+            session,
+            rtl,
+            folder,
+            origin,
+            keep,
+            desk,
+            groups: Vec::new(),
+            unwritten: Vec::new(),
+        }
+    }
+
+    /// The groups, by first appearance.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// What could not be written, with the reason.
+    pub fn unwritten(&self) -> &[Error] {
+        &self.unwritten
+    }
+
+    /// Adds a failing case. What cannot be written is noted; the failure counts all the same.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if it has no vector.
+    pub fn add(&mut self, case: &Case, profile: &Profile, outcome: &Outcome) -> Result<(), Error> {
+        let Some(signature) = Signature::of(&outcome.verdict) else { return Ok(()) };
+        let stem = file_stem(&format!("{signature}-{}", case.name));
+        let origin = Origin {
+            about: format!("{}: {}", case.name, outcome.verdict),
+            case: Some(case.name.clone()),
+            ..self.origin.clone()
+        };
+        let rule =
+            Fingerprint::of(&outcome.verdict).map_or_else(String::new, Fingerprint::into_rule);
+        if let Some(place) = self.groups.iter().position(|group| group.signature == signature) {
+            let group = &mut self.groups[place];
+            group.count += 1;
+            if group.first_cases.len() < CASES_SHOWN {
+                group.first_cases.push(case.clone());
+            }
+            match group.variants.iter().position(|variant| variant.rule == rule) {
+                Some(known) => group.variants[known].count += 1,
+                None if group.variants.len() >= MOST_VARIANTS => group.variants[0].count += 1,
+                None => {
+                    let mut notes = std::mem::take(&mut group.notes);
+                    let kept =
+                        self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes);
+                    let kept = kept.map(|mut kept| {
+                        kept.variant.judgement = self.judge(&kept, profile, &mut notes);
+                        kept.variant
+                    });
+                    let group = &mut self.groups[place];
+                    group.notes = notes;
+                    group.variants.push(kept?);
+                    return Ok(());
+                }
+            }
+            if group.count <= VECTORS_PER_GROUP {
+                let text = self.session.vector(case, origin, Some(&outcome.verdict));
+                let name = format!("{stem}.json");
+                if let Err(error) = text.and_then(|text| write(&self.folder, &name, &text)) {
+                    let note = format!("a further vector is not written: {error}");
+                    if !group.notes.contains(&note) && group.notes.len() < MOST_NOTES {
+                        group.notes.push(note);
+                    }
+                    self.unwritten.push(error);
+                }
+            }
+            return Ok(());
+        }
+        let mut notes = Vec::new();
+        let mut kept =
+            self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes)?;
+        kept.variant.judgement = self.judge(&kept, profile, &mut notes);
+        let Kept { variant, text, lost, .. } = kept;
+        let waves = format!("{FAILURES}/{stem}.fst");
+        let traced = self.keep.waves
+            && !lost
+            && match text.map(|text| self.trace(text, &waves, profile)) {
+                Some(Ok(())) => true,
+                None => false,
+                Some(Err(error)) => {
+                    notes.push(format!("no waves: {error}"));
+                    if let Error::Write { .. } | Error::Worker { exit_code: 3, .. } = error {
+                        self.unwritten.push(error);
+                    }
+                    false
+                }
+            };
+        self.groups.push(Group {
+            signature,
+            count: 1,
+            case: case.name.clone(),
+            verdict: variant.verdict.clone(),
+            judgement: variant.judgement.clone(),
+            vector: variant.vector.clone(),
+            original: variant.original.clone(),
+            packets: variant.packets,
+            cycles: variant.cycles,
+            waves: traced.then_some(waves),
+            notes,
+            variants: vec![variant],
+            first_cases: vec![case.clone()],
+        });
+        Ok(())
+    }
+
+    /// Keeps the first failure of its kind: its vector as it is, and shrunk.
+    fn keep_first(
+        &mut self,
+        (case, profile): (&Case, &Profile),
+        outcome: &Outcome,
+        origin: Origin,
+        stem: &str,
+        rule: String,
+        notes: &mut Vec<String>,
+    ) -> Result<Kept, Error> {
+        // What takes the process's thread with it must not be run again here.
+        let lost = matches!(
+            outcome.verdict,
+            Verdict::Hang { cycle: None, .. } | Verdict::Crashed { cycle: None, .. }
+        );
+        // As it is first: whatever happens to what follows, the failure is kept.
+        let name = format!("{stem}.json");
+        let as_found = self.session.vector(case, origin, Some(&outcome.verdict));
+        let mut vector = self.keep_vector(&name, as_found.as_deref(), notes);
+        let mut text = as_found.ok();
+        let mut original = None;
+        let mut shown = outcome.clone();
+        let mut drawn = None;
+        if let Some(found) = text.clone().filter(|_| self.keep.shrink && !lost) {
+            match self.shrink(found.clone(), profile) {
+                Ok(shrunk) => {
+                    if shrunk.out_of_budget {
+                        notes.push(format!(
+                            "shrinking ended early; candidates tried: {}",
+                            shrunk.tried
+                        ));
+                    }
+                    // The larger of the two may be what the disk has no room for.
+                    let unshrunk = format!("{stem}.original.json");
+                    original = self.keep_vector(&unshrunk, Ok(&found), notes);
+                    if let Some(path) = self.keep_vector(&name, Ok(&shrunk.text), notes) {
+                        vector = Some(path);
+                        text = Some(shrunk.text);
+                        drawn = Some(found);
+                        shown = shrunk.outcome;
+                    }
+                }
+                Err(error) => notes.push(format!("not shrunk: {error}")),
+            }
+        }
+        let variant = Variant {
+            rule,
+            with: None,
+            count: 1,
+            case: case.name.clone(),
+            verdict: shown.verdict,
+            judgement: None,
+            vector,
+            original,
+            packets: shown.packets,
+            cycles: shown.cycles,
+        };
+        Ok(Kept { variant, text, drawn, lost })
+    }
+
+    /// Ends the grouping. Where a group differs in just the ports and fields that others of the same state
+    /// differ in one by one, they came together: it is counted with the first of them.
+    pub fn settle(&mut self) {
+        let places: Vec<(Signature, Option<Differs>)> = self
+            .groups
+            .iter()
+            .map(|group| (group.signature.clone(), differs(&group.verdict)))
+            .collect();
+        for (signature, place) in &places {
+            let Some((state, together)) = place else { continue };
+            let parts: Vec<&(Signature, Option<Differs>)> = places
+                .iter()
+                .filter(|(_, other)| {
+                    other.as_ref().is_some_and(|(other_state, other)| {
+                        other_state == state && other != together && other.is_subset(together)
+                    })
+                })
+                .collect();
+            let all: BTreeSet<String> = parts
+                .iter()
+                .filter_map(|(_, part)| part.as_ref())
+                .flat_map(|part| part.1.clone())
+                .collect();
+            if all != *together {
+                continue;
+            }
+            let Some(from) = self.groups.iter().position(|group| group.signature == *signature)
+            else {
+                continue;
+            };
+            let group = self.groups.remove(from);
+            // A part may itself be several that came together, and be gone.
+            let parts: Vec<Signature> = parts.iter().map(|(part, _)| part.clone()).collect();
+            let Some(host) = self.groups.iter_mut().find(|other| parts.contains(&other.signature))
+            else {
+                self.groups.insert(from, group);
+                continue;
+            };
+            host.count += group.count;
+            let with: Vec<Signature> =
+                parts.into_iter().filter(|part| *part != host.signature).collect();
+            host.variants.extend(
+                group
+                    .variants
+                    .into_iter()
+                    .map(|variant| Variant { with: Some(with.clone()), ..variant }),
+            );
+        }
+    }
+
+    /// Writes a vector, or notes why not; its path in the run directory.
+    fn keep_vector(
+        &mut self,
+        name: &str,
+        text: Result<&str, &Error>,
+        notes: &mut Vec<String>,
+    ) -> Option<String> {
+        let written = match text {
+            Ok(text) => write(&self.folder, name, text),
+            Err(error) => Err(Error::Environment(format!("{name}: {error}"))),
+        };
+        match written {
+            Ok(path) => Some(path),
+            Err(error) => {
+                let note = format!("not written: {error}");
+                // A vector is written as it was found, and once more when it is shrunk.
+                if !notes.contains(&note) {
+                    notes.push(note);
+                    self.unwritten.push(error);
+                }
+                None
+            }
+        }
+    }
+
+    fn shrink(&self, text: String, profile: &Profile) -> Result<ShrunkVector, Error> {
+        let vector = VectorFile::from_text(text, &self.folder)?;
+        self.desk.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
+    }
+
+    /// What is decided of a failure's shrunk vector, else of the drawn one, if any check decides at all.
+    fn judge(&self, kept: &Kept, profile: &Profile, notes: &mut Vec<String>) -> Option<Judgement> {
+        if kept.lost {
+            return None;
+        }
+        let mut first = None;
+        for (text, shrunk) in [(kept.text.as_ref(), true), (kept.drawn.as_ref(), false)] {
+            let Some(text) = text else { continue };
+            match self.judge_one(text, profile) {
+                Ok(judgement) if judgement.is_decided() => {
+                    if !shrunk {
+                        notes.push("judged by the case as it was drawn, in its cycles".to_owned());
+                    }
+                    return Some(judgement);
+                }
+                Ok(judgement) => first = first.or(Some(judgement)),
+                Err(error) => notes.push(format!("not judged: {error}")),
+            }
+        }
+        first
+    }
+
+    fn judge_one(&self, text: &str, profile: &Profile) -> Result<Judgement, Error> {
+        let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
+        self.desk.judge(&self.subject(&vector, profile))?.done()
+    }
+
+    fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
+        let path = self.folder.join(waves);
+        let folder = self.folder.join(FAILURES);
+        fs::create_dir_all(&folder).map_err(Error::write(folder))?;
+        let vector = VectorFile::from_text(text, &path)?;
+        self.desk.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
+    }
+
+    fn subject<'a>(&'a self, vector: &'a VectorFile, profile: &'a Profile) -> Subject<'a> {
+        Subject { block: self.block, vector, profile, rtl: &self.rtl }
+    }
+}
+
+/// The first failure of its kind, once it is kept.
+struct Kept {
+    variant: Variant,
+    /// The vector's text, as it was written last, unless it is too large.
+    text: Option<String>,
+    /// The text as it was before it was shrunk.
+    drawn: Option<String>,
+    /// Running it takes the process's thread along.
+    lost: bool,
+}
+
+/// A state, and the ports and fields that differ in it.
+type Differs = (String, BTreeSet<String>);
+
+fn differs(verdict: &Verdict) -> Option<Differs> {
+    match verdict {
+        Verdict::Mismatch(Mismatch { state, differs, .. }) => {
+            Some((state.clone(), differs.iter().cloned().collect()))
+        }
+        _ => None,
+    }
+}
+
+/// Writes a failure's file; returns its path in the run directory.
+fn write(run: &Path, name: &str, text: &str) -> Result<String, Error> {
+    let folder = run.join(FAILURES);
+    fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+    write_whole(&folder.join(name), text.as_bytes(), Sync::OnDisk)?;
+    Ok(format!("{FAILURES}/{name}"))
+}
+
+/// A text as the beginning of a file's name: letters, digits, `-`, `_` and `.`, and of a bounded length. Where
+/// that takes something away, a hash tells it from others.
+pub(super) fn file_stem(text: &str) -> String {
+    let simple = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
+    let name: String = text.chars().map(simple).collect();
+    if name.len() <= LONGEST_STEM {
+        return name;
+    }
+    let mut hash = Hash::default();
+    hash.add(text);
+    let hash = hash.short();
+    format!("{}-{hash}", &name[..LONGEST_STEM - hash.len() - 1])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_of_files_are_legal_bounded_and_different() {
+        assert_eq!(file_stem("hang-S0-thread2/spec/smoke/0"), "hang-S0-thread2-spec-smoke-0");
+        assert_eq!(file_stem("a\u{e9} \n\0*"), "a-----");
+        let long = |last: &str| file_stem(&format!("{}/{last}", "x".repeat(5000)));
+        assert_eq!(long("1").len(), LONGEST_STEM);
+        assert_ne!(long("1"), long("2"));
+    }
+}

@@ -1,0 +1,197 @@
+//! Which cases a run has, what they are called and what seeds they have.
+
+use crate::harness::{Case, Profile, case_seed};
+use std::fmt;
+use std::ops::Range;
+use std::str::FromStr;
+
+/// Cases of a profile and scenario are counted below this, so that places of cases never overflow.
+pub const MOST_CASES: u64 = 1 << 48;
+
+/// One of N parts of a run, as `I/N` with I from 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Shard {
+    index: u64,
+    count: u64,
+}
+
+impl Shard {
+    /// The whole run.
+    pub const WHOLE: Self = Self { index: 1, count: 1 };
+
+    /// N: from one place of this part to the next.
+    pub fn count(self) -> u64 {
+        self.count
+    }
+
+    /// The first place of this part from `start` on.
+    fn first_from(self, start: u64) -> u64 {
+        let (wanted, here) = (self.index - 1, start % self.count);
+        let ahead = if wanted >= here { wanted - here } else { self.count - here + wanted };
+        start.saturating_add(ahead)
+    }
+
+    /// How many places below `end` are in this part.
+    fn below(self, end: u64) -> u64 {
+        end / self.count + u64::from(end % self.count >= self.index)
+    }
+}
+
+impl FromStr for Shard {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let parsed = text
+            .split_once('/')
+            .and_then(|(index, count)| Some((index.parse().ok()?, count.parse().ok()?)));
+        match parsed {
+            Some((index, count)) if (1..=count).contains(&index) => Ok(Self { index, count }),
+            _ => Err(format!("`{text}` is not I/N with I from 1 to N, as in 2/8")),
+        }
+    }
+}
+
+impl fmt::Display for Shard {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}/{}", self.index, self.count)
+    }
+}
+
+/// Every case of a run, in order: by index, then profile, then scenario, so that a run cut short has
+/// seen all of them.
+#[derive(Debug, Clone)]
+pub struct Plan {
+    /// The block's name.
+    pub block: &'static str,
+    /// The run's seed.
+    pub seed: u64,
+    /// Profiles.
+    pub profiles: Vec<Profile>,
+    /// Names of the scenarios.
+    pub scenarios: Vec<String>,
+    /// Indices of the cases of each profile and scenario.
+    pub indices: Range<u64>,
+    /// The part to run.
+    pub shard: Shard,
+}
+
+impl Plan {
+    /// The cases to run, in order.
+    pub fn iter(&self) -> impl Iterator<Item = Case> + '_ {
+        let columns = self.columns();
+        let places = self.places();
+        let first = self.shard.first_from(places.start);
+        let step = usize::try_from(self.shard.count).unwrap_or(usize::MAX);
+        (first..places.end).step_by(step).map(move |place| {
+            let (index, column) = (place / columns, (place % columns) as usize);
+            let profile = column / self.scenarios.len();
+            let scenario = column % self.scenarios.len();
+            let name = format!(
+                "{}/{}/{}/{index}",
+                self.block, self.profiles[profile].name, self.scenarios[scenario]
+            );
+            let seed = case_seed(self.seed, &name);
+            Case { place, profile, scenario, name, seed }
+        })
+    }
+
+    /// How many cases there are.
+    pub fn len(&self) -> u64 {
+        let Range { start, end } = self.places();
+        self.shard.below(end) - self.shard.below(start)
+    }
+
+    /// Whether there is no case.
+    pub fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    fn columns(&self) -> u64 {
+        (self.profiles.len() * self.scenarios.len()) as u64
+    }
+
+    fn places(&self) -> Range<u64> {
+        let columns = self.columns();
+        self.indices.start.saturating_mul(columns)..self.indices.end.saturating_mul(columns)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Parameters, Profile};
+
+    fn plan(shard: Shard) -> Plan {
+        Plan {
+            block: "b",
+            seed: 7,
+            profiles: ["spec", "repaired"].map(|name| Profile::new(name, Parameters::NONE)).into(),
+            scenarios: vec!["x".to_owned(), "y".to_owned(), "z".to_owned()],
+            indices: 0..5,
+            shard,
+        }
+    }
+
+    #[test]
+    fn shards_part_the_cases_and_keep_names_and_seeds() {
+        let whole: Vec<Case> = plan(Shard::WHOLE).iter().collect();
+        assert_eq!(whole.len(), 30);
+        let mut parts = Vec::new();
+        for index in 1..=4 {
+            let part = plan(format!("{index}/4").parse().unwrap());
+            assert_eq!(part.len(), part.iter().count() as u64);
+            parts.extend(part.iter());
+        }
+        parts.sort_by_key(|case| case.place);
+        assert_eq!(parts, whole);
+    }
+
+    #[test]
+    fn one_case_can_be_run_alone() {
+        let mut alone = plan(Shard::WHOLE);
+        alone.indices = 3..4;
+        let whole: Vec<Case> = plan(Shard::WHOLE).iter().collect();
+        assert_eq!(alone.iter().collect::<Vec<_>>(), whole[18..24]);
+        assert_eq!(alone.len(), 6);
+    }
+
+    #[test]
+    fn a_seed_depends_on_the_name_and_not_on_the_place() {
+        let mut fewer = plan(Shard::WHOLE);
+        fewer.scenarios.remove(0);
+        let seed = |plan: &Plan, name: &str| {
+            plan.iter().find(|case| case.name == name).map(|case| case.seed)
+        };
+        let name = "b/repaired/y/3";
+        assert!(seed(&fewer, name).is_some());
+        assert_eq!(seed(&fewer, name), seed(&plan(Shard::WHOLE), name));
+    }
+
+    /// The largest numbers that are read: `index - 1 + count` was beyond 64 bits.
+    #[test]
+    fn no_shard_and_no_number_of_cases_wraps() {
+        let most = u64::MAX;
+        for (shard, indices, first, len) in [
+            (format!("1/{most}"), 0..5, Some(0), 1),
+            (format!("{most}/{most}"), 0..5, None, 0),
+            // The last shard but one of an endless run has one place, the last shard none before the end.
+            (format!("{}/{most}", most - 1), 0..most, Some(most - 2), 1),
+            (format!("{most}/{most}"), 0..most, Some(most - 1), 1),
+            (format!("{most}/{most}"), 7..most, Some(most - 1), 1),
+            ("1/1".to_owned(), most - 1..most, None, 0),
+        ] {
+            let plan = Plan { indices, ..plan(shard.parse().unwrap()) };
+            assert_eq!(plan.len(), len, "{shard}");
+            let mut places = plan.iter().map(|case| case.place);
+            assert_eq!(places.next(), first, "{shard}");
+            assert_eq!(places.next(), None, "{shard}");
+        }
+    }
+
+    #[test]
+    fn a_shard_is_i_of_n() {
+        for bad in ["0/4", "5/4", "1", "a/b", "1/0", "-1/2", "1/18446744073709551616"] {
+            assert!(bad.parse::<Shard>().is_err(), "{bad}");
+        }
+    }
+}

@@ -1,0 +1,362 @@
+//! Runs the cases of a plan, and ends where a limit says so.
+
+use super::plan::Plan;
+use crate::engine::Opening;
+use crate::error::Error;
+use crate::harness::{Case, Outcome, Verdict};
+use crate::worker::crew::{self, Client, Landing, Launch, Next};
+use crate::worker::wire::{Answer, Work};
+use schemars::JsonSchema;
+use serde::Serialize;
+use std::iter::Peekable;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// When a run ends before its plan does.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Workers at the same time; at least 1.
+    pub threads: usize,
+    /// Failures after which the run ends.
+    pub max_failures: Option<u64>,
+    /// Cases whose model did not return after which the run ends.
+    pub max_hangs: u64,
+    /// Time after which no new case begins.
+    pub time: Option<Duration>,
+}
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// Every case of the plan was run.
+    Complete,
+    /// `--time` was over.
+    Time,
+    /// `--max-failures` was reached.
+    MaxFailures,
+    /// `--max-hangs` was reached.
+    MaxHangs,
+    /// The user stopped it.
+    Interrupted,
+}
+
+/// Told of every case, in the order of the plan.
+pub trait Progress {
+    /// A case ended.
+    ///
+    /// # Errors
+    /// If it cannot be written down; the run ends then.
+    fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
+}
+
+/// Runs the plan's cases until its end, a limit, or `interrupted`.
+///
+/// # Errors
+/// What `progress` returns, or if there can be no workers.
+pub fn run(
+    launch: &impl Launch,
+    opening: &Opening,
+    plan: &Plan,
+    limits: &Limits,
+    interrupted: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<End, Error> {
+    let mut cases = Cases {
+        cases: plan.iter().peekable(),
+        limits,
+        interrupted,
+        progress,
+        begin: Instant::now(),
+        failures: 0,
+        hangs: 0,
+        end: End::Complete,
+    };
+    crew::run(launch, Some(opening), limits.threads, &mut cases)?;
+    Ok(cases.end)
+}
+
+struct Cases<'a, I: Iterator<Item = Case>> {
+    cases: Peekable<I>,
+    limits: &'a Limits,
+    interrupted: &'a AtomicBool,
+    progress: &'a mut dyn Progress,
+    begin: Instant,
+    failures: u64,
+    hangs: u64,
+    end: End,
+}
+
+impl<I: Iterator<Item = Case>> Client for Cases<'_, I> {
+    type Item = Case;
+
+    fn next(&mut self) -> Option<(Case, Work)> {
+        let case = self.cases.next()?;
+        Some((case.clone(), Work::Case(case)))
+    }
+
+    fn look(&mut self) -> Next {
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.end = End::Interrupted;
+            return Next::Stop;
+        }
+        let over = self.limits.time.is_some_and(|time| self.begin.elapsed() >= time);
+        if over && self.end == End::Complete && self.cases.peek().is_some() {
+            self.end = End::Time;
+        }
+        if self.end == End::Time { Next::Drain } else { Next::Continue }
+    }
+
+    fn landed(&mut self, case: Case, landing: Landing) -> Result<Next, Error> {
+        let outcome = match landing {
+            Landing::Answer(Answer::Case(outcome)) => outcome,
+            Landing::Lost(verdict) => Outcome::without_cycles(verdict),
+            Landing::Answer(Answer::Panicked(message)) => {
+                Outcome::without_cycles(Verdict::Crashed { cycle: None, message })
+            }
+            Landing::Answer(answer) => {
+                return Err(Error::Environment(format!("a worker answers a case with {answer:?}")));
+            }
+        };
+        self.progress.case(&case, &outcome)?;
+        self.failures += u64::from(outcome.verdict.is_failure());
+        self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
+        if self.end == End::Interrupted {
+            // What was done before is written down, and that is all.
+            return Ok(Next::Continue);
+        }
+        if self.limits.max_failures.is_some_and(|most| self.failures >= most) {
+            self.end = End::MaxFailures;
+        } else if self.hangs >= self.limits.max_hangs {
+            self.end = End::MaxHangs;
+        } else {
+            return Ok(Next::Continue);
+        }
+        Ok(Next::Abandon)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Parameters, Profile};
+    use crate::runner::Shard;
+    use crate::worker::attend::{Link, Received};
+    use crate::worker::wire::{Frames, Reply, Request, frame};
+    use std::collections::VecDeque;
+    use std::io;
+    use std::ops::Range;
+    use std::sync::Arc;
+    use std::sync::atomic::AtomicU64;
+
+    const PANICS: u64 = 3;
+    const HANGS_BY_VERDICT: u64 = 5;
+    const EXITS: u64 = 7;
+    const EXITS_AFTER_OTHERS: u64 = 9;
+    const WRITES_NONSENSE: u64 = 11;
+    const NEVER_RETURNS: u64 = 1_000_000;
+
+    /// Starts scripted workers, whose cases do what their place says; no model and no process is involved.
+    #[derive(Default)]
+    struct Scripts {
+        started: AtomicU64,
+        ended: Arc<AtomicU64>,
+    }
+
+    impl Launch for Scripts {
+        type Link = Script;
+
+        fn launch(&self) -> Result<Script, Error> {
+            self.started.fetch_add(1, Ordering::Relaxed);
+            Ok(Script {
+                ended: Arc::clone(&self.ended),
+                requests: Frames::default(),
+                work: VecDeque::new(),
+                done: 0,
+                says: VecDeque::new(),
+                is_alive: true,
+            })
+        }
+
+        /// Scripts answer at once or never.
+        fn stuck_after(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    struct Script {
+        ended: Arc<AtomicU64>,
+        requests: Frames,
+        work: VecDeque<(u64, Case)>,
+        done: u64,
+        says: VecDeque<Reply>,
+        is_alive: bool,
+    }
+
+    impl Link for Script {
+        fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.requests.buffer().extend(bytes);
+            while let Some(request) = self.requests.message::<Request>().expect("requests") {
+                match request {
+                    Request::Open(_) => self.says.push_back(Reply::Ready),
+                    Request::Work { place, work: Work::Case(case) } => {
+                        self.work.push_back((place, case))
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            Ok(())
+        }
+
+        fn receive(&mut self, buffer: &mut Vec<u8>, _: Duration) -> Received {
+            if let Some(reply) = self.says.pop_front() {
+                buffer.extend(frame(&reply).expect("a frame"));
+                return Received::Bytes;
+            }
+            let Some((number, case)) = self.work.front() else { return Received::Quiet };
+            let (number, place) = (*number, case.place);
+            let mut outcome = Outcome::without_cycles(Verdict::Match);
+            outcome.cycles = place;
+            let answer = match place {
+                EXITS => return Received::Closed,
+                EXITS_AFTER_OTHERS if self.done > 0 => return Received::Closed,
+                NEVER_RETURNS => {
+                    buffer.extend(frame(&Reply::Alive(Some((1, 0)))).expect("a frame"));
+                    return Received::Bytes;
+                }
+                WRITES_NONSENSE => {
+                    buffer.extend([0xff; 8]);
+                    return Received::Bytes;
+                }
+                PANICS => Answer::Panicked(format!("case {place} breaks")),
+                HANGS_BY_VERDICT => {
+                    outcome.verdict = Verdict::Hang { cycle: Some(1), state: "s".to_owned() };
+                    Answer::Case(outcome)
+                }
+                _ => Answer::Case(outcome),
+            };
+            self.work.pop_front();
+            self.done += 1;
+            buffer.extend(frame(&Reply::Done { place: number, answer }).expect("a frame"));
+            Received::Bytes
+        }
+
+        fn end(&mut self) -> String {
+            self.kill();
+            "process exited with code 0".to_owned()
+        }
+
+        fn kill(&mut self) {
+            if std::mem::take(&mut self.is_alive) {
+                self.ended.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[derive(Default)]
+    struct Log(Vec<(u64, String)>);
+
+    impl Progress for Log {
+        fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+            self.0.push((case.place, outcome.verdict.to_string()));
+            Ok(())
+        }
+    }
+
+    fn plan(indices: Range<u64>) -> Plan {
+        Plan {
+            block: "b",
+            seed: 1,
+            profiles: vec![Profile::new("spec", Parameters::NONE)],
+            scenarios: vec!["s".to_owned()],
+            indices,
+            shard: Shard::WHOLE,
+        }
+    }
+
+    fn run_script(indices: Range<u64>, limits: Limits, interrupted: bool) -> (End, Log) {
+        let (scripts, mut log) = (Scripts::default(), Log::default());
+        let opening = Opening {
+            block: "b".to_owned(),
+            models: Vec::new(),
+            scenarios: String::new(),
+            packets: Some(1),
+        };
+        let interrupted = AtomicBool::new(interrupted);
+        let end = run(&scripts, &opening, &plan(indices), &limits, &interrupted, &mut log).unwrap();
+        let [started, ended] =
+            [&scripts.started, &*scripts.ended].map(|n| n.load(Ordering::Relaxed));
+        assert_eq!(started, ended, "no worker is left behind");
+        (end, log)
+    }
+
+    const LIMITS: Limits = Limits { threads: 2, max_failures: None, max_hangs: 10, time: None };
+
+    #[test]
+    fn cases_arrive_in_order_and_each_lost_worker_is_one_verdict() {
+        for threads in [1, 2, 5] {
+            let (end, Log(log)) = run_script(0..200, Limits { threads, ..LIMITS }, false);
+            assert_eq!(end, End::Complete);
+            let places: Vec<u64> = log.iter().map(|(place, _)| *place).collect();
+            assert_eq!(places, (0..200).collect::<Vec<_>>());
+            let failures: Vec<&(u64, String)> =
+                log.iter().filter(|(_, verdict)| verdict != "match").collect();
+            let of = |place: u64| log[place as usize].1.as_str();
+            assert_eq!(of(PANICS), "crashed: case 3 breaks");
+            assert_eq!(of(EXITS), "crashed: process exited with code 0");
+            assert_eq!(
+                of(WRITES_NONSENSE),
+                "crashed: process wrote into its channel to the program"
+            );
+            // With many workers it may be the first thing that one of them does.
+            if threads == 1 {
+                assert_eq!(
+                    of(EXITS_AFTER_OTHERS),
+                    "crashed: process exited with code 0; it did not happen again when the case was run alone"
+                );
+                assert_eq!(failures.len(), 5, "{failures:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_ends_at_the_same_failure_whatever_the_threads() {
+        for threads in [1, 2, 5] {
+            let limits = Limits { threads, max_failures: Some(2), ..LIMITS };
+            let (end, Log(log)) = run_script(0..200, limits, false);
+            assert_eq!(log.last().map(|(place, _)| *place), Some(5), "{threads} threads");
+            assert_eq!(end, End::MaxFailures);
+        }
+    }
+
+    #[test]
+    fn a_model_that_does_not_return_hangs_and_the_others_go_on() {
+        let limits = Limits { threads: 1, ..LIMITS };
+        let (end, Log(log)) = run_script(NEVER_RETURNS - 1..NEVER_RETURNS + 10, limits, false);
+        assert_eq!(end, End::Complete);
+        assert_eq!(log.len(), 11);
+        assert_eq!(log[1].1, "hang: the model did not return");
+        assert_eq!(log[10].1, "match");
+    }
+
+    #[test]
+    fn models_that_do_not_return_end_the_run() {
+        let limits = Limits { max_hangs: 1, ..LIMITS };
+        let (end, Log(log)) = run_script(NEVER_RETURNS..NEVER_RETURNS + 10, limits, false);
+        assert_eq!((end, log.len()), (End::MaxHangs, 1));
+    }
+
+    #[test]
+    fn an_interrupted_run_ends() {
+        let (end, Log(log)) = run_script(10..1000, LIMITS, true);
+        assert_eq!((end, log.len()), (End::Interrupted, 0));
+    }
+
+    #[test]
+    fn time_ends_a_run_without_end() {
+        let limits = Limits { time: Some(Duration::from_millis(50)), ..LIMITS };
+        let (end, Log(log)) = run_script(20..u64::MAX, limits, false);
+        assert_eq!(end, End::Time);
+        assert!(!log.is_empty());
+    }
+}

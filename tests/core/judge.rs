@@ -1,0 +1,152 @@
+//! Sides that break the specification, and one that does not, are told apart.
+
+use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
+use cosim::blocks::thread2::{Thread2, stimulus};
+use cosim_core::harness::{
+    Block, Breach, BrokenBy, CaseRng, Drive, Dut, GoldenDut, Judgement, Parameters, Stimulus,
+    Violation, Watch, follow, judge,
+};
+use cosim_core::verilated::Error;
+use rand::SeedableRng;
+
+const REPAIRED: Parameters = Parameters::of::<Thread2>(0xff);
+
+/// A right model whose outputs are changed on the way.
+struct Tampered<F> {
+    alone: GoldenDut<Thread2>,
+    cycle: u64,
+    tamper: F,
+}
+
+impl<F: FnMut(u64, &mut Outputs) -> Result<(), Error>> Dut<Thread2> for Tampered<F> {
+    fn settle(&mut self, inputs: &Inputs, outputs: &mut Outputs) -> Result<(), Error> {
+        self.alone.settle(inputs, outputs)?;
+        (self.tamper)(self.cycle, outputs)
+    }
+
+    fn edge(&mut self) -> Result<(), Error> {
+        self.cycle += 1;
+        self.alone.edge()
+    }
+}
+
+fn golden() -> GoldenDut<Thread2> {
+    GoldenDut::new(&REPAIRED)
+}
+
+fn tampered<F>(tamper: F) -> Tampered<F> {
+    Tampered { alone: golden(), cycle: 0, tamper }
+}
+
+fn stimulus() -> Stimulus<Thread2> {
+    let weights = &Thread2::scenarios()[0].weights;
+    Thread2::generate(weights, &REPAIRED, 8, &mut CaseRng::seed_from_u64(3))
+}
+
+fn traffic() -> stimulus::Traffic {
+    match stimulus().drive {
+        Drive::Traffic(traffic) => traffic,
+        Drive::Cycles(_) => panic!("the first scenario has packets"),
+    }
+}
+
+fn judged(tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>) -> Judgement {
+    judge::<Thread2>(&stimulus(), &REPAIRED, &mut tampered(tamper), &Watch::default())
+}
+
+#[test]
+fn nobody_is_accused_where_both_are_right() {
+    let judgement = judged(|_, _| Ok(()));
+    assert_eq!(judgement, Judgement::of(None, None));
+    assert_eq!(judgement.broken_by, BrokenBy::Undecided);
+    assert!(judgement.lines()[0].starts_with("no check"), "{judgement:?}");
+}
+
+#[test]
+fn a_dut_that_fails_a_check_is_named_with_it() {
+    // A context is never taken, so the first request comes without a packet.
+    let judgement = judged(|_, outputs| {
+        outputs.fetch_cxt_egress_ready = Bits1::new(0);
+        outputs.fetch_mr_ingress_valid = Bits1::new(1);
+        Ok(())
+    });
+    assert_eq!(judgement.broken_by, BrokenBy::Rtl);
+    assert_eq!(judgement.golden, None);
+    assert_eq!(judgement.lines().len(), 2, "{judgement:?}");
+}
+
+#[test]
+fn a_dut_that_never_answers_does_not_go_on() {
+    // It takes a packet, and then keeps the pins of the cycle in which that is judged.
+    let mut silence = None;
+    let silent = |cycle, outputs: &mut Outputs| {
+        if cycle > 0 && outputs.fetch_cxt_egress_ready.get() == 0 {
+            silence.get_or_insert(*outputs);
+        }
+        *outputs = silence.unwrap_or(*outputs);
+        Ok(())
+    };
+    let Some(breach) = judged(silent).rtl else { panic!("no breach") };
+    assert_eq!(breach.violation.check, "goes-on");
+}
+
+/// The harness's own cycle in reset is the only one of most cases.
+#[test]
+fn a_dut_that_is_wrong_in_reset_alone_is_named() {
+    let judgement = judged(|cycle, outputs| {
+        if cycle == 0 {
+            outputs.fetch_cxt_egress_ready = Bits1::new(1);
+        }
+        Ok(())
+    });
+    let Some(Breach { cycle: 0, violation }) = judgement.rtl else { panic!("{judgement:?}") };
+    assert_eq!(violation.check, "zero-in-reset");
+}
+
+#[test]
+fn a_dut_that_stops_by_itself_is_no_match() {
+    let judgement = judged(|cycle, _| match cycle {
+        5 => Err(Error::Stopped("$finish".to_owned())),
+        _ => Ok(()),
+    });
+    let Some(Breach { cycle: 5, violation }) = judgement.rtl else { panic!("{judgement:?}") };
+    assert_eq!((violation.check.as_str(), violation.message.as_str()), ("runs", "$finish"));
+}
+
+#[test]
+fn a_side_that_never_ends_is_not_waited_for() {
+    let traffic = traffic();
+    let watch = Watch::default();
+    let follow = |most| follow::<Thread2>(&traffic, &REPAIRED, &mut golden(), most, &watch);
+    let (breach, _) = follow(5).unwrap();
+    assert_eq!(breach.unwrap().violation.check, "ends");
+    let (breach, cycles) = follow(1 << 20).unwrap();
+    assert_eq!(breach, None);
+    assert!(cycles > 5);
+}
+
+#[test]
+fn raw_pins_are_not_judged_and_a_cancelled_judgement_says_so() {
+    let raw = Stimulus::cycles(vec![Thread2::reset_inputs()]);
+    let watch = Watch::default();
+    let judgement = judge::<Thread2>(&raw, &REPAIRED, &mut golden(), &watch);
+    assert_eq!(judgement.broken_by, BrokenBy::RawPins);
+    watch.cancel();
+    let weights = &Thread2::scenarios()[0].weights;
+    let long = Thread2::generate(weights, &REPAIRED, 2000, &mut CaseRng::seed_from_u64(3));
+    let judgement = judge::<Thread2>(&long, &REPAIRED, &mut golden(), &watch);
+    assert_eq!(judgement.broken_by, BrokenBy::Cancelled);
+}
+
+#[test]
+fn a_judgement_is_read_as_it_was_written() {
+    let breach = |check| Breach { cycle: 7, violation: Violation::new(check, "why") };
+    let judgement = Judgement::of(Some(breach("a")), Some(breach("b")));
+    assert_eq!(judgement.broken_by, BrokenBy::Both);
+    let text = serde_json::to_string(&judgement).unwrap();
+    assert_eq!(
+        text,
+        r#"{"broken_by":"both","rtl":{"cycle":7,"check":"a","message":"why"},"golden":{"cycle":7,"check":"b","message":"why"}}"#
+    );
+    assert_eq!(serde_json::from_str::<Judgement>(&text).unwrap(), judgement);
+}

@@ -1,0 +1,7 @@
+//! What the library does with real blocks, whose types and models it does not have itself.
+
+mod judge;
+mod raw_pins;
+mod shrink;
+mod stimulus;
+mod weights;

@@ -1,0 +1,77 @@
+//! Raw pins in JSON, read as they were written.
+
+use cosim::blocks::thread2::Thread2;
+use cosim_core::harness::{Block, Drive, Stimulus};
+use cosim_core::verilated::Pins;
+use proptest::prelude::*;
+use serde_json::Value;
+
+type Inputs = <Thread2 as Block>::Inputs;
+
+fn bytes<P: Pins>(pins: &P) -> Vec<u8> {
+    pins.as_bytes().to_vec()
+}
+
+fn size() -> usize {
+    bytes(&Inputs::default()).len()
+}
+
+fn text_of(cycles: &[Inputs]) -> String {
+    let stimulus = Stimulus::<Thread2>::cycles(cycles.to_vec());
+    serde_json::to_string_pretty(&stimulus).unwrap()
+}
+
+fn read(text: &str) -> Result<Vec<Inputs>, serde_json::Error> {
+    match serde_json::from_str::<Stimulus<Thread2>>(text)?.drive {
+        Drive::Cycles(cycles) => Ok(cycles),
+        Drive::Traffic(_) => panic!("raw pins"),
+    }
+}
+
+#[test]
+fn a_cycle_is_one_line_of_what_differs_from_the_one_before() {
+    let reset = Thread2::reset_inputs();
+    let mut released = reset;
+    released.rst = Default::default();
+    let text = text_of(&[reset, reset, released]);
+    let lines: Vec<&str> = text.lines().map(|line| line.trim().trim_end_matches(',')).collect();
+    // The object, the list and the first cycle come before these.
+    assert_eq!(lines[3..5], ["{}", r#"{"rst": "0x0"}"#]);
+    assert_eq!(lines[2].matches("0x").count(), Inputs::PORTS.len());
+    assert!(read(&text).is_ok_and(|cycles| cycles[2].first_difference(&released).is_none()));
+}
+
+#[test]
+fn a_cycle_may_name_every_port() {
+    let whole: Value = serde_json::from_str(&text_of(&[Thread2::reset_inputs()])).unwrap();
+    let line = &whole["cycles"][0];
+    let cycles = read(&format!(r#"{{"cycles": [{line}, {line}]}}"#)).unwrap();
+    assert_eq!(cycles.len(), 2);
+    assert!(cycles[0].first_difference(&cycles[1]).is_none());
+}
+
+proptest! {
+    #[test]
+    fn any_pins_are_read_as_they_were_written(
+        cycles in prop::collection::vec(prop::collection::vec(any::<u8>(), size()), 1..6),
+        // Which bytes change from one cycle to the next.
+        changes in prop::collection::vec(prop::collection::vec(any::<bool>(), size()), 6),
+    ) {
+        let mut pins = vec![0; size()];
+        let cycles: Vec<Inputs> = cycles
+            .iter()
+            .zip(&changes)
+            .map(|(cycle, changes)| {
+                for (index, byte) in cycle.iter().enumerate().filter(|(i, _)| changes[*i]) {
+                    pins[index] = *byte;
+                }
+                Inputs::of_bytes(&pins)
+            })
+            .collect();
+        let again = read(&text_of(&cycles)).unwrap();
+        prop_assert_eq!(again.len(), cycles.len());
+        for (before, after) in cycles.iter().zip(&again) {
+            prop_assert_eq!(bytes(before), bytes(after));
+        }
+    }
+}

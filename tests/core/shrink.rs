@@ -1,0 +1,44 @@
+//! Shrinking that is cancelled.
+
+use cosim::blocks::thread2::Thread2;
+use cosim_core::engine::{AnyBlock, Engine, ShrinkProgress};
+use cosim_core::harness::{Drive, Stimulus, Watch};
+use cosim_core::models::Built;
+use cosim_core::vector::{Vector, VectorFile, parse};
+use std::path::Path;
+
+/// Cancels the search as soon as a candidate was kept.
+struct Impatient<'a>(&'a Watch, u64);
+
+impl ShrinkProgress for Impatient<'_> {
+    fn candidate(&mut self, tried: u64, kept: u64) {
+        assert!(!self.0.is_cancelled(), "candidate {tried} came after the end");
+        if kept == 1 {
+            self.0.cancel();
+            self.1 = tried;
+        }
+    }
+}
+
+#[test]
+fn a_cancelled_search_ends_at_once_and_gives_what_it_found() {
+    let text = include_str!("../../vectors/thread2/f5b-off-last-unit-of-a-send-hangs.json");
+    let vector = parse::<Thread2>(text, Path::new("f5b")).unwrap();
+    let Drive::Traffic(mut traffic) = vector.stimulus.drive else { panic!("raw pins") };
+    let packet = traffic.packets[0].clone();
+    traffic.packets = vec![packet; 100];
+    let long: Vector<Thread2> = Vector {
+        stimulus: Stimulus::traffic(traffic),
+        ..parse::<Thread2>(text, Path::new("f5b")).unwrap()
+    };
+    let file = VectorFile::from_text(long.to_text().unwrap(), Path::new("long")).unwrap();
+    let loaded = Engine::<Thread2>::NEW.load(&file).unwrap();
+    let watch = Watch::default();
+    let mut impatient = Impatient(&watch, 0);
+    let shrunk = loaded.shrink("spec", &Built::Linked, 1 << 24, &watch, &mut impatient).unwrap();
+    let small = parse::<Thread2>(&shrunk.text, Path::new("small")).unwrap();
+    let Drive::Traffic(traffic) = small.stimulus.drive else { panic!("raw pins") };
+    assert!(traffic.packets.len() < 100, "{} packets", traffic.packets.len());
+    assert_eq!((shrunk.tried, shrunk.out_of_budget), (impatient.1, true));
+    assert_eq!(shrunk.outcome.verdict.name(), "hang");
+}

@@ -1,0 +1,46 @@
+//! What a stimulus says in JSON.
+
+use cosim::blocks::thread2::Thread2;
+use cosim_core::harness::{Block, Stimulus};
+use cosim_core::verilated::BeforeReset;
+
+fn read(text: &str) -> Result<Stimulus<Thread2>, String> {
+    serde_json::from_str(text).map_err(|error| error.to_string())
+}
+
+fn written(before_reset: BeforeReset) -> String {
+    let pins = vec![Thread2::reset_inputs()];
+    let stimulus = Stimulus::<Thread2>::cycles(pins).with_before_reset(before_reset);
+    serde_json::to_string(&stimulus).unwrap()
+}
+
+#[test]
+fn registers_before_reset_are_written_and_read() {
+    for (before_reset, text) in [
+        (BeforeReset::Zeros, r#"{"before_reset":"zeros","cycles":"#),
+        (BeforeReset::Ones, r#"{"cycles":"#),
+        (BeforeReset::Random(7), r#"{"before_reset":{"random":7},"cycles":"#),
+    ] {
+        let written = written(before_reset);
+        assert!(written.starts_with(text), "{written}");
+        assert_eq!(read(&written).unwrap().before_reset, before_reset);
+    }
+}
+
+#[test]
+fn what_is_no_stimulus_is_refused() {
+    for (text, said) in [
+        ("{}", "missing field `traffic` or `cycles`"),
+        (
+            r#"{"cycles":[],"traffic":{"noise":"0x1","tables":{},"packets":[]}}"#,
+            "expected one of them",
+        ),
+        (r#"{"cycles":[],"pins":[]}"#, "unknown field `pins`"),
+        (r#"{"cycles":[],"before_reset":"twos"}"#, "unknown variant `twos`"),
+        (r#"{"cycles":[],"before_reset":{"random":4294967296}}"#, "invalid value"),
+        (r#"{"cycles":[],"before_reset":{"random":-1}}"#, "invalid value"),
+    ] {
+        let error = read(text).unwrap_err();
+        assert!(error.contains(said), "{text}: {error}");
+    }
+}
