@@ -2,14 +2,16 @@
 //! every port; each further one names those that differ from the cycle before, and may name others.
 
 use crate::value::hex_pattern;
-use serde::de::{DeserializeSeed, Error as _, MapAccess, SeqAccess, Visitor};
-use serde::ser::{Error as _, SerializeSeq};
+use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
+use serde::ser::SerializeSeq;
 use serde::{Deserializer, Serializer};
 use serde_json::value::RawValue;
 use serde_json::{Map, Value, json};
-use std::fmt::{self, Write as _};
+use std::fmt;
 use std::marker::PhantomData;
 use verilated::{Pins, Port};
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
 
 /// Writes cycles.
 pub fn serialize<P: Pins, S: Serializer>(cycles: &[P], serializer: S) -> Result<S::Ok, S::Error> {
@@ -17,7 +19,7 @@ pub fn serialize<P: Pins, S: Serializer>(cycles: &[P], serializer: S) -> Result<
     let mut before = None;
     for pins in cycles {
         // Raw text stays on one line, however the rest is laid out.
-        let cycle = RawValue::from_string(line(pins, before)).map_err(S::Error::custom)?;
+        let cycle = RawValue::from_string(line(pins, before)).map_err(serde::ser::Error::custom)?;
         sequence.serialize_element(&cycle)?;
         before = Some(pins);
     }
@@ -33,13 +35,29 @@ fn line<P: Pins>(pins: &P, before: Option<&P>) -> String {
             continue;
         }
         let separator = if text.len() == 1 { "" } else { ", " };
-        let shown = port.show(pins.as_bytes());
-        let digits = shown.rsplit('h').next().unwrap_or("0");
-        // A String takes all that is written to it.
-        let _ = write!(text, "{separator}\"{}\": \"0x{digits}\"", port.name);
+        text.push_str(separator);
+        text.push('"');
+        text.push_str(port.name);
+        text.push_str("\": \"0x");
+        push_digits(&mut text, value);
+        text.push('"');
     }
     text.push('}');
     text
+}
+
+/// Writes a number in as few hex digits as it needs. A vector has tens of millions of them.
+fn push_digits(text: &mut String, bytes: &[u8]) {
+    let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
+    let Some(top) = bytes.iter().rposition(|byte| *byte != 0) else { return text.push('0') };
+    if bytes[top] > 0xf {
+        text.push(digit(bytes[top] >> 4));
+    }
+    text.push(digit(bytes[top] & 0xf));
+    for byte in bytes[..top].iter().rev() {
+        text.push(digit(byte >> 4));
+        text.push(digit(byte & 0xf));
+    }
 }
 
 /// Reads cycles. Every port must be in the first, none may be unknown, every value must fit.
@@ -100,23 +118,13 @@ impl<'de, P: Pins> Visitor<'de> for &mut Next<P> {
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<P, A::Error> {
         self.seen.fill(false);
-        while let Some(name) = map.next_key::<String>()? {
-            let index = P::PORTS
-                .iter()
-                .position(|port| port.name == name)
-                .ok_or_else(|| A::Error::custom(format!("unknown port `{name}`")))?;
-            if std::mem::replace(&mut self.seen[index], true) {
-                return Err(A::Error::custom(format!("port `{name}` is given twice")));
-            }
-            let text: String = map.next_value()?;
+        while let Some(index) = map.next_key_seed(Name::<P>(PhantomData))? {
             let port = &P::PORTS[index];
-            let bytes = bytes_of(&text, port.width).ok_or_else(|| {
-                A::Error::custom(format!(
-                    "port `{name}`: `{text}` is not a hex string of at most {} bits",
-                    port.width
-                ))
-            })?;
-            self.pins[port.offset..][..bytes.len()].copy_from_slice(&bytes);
+            if std::mem::replace(&mut self.seen[index], true) {
+                return Err(A::Error::custom(format!("port `{}` is given twice", port.name)));
+            }
+            let bytes = &mut self.pins[port.offset..][..port.size()];
+            map.next_value_seed(Digits { port, bytes })?;
         }
         if std::mem::take(&mut self.is_first)
             && let Some((port, _)) = P::PORTS.iter().zip(&self.seen).find(|(_, seen)| !**seen)
@@ -146,38 +154,136 @@ pub fn schema<P: Pins>() -> Value {
     })
 }
 
-/// Little-endian bytes of `0x…` if it fits `width` bits.
-fn bytes_of(text: &str, width: u32) -> Option<Vec<u8>> {
-    let digits = text.strip_prefix("0x")?;
+/// Reads a port's name as its index; nothing is allocated for it.
+struct Name<P>(PhantomData<P>);
+
+impl<'de, P: Pins> DeserializeSeed<'de> for Name<P> {
+    type Value = usize;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<usize, D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl<P: Pins> Visitor<'_> for Name<P> {
+    type Value = usize;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the name of an input port")
+    }
+
+    fn visit_str<E: Error>(self, name: &str) -> Result<usize, E> {
+        let index = P::PORTS.iter().position(|port| port.name == name);
+        index.ok_or_else(|| E::custom(format!("unknown port `{name}`")))
+    }
+}
+
+/// Reads a port's value into the bytes of its pins.
+struct Digits<'a> {
+    port: &'static Port,
+    bytes: &'a mut [u8],
+}
+
+impl<'de> DeserializeSeed<'de> for Digits<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_str(self)
+    }
+}
+
+impl Visitor<'_> for Digits<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "a hex string of at most {} bits", self.port.width)
+    }
+
+    fn visit_str<E: Error>(self, text: &str) -> Result<(), E> {
+        let Port { name, width, .. } = *self.port;
+        read_digits(text, width, self.bytes).ok_or_else(|| {
+            let message = format!("`{text}` is not a hex string of at most {width} bits");
+            E::custom(format!("port `{name}`: {message}"))
+        })
+    }
+}
+
+/// Reads `0x…` into little-endian bytes if it fits `width` bits.
+fn read_digits(text: &str, width: u32, bytes: &mut [u8]) -> Option<()> {
+    let digits = text.strip_prefix("0x")?.as_bytes();
     if digits.is_empty() || digits.len() > 1024 {
         return None;
     }
-    let mut bytes = vec![0u8; width.div_ceil(8) as usize];
-    for (index, digit) in digits.chars().rev().enumerate() {
-        let value = digit.to_digit(16)? as u8;
-        let used = u8::BITS - value.leading_zeros();
-        if used > 0 && index as u32 * 4 + used > width {
-            return None;
-        }
-        if let Some(byte) = bytes.get_mut(index / 2) {
-            *byte |= value << (index % 2 * 4);
+    bytes.fill(0);
+    for (index, pair) in digits.rchunks(2).enumerate() {
+        let byte = match *pair {
+            [high, low] => value_of(high)? << 4 | value_of(low)?,
+            [low] => value_of(low)?,
+            _ => return None,
+        };
+        match bytes.get_mut(index) {
+            Some(place) => *place = byte,
+            // Zeros in front of a number add nothing to it.
+            None if byte == 0 => {}
+            None => return None,
         }
     }
-    Some(bytes)
+    // The bytes are whole words; what is above the port's width must be 0.
+    let (top, used) = ((width / 8) as usize, width % 8);
+    let mut above = bytes.iter().skip(top);
+    let fits = above.next().is_none_or(|byte| byte >> used == 0) && above.all(|byte| *byte == 0);
+    fits.then_some(())
+}
+
+/// The number of a hex digit.
+fn value_of(digit: u8) -> Option<u8> {
+    char::from(digit).to_digit(16).map(|value| value as u8)
 }
 
 #[cfg(test)]
 mod tests {
     use super::bytes_of;
 
+    fn bytes_of(text: &str, width: u32) -> Option<Vec<u8>> {
+        // As ports have them: more than one word is whole words.
+        let size = width.div_ceil(8).next_multiple_of(if width > 64 { 4 } else { 1 });
+        let mut bytes = vec![0xff; size as usize];
+        read_digits(text, width, &mut bytes).map(|()| bytes)
+    }
+
     #[test]
     fn hex_strings_are_checked_against_the_width() {
         assert_eq!(bytes_of("0x1ff", 9), Some(vec![0xff, 1]));
         assert_eq!(bytes_of("0x00001", 1), Some(vec![1]));
         assert_eq!(bytes_of("0x2fe", 10), Some(vec![0xfe, 2]));
+        assert_eq!(bytes_of("0xFe", 8), Some(vec![0xfe]));
+        assert_eq!(bytes_of("0x000000000000000001", 64), Some(vec![1, 0, 0, 0, 0, 0, 0, 0]));
         assert_eq!(bytes_of("0x400", 10), None);
-        for bad in ["0x2", "0x10", "1", "0x", "0xg", "-0x1", ""] {
+        assert_eq!(bytes_of("0x100", 8), None);
+        let widest = format!("0x1{}", "0".repeat(16));
+        assert_eq!(bytes_of(&widest, 65).map(|bytes| (bytes[8], bytes.len())), Some((1, 12)));
+        assert_eq!(bytes_of(&widest.replace("0x1", "0x2"), 65), None);
+        assert_eq!(bytes_of(&format!("0x1{}", "0".repeat(18)), 65), None);
+        for bad in ["0x2", "0x10", "1", "0x", "0xg", "-0x1", "", "0x\u{e9}"] {
             assert_eq!(bytes_of(bad, 1), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn numbers_are_written_in_as_few_digits_as_they_need() {
+        let written = |bytes: &[u8]| {
+            let mut text = String::new();
+            push_digits(&mut text, bytes);
+            text
+        };
+        for (bytes, text) in [
+            (&[0, 0][..], "0"),
+            (&[5], "5"),
+            (&[0x50, 0], "50"),
+            (&[0, 0xa], "a00"),
+            (&[1, 0xab], "ab01"),
+        ] {
+            assert_eq!(written(bytes), text);
         }
     }
 }
