@@ -140,3 +140,34 @@ fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
     );
     assert!(!trace.exists());
 }
+
+/// `$random` belongs to the case: another one that runs before it, or beside it, changes nothing.
+#[test]
+fn random_numbers_of_rtl_are_the_same_at_any_number_of_threads() {
+    let rtl = changed_rtl(
+        "ReqRecvCore_Thread_2.v",
+        "  assign msg_offset = msg_offset_used[qp]",
+        "  reg [31:0] dice;\n  always @(posedge clk) dice <= $random;\n  \
+         assign msg_offset = dice[7:0] == 8'd0 ? 32'd5 : msg_offset_used[qp]",
+    );
+    let folder = TempDir::new().unwrap();
+    let all = ["1", "2", "8"].map(|threads| {
+        let out = folder.path().join(threads);
+        let (rtl, path) = (rtl.path().to_str().unwrap(), out.to_str().unwrap());
+        let fixed =
+            ["run", "--fixes", "spec", "--scenario", "smoke", "--cases", "60", "--no-waves"];
+        let output =
+            run([&fixed[..], &["--rtl", rtl, "--out", path, "--threads", threads]].concat());
+        assert_eq!(code(&output), 1, "{}", text(&output));
+        let results = json(&out.join("results.json"));
+        // The dice decide: neither do all cases fail nor none.
+        let totals = |name: &str| results["totals"][name].as_u64().unwrap();
+        assert!(totals("matched") > 0 && totals("mismatched") > 0, "{}", results["totals"]);
+        let mut files = vec![out.join("results.json")];
+        files.extend(crate::common::files(&out.join("failures"), "json"));
+        let read =
+            |path: &PathBuf| (path.strip_prefix(&out).unwrap().to_owned(), fs::read(path).unwrap());
+        files.iter().map(read).collect::<Vec<_>>()
+    });
+    assert!(all.iter().all(|files| *files == all[0]), "the same bytes");
+}

@@ -1,14 +1,20 @@
 //! RTL that leaves the process, breaks it or never returns: is that a verdict, with all others going on?
 //!
-//! One RTL does all of it, as its environment says: `HARM` is what, `HARM_AT` in which cycle, `HARM_MARK`
-//! a file that names the processes it happened in.
+//! One RTL does all of it, as its environment says: `HARM` is what, `HARM_AT` in which cycle, `HARM_TURN`
+//! when a model of the process gets there for which time, `HARM_MARK` a file that names the processes it
+//! happened in. With `HARM_BUG` it has a bug, too: from cycle 60 on a key differs.
 
-use crate::common::{below_build, cases, code, cosim, files, json, program, project, text};
+use crate::common::{
+    below_build, cases, code, cosim, files, json, program, project, text, wait_until,
+};
+use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
+use std::collections::BTreeSet;
 use std::fs;
+use std::io::{ErrorKind, Write, pipe};
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -47,7 +53,13 @@ inline void harm_do(const char* what) {
 inline void harm(unsigned cycle) {
     const char* what = std::getenv("HARM");
     const char* at = std::getenv("HARM_AT");
-    if (what && cycle == (at ? std::atoi(at) : 20)) harm_do(what);
+    const char* turn = std::getenv("HARM_TURN");
+    static int turns = 0;
+    if (what && cycle == (at ? std::atoi(at) : 20) && ++turns >= (turn ? std::atoi(turn) : 0)) harm_do(what);
+}
+inline int harm_bug() {
+    static const bool is_there = std::getenv("HARM_BUG") != nullptr;
+    return is_there;
 }
 inline int harm_at_load() {
     if (const char* what = std::getenv("HARM_AT_LOAD")) harm_do(what);
@@ -59,7 +71,13 @@ reg [31:0] harm_cycle;
 always @(posedge clk or posedge rst)
   if (rst) harm_cycle <= 32'd0; else harm_cycle <= harm_cycle + 32'd1;
 always @(posedge clk) $c("harm(", harm_cycle, ");");
+always @(posedge clk) harm_bug <= $c1("harm_bug()") && harm_cycle > 32'd60;
 endmodule"#;
+
+/// The line that the bug is in.
+const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
+/// Where the bug's register is declared.
+const BEFORE: &str = "  assign msg_offset = msg_offset_used[qp]";
 
 /// The RTL, the same for all tests, so that it is compiled once.
 static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
@@ -69,7 +87,12 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
         fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
     }
     let top = fs::read_to_string(project().join("rtl/ReqRecvCore_Thread_2.v")).unwrap();
-    fs::write(folder.join("ReqRecvCore_Thread_2.v"), top.replace("endmodule", HARM)).unwrap();
+    assert!(top.contains(KEY) && top.contains(BEFORE), "the RTL has other lines now");
+    let top = top
+        .replace("endmodule", HARM)
+        .replace(BEFORE, &format!("  reg harm_bug;\n{BEFORE}"))
+        .replace(KEY, &KEY.replace("mr_key", "mr_key ^ {31'd0, harm_bug}"));
+    fs::write(folder.join("ReqRecvCore_Thread_2.v"), top).unwrap();
     folder
 });
 
@@ -107,10 +130,23 @@ fn is_a_verdict(harm: &str, expected: &str) {
     assert!(text(&output).contains("FAIL"), "{harm}: {}", text(&output));
     assert_eq!(cases(&json(&out.join("results.json"))).len(), 2, "{harm}");
     let vectors = files(&out.join("failures"), "json");
+    let (originals, vectors): (Vec<PathBuf>, Vec<PathBuf>) =
+        vectors.into_iter().partition(|path| path.to_str().unwrap().ends_with(".original.json"));
     assert_eq!(vectors.len(), 2, "{harm}: each has its vector");
-    for command in ["replay", "explain", "shrink"] {
+    // Each try of a model that does not return would take all the time that is waited for one.
+    let is_shrunk = !expected.starts_with("hang");
+    assert_eq!(originals.len(), usize::from(is_shrunk), "{harm}: the first is shrunk");
+    if is_shrunk {
+        let small = json(&originals[0].with_extension("").with_extension("json"));
+        let packets = small["stimulus"]["traffic"]["packets"].as_array().unwrap();
+        // A packet takes three cycles and more.
+        assert!(packets.len() < 8, "{harm} comes in cycle 20, {} packets", packets.len());
+    }
+    for (command, expected_code) in
+        [("replay", 1), ("explain", 1), ("shrink", u8::from(!is_shrunk))]
+    {
         let output = on_vector(command, &vectors[0], &environment);
-        assert_eq!(code(&output), 1, "{harm} {command}: {}", text(&output));
+        assert_eq!(code(&output), i32::from(expected_code), "{harm} {command}: {}", text(&output));
         assert!(text(&output).contains(expected), "{harm} {command}: {}", text(&output));
     }
     let output = on_vector("replay", &vectors[0], &[]);
@@ -184,11 +220,58 @@ fn marked(mark: &Path) -> Vec<String> {
     text.lines().map(str::to_owned).collect()
 }
 
+/// Whether a process has ended; one that nobody has waited for yet is still listed.
+fn is_gone(process: &str) -> bool {
+    let stat = fs::read_to_string(Path::new("/proc").join(process).join("stat"));
+    stat.map_or(true, |stat| stat.rsplit(')').next().is_some_and(|rest| rest.starts_with(" Z")))
+}
+
 /// None of the processes is there any more.
 fn are_gone(processes: &[String]) {
     for process in processes {
-        assert!(!Path::new("/proc").join(process).exists(), "{process} was left behind");
+        assert!(is_gone(process), "{process} was left behind");
     }
+}
+
+/// The processes that a process has started.
+fn children(parent: u32) -> Vec<String> {
+    let of_parent = |stat: &str| {
+        let rest = stat.rsplit(')').next()?;
+        (rest.split_whitespace().nth(1)? == parent.to_string()).then_some(())
+    };
+    let processes = fs::read_dir("/proc").unwrap().filter_map(|entry| {
+        let path = entry.ok()?.path();
+        of_parent(&fs::read_to_string(path.join("stat")).ok()?)?;
+        Some(path.file_name()?.to_str()?.to_owned())
+    });
+    processes.collect()
+}
+
+/// Waits until something is so that must become so.
+#[track_caller]
+fn wait_for(what: &str, mut is_so: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !is_so() {
+        assert!(begin.elapsed() < Duration::from_secs(120), "{what} for two minutes");
+        thread::sleep(Duration::from_millis(5));
+    }
+}
+
+/// Starts a run of that RTL, whose model is there already.
+fn start(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Child {
+    let folder = TempDir::new().unwrap();
+    assert_eq!(code(&run(&folder.path().join("good"), &[], &["--cases", "1"])), 0);
+    program()
+        .args(run_arguments(out))
+        .args(more)
+        .envs(environment.iter().copied())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap()
+}
+
+fn send(child: &Child, signal: Signal) {
+    kill_process(Pid::from_raw(i32::try_from(child.id()).unwrap()).unwrap(), signal).unwrap();
 }
 
 #[test]
@@ -207,31 +290,168 @@ fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
     are_gone(&processes);
 }
 
+const ENDLESS: [&str; 4] = ["--threads", "2", "--stuck-after", "1h"];
+
 #[test]
 fn an_interruption_ends_a_run_in_which_every_model_hangs() {
     let folder = TempDir::new().unwrap();
     let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
-    // So that the model is compiled.
-    assert_eq!(code(&run(&folder.path().join("good"), &[], &["--cases", "1"])), 0);
-    let run = program()
-        .args(run_arguments(&out))
-        .args(["--threads", "2", "--stuck-after", "1h"])
-        .envs([("HARM", "spin"), ("HARM_MARK", mark.to_str().unwrap())])
-        .stdout(Stdio::piped())
-        .spawn()
-        .unwrap();
+    let environment = [("HARM", "spin"), ("HARM_MARK", mark.to_str().unwrap())];
+    let mut run = start(&out, &environment, &ENDLESS);
+    wait_until(&mut run, || marked(&mark).len() == 2);
     let begin = Instant::now();
-    while marked(&mark).len() < 2 {
-        assert!(begin.elapsed() < Duration::from_secs(120), "no model hangs");
-        thread::yield_now();
-    }
-    let pid = Pid::from_raw(i32::try_from(run.id()).unwrap()).unwrap();
-    let begin = Instant::now();
-    kill_process(pid, Signal::INT).unwrap();
+    send(&run, Signal::INT);
     let output = run.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", text(&output));
     assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
     assert!(text(&output).contains("INTERRUPTED"), "{}", text(&output));
     assert_eq!(json(&out.join("results.json"))["ended"], "interrupted");
     are_gone(&marked(&mark));
+}
+
+/// Nobody is left to end the workers: the system does it, also of those that do not run.
+#[test]
+fn no_worker_outlives_a_program_that_was_killed() {
+    for harm in ["spin", "stop"] {
+        let folder = TempDir::new().unwrap();
+        let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
+        let environment = [("HARM", harm), ("HARM_MARK", mark.to_str().unwrap())];
+        let mut run = start(&out, &environment, &ENDLESS);
+        wait_until(&mut run, || marked(&mark).len() == 2);
+        let workers = children(run.id());
+        assert!(marked(&mark).iter().all(|worker| workers.contains(worker)), "{workers:?}");
+        run.kill().unwrap();
+        run.wait().unwrap();
+        wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
+    }
+}
+
+/// Two signals that arrive together: whichever of them ends the program, no worker stays, and what a run had
+/// written is there.
+#[test]
+fn a_second_interruption_leaves_no_worker() {
+    let folder = TempDir::new().unwrap();
+    let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
+    let environment = [("HARM", "stop"), ("HARM_MARK", mark.to_str().unwrap())];
+    let mut run = start(&out, &environment, &ENDLESS);
+    wait_until(&mut run, || marked(&mark).len() == 2);
+    let workers = children(run.id());
+    for signal in [Signal::STOP, Signal::INT, Signal::TERM, Signal::CONT] {
+        send(&run, signal);
+    }
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", text(&output));
+    wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
+    assert!(["results.json", "results.json.partial"].iter().any(|name| out.join(name).exists()));
+}
+
+/// A program that cannot end by itself, as nobody reads what it prints, ends when it is told again.
+#[test]
+fn a_second_interruption_ends_a_program_that_cannot_end_by_itself() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let (_reader, mut writer) = pipe().unwrap();
+    ioctl_fionbio(&writer, true).unwrap();
+    loop {
+        match writer.write(&[0; 64]) {
+            Ok(_) => {}
+            Err(error) => break assert_eq!(error.kind(), ErrorKind::WouldBlock, "{error}"),
+        }
+    }
+    ioctl_fionbio(&writer, false).unwrap();
+    let mut run = program()
+        .args(["run", "--time", "100h", "--scenario", "smoke", "--out"])
+        .arg(&out)
+        .stdout(writer)
+        .spawn()
+        .unwrap();
+    wait_until(&mut run, || crate::common::is_longer(&out.join("results.json.partial"), 2000));
+    let workers = children(run.id());
+    assert!(!workers.is_empty());
+    send(&run, Signal::INT);
+    let results = out.join("results.json");
+    wait_until(&mut run, || results.exists());
+    assert_eq!(json(&results)["ended"], "interrupted");
+    // It has begun to print and never gets through.
+    assert_eq!(run.try_wait().unwrap(), None);
+    send(&run, Signal::INT);
+    wait_for("the program goes on", || run.try_wait().unwrap().is_some());
+    assert_eq!(run.wait().unwrap().code(), Some(130));
+    wait_for("workers stay", || workers.iter().all(|worker| is_gone(worker)));
+}
+
+/// The model of a shrink that has made the vector smaller never returns: what it found until then is kept.
+#[test]
+fn an_interruption_of_a_shrink_keeps_what_was_found() {
+    let folder = TempDir::new().unwrap();
+    let (out, mark) = (folder.path().join("run"), folder.path().join("mark"));
+    // The run's one case is a process of its own; in that of the shrink it is the fortieth model that hangs.
+    let environment = [
+        ("HARM", "spin"),
+        ("HARM_AT", "2"),
+        ("HARM_TURN", "40"),
+        ("HARM_BUG", "1"),
+        ("HARM_MARK", mark.to_str().unwrap()),
+    ];
+    let more = ["--cases", "1", "--no-waves", "--stuck-after", "1h"];
+    let mut run = start(&out, &environment, &more);
+    wait_until(&mut run, || !marked(&mark).is_empty());
+    send(&run, Signal::INT);
+    let output = run.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", text(&output));
+    are_gone(&marked(&mark));
+    let results = json(&out.join("results.json"));
+    assert_eq!(results["ended"], "interrupted");
+    let group = &results["failures"][0];
+    let packets = |name: &str| {
+        let vector = json(&out.join(group[name].as_str().unwrap()));
+        vector["stimulus"]["traffic"]["packets"].as_array().unwrap().len()
+    };
+    assert_eq!(packets("original"), 64, "as found: {group}");
+    assert!(packets("vector") < 64, "shrunk: {group}");
+    let vector = out.join(group["vector"].as_str().unwrap());
+    let again = on_vector("replay", &vector, &[("HARM_BUG", "1")]);
+    assert_eq!(code(&again), 1, "{}", text(&again));
+    assert!(text(&again).contains("(as recorded)"), "{}", text(&again));
+}
+
+/// Cases that are longer than the cycle of the harm crash, and the others match, whatever the threads.
+#[test]
+fn cases_that_crash_are_named_with_a_vector_each_and_all_others_match() {
+    let folder = TempDir::new().unwrap();
+    let good = folder.path().join("good");
+    assert_eq!(code(&run(&good, &[], &["--cases", "40"])), 0);
+    let good = cases(&json(&good.join("results.json")));
+    let mut lengths: Vec<u64> = good.values().map(|case| case.cycles).collect();
+    lengths.sort_unstable();
+    // A cycle that no case ends near; those with a vector of their own are twenty at most.
+    let at = (lengths[21]..lengths[37])
+        .find(|at| lengths.iter().all(|length| length.abs_diff(*at) > 4))
+        .expect("a gap between the lengths of cases");
+    let long: BTreeSet<&str> =
+        good.iter().filter(|(_, case)| case.cycles > at).map(|(name, _)| name.as_str()).collect();
+    assert!((1..20).contains(&long.len()), "{long:?}");
+    let mut results = Vec::new();
+    for threads in ["1", "2", "5"] {
+        let out = folder.path().join(threads);
+        let at = at.to_string();
+        let environment = [("HARM", "exit"), ("HARM_AT", at.as_str())];
+        let output = run(&out, &environment, &["--cases", "40", "--threads", threads]);
+        assert_eq!(code(&output), 1, "{}", text(&output));
+        results.push(fs::read(out.join("results.json")).unwrap());
+        let cases = cases(&json(&out.join("results.json")));
+        assert_eq!(cases.keys().collect::<Vec<_>>(), good.keys().collect::<Vec<_>>());
+        for (name, case) in &cases {
+            let expected = if long.contains(name.as_str()) { "crashed" } else { "match" };
+            assert_eq!(case.verdict, expected, "{name}: {case:?} {:?}", good[name]);
+        }
+        let vectors: Vec<Value> =
+            files(&out.join("failures"), "json").iter().map(|path| json(path)).collect();
+        let named: BTreeSet<&str> =
+            vectors.iter().map(|vector| vector["origin"]["case"].as_str().unwrap()).collect();
+        assert_eq!(named, long, "each has its vector");
+        let recorded = "process exited with code 0";
+        assert!(vectors.iter().all(|vector| vector["recorded"]["message"] == recorded));
+    }
+    assert!(results.iter().all(|result| *result == results[0]), "the same bytes");
 }

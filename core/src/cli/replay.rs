@@ -88,6 +88,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut summary = Summary::default();
     let paths = expand(&arguments.vectors)?;
     for path in &paths {
+        if interrupted.load(Ordering::Relaxed) {
+            return Err(Error::Interrupted);
+        }
         let vector = load(path, arguments.block.as_deref())?;
         let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
         let profiles = vector.loaded.profiles(fixes, &overrides)?;

@@ -58,6 +58,7 @@ impl ShrinkProgress for Bar {
 
 /// Shrinks a vector.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let interrupted = interruption()?;
     let vector: Loaded = load(&arguments.vector, arguments.block.as_deref())?;
     let profiles = vector
         .loaded
@@ -66,7 +67,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let message = "the vector names several profiles: choose one with --fixes";
         return Err(Error::Usage(message.to_owned()));
     };
-    let interrupted = interruption()?;
     let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
     vector.loaded.check_profiles(&rtl, &profiles)?;
     let out =

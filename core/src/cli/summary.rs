@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::harness::{Case, Judgement};
 use crate::models::FileRead;
 use crate::runner::{
-    CASES_SHOWN, End, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
+    CASES_SHOWN, End, Evidence, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
 };
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -191,18 +191,8 @@ impl Summary<'_> {
     }
 
     fn group(&self, group: &Group, text: &mut String) {
-        let Group {
-            signature,
-            count,
-            verdict,
-            judgement,
-            vector,
-            packets,
-            cycles,
-            waves,
-            notes,
-            ..
-        } = group;
+        let Group { signature, count, first, waves, notes, .. } = group;
+        let Evidence { verdict, judgement, vector, original, packets, cycles, .. } = first;
         let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
         let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
         for line in judgement.iter().flat_map(Judgement::lines) {
@@ -212,13 +202,14 @@ impl Summary<'_> {
             let vector = self.folder.join(vector);
             let _ = writeln!(text, "    vector: {} ({packets}, {cycles})", vector.display());
         }
-        if let Some(original) = &group.original {
+        if let Some(original) = original {
             let _ = writeln!(text, "    as found: {}", self.folder.join(original).display());
         }
         if let Some(waves) = waves {
             let _ = writeln!(text, "    waves: {}", self.folder.join(waves).display());
         }
-        for Variant { rule, with, count, vector, .. } in group.variants.iter().skip(1) {
+        for Variant { rule, with, count, first } in group.variants.iter().skip(1) {
+            let vector = &first.vector;
             let cases = counted(*count, "case");
             let under = if rule.is_empty() { "several rules" } else { rule };
             let with: Vec<String> = with.iter().flatten().map(ToString::to_string).collect();

@@ -2,11 +2,11 @@
 
 use super::explain::{self, Explanation};
 use super::replay::{self, Waves};
-use super::shrink::{self, Progress, Shrunk};
+use super::shrink::{self, COST_OF_A_TRY, Progress, Shrunk, Tries};
 use crate::error::Error;
 use crate::harness::{
-    Block, Judgement, Outcome, Overrides, Profile, ProfileError, Signature, Stimulus, Verdict,
-    Watch,
+    self, Block, Judgement, Outcome, Overrides, Profile, ProfileError, Signature, Stimulus,
+    Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl};
 use crate::vector::{Origin, Vector, VectorFile};
@@ -14,6 +14,9 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
+
+/// Tries to make a vector smaller whose model takes its process with it: each costs a process.
+const LOST_TRIES: u64 = 64;
 
 /// A vector, as commands use it.
 pub trait LoadedVector: Send + Sync {
@@ -77,6 +80,20 @@ pub trait LoadedVector: Send + Sync {
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
 
+    /// Makes it smaller by processes that `run` gives each try; `lost` is how they end. Nothing is loaded here.
+    ///
+    /// # Errors
+    /// [`Error::Lost`] if a process does not end like that.
+    fn shrink_lost(
+        &self,
+        profile: &str,
+        lost: &Verdict,
+        run: &mut dyn FnMut(VectorFile) -> Option<Outcome>,
+        budget: u64,
+        watch: &Watch,
+        progress: &mut dyn ShrinkProgress,
+    ) -> Result<ShrunkVector, Error>;
+
     /// Says which side breaks the specification, RTL or golden model, each alone with the stimulus.
     ///
     /// # Errors
@@ -124,7 +141,7 @@ impl<B: Block> Progress<B> for Reporter<'_> {
         let Self { profile, origin, before, .. } = *self;
         self.progress.kept(&|| {
             let (stimulus, outcome) = (stimulus.clone(), outcome.clone());
-            let best = Shrunk { stimulus, outcome, tried, out_of_budget: true };
+            let best = Shrunk { stimulus, outcome, tried, is_smaller: true, out_of_budget: true };
             ShrunkVector::new(profile, origin.clone(), before, best)
         });
     }
@@ -170,7 +187,7 @@ impl ShrunkVector {
         before: &Outcome,
         shrunk: Shrunk<B>,
     ) -> Result<Self, Error> {
-        let Shrunk { stimulus, outcome, tried, out_of_budget } = shrunk;
+        let Shrunk { stimulus, outcome, tried, out_of_budget, .. } = shrunk;
         // What the vector says of itself is about what it does now.
         origin.about =
             origin.about.replace(&before.verdict.to_string(), &outcome.verdict.to_string());
@@ -188,6 +205,27 @@ pub struct Loaded<B: Block> {
 }
 
 impl<B: Block> Loaded<B> {
+    /// The smallest vector that does what `outcome` says.
+    fn smaller(
+        &self,
+        profile: &Profile,
+        outcome: &Outcome,
+        tries: Tries<'_, B>,
+        watch: &Watch,
+        progress: &mut dyn ShrinkProgress,
+    ) -> Result<ShrunkVector, Error> {
+        let origin = &self.vector.origin;
+        let mut reporter = Reporter { profile, origin, before: outcome, progress };
+        let stimulus = self.vector.stimulus.clone();
+        let parameters = &profile.parameters;
+        let shrunk = shrink::shrink(stimulus, outcome, parameters, tries, watch, &mut reporter)?;
+        if watch.is_cancelled() && !shrunk.is_smaller {
+            // The vector that was given need not be written once more, while somebody waits.
+            return Err(Error::Interrupted);
+        }
+        ShrunkVector::new(profile, origin.clone(), outcome, shrunk)
+    }
+
     /// Reads a vector.
     pub fn new(file: &VectorFile) -> Result<Self, Error> {
         let loaded = Self { path: file.path.clone(), vector: file.parse()? };
@@ -276,13 +314,40 @@ impl<B: Block> LoadedVector for Loaded<B> {
             let message = "everything matches, there is nothing to shrink; is this the right RTL?";
             return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
         }
-        let parameters = &profile.parameters;
-        let origin = &self.vector.origin;
-        let mut reporter = Reporter { profile: &profile, origin, before: &outcome, progress };
-        let reporter = &mut reporter;
-        let shrunk =
-            shrink::shrink(stimulus.clone(), &outcome, parameters, &kind, budget, watch, reporter)?;
-        ShrunkVector::new(&profile, origin.clone(), &outcome, shrunk)
+        let mut run = |stimulus: &Stimulus<B>| {
+            let mut model = kind.create(stimulus.before_reset).ok()?;
+            Some(harness::run(stimulus, &profile.parameters, &mut model, watch))
+        };
+        let tries = Tries { run: &mut run, budget, cost: COST_OF_A_TRY };
+        self.smaller(&profile, &outcome, tries, watch, progress)
+    }
+
+    fn shrink_lost(
+        &self,
+        profile: &str,
+        lost: &Verdict,
+        run: &mut dyn FnMut(VectorFile) -> Option<Outcome>,
+        budget: u64,
+        watch: &Watch,
+        progress: &mut dyn ShrinkProgress,
+    ) -> Result<ShrunkVector, Error> {
+        let profile = super::profile::<B>(profile)?;
+        let mut run = |stimulus: &Stimulus<B>| {
+            let vector = Vector::new(&profile, Origin::default(), stimulus.clone(), None);
+            run(VectorFile::from_text(vector.to_text().ok()?, &self.path).ok()?)
+        };
+        let outcome = run(&self.vector.stimulus)
+            .filter(|outcome| Signature::of(&outcome.verdict) == Signature::of(lost));
+        match outcome {
+            Some(outcome) => {
+                let tries = Tries { run: &mut run, budget, cost: budget / LOST_TRIES };
+                self.smaller(&profile, &outcome, tries, watch, progress)
+            }
+            None if watch.is_cancelled() => Err(Error::Interrupted),
+            None => {
+                Err(Error::Lost(format!("{lost}; it does something else when it is run again")))
+            }
+        }
     }
 
     fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Judgement, Error> {

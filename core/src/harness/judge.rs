@@ -93,6 +93,11 @@ impl Judgement {
         self.rtl.is_some() || self.golden.is_some()
     }
 
+    /// Whether the stimulus is raw pins, on which no check decides, whatever their number.
+    pub fn is_of_raw_pins(&self) -> bool {
+        self.broken_by == BrokenBy::RawPins
+    }
+
     /// The judgement in words, a line for each side that is objected to.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![

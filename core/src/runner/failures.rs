@@ -13,11 +13,13 @@ use crate::worker::Desk;
 use crate::worker::desk::Subject;
 use schemars::JsonSchema;
 use serde::Serialize;
+use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use verilated_build::Hash;
+use std::time::{Duration, Instant};
 
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;
@@ -27,17 +29,15 @@ pub(super) const VECTORS_PER_GROUP: u64 = 20;
 const MOST_VARIANTS: usize = 8;
 /// Notes of one group.
 const MOST_NOTES: usize = 6;
+/// How long vectors of failures are still written after an interruption: there may be hundreds, of many MiB.
+const LAST_WORK: Duration = Duration::from_millis(300);
 /// Bytes of a file's name before its endings; file systems allow 255, and endings and partial names follow.
 const LONGEST_STEM: usize = 160;
 
-/// The failures with one signature.
+/// A failing case, and what shows it.
 #[derive(Debug, Clone, Serialize, JsonSchema)]
-pub struct Group {
-    /// What they have in common.
-    pub signature: Signature,
-    /// How many there are.
-    pub count: u64,
-    /// The first case.
+pub struct Evidence {
+    /// The case.
     pub case: String,
     /// What happened to it.
     pub verdict: Verdict,
@@ -47,10 +47,22 @@ pub struct Group {
     pub vector: Option<String>,
     /// The vector as it was before it was shrunk.
     pub original: Option<String>,
-    /// Packets and cycles of that vector.
+    /// Packets of the vector.
     pub packets: u64,
-    /// Cycles of that vector.
+    /// Cycles of the vector.
     pub cycles: u64,
+}
+
+/// The failures with one signature.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct Group {
+    /// What they have in common.
+    pub signature: Signature,
+    /// How many there are.
+    pub count: u64,
+    /// The first of them.
+    #[serde(flatten)]
+    pub first: Evidence,
     /// Its waves in the run directory, if they could be made.
     pub waves: Option<String>,
     /// What could not be done and why.
@@ -73,20 +85,9 @@ pub struct Variant {
     pub with: Option<Vec<Signature>>,
     /// How many there are.
     pub count: u64,
-    /// The first case.
-    pub case: String,
-    /// What happened to it.
-    pub verdict: Verdict,
-    /// Which side breaks the specification there, if it could be judged.
-    pub judgement: Option<Judgement>,
-    /// Its vector in the run directory, shrunk if it could be.
-    pub vector: Option<String>,
-    /// The vector as it was before it was shrunk.
-    pub original: Option<String>,
-    /// Packets of that vector.
-    pub packets: u64,
-    /// Cycles of that vector.
-    pub cycles: u64,
+    /// The first of them.
+    #[serde(flatten)]
+    pub first: Evidence,
 }
 
 /// Cases whose commands are shown for a group.
@@ -112,6 +113,8 @@ pub struct Failures {
     desk: Desk,
     groups: Vec<Group>,
     unwritten: Vec<Error>,
+    /// When an interruption was seen.
+    interrupted: Cell<Option<Instant>>,
 }
 
 impl Failures {
@@ -136,6 +139,7 @@ impl Failures {
             desk,
             groups: Vec::new(),
             unwritten: Vec::new(),
+            interrupted: Cell::new(None),
         }
     }
 
@@ -174,20 +178,18 @@ impl Failures {
                 None if group.variants.len() >= MOST_VARIANTS => group.variants[0].count += 1,
                 None => {
                     let mut notes = std::mem::take(&mut group.notes);
-                    let kept =
-                        self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes);
-                    let kept = kept.map(|mut kept| {
-                        kept.variant.judgement = self.judge(&kept, profile, &mut notes);
-                        kept.variant
-                    });
+                    let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
+                    let judged = self.judge(&kept, profile, &mut notes);
+                    let first = Evidence { judgement: judged, ..kept.evidence };
                     let group = &mut self.groups[place];
                     group.notes = notes;
-                    group.variants.push(kept?);
+                    group.variants.push(Variant { rule, with: None, count: 1, first });
                     return Ok(());
                 }
             }
-            if group.count <= VECTORS_PER_GROUP {
-                let text = self.session.vector(case, origin, Some(&outcome.verdict));
+            if self.groups[place].count <= VECTORS_PER_GROUP {
+                let text = self.vector(case, origin, outcome);
+                let group = &mut self.groups[place];
                 let name = format!("{stem}.json");
                 if let Err(error) = text.and_then(|text| write(&self.folder, &name, &text)) {
                     let note = format!("a further vector is not written: {error}");
@@ -200,10 +202,10 @@ impl Failures {
             return Ok(());
         }
         let mut notes = Vec::new();
-        let mut kept =
-            self.keep_first((case, profile), outcome, origin, &stem, rule, &mut notes)?;
-        kept.variant.judgement = self.judge(&kept, profile, &mut notes);
-        let Kept { variant, text, lost, .. } = kept;
+        let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
+        let judgement = self.judge(&kept, profile, &mut notes);
+        let Kept { evidence, text, lost, .. } = kept;
+        let first = Evidence { judgement, ..evidence };
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
@@ -221,16 +223,10 @@ impl Failures {
         self.groups.push(Group {
             signature,
             count: 1,
-            case: case.name.clone(),
-            verdict: variant.verdict.clone(),
-            judgement: variant.judgement.clone(),
-            vector: variant.vector.clone(),
-            original: variant.original.clone(),
-            packets: variant.packets,
-            cycles: variant.cycles,
+            first: first.clone(),
             waves: traced.then_some(waves),
             notes,
-            variants: vec![variant],
+            variants: vec![Variant { rule, with: None, count: 1, first }],
             first_cases: vec![case.clone()],
         });
         Ok(())
@@ -243,24 +239,26 @@ impl Failures {
         outcome: &Outcome,
         origin: Origin,
         stem: &str,
-        rule: String,
         notes: &mut Vec<String>,
-    ) -> Result<Kept, Error> {
-        // What takes the process's thread with it must not be run again here.
-        let lost = matches!(
-            outcome.verdict,
-            Verdict::Hang { cycle: None, .. } | Verdict::Crashed { cycle: None, .. }
-        );
+    ) -> Kept {
+        let hangs = matches!(outcome.verdict, Verdict::Hang { cycle: None, .. });
+        let lost = hangs || matches!(outcome.verdict, Verdict::Crashed { cycle: None, .. });
         // As it is first: whatever happens to what follows, the failure is kept.
         let name = format!("{stem}.json");
-        let as_found = self.session.vector(case, origin, Some(&outcome.verdict));
+        let as_found = self.vector(case, origin, outcome);
         let mut vector = self.keep_vector(&name, as_found.as_deref(), notes);
         let mut text = as_found.ok();
         let mut original = None;
         let mut shown = outcome.clone();
         let mut drawn = None;
-        if let Some(found) = text.clone().filter(|_| self.keep.shrink && !lost) {
-            match self.shrink(found.clone(), profile) {
+        // Each try of a model that does not return takes all the time that is waited for one.
+        if let Some(found) = text.clone().filter(|_| self.keep.shrink && !hangs) {
+            let shrunk = if lost {
+                self.shrink_lost(found.clone(), profile, &outcome.verdict)
+            } else {
+                self.shrink(found.clone(), profile)
+            };
+            match shrunk {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
                         notes.push(format!(
@@ -270,7 +268,11 @@ impl Failures {
                     }
                     // The larger of the two may be what the disk has no room for.
                     let unshrunk = format!("{stem}.original.json");
-                    original = self.keep_vector(&unshrunk, Ok(&found), notes);
+                    original = match &vector {
+                        Some(path) => self.name_again(path, &unshrunk),
+                        None => None,
+                    }
+                    .or_else(|| self.keep_vector(&unshrunk, Ok(&found), notes));
                     if let Some(path) = self.keep_vector(&name, Ok(&shrunk.text), notes) {
                         vector = Some(path);
                         text = Some(shrunk.text);
@@ -281,10 +283,7 @@ impl Failures {
                 Err(error) => notes.push(format!("not shrunk: {error}")),
             }
         }
-        let variant = Variant {
-            rule,
-            with: None,
-            count: 1,
+        let evidence = Evidence {
             case: case.name.clone(),
             verdict: shown.verdict,
             judgement: None,
@@ -293,7 +292,29 @@ impl Failures {
             packets: shown.packets,
             cycles: shown.cycles,
         };
-        Ok(Kept { variant, text, drawn, lost })
+        Kept { evidence, text, drawn, lost }
+    }
+
+    /// The vector of a case as it was drawn.
+    fn vector(&self, case: &Case, origin: Origin, outcome: &Outcome) -> Result<String, Error> {
+        if self.is_late() {
+            return Err(Error::Interrupted);
+        }
+        self.session.vector(case, origin, Some(&outcome.verdict))
+    }
+
+    /// Whether a vector is not begun any more, as the user does not want to wait. What is known without one is
+    /// in the results, with the command that shows the case again.
+    fn is_late(&self) -> bool {
+        if self.interrupted.get().is_none() && self.desk.is_interrupted() {
+            self.interrupted.set(Some(Instant::now()));
+        }
+        self.interrupted.get().is_some_and(|since| since.elapsed() > LAST_WORK)
+    }
+
+    /// An error once the user does not want to wait: a large vector is not even taken in hand.
+    fn go_on(&self) -> Result<(), Error> {
+        if self.desk.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Ends the grouping. Where a group differs in just the ports and fields that others of the same state
@@ -302,7 +323,7 @@ impl Failures {
         let places: Vec<(Signature, Option<Differs>)> = self
             .groups
             .iter()
-            .map(|group| (group.signature.clone(), differs(&group.verdict)))
+            .map(|group| (group.signature.clone(), differs(&group.first.verdict)))
             .collect();
         for (signature, place) in &places {
             let Some((state, together)) = place else { continue };
@@ -371,7 +392,28 @@ impl Failures {
         }
     }
 
+    /// Gives a vector that is written another name, which stays when a smaller one takes the first: large ones
+    /// are not written twice. Not every file system can.
+    fn name_again(&self, path: &str, name: &str) -> Option<String> {
+        let again = format!("{FAILURES}/{name}");
+        fs::hard_link(self.folder.join(path), self.folder.join(&again)).ok().map(|()| again)
+    }
+
+    /// Shrinks a vector whose model takes its process with it.
+    fn shrink_lost(
+        &self,
+        text: String,
+        profile: &Profile,
+        verdict: &Verdict,
+    ) -> Result<ShrunkVector, Error> {
+        self.go_on()?;
+        let vector = VectorFile::from_text(text, &self.folder)?;
+        let subject = self.subject(&vector, profile);
+        self.desk.shrink_lost(&subject, verdict, SHRINK_BUDGET, &mut ())
+    }
+
     fn shrink(&self, text: String, profile: &Profile) -> Result<ShrunkVector, Error> {
+        self.go_on()?;
         let vector = VectorFile::from_text(text, &self.folder)?;
         self.desk.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
     }
@@ -381,9 +423,12 @@ impl Failures {
         if kept.lost {
             return None;
         }
-        let mut first = None;
+        let mut first: Option<Judgement> = None;
         for (text, shrunk) in [(kept.text.as_ref(), true), (kept.drawn.as_ref(), false)] {
             let Some(text) = text else { continue };
+            if first.as_ref().is_some_and(Judgement::is_of_raw_pins) {
+                break;
+            }
             match self.judge_one(text, profile) {
                 Ok(judgement) if judgement.is_decided() => {
                     if !shrunk {
@@ -399,11 +444,13 @@ impl Failures {
     }
 
     fn judge_one(&self, text: &str, profile: &Profile) -> Result<Judgement, Error> {
+        self.go_on()?;
         let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
         self.desk.judge(&self.subject(&vector, profile))?.done()
     }
 
     fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
+        self.go_on()?;
         let path = self.folder.join(waves);
         let folder = self.folder.join(FAILURES);
         fs::create_dir_all(&folder).map_err(Error::write(folder))?;
@@ -418,7 +465,7 @@ impl Failures {
 
 /// The first failure of its kind, once it is kept.
 struct Kept {
-    variant: Variant,
+    evidence: Evidence,
     /// The vector's text, as it was written last, unless it is too large.
     text: Option<String>,
     /// The text as it was before it was shrunk.

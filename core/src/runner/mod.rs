@@ -9,7 +9,7 @@ mod results;
 mod tally;
 
 pub use directory::Place;
-pub use failures::{CASES_SHOWN, Failures, Group, Keep, SHRINK_BUDGET, Variant};
+pub use failures::{CASES_SHOWN, Evidence, Failures, Group, Keep, SHRINK_BUDGET, Variant};
 pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, Limits, Progress, run};
 pub use replays::{Replay, replay_all};

@@ -6,7 +6,7 @@ use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Action, AnyBlock, Replayed, ShrinkProgress, ShrunkVector, Task, Waves};
 use crate::error::Error;
 use crate::files::make_whole;
-use crate::harness::{Judgement, Profile, Verdict};
+use crate::harness::{Judgement, Outcome, Profile, Verdict, Watch};
 use crate::models::{Built, Rtl, View};
 use crate::vector::VectorFile;
 use serde::de::DeserializeOwned;
@@ -80,6 +80,11 @@ impl Desk {
     /// A desk whose work ends soon after `interrupted` is set.
     pub fn new(program: Program, interrupted: Arc<AtomicBool>) -> Self {
         Self { program, interrupted }
+    }
+
+    /// Whether the user does not want to wait.
+    pub fn is_interrupted(&self) -> bool {
+        self.interrupted.load(Ordering::Relaxed)
     }
 
     /// Runs a vector.
@@ -156,10 +161,44 @@ impl Desk {
             Reply::Best(vector) => best = Some(*vector),
             _ => {}
         })?;
-        Ok(match (finish, best) {
-            (Finish::Lost(_) | Finish::Interrupted, Some(best)) => Finish::Done(best),
-            (finish, _) => finish,
-        })
+        match (finish, best) {
+            (Finish::Lost(_) | Finish::Interrupted, Some(best)) => Ok(Finish::Done(best)),
+            (Finish::Lost(verdict @ Verdict::Crashed { .. }), None) => {
+                self.shrink_lost(subject, &verdict, budget, progress).map(Finish::Done)
+            }
+            (finish, _) => Ok(finish),
+        }
+    }
+
+    /// Makes a vector smaller whose model takes its process with it, as `verdict` says: every try has a
+    /// process to itself, and there are a few only.
+    ///
+    /// # Errors
+    /// If the model cannot be built; [`Error::Lost`] if that verdict does not come again.
+    pub fn shrink_lost(
+        &self,
+        subject: &Subject<'_>,
+        verdict: &Verdict,
+        budget: u64,
+        progress: &mut dyn ShrinkProgress,
+    ) -> Result<ShrunkVector, Error> {
+        let model = subject.build(View::Bare)?;
+        let watch = Watch::default();
+        let mut run = |vector: VectorFile| {
+            let task = subject.task(model.clone(), Action::Replay(vector));
+            match self.have::<Replayed>(task) {
+                Ok(Finish::Done(replayed)) => Some(replayed.outcome),
+                Ok(Finish::Lost(verdict)) => Some(Outcome::without_cycles(verdict)),
+                Ok(Finish::Interrupted) => {
+                    watch.cancel();
+                    None
+                }
+                Err(_) => None,
+            }
+        };
+        let name = &subject.profile.name;
+        let vector = subject.block.load(subject.vector)?;
+        vector.shrink_lost(name, verdict, &mut run, budget, &watch, progress)
     }
 
     /// Has a task done that tells nothing on the way.
@@ -192,7 +231,7 @@ impl Desk {
         task: Task,
         told: &mut dyn FnMut(Reply),
     ) -> Result<Finish<T>, Error> {
-        if self.interrupted.load(Ordering::Relaxed) {
+        if self.is_interrupted() {
             return Ok(Finish::Interrupted);
         }
         let process = self.program.start()?;

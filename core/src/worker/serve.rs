@@ -208,15 +208,15 @@ fn panic_message(payload: &(dyn Any + Send)) -> String {
 struct News<'a> {
     replies: &'a Mutex<File>,
     told: Instant,
-    best: Instant,
+    /// When the smallest vector was sent last; the first is sent at once.
+    best: Option<Instant>,
     /// What the smallest vector so far took to be written.
     cost: Duration,
 }
 
 impl<'a> News<'a> {
     fn new(replies: &'a Mutex<File>) -> Self {
-        let now = Instant::now();
-        Self { replies, told: now, best: now, cost: Duration::ZERO }
+        Self { replies, told: Instant::now(), best: None, cost: Duration::ZERO }
     }
 }
 
@@ -229,14 +229,15 @@ impl ShrinkProgress for News<'_> {
     }
 
     fn kept(&mut self, best: &dyn Fn() -> Result<ShrunkVector, Error>) {
-        if self.best.elapsed() < NEWS.max(self.cost * BEST_SHARE) {
+        let pause = NEWS.max(self.cost * BEST_SHARE);
+        if self.best.is_some_and(|last| last.elapsed() < pause) {
             return;
         }
         let begin = Instant::now();
         if let Ok(best) = best() {
             send(self.replies, &Reply::Best(Box::new(best)));
         }
-        self.best = Instant::now();
+        self.best = Some(Instant::now());
         self.cost = begin.elapsed();
     }
 }

@@ -97,6 +97,9 @@ impl Refusal {
 
 impl From<Refusal> for Error {
     fn from(Refusal { exit_code, message }: Refusal) -> Self {
+        if exit_code == Self::Interrupted.code() {
+            return Self::Interrupted;
+        }
         Self::Worker { exit_code, message }
     }
 }

@@ -16,10 +16,10 @@ use crate::harness::{
     self, Block, Drive, Fingerprint, Outcome, Parameters, Stimulus, Verdict, Watch,
 };
 use std::time::{Duration, Instant};
-use verilated::{BeforeReset, ModelKind};
+use verilated::BeforeReset;
 
-/// What any try costs, in cycles.
-const COST_OF_A_TRY: u64 = 100;
+/// What any try in this process costs, in cycles.
+pub const COST_OF_A_TRY: u64 = 100;
 /// The least time between two reports of what is smallest so far.
 const REPORT_EVERY: Duration = Duration::from_millis(250);
 /// At most one part in so many of the time goes into reports.
@@ -34,6 +34,8 @@ pub struct Shrunk<B: Block> {
     pub outcome: Outcome,
     /// Candidates tried.
     pub tried: u64,
+    /// Whether a smaller one than the first was found; other registers before reset are none.
+    pub is_smaller: bool,
     /// Whether the budget, or the user, ended the search.
     pub out_of_budget: bool,
 }
@@ -47,13 +49,22 @@ pub trait Progress<B: Block> {
     fn improved(&mut self, stimulus: &Stimulus<B>, outcome: &Outcome, tried: u64);
 }
 
-/// Shrinks `stimulus`, which fails as `outcome` says. At most about `budget` cycles are run.
+/// How candidates are tried.
+pub struct Tries<'a, B: Block> {
+    /// Runs one; nothing if that is not possible.
+    pub run: &'a mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
+    /// What all of them may cost, about, in cycles.
+    pub budget: u64,
+    /// What each costs beside the cycles that it runs.
+    pub cost: u64,
+}
+
+/// Shrinks `stimulus`, which fails as `outcome` says.
 pub fn shrink<B: Block>(
     stimulus: Stimulus<B>,
     outcome: &Outcome,
     parameters: &Parameters,
-    kind: &ModelKind<B::Inputs, B::Outputs>,
-    budget: u64,
+    tries: Tries<'_, B>,
     watch: &Watch,
     progress: &mut dyn Progress<B>,
 ) -> Result<Shrunk<B>, Error> {
@@ -65,14 +76,16 @@ pub fn shrink<B: Block>(
         outcome: outcome.clone(),
         fingerprint,
         parameters: *parameters,
-        kind,
-        left: budget,
+        run: tries.run,
+        cost: tries.cost,
+        left: tries.budget,
         reserve: 0,
         tried: 0,
         kept: 0,
+        is_smaller: false,
         watch,
         progress,
-        next_report: Instant::now() + REPORT_EVERY,
+        next_report: Instant::now(),
     };
     search.simplify_registers();
     match search.best.drive {
@@ -89,6 +102,7 @@ pub fn shrink<B: Block>(
         stimulus: search.best,
         outcome: search.outcome,
         tried: search.tried,
+        is_smaller: search.is_smaller,
     })
 }
 
@@ -100,13 +114,17 @@ struct Search<'a, B: Block> {
     parameters: Parameters,
     /// Nothing is wrong with the stimulus itself, and that is to stay so.
     keeps_legal: bool,
-    kind: &'a ModelKind<B::Inputs, B::Outputs>,
+    run: &'a mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
+    /// What a try costs beside its cycles.
+    cost: u64,
     /// Cycles that may still be run.
     left: u64,
     /// Cycles that the present step has to leave for the others.
     reserve: u64,
     tried: u64,
     kept: u64,
+    /// What drives the inputs is not what it was at first.
+    is_smaller: bool,
     watch: &'a Watch,
     progress: &'a mut dyn Progress<B>,
     next_report: Instant,
@@ -130,7 +148,7 @@ impl<B: Block> Search<'_, B> {
 
     /// Runs a candidate; keeps it if it fails in the same way, and if `is_smaller` holds of what it did.
     fn judge(&mut self, stimulus: Stimulus<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
-        self.pay(COST_OF_A_TRY);
+        self.pay(self.cost);
         let legal = match &stimulus.drive {
             Drive::Traffic(traffic) => B::check(traffic).is_ok(),
             Drive::Cycles(cycles) => !cycles.is_empty(),
@@ -138,8 +156,7 @@ impl<B: Block> Search<'_, B> {
         if !legal || self.is_over() {
             return false;
         }
-        let Ok(mut model) = self.kind.create(stimulus.before_reset) else { return false };
-        let outcome = harness::run(&stimulus, &self.parameters, &mut model, self.watch);
+        let Some(outcome) = (self.run)(&stimulus) else { return false };
         self.tried += 1;
         self.pay(outcome.cycles);
         let mut kept = Fingerprint::of(&outcome.verdict).as_ref() == Some(&self.fingerprint)
@@ -151,16 +168,20 @@ impl<B: Block> Search<'_, B> {
         if kept {
             self.kept += 1;
             (self.best, self.outcome) = (stimulus, outcome);
-            self.report();
         }
         self.progress.candidate(self.tried, self.kept);
         kept
     }
 
-    /// Runs a candidate with the same registers before reset.
-    fn judge_drive(&mut self, drive: Drive<B>) -> bool {
+    /// Runs a candidate with the same registers before reset; tells of it if it is kept.
+    fn judge_drive(&mut self, drive: Drive<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
         let before_reset = self.best.before_reset;
-        self.judge(Stimulus { before_reset, drive }, |_| true)
+        let kept = self.judge(Stimulus { before_reset, drive }, is_smaller);
+        if kept {
+            self.is_smaller = true;
+            self.report();
+        }
+        kept
     }
 
     /// Ones before reset are what a reader expects, zeros come next; random bits stay if the failure needs
@@ -176,7 +197,7 @@ impl<B: Block> Search<'_, B> {
         }
     }
 
-    /// Tells of the smallest stimulus, if that is due.
+    /// Tells of the smallest stimulus, of the first at once, and then if that is due.
     fn report(&mut self) {
         let begin = Instant::now();
         if begin >= self.next_report {

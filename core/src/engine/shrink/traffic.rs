@@ -25,12 +25,16 @@ const COST_OF_A_NUMBER: u64 = 2;
 const SHORT: usize = 16;
 /// Into how many pieces lists are divided before the other ways to make a stimulus smaller were tried.
 const FINEST_AT_FIRST: usize = 16;
+/// The most numbers of which pairs are lowered.
+const PAIRED: usize = 64;
 /// The largest number that is lowered to the last step.
 const COUNTABLE: u64 = 1 << 13;
 /// Packets of the small stimuli that are looked for.
 const FEW: [u64; 7] = [1, 2, 3, 4, 8, 16, 32];
-/// Packets that are drawn of each size up to three; larger stimuli are fewer and take as long.
+/// Packets that are drawn of each size; larger stimuli are fewer and take as long.
 const DRAWS: u64 = 48_000;
+/// Packets of each size that are drawn before it is the next one's turn.
+const ROUND: u64 = 96;
 /// With more numbers than that it is cheaper to draw small stimuli than to try all pieces.
 const LARGE: u64 = 1 << 15;
 
@@ -201,6 +205,7 @@ impl<B: Block> Work<'_, '_, B> {
             self.values(|_| true);
             if small_steps {
                 self.lower();
+                self.lower_together();
             }
             if self.kept == before || self.is_over() {
                 return;
@@ -219,35 +224,44 @@ impl<B: Block> Work<'_, '_, B> {
         }
     }
 
-    /// Draws stimuli of fewer packets, the fewest first; true if one fails in the same way.
+    /// Draws stimuli of fewer packets, of each size in turn: how many a failure needs is not known, and must not
+    /// decide whether that size is come to at all. True if one fails in the same way.
     fn draw(&mut self) -> bool {
         let scenarios = B::scenarios();
-        for packets in FEW {
-            if packets >= self.outcome.packets {
-                return false;
-            }
-            for index in 0..DRAWS / packets.max(3) {
-                if self.is_over() {
-                    return false;
-                }
-                let scenario = &scenarios[index as usize % scenarios.len()];
-                let name = format!("shrink/{}/{packets}/{index}", scenario.name);
-                let mut rng = CaseRng::seed_from_u64(case_seed(0, &name));
-                let stimulus =
-                    B::generate(&scenario.weights, &self.parameters, packets as u32, &mut rng)
-                        .with_before_reset(self.best.before_reset);
-                let most = self.outcome.packets;
-                // What is drawn anew does not come from the present one by taking away: it must be smaller.
-                if matches!(stimulus.drive, Drive::Traffic(_))
-                    && self.judge(stimulus, |outcome| outcome.packets < most)
-                    && let Ok(json) = to_json(&self.best)
-                {
-                    self.json = json;
-                    return true;
+        let begin = self.left;
+        let mut found_at = None;
+        for index in 0..DRAWS / ROUND {
+            for packets in FEW {
+                // Larger ones are fewer, as they take as long.
+                for draw in 0..(ROUND / packets.max(3)) {
+                    // After the first it is worth to look for a smaller one, but not for ever.
+                    let spent = begin - self.left;
+                    if self.is_over() || found_at.is_some_and(|first| spent > 2 * first) {
+                        return found_at.is_some();
+                    }
+                    if packets >= self.outcome.packets {
+                        break;
+                    }
+                    let number = index * (ROUND / packets.max(3)) + draw;
+                    let scenario = &scenarios[number as usize % scenarios.len()];
+                    let name = format!("shrink/{}/{packets}/{number}", scenario.name);
+                    let mut rng = CaseRng::seed_from_u64(case_seed(0, &name));
+                    let drawn =
+                        B::generate(&scenario.weights, &self.parameters, packets as u32, &mut rng);
+                    let most = self.outcome.packets;
+                    // What is drawn anew does not come from the present one by taking away: it must be
+                    // smaller.
+                    if matches!(drawn.drive, Drive::Traffic(_))
+                        && self.judge_drive(drawn.drive, |outcome| outcome.packets < most)
+                        && let Ok(json) = to_json(&self.best)
+                    {
+                        self.json = json;
+                        found_at = found_at.or(Some(begin - self.left));
+                    }
                 }
             }
         }
-        false
+        found_at.is_some()
     }
 
     /// A copy of the smallest stimulus, to be made smaller; `None` once the budget is used up.
@@ -264,7 +278,7 @@ impl<B: Block> Work<'_, '_, B> {
             return false;
         }
         let Ok(traffic) = B::Traffic::deserialize(&json) else { return false };
-        let kept = self.judge_drive(Drive::Traffic(traffic));
+        let kept = self.judge_drive(Drive::Traffic(traffic), |_| true);
         if kept {
             self.json = json;
         }
@@ -391,6 +405,39 @@ impl<B: Block> Work<'_, '_, B> {
         }
     }
 
+    /// Lowers two numbers of one name in different short lists by as much: where one list says what comes and
+    /// another one what becomes of it, neither gets smaller alone.
+    fn lower_together(&mut self) {
+        let pointers: Vec<String> = self
+            .values_of(|name| !is_wait(name))
+            .into_iter()
+            .filter(|pointer| pointer[1..].contains('/'))
+            .collect();
+        if pointers.len() > PAIRED {
+            return;
+        }
+        for (index, first) in pointers.iter().enumerate() {
+            for second in pointers[index + 1..].iter().filter(|other| are_alike(first, other)) {
+                let value = |json: &Value, at: &str| json.pointer(at).and_then(number).unwrap_or(0);
+                let both = |json: &Value| [first, second].map(|at| value(json, at));
+                let mut step = both(&self.json).into_iter().min().unwrap_or(0);
+                while step > 0 {
+                    let Some(mut candidate) = self.candidate() else { return };
+                    for (at, value) in [first, second].into_iter().zip(both(&self.json)) {
+                        if let Some(place) = candidate.pointer_mut(at) {
+                            *place = with_number(place, value.saturating_sub(step));
+                        }
+                    }
+                    if self.attempt(candidate) {
+                        step = both(&self.json).into_iter().min().unwrap_or(0).min(step);
+                    } else {
+                        step /= 2;
+                    }
+                }
+            }
+        }
+    }
+
     /// Sets optional objects to null; those that are not optional are refused by the types.
     fn options(&mut self) {
         let mut pointers = Vec::new();
@@ -418,6 +465,13 @@ impl<B: Block> Work<'_, '_, B> {
             run /= 2;
         }
     }
+}
+
+/// Whether two pointers lead to numbers of one name in different lists of the stimulus.
+fn are_alike(first: &str, second: &str) -> bool {
+    let name = |pointer: &str| pointer.rsplit('/').next().map(str::to_owned);
+    let list = |pointer: &str| pointer[1..].split('/').next().map(str::to_owned);
+    name(first) == name(second) && list(first) != list(second)
 }
 
 /// Puts a list where a pointer says.
