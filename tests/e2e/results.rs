@@ -72,14 +72,20 @@ fn a_passed_case_takes_a_few_bytes() {
     assert!(each < 10.0, "{each:.1} bytes for a case");
 }
 
-/// A nightly in which everything fails must not fill the disk.
-#[test]
-fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
+/// RTL that takes packets when it must not.
+fn rtl_that_always_fails() -> TempDir {
     let [low, high] = ["fetch_cxt_egress_ready = 1'b0;", "fetch_cxt_egress_ready = 1'b1;"];
     let folder = changed_rtl("ReqRecvCore_Thread_2.v", low, "fetch_cxt_egress_ready = 1'b1;");
     let top = folder.path().join("ReqRecvCore_Thread_2.v");
     let changed = fs::read_to_string(&top).unwrap().replace(low, high);
     fs::write(&top, changed).unwrap();
+    folder
+}
+
+/// A nightly in which everything fails must not fill the disk.
+#[test]
+fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
+    let folder = rtl_that_always_fails();
     let validator = schema();
     let measure = |count: &str| {
         let out = TempDir::new().unwrap();
@@ -100,6 +106,34 @@ fn a_failed_case_takes_a_few_bytes_when_many_fail_alike() {
     let [few, many] = ["200", "1200"].map(measure);
     let each = (many - few) as f64 / 1000.0;
     assert!(each < 20.0, "{each:.1} bytes for a case");
+}
+
+/// Tens of thousands of cases take no more memory than a few thousand, if they match and if they fail: what is
+/// kept of each, were it a hundred bytes, would be twice what is allowed.
+#[test]
+fn memory_does_not_grow_with_the_number_of_cases() {
+    const MORE: u64 = 80_000;
+    let wrong = rtl_that_always_fails();
+    let bad = ["--rtl", wrong.path().to_str().unwrap(), "--no-shrink", "--no-waves"];
+    for (more, expected) in [(&[][..], 0), (&bad, 1)] {
+        let peak = |cases: u64| {
+            let folder = TempDir::new().unwrap();
+            let cases = cases.to_string();
+            let fixed = ["--scenario", "smoke", "--fixes", "spec", "--packets", "1", "--quiet"];
+            let output =
+                run_into(folder.path(), &[&fixed[..], &["--cases", &cases], more].concat());
+            assert_eq!(code(&output), expected, "{}", text(&output));
+            let memory = json(&folder.path().join("timing.json"))["peak_memory"].clone();
+            ["program", "largest_process"].map(|name| memory[name].as_u64().unwrap())
+        };
+        // The model is there, and nothing is compiled in the runs that are compared.
+        peak(1);
+        let (few, many) = (peak(4000), peak(4000 + MORE));
+        for (few, many) in few.into_iter().zip(many) {
+            assert!(few > 1 << 20, "{few} bytes are no process");
+            assert!(many < few + MORE * 50, "{few} bytes, with {MORE} more cases {many}");
+        }
+    }
 }
 
 /// Raw pins are the largest vectors: every bit of every port is random in every cycle.

@@ -9,8 +9,8 @@ use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::models::{Built, Examined, Rtl};
 use crate::program;
 use crate::runner::{
-    self, End, Failures, Header, Keep, Limits, MOST_CASES, Place, Plan, Progress, RunDirectory,
-    Shard, Tally, Timing,
+    self, End, Failures, Header, Keep, Limits, MOST_CASES, PeakMemory, Place, Plan, Progress,
+    RunDirectory, Shard, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
@@ -296,6 +296,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         seconds: elapsed.as_secs_f64(),
         failures_seconds: aside.as_secs_f64(),
         cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
+        peak_memory: PeakMemory::now(),
     };
     let results = match directory.finish(&tally, failures.groups(), end, &timing) {
         Ok(results) => Some(results),

@@ -13,5 +13,5 @@ pub use failures::{CASES_SHOWN, Evidence, Failures, Group, Keep, SHRINK_BUDGET, 
 pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, Limits, Progress, run};
 pub use replays::{Replay, replay_all};
-pub use results::{Header, RunDirectory, Timing, results_schema};
+pub use results::{Header, PeakMemory, RunDirectory, Timing, results_schema};
 pub use tally::{ProfileTally, Tally, Totals};

@@ -12,6 +12,7 @@ use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
 use crate::harness::{Case, Outcome, Signature, Verdict};
 use crate::models::{FileRead, Rtl};
+use nix::sys::resource::{UsageWho, getrusage};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Serialize;
 use serde_json::{Value, json};
@@ -81,6 +82,27 @@ pub struct Timing {
     pub failures_seconds: f64,
     /// Cycles compared per second, failures' time not counted.
     pub cycles_per_second: f64,
+    /// Memory that was taken at most.
+    pub peak_memory: PeakMemory,
+}
+
+/// The most memory that was resident at a time, in bytes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
+pub struct PeakMemory {
+    /// Of the program.
+    pub program: Option<u64>,
+    /// Of the largest process that it started and that has ended: a worker, or a compiler.
+    pub largest_process: Option<u64>,
+}
+
+impl PeakMemory {
+    /// Until now.
+    pub fn now() -> Self {
+        // Linux counts in KiB.
+        let of = |who| Some(u64::try_from(getrusage(who).ok()?.max_rss()).ok()? * 1024);
+        let (own, processes) = (UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN);
+        Self { program: of(own), largest_process: of(processes) }
+    }
 }
 
 /// Failures of one signature that are told in full: as many as have a vector.
