@@ -11,6 +11,7 @@ use cosim_core::harness::{
 };
 use cosim_core::models::{Rtl, View};
 use cosim_core::value::Uint;
+use cosim_core::verilated::BeforeReset;
 use rand::SeedableRng;
 use tempfile::TempDir;
 

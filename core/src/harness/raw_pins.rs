@@ -242,7 +242,7 @@ fn value_of(digit: u8) -> Option<u8> {
 
 #[cfg(test)]
 mod tests {
-    use super::bytes_of;
+    use super::{push_digits, read_digits};
 
     fn bytes_of(text: &str, width: u32) -> Option<Vec<u8>> {
         // As ports have them: more than one word is whole words.

@@ -18,8 +18,8 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use verilated_build::Hash;
 use std::time::{Duration, Instant};
+use verilated_build::Hash;
 
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;

@@ -4,8 +4,8 @@
 use super::*;
 use crate::blocks::dll::rules::RULES;
 use cosim_core::harness::{Golden as _, Parameters};
+use cosim_core::verilated::zerocopy::IntoBytes;
 use cosim_core::verilated::{Field, Pins as _};
-use zerocopy::IntoBytes;
 
 const SPEC: u8 = 0x00;
 const REPAIRED: u8 = 0xff;

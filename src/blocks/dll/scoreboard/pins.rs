@@ -2,9 +2,9 @@
 
 use super::high;
 use crate::blocks::dll::rtl::{Bits1, Bits12, Bits32, Outputs};
-use crate::harness::Violation;
-use verilated::Pins as _;
-use zerocopy::IntoBytes;
+use cosim_core::harness::Violation;
+use cosim_core::verilated::Pins as _;
+use cosim_core::verilated::zerocopy::IntoBytes;
 
 /// In reset every output has its reset value.
 pub const RESET: &str = "values-in-reset";

@@ -2,9 +2,9 @@
 
 use super::high;
 use crate::blocks::thread2::rtl::{Bits1, Outputs};
-use crate::harness::Violation;
-use verilated::Pins as _;
-use zerocopy::IntoBytes;
+use cosim_core::harness::Violation;
+use cosim_core::verilated::Pins as _;
+use cosim_core::verilated::zerocopy::IntoBytes;
 
 /// In reset every output is 0.
 pub const RESET: &str = "zero-in-reset";

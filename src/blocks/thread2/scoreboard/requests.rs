@@ -3,8 +3,8 @@
 
 use crate::blocks::thread2::layout::{self, Header};
 use crate::blocks::thread2::stimulus::Packet;
+use cosim_core::verilated::Bits;
 use std::fmt;
-use verilated::Bits;
 
 /// Flags of an MR request.
 const ABSOLUTE: u32 = 1 << 26;

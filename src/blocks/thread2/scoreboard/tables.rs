@@ -4,7 +4,7 @@
 use super::{high, qp};
 use crate::blocks::thread2::rtl::{Inputs, Outputs};
 use crate::blocks::thread2::stimulus::Packet;
-use crate::harness::Violation;
+use cosim_core::harness::Violation;
 
 /// The tables are looked up at 0 while the block is idle, else at the QP of the packet in flight.
 pub const ADDRESS: &str = "table-address";
