@@ -178,13 +178,13 @@ impl RuleSet {
     /// Does not compile in a constant if a set cannot hold so many rules. The harness asks it of every block:
     ///
     /// ```
-    /// const _: () = cosim::harness::RuleSet::can_hold(128);
+    /// const _: () = cosim_core::harness::RuleSet::can_hold(128);
     /// ```
     ///
     /// One more is an error of the compiler:
     ///
     /// ```compile_fail
-    /// const _: () = cosim::harness::RuleSet::can_hold(129);
+    /// const _: () = cosim_core::harness::RuleSet::can_hold(129);
     /// ```
     ///
     /// # Panics
