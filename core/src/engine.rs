@@ -12,8 +12,8 @@ mod vectors;
 
 use crate::error::Error;
 use crate::harness::{
-    self, Block, Case, Outcome, Parameter, Parameters, Profile, Rule, Scenario, Stimulus, Verdict,
-    Watch,
+    self, Block, Case, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule, Scenario,
+    Scoreboard, Stimulus, Total, Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl, View};
 use crate::vector::{self, Origin, Vector, VectorFile};
@@ -56,7 +56,7 @@ pub trait AnyBlock: Sync {
     fn unreachable(&self, rule: usize, parameters: &Parameters) -> Option<String>;
 
     /// What the scoreboard counts.
-    fn counters(&self) -> &'static [&'static str];
+    fn counters(&self) -> Vec<(&'static str, Total)>;
 
     /// Names and purposes of the built-in scenarios.
     fn scenarios(&self) -> Vec<(String, String)>;
@@ -178,7 +178,7 @@ impl<B> Engine<B> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-impl<B: Block> AnyBlock for Engine<B> {
+impl<B: Explain> AnyBlock for Engine<B> {
     fn name(&self) -> &'static str {
         B::NAME
     }
@@ -200,15 +200,16 @@ impl<B: Block> AnyBlock for Engine<B> {
     }
 
     fn rules(&self) -> &'static [Rule] {
-        B::RULES
+        B::Golden::RULES
     }
 
     fn unreachable(&self, rule: usize, parameters: &Parameters) -> Option<String> {
-        B::unreachable(rule, parameters)
+        B::Golden::unreachable(rule, parameters)
     }
 
-    fn counters(&self) -> &'static [&'static str] {
-        B::COUNTERS
+    fn counters(&self) -> Vec<(&'static str, Total)> {
+        let counters = B::Scoreboard::<'static>::counters();
+        counters.iter().map(|counter| (counter.name, counter.total)).collect()
     }
 
     fn scenarios(&self) -> Vec<(String, String)> {
@@ -336,7 +337,7 @@ impl<B: Block> Cases<B> {
         let weights = &self.scenarios[case.scenario].weights;
         let parameters = &self.profiles[case.profile].parameters;
         let packets = self.packets.unwrap_or_else(|| case.packets());
-        B::generate(weights, parameters, packets, &mut case.rng())
+        B::stimulus(weights, parameters, packets, &mut case.rng())
             .with_before_reset(case.before_reset())
     }
 }
@@ -386,7 +387,7 @@ impl<B: Block> Models for LoadedModels<B> {
         let stimulus = self.cases.stimulus(case);
         match self.kinds[case.profile].create(stimulus.before_reset) {
             Ok(mut model) => harness::run::<B>(&stimulus, parameters, &mut model, watch),
-            Err(error) => Outcome::crashed(None, error.to_string(), B::RULES.len()),
+            Err(error) => Outcome::crashed(None, error.to_string(), B::Golden::RULES.len()),
         }
     }
 }

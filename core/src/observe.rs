@@ -1,7 +1,7 @@
 //! A DUT under observation: waves of both models, and the cycles around an event for a person.
 
 use crate::error::Error;
-use crate::harness::{Block, Dut, Moment};
+use crate::harness::{Block, Dut, Golden, Moment};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
@@ -118,7 +118,7 @@ impl<B: Block> Dut<B> for Observed<B> {
 
     fn foresee(&mut self, moment: &Moment<'_, B>) {
         let Moment { cycle, inputs, expected, state, rules } = moment;
-        let rules: Vec<&str> = rules.iter().map(|rule| B::RULES[rule].name).collect();
+        let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
         self.rules = rules.join("+");
         match self.model.observe(*cycle, inputs, expected, state, &self.rules) {
             Ok(()) => self.dump(*cycle),

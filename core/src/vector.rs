@@ -2,7 +2,8 @@
 
 use crate::error::Error;
 use crate::harness::{
-    BeforeResetText, Block, Drive, Overrides, Parameter, Profile, Stimulus, Verdict, raw_pins,
+    BeforeResetText, Block, Drive, Overrides, Parameter, Profile, Stimulus, Traffic as _, Verdict,
+    raw_pins,
 };
 use crate::models::Rtl;
 use schemars::{JsonSchema, SchemaGenerator};
@@ -177,7 +178,7 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
     }
     match &vector.stimulus.drive {
         Drive::Traffic(traffic) => {
-            if let Err(objection) = B::check(traffic) {
+            if let Err(objection) = traffic.check() {
                 let place = format!("stimulus.traffic.{}", objection.path);
                 return object(&place, objection.message);
             }

@@ -5,7 +5,7 @@ pub mod thread2;
 
 #[cfg(test)]
 mod tests {
-    use cosim_core::harness::{Block, CaseRng, Drive, Scenario, undriven};
+    use cosim_core::harness::{Block, CaseRng, Drive, Scenario, Traffic as _, undriven};
     use proptest::prelude::*;
     use rand::SeedableRng;
     use serde_json::Value;
@@ -40,9 +40,9 @@ mod tests {
     fn draws_what_is_legal<B: Block>(scenario: &Scenario<B::Weights>, packets: u32, seed: u64) {
         for profile in B::PROFILES {
             let mut rng = CaseRng::seed_from_u64(seed);
-            let stimulus = B::generate(&scenario.weights, &profile.parameters, packets, &mut rng);
+            let stimulus = B::stimulus(&scenario.weights, &profile.parameters, packets, &mut rng);
             match stimulus.drive {
-                Drive::Traffic(traffic) => assert_eq!(B::check(&traffic), Ok(()), "{scenario:?}"),
+                Drive::Traffic(traffic) => assert_eq!(traffic.check(), Ok(()), "{scenario:?}"),
                 Drive::Cycles(cycles) => assert!(!cycles.is_empty(), "{scenario:?}"),
             }
         }
@@ -79,7 +79,7 @@ mod tests {
                 for seed in 0..4 {
                     let mut rng = CaseRng::seed_from_u64(seed);
                     let parameters = &profile.parameters;
-                    let stimulus = B::generate(&scenario.weights, parameters, 40, &mut rng);
+                    let stimulus = B::stimulus(&scenario.weights, parameters, 40, &mut rng);
                     let Drive::Traffic(traffic) = stimulus.drive else { continue };
                     let found = undriven::<B, B::Environment<'_>>(&traffic, parameters, 20_000);
                     assert_eq!(found, None, "{} {} {seed}", profile.name, scenario.name);

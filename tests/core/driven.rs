@@ -49,7 +49,7 @@ impl<'a> Environment<'a, Thread2> for Forgetful<'a> {
 #[test]
 fn a_pin_that_is_left_alone_is_named() {
     let weights = &Thread2::scenarios()[0].weights;
-    let drawn = Thread2::generate(weights, &REPAIRED, 64, &mut CaseRng::seed_from_u64(3));
+    let drawn = Thread2::stimulus(weights, &REPAIRED, 64, &mut CaseRng::seed_from_u64(3));
     let Drive::Traffic(traffic) = drawn.drive else { panic!("the first scenario has packets") };
     assert_eq!(undriven::<Thread2, Right<'_>>(&traffic, &REPAIRED, 10_000), None);
     let found = undriven::<Thread2, Forgetful<'_>>(&traffic, &REPAIRED, 10_000);

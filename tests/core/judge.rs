@@ -4,7 +4,7 @@ use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::{Thread2, stimulus};
 use cosim_core::harness::{
     Block, Breach, BrokenBy, CaseRng, Drive, Dut, GoldenDut, Judgement, Parameters, Stimulus,
-    Violation, Watch, follow, judge,
+    Violation, Watch, follow, judge, reset_inputs,
 };
 use cosim_core::verilated::Error;
 use rand::SeedableRng;
@@ -40,7 +40,7 @@ fn tampered<F>(tamper: F) -> Tampered<F> {
 
 fn stimulus() -> Stimulus<Thread2> {
     let weights = &Thread2::scenarios()[0].weights;
-    Thread2::generate(weights, &REPAIRED, 8, &mut CaseRng::seed_from_u64(3))
+    Thread2::stimulus(weights, &REPAIRED, 8, &mut CaseRng::seed_from_u64(3))
 }
 
 fn traffic() -> stimulus::Traffic {
@@ -127,13 +127,13 @@ fn a_side_that_never_ends_is_not_waited_for() {
 
 #[test]
 fn raw_pins_are_not_judged_and_a_cancelled_judgement_says_so() {
-    let raw = Stimulus::cycles(vec![Thread2::reset_inputs()]);
+    let raw = Stimulus::cycles(vec![reset_inputs::<Thread2>()]);
     let watch = Watch::default();
     let judgement = judge::<Thread2>(&raw, &REPAIRED, &mut golden(), &watch);
     assert_eq!(judgement.broken_by, BrokenBy::RawPins);
     watch.cancel();
     let weights = &Thread2::scenarios()[0].weights;
-    let long = Thread2::generate(weights, &REPAIRED, 2000, &mut CaseRng::seed_from_u64(3));
+    let long = Thread2::stimulus(weights, &REPAIRED, 2000, &mut CaseRng::seed_from_u64(3));
     let judgement = judge::<Thread2>(&long, &REPAIRED, &mut golden(), &watch);
     assert_eq!(judgement.broken_by, BrokenBy::Cancelled);
 }

@@ -1,7 +1,7 @@
 //! Raw pins in JSON, read as they were written.
 
 use cosim::blocks::thread2::Thread2;
-use cosim_core::harness::{Block, Drive, Stimulus};
+use cosim_core::harness::{Block, Drive, Stimulus, reset_inputs};
 use cosim_core::verilated::Pins;
 use proptest::prelude::*;
 use serde_json::Value;
@@ -30,7 +30,7 @@ fn read(text: &str) -> Result<Vec<Inputs>, serde_json::Error> {
 
 #[test]
 fn a_cycle_is_one_line_of_what_differs_from_the_one_before() {
-    let reset = Thread2::reset_inputs();
+    let reset = reset_inputs::<Thread2>();
     let mut released = reset;
     released.rst = Default::default();
     let text = text_of(&[reset, reset, released]);
@@ -43,7 +43,7 @@ fn a_cycle_is_one_line_of_what_differs_from_the_one_before() {
 
 #[test]
 fn a_cycle_may_name_every_port() {
-    let whole: Value = serde_json::from_str(&text_of(&[Thread2::reset_inputs()])).unwrap();
+    let whole: Value = serde_json::from_str(&text_of(&[reset_inputs::<Thread2>()])).unwrap();
     let line = &whole["cycles"][0];
     let cycles = read(&format!(r#"{{"cycles": [{line}, {line}]}}"#)).unwrap();
     assert_eq!(cycles.len(), 2);

@@ -1,7 +1,7 @@
 //! What a stimulus says in JSON.
 
 use cosim::blocks::thread2::Thread2;
-use cosim_core::harness::{Block, Stimulus};
+use cosim_core::harness::{Stimulus, reset_inputs};
 use cosim_core::verilated::BeforeReset;
 
 fn read(text: &str) -> Result<Stimulus<Thread2>, String> {
@@ -9,7 +9,7 @@ fn read(text: &str) -> Result<Stimulus<Thread2>, String> {
 }
 
 fn written(before_reset: BeforeReset) -> String {
-    let pins = vec![Thread2::reset_inputs()];
+    let pins = vec![reset_inputs::<Thread2>()];
     let stimulus = Stimulus::<Thread2>::cycles(pins).with_before_reset(before_reset);
     serde_json::to_string(&stimulus).unwrap()
 }

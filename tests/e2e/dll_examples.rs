@@ -12,7 +12,8 @@ use cosim::blocks::dll::Dll;
 use cosim::blocks::dll::rtl::{Inputs, Outputs};
 use cosim::blocks::dll::stimulus::{DllpDamage, Fate, Traffic};
 use cosim_core::harness::{
-    self, Block, Drive, Dut, Moment, Parameters, Profile, RuleSet, Stimulus, Verdict, Watch,
+    self, Block, Drive, Dut, Golden as _, Moment, Parameters, Profile, RuleSet, Stimulus, Verdict,
+    Watch,
 };
 use cosim_core::value::Uint;
 use cosim_core::vector::VectorFile;
@@ -213,7 +214,7 @@ fn every_rule_has_a_vector_named_after_it() {
         .expect("vectors/dll is there")
         .map(|entry| entry.expect("an entry").file_name().into_string().expect("a name"))
         .collect();
-    for rule in Dll::RULES {
+    for rule in <Dll as Block>::Golden::RULES {
         let start = format!("{}-", rule.name.to_lowercase());
         assert!(names.iter().any(|name| name.starts_with(&start)), "no vector {start}*.json");
     }
@@ -407,7 +408,11 @@ impl Story<'_> {
     }
 
     fn fired(&self, cycle: usize) -> Vec<&'static str> {
-        self.cycles[cycle].rules.iter().map(|rule| Dll::RULES[rule].name).collect()
+        self.cycles[cycle]
+            .rules
+            .iter()
+            .map(|rule| <Dll as Block>::Golden::RULES[rule].name)
+            .collect()
     }
 
     /// A rule fires at an edge, in the golden model.

@@ -57,7 +57,7 @@ fn compare<B: Block>(rtl: &Profile, golden: &Profile) -> usize {
             let name = format!("{}/{}/{}/{index}", B::NAME, golden.name, scenario.name);
             let mut rng = CaseRng::seed_from_u64(case_seed(7, &name));
             let stimulus: Stimulus<B> =
-                B::generate(&scenario.weights, parameters, PACKETS, &mut rng);
+                B::stimulus(&scenario.weights, parameters, PACKETS, &mut rng);
             for before in [BeforeReset::Ones, BeforeReset::Zeros] {
                 let mut by_cycle = ByCycle::<B>(plain.create(before).unwrap());
                 let expected = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);

@@ -6,8 +6,8 @@ use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
 use cosim_core::harness::{
-    self, Block, BrokenBy, CaseRng, Drive, Judgement, LinkedRtl, Objection, Parameters, Rule,
-    RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
+    self, Block, BrokenBy, CaseRng, Judgement, LinkedRtl, Parameters, Rule, RuleSet, Scenario,
+    Verdict, Violation, Watch,
 };
 use cosim_core::models::{Rtl, View};
 use cosim_core::value::Uint;
@@ -23,6 +23,12 @@ struct Wrong;
 struct WrongGolden(Golden);
 
 impl harness::Golden<Wrong> for WrongGolden {
+    const RULES: &'static [Rule] = <Golden as harness::Golden<Thread2>>::RULES;
+
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
+        <Golden as harness::Golden<Thread2>>::unreachable(rule, parameters)
+    }
+
     fn new(parameters: &Parameters) -> Self {
         Self(<Golden as harness::Golden<Thread2>>::new(parameters))
     }
@@ -91,18 +97,12 @@ impl<'a> harness::Scoreboard<'a, Wrong> for Judge<'a> {
     fn finish(&mut self) -> Result<(), Violation> {
         harness::Scoreboard::<Thread2>::finish(&mut self.0)
     }
-
-    fn counters(&self) -> Vec<u64> {
-        harness::Scoreboard::<Thread2>::counters(&self.0)
-    }
 }
 
 impl Block for Wrong {
     const NAME: &'static str = "wrong";
     const TITLE: &'static str = "thread2 with a golden model that is wrong";
     const RTL: LinkedRtl<Inputs, Outputs> = Thread2::RTL;
-    const RULES: &'static [Rule] = Thread2::RULES;
-    const COUNTERS: &'static [&'static str] = Thread2::COUNTERS;
 
     type Inputs = Inputs;
     type Outputs = Outputs;
@@ -111,37 +111,17 @@ impl Block for Wrong {
     type Environment<'a> = Around<'a>;
     type Scoreboard<'a> = Judge<'a>;
     type Weights = <Thread2 as Block>::Weights;
+}
 
-    fn reset_inputs() -> Inputs {
-        Thread2::reset_inputs()
+type Weighed = <Thread2 as Block>::Weights;
+
+impl harness::Weights<Wrong> for Weighed {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        <Self as harness::Weights<Thread2>>::scenarios()
     }
 
-    fn scenarios() -> Vec<Scenario<Self::Weights>> {
-        Thread2::scenarios()
-    }
-
-    fn generate(
-        weights: &Self::Weights,
-        parameters: &Parameters,
-        packets: u32,
-        rng: &mut CaseRng,
-    ) -> Stimulus<Self> {
-        match Thread2::generate(weights, parameters, packets, rng).drive {
-            Drive::Traffic(traffic) => Stimulus::traffic(traffic),
-            Drive::Cycles(cycles) => Stimulus::cycles(cycles),
-        }
-    }
-
-    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
-        Thread2::unreachable(rule, parameters)
-    }
-
-    fn check(traffic: &Traffic) -> Result<(), Objection> {
-        Thread2::check(traffic)
-    }
-
-    fn in_flight(traffic: &Traffic, packets: u64) -> Vec<String> {
-        Thread2::in_flight(traffic, packets)
+    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
+        harness::Weights::<Thread2>::traffic(self, parameters, packets, rng)
     }
 }
 
@@ -149,11 +129,11 @@ impl Block for Wrong {
 fn first_failure(rtl: &Rtl) -> (Verdict, Judgement) {
     let parameters = Parameters::of::<Wrong>(0xff);
     let kind = model::<Wrong>(rtl, &parameters, View::Bare).unwrap();
-    let scenarios = Wrong::scenarios();
+    let scenarios = <Weighed as harness::Weights<Wrong>>::scenarios();
     let watch = Watch::default();
     for seed in 0..20 {
         let mut rng = CaseRng::seed_from_u64(seed);
-        let stimulus = Wrong::generate(&scenarios[1].weights, &parameters, 64, &mut rng);
+        let stimulus = Wrong::stimulus(&scenarios[1].weights, &parameters, 64, &mut rng);
         let mut model = kind.create(BeforeReset::Ones).unwrap();
         let verdict = harness::run(&stimulus, &parameters, &mut model, &watch).verdict;
         if verdict.is_failure() {

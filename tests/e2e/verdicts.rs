@@ -49,7 +49,7 @@ fn verdict(
 
 fn smoke() -> Stimulus<Thread2> {
     let scenarios = Thread2::scenarios();
-    Thread2::generate(&scenarios[0].weights, &REPAIRED, 20, &mut CaseRng::seed_from_u64(1))
+    Thread2::stimulus(&scenarios[0].weights, &REPAIRED, 20, &mut CaseRng::seed_from_u64(1))
 }
 
 #[test]
@@ -148,7 +148,7 @@ fn a_cancelled_case_says_so() {
     watch.cancel();
     let scenarios = Thread2::scenarios();
     let long =
-        Thread2::generate(&scenarios[2].weights, &REPAIRED, 200, &mut CaseRng::seed_from_u64(1));
+        Thread2::stimulus(&scenarios[2].weights, &REPAIRED, 200, &mut CaseRng::seed_from_u64(1));
     let mut model = Thread2::RTL.linked(&REPAIRED).unwrap().create(BeforeReset::Ones).unwrap();
     let outcome = harness::run::<Thread2>(&long, &REPAIRED, &mut model, &watch);
     assert_eq!(outcome.verdict, Verdict::Cancelled);

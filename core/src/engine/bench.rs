@@ -91,7 +91,7 @@ pub fn run<B: Block>(
         .or(scenarios.first())
         .ok_or_else(|| Error::Usage(format!("{} has no scenario to measure", B::NAME)))?;
     let generate = |seed: u64| {
-        B::generate(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed))
+        B::stimulus(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed))
     };
     let seeds: Vec<u64> = (0..CASES).map(|index| case_seed(index, "bench")).collect();
     let stimuli: Vec<Stimulus<B>> = seeds.iter().map(|seed| generate(*seed)).collect();

@@ -3,8 +3,8 @@
 use super::replay;
 use crate::error::Error;
 use crate::harness::{
-    Block, Drive, Judgement, Outcome, Parameters, Profile, Signature, Stimulus, Verdict, Watch,
-    before_reset_in_words,
+    Drive, Explain, Golden, Judgement, Outcome, Parameters, Profile, Signature, Stimulus, Verdict,
+    Watch, before_reset_in_words, environment_at,
 };
 use crate::observe::Record;
 use serde::{Deserialize, Serialize};
@@ -129,7 +129,7 @@ impl Explanation {
 }
 
 /// Explains what a stimulus does.
-pub fn explain<B: Block>(
+pub fn explain<B: Explain>(
     stimulus: &Stimulus<B>,
     profile: &Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
@@ -158,7 +158,7 @@ pub fn explain<B: Block>(
             rules: here.rules.split('+').filter(|rule| !rule.is_empty()).map(rule::<B>).collect(),
         }),
         rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
-        in_flight: in_flight(stimulus, outcome.packets),
+        in_flight: in_flight(stimulus, &profile.parameters, decisive),
         inputs: match &stimulus.drive {
             Drive::Traffic(_) => Vec::new(),
             Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),
@@ -167,10 +167,17 @@ pub fn explain<B: Block>(
     })
 }
 
-/// The stimulus in flight, in words.
-fn in_flight<B: Block>(stimulus: &Stimulus<B>, packets: u64) -> Vec<String> {
+/// The stimulus in flight in a cycle, in words.
+fn in_flight<B: Explain>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    cycle: Option<u64>,
+) -> Vec<String> {
     let mut lines = match &stimulus.drive {
-        Drive::Traffic(traffic) => B::in_flight(traffic, packets),
+        Drive::Traffic(traffic) => {
+            let environment = environment_at::<B>(traffic, parameters, cycle.unwrap_or(u64::MAX));
+            B::in_flight(&environment)
+        }
         Drive::Cycles(cycles) => vec![format!("raw pins, {} cycles", cycles.len())],
     };
     lines.extend(before_reset_in_words(stimulus.before_reset).map(Into::into));
@@ -186,7 +193,7 @@ fn decisive_cycle(outcome: &Outcome) -> Option<u64> {
     }
 }
 
-fn sentence<B: Block>(outcome: &Outcome, here: Option<&Record<B>>) -> String {
+fn sentence<B: Explain>(outcome: &Outcome, here: Option<&Record<B>>) -> String {
     let Verdict::Mismatch(mismatch) = &outcome.verdict else {
         return match &outcome.verdict {
             Verdict::Match => format!("Everything matched in {} cycles.", outcome.cycles),
@@ -207,12 +214,13 @@ fn sentence<B: Block>(outcome: &Outcome, here: Option<&Record<B>>) -> String {
     )
 }
 
-fn rule<B: Block>(name: &str) -> String {
-    let meaning = B::RULES.iter().find(|rule| rule.name == name).map_or("", |rule| rule.meaning);
+fn rule<B: Explain>(name: &str) -> String {
+    let meaning =
+        B::Golden::RULES.iter().find(|rule| rule.name == name).map_or("", |rule| rule.meaning);
     format!("{name}: {meaning}")
 }
 
-fn rtl_step<B: Block>(
+fn rtl_step<B: Explain>(
     here: &Record<B>,
     next: Option<&Record<B>>,
     parameters: &Parameters,
@@ -222,18 +230,18 @@ fn rtl_step<B: Block>(
     let to = next.map(|next| state::<B>(next.rtl_state));
     let mut rules = to.as_ref().map_or(Vec::new(), |to| B::rules_between(&from, to));
     rules.retain(|name| {
-        let index = B::RULES.iter().position(|rule| rule.name == *name);
-        index.is_some_and(|index| B::unreachable(index, parameters).is_none())
+        let index = B::Golden::RULES.iter().position(|rule| rule.name == *name);
+        index.is_some_and(|index| B::Golden::unreachable(index, parameters).is_none())
     });
     Some(Step { from, to, rules: rules.into_iter().map(rule::<B>).collect() })
 }
 
-fn state<B: Block>(code: u64) -> String {
+fn state<B: Explain>(code: u64) -> String {
     B::state_name(code).map_or_else(|| format!("undefined ({code:#x})"), str::to_owned)
 }
 
 /// Every differing port, by field where it has named ones.
-fn differences<B: Block>(record: &Record<B>) -> Vec<Difference> {
+fn differences<B: Explain>(record: &Record<B>) -> Vec<Difference> {
     let (expected, actual) = (record.expected.as_bytes(), record.actual.as_bytes());
     let mut found = Vec::new();
     for port in differing(record) {
@@ -264,7 +272,7 @@ fn differences<B: Block>(record: &Record<B>) -> Vec<Difference> {
 }
 
 /// A field's value, and what it stands for.
-fn shown<B: Block>(field: &str, value: u64) -> String {
+fn shown<B: Explain>(field: &str, value: u64) -> String {
     match B::meaning(field, value) {
         Some(meaning) => format!("{value:#x} ({meaning})"),
         None => format!("{value:#x}"),
@@ -272,7 +280,7 @@ fn shown<B: Block>(field: &str, value: u64) -> String {
 }
 
 /// What raw pins drive up to the decisive cycle, equal cycles in one line.
-fn raw_inputs<B: Block>(cycles: &[B::Inputs], decisive: Option<u64>) -> Vec<InputLine> {
+fn raw_inputs<B: Explain>(cycles: &[B::Inputs], decisive: Option<u64>) -> Vec<InputLine> {
     // The harness's own cycle in reset is cycle 0.
     let end = decisive.unwrap_or(u64::MAX).min(cycles.len() as u64);
     let begin = if end <= RAW_CYCLES { 1 } else { end - BEFORE };
@@ -287,7 +295,7 @@ fn raw_inputs<B: Block>(cycles: &[B::Inputs], decisive: Option<u64>) -> Vec<Inpu
     lines
 }
 
-fn inputs_above_zero<B: Block>(inputs: &B::Inputs) -> (Vec<String>, Vec<PortValue>) {
+fn inputs_above_zero<B: Explain>(inputs: &B::Inputs) -> (Vec<String>, Vec<PortValue>) {
     let bytes = inputs.as_bytes();
     let is_set = |port: &&Port| port.bytes(bytes).iter().any(|byte| *byte != 0);
     let (single, wide): (Vec<&Port>, Vec<&Port>) =
@@ -305,14 +313,14 @@ fn inputs_above_zero<B: Block>(inputs: &B::Inputs) -> (Vec<String>, Vec<PortValu
     (high, wide.into_iter().map(value).collect())
 }
 
-fn differing<B: Block>(record: &Record<B>) -> impl Iterator<Item = &'static Port> {
+fn differing<B: Explain>(record: &Record<B>) -> impl Iterator<Item = &'static Port> {
     let (expected, actual) = (record.expected, record.actual);
     B::Outputs::PORTS
         .iter()
         .filter(move |port| port.bytes(expected.as_bytes()) != port.bytes(actual.as_bytes()))
 }
 
-fn cycle_line<B: Block>(record: &Record<B>) -> CycleLine {
+fn cycle_line<B: Explain>(record: &Record<B>) -> CycleLine {
     CycleLine {
         cycle: record.cycle,
         golden: record.state.to_owned(),
@@ -324,7 +332,7 @@ fn cycle_line<B: Block>(record: &Record<B>) -> CycleLine {
 }
 
 /// Channels whose valid is high, and other single pins that are: what happens in a cycle.
-fn handshakes<B: Block>(record: &Record<B>) -> Vec<String> {
+fn handshakes<B: Explain>(record: &Record<B>) -> Vec<String> {
     let mut high = BTreeSet::new();
     for (ports, bytes) in [
         (B::Inputs::PORTS, record.inputs.as_bytes()),

@@ -5,8 +5,8 @@ use super::replay::{self, Waves};
 use super::shrink::{self, COST_OF_A_TRY, Progress, Shrunk, Tries};
 use crate::error::Error;
 use crate::harness::{
-    self, Block, Judgement, Outcome, Overrides, Profile, ProfileError, Signature, Stimulus,
-    Verdict, Watch,
+    self, Block, Explain, Golden, Judgement, Outcome, Overrides, Profile, ProfileError, Signature,
+    Stimulus, Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl};
 use crate::vector::{Origin, Vector, VectorFile};
@@ -204,7 +204,7 @@ pub struct Loaded<B: Block> {
     vector: Vector<B>,
 }
 
-impl<B: Block> Loaded<B> {
+impl<B: Explain> Loaded<B> {
     /// The smallest vector that does what `outcome` says.
     fn smaller(
         &self,
@@ -234,7 +234,7 @@ impl<B: Block> Loaded<B> {
     }
 }
 
-impl<B: Block> LoadedVector for Loaded<B> {
+impl<B: Explain> LoadedVector for Loaded<B> {
     fn profiles(&self, given: Option<&str>, overrides: &Overrides) -> Result<Vec<Profile>, Error> {
         let own = |place: &str, error: ProfileError| Error::File {
             path: self.path.clone(),
@@ -279,7 +279,7 @@ impl<B: Block> LoadedVector for Loaded<B> {
         let (profile, kind) = super::load::<B>(profile, model)?;
         let outcome = replay::replay(&self.vector.stimulus, &profile, &kind, watch)?;
         let is_recorded = self.recorded().map(|recorded| outcome.verdict.repeats(recorded));
-        let rules = B::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
+        let rules = B::Golden::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
         let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
         Ok(Replayed { outcome, is_recorded, rules })
     }

@@ -7,7 +7,7 @@
 //! behaves differently in the two ways is noticed.
 
 use super::case::{self, Dut, Outcome, Source, Stop, Watch};
-use super::contract::{Block, Golden};
+use super::contract::{Block, Golden, reset_inputs};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -46,7 +46,7 @@ struct GoldenSide<'s, B: Block, S> {
 
 impl<'s, B: Block, S: Source<B>> GoldenSide<'s, B, S> {
     fn new(source: &'s mut S, parameters: &Parameters) -> Self {
-        let hits = vec![0; B::RULES.len()];
+        let hits = vec![0; B::Golden::RULES.len()];
         Self { source, golden: B::Golden::new(parameters), cycles: 0, hits, block: PhantomData }
     }
 
@@ -58,7 +58,7 @@ impl<'s, B: Block, S: Source<B>> GoldenSide<'s, B, S> {
         for index in 0..most {
             let (inputs, expected) = (&mut batch.inputs[index], &mut batch.expected[index]);
             if self.cycles == 0 {
-                *inputs = B::reset_inputs();
+                *inputs = reset_inputs::<B>();
             } else if !self.source.next(inputs) {
                 batch.keep(index);
                 return Some(End::Finished);
@@ -196,7 +196,7 @@ fn again<B: Block>(
 ) -> Outcome {
     let mut afresh = match dut.afresh() {
         Ok(afresh) => afresh,
-        Err(error) => return Outcome::crashed(None, error.to_string(), B::RULES.len()),
+        Err(error) => return Outcome::crashed(None, error.to_string(), B::Golden::RULES.len()),
     };
     let outcome = case::run_cycles(stimulus, parameters, &mut afresh, watch);
     let agrees = match (&seen, &outcome.verdict) {

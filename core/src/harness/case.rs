@@ -1,7 +1,7 @@
 //! The lock-step loop: one case, DUT and golden model side by side.
 
 use super::batch;
-use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Violation};
+use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Violation, reset_inputs};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -289,7 +289,7 @@ impl<'a, B: Block> Traffic<'a, B> {
 
     /// The outcome of a case that matches so far.
     pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
-        let (packets, counters) = (self.environment.packets(), self.scoreboard.counters());
+        let (packets, counters) = (self.environment.packets(), self.scoreboard.counts());
         Outcome { verdict: Verdict::Match, cycles, packets, hits, counters }
     }
 }
@@ -381,11 +381,11 @@ fn lock_step<B: Block, D: Dut<B>>(
     dut: &mut D,
     watch: &Watch,
 ) -> (Verdict, u64, Vec<u64>) {
-    const { RuleSet::can_hold(B::RULES.len()) };
+    const { RuleSet::can_hold(B::Golden::RULES.len()) };
     let mut golden = B::Golden::new(parameters);
-    let mut hits = vec![0; B::RULES.len()];
+    let mut hits = vec![0; B::Golden::RULES.len()];
     let mut cycle = 0;
-    let mut inputs = B::reset_inputs();
+    let mut inputs = reset_inputs::<B>();
     let mut expected = B::Outputs::new_zeroed();
     let mut actual = B::Outputs::new_zeroed();
     // Power comes up before reset: the asynchronous reset of cycle 0 is an edge that models can see.
@@ -488,7 +488,7 @@ fn mismatch<B: Block>(
     state: &'static str,
     rules: RuleSet,
 ) -> Verdict {
-    let rules: Vec<&str> = rules.iter().map(|rule| B::RULES[rule].name).collect();
+    let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
     // Structs that differ in no port differ in padding, which models leave at zero.
     let (first, differs) = naming::differing::<B>(expected.as_bytes(), actual.as_bytes());
     let (port, expected, actual) = match first {

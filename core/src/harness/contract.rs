@@ -1,6 +1,6 @@
 //! The one contract between DUT, golden model and stimulus.
 //!
-//! A [`Block`] names the parts of one RTL block. In every cycle the harness asks them in this order:
+//! A [`Block`] names the parts of one RTL block; [`Weights`] draw its [`Traffic`]. In every cycle the harness asks them in this order:
 //!
 //! 1. [`Environment::drive`] sets every input pin, from registered state alone.
 //! 2. [`Golden::outputs`] computes every output pin from the model's registers and the inputs; the
@@ -20,11 +20,13 @@ use serde::de::DeserializeOwned;
 use std::fmt;
 use std::fmt::Debug;
 use verilated::{Field, ModelKind, Pins};
+use zerocopy::IntoBytes;
 
 /// The random numbers of a case; portable, so that a seed means the same on every machine.
 pub type CaseRng = Xoshiro256PlusPlus;
 
-/// A block under test: its pins, its models and its stimulus.
+/// A block under test: its pins, its models and its stimulus. It names the parts; each part says what it
+/// is about, and [`Explain`] has what only people are told.
 pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The name on the command line.
     const NAME: &'static str;
@@ -39,10 +41,15 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
         Profile::new("spec", Parameters::of::<Self>(0x00)),
         Profile::new("repaired", Parameters::of::<Self>(0xff)),
     ];
-    /// Every rule of the golden model, in the order of their indices in a [`RuleSet`].
-    const RULES: &'static [Rule];
-    /// What the scoreboard counts without judging, as in "packets lost".
-    const COUNTERS: &'static [&'static str];
+    /// Cases of each profile and scenario in a run that does not say how many.
+    const CASES: u64 = 400;
+    /// The input of one bit that is high in reset; every case begins with a cycle in which it alone is.
+    const RESET: &'static str = "rst";
+    /// The RTL's state register inside the top module, at most 64 bits, if the block has one: waves and
+    /// explanations follow it.
+    const STATE_REGISTER: Option<&'static str> = None;
+    /// What the names of ports say of them; it decides which of several differing outputs is named first.
+    const NAMING: Naming = Naming::DEFAULT;
 
     /// Every input but the clock.
     type Inputs: Pins + Debug + Default;
@@ -51,42 +58,51 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The golden model.
     type Golden: Golden<Self>;
     /// Stimulus in the block's own terms.
-    type Traffic: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + Send + Sync;
+    type Traffic: Traffic;
     /// What surrounds the block, driven by [`Block::Traffic`].
     type Environment<'a>: Environment<'a, Self>;
     /// The judge at transaction level.
     type Scoreboard<'a>: Scoreboard<'a, Self>;
     /// What a scenario weighs.
-    type Weights: Checked + Serialize + DeserializeOwned + Clone + Debug + Send + Sync;
-    /// Cases of each profile and scenario in a run that does not say how many.
-    const CASES: u64 = 400;
-
-    /// The inputs of a cycle in reset; every case begins with one.
-    fn reset_inputs() -> Self::Inputs;
+    type Weights: Weights<Self>;
 
     /// The built-in scenarios.
-    fn scenarios() -> Vec<Scenario<Self::Weights>>;
+    fn scenarios() -> Vec<Scenario<Self::Weights>> {
+        Self::Weights::scenarios()
+    }
 
-    /// Draws a stimulus of about `packets` packets that is legal under `parameters`.
-    fn generate(
+    /// Draws a stimulus of about `packets` packets.
+    fn stimulus(
         weights: &Self::Weights,
         parameters: &Parameters,
         packets: u32,
         rng: &mut CaseRng,
-    ) -> Stimulus<Self>;
+    ) -> Stimulus<Self> {
+        match weights.raw_pins(parameters, packets, rng) {
+            Some(cycles) => Stimulus::cycles(cycles),
+            None => Stimulus::traffic(weights.traffic(parameters, packets, rng)),
+        }
+    }
 
-    /// Why no legal stimulus hits a rule under `parameters`; `None` if one can.
-    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String>;
+    /// The named fields of a wide port: differences are told by field, and shrinking clears them one by one.
+    fn fields(_port: &str) -> &'static [(&'static str, Field)] {
+        &[]
+    }
+}
 
-    /// Checks what the types of a traffic cannot say, as the order of its packets.
-    ///
-    /// # Errors
-    /// Where it is wrong and why.
-    fn check(traffic: &Self::Traffic) -> Result<(), Objection>;
+/// The inputs of a cycle in reset.
+pub fn reset_inputs<B: Block>() -> B::Inputs {
+    let mut bytes = B::Inputs::new_zeroed().as_bytes().to_vec();
+    let reset = B::Inputs::PORTS.iter().find(|port| port.name == B::RESET && port.width == 1);
+    // A block without one begins with all inputs low.
+    if let Some(port) = reset {
+        bytes[port.offset] = 1;
+    }
+    B::Inputs::of_bytes(&bytes)
+}
 
-    /// The RTL's state register inside the top module, at most 64 bits, if the block has one.
-    const STATE_REGISTER: Option<&'static str> = None;
-
+/// What people are told of a block, beside what its parts say: it decides nothing.
+pub trait Explain: Block {
     /// Name of a state by its code in the RTL.
     fn state_name(_code: u64) -> Option<&'static str> {
         None
@@ -97,18 +113,10 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
         Vec::new()
     }
 
-    /// The named fields of a wide port.
-    fn fields(_port: &str) -> &'static [(&'static str, Field)] {
-        &[]
-    }
-
     /// What a value of a field stands for, as an opcode's name.
     fn meaning(_field: &str, _value: u64) -> Option<String> {
         None
     }
-
-    /// What the names of ports say of them; it decides which of several differing outputs is named first.
-    const NAMING: Naming = Naming::DEFAULT;
 
     /// What a channel says in a cycle with its valid high, as in "Nak 3"; `channel` is the valid's name
     /// without `_valid`.
@@ -116,8 +124,42 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
         None
     }
 
-    /// The stimulus in flight once `packets` packets were taken, in words.
-    fn in_flight(traffic: &Self::Traffic, packets: u64) -> Vec<String>;
+    /// The stimulus in flight, in words, where the environment is now.
+    fn in_flight(_environment: &Self::Environment<'_>) -> Vec<String> {
+        Vec::new()
+    }
+}
+
+/// Stimulus in a block's own terms: an explicit list of what happens, as a vector has it.
+pub trait Traffic: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + Send + Sync {
+    /// Checks what the types cannot say, as the order of packets.
+    ///
+    /// # Errors
+    /// Where it is wrong and why.
+    fn check(&self) -> Result<(), Objection> {
+        Ok(())
+    }
+}
+
+/// What a scenario weighs, and what is drawn by it.
+pub trait Weights<B: Block<Weights = Self>>:
+    Checked + Serialize + DeserializeOwned + Clone + Debug + Send + Sync
+{
+    /// The built-in scenarios.
+    fn scenarios() -> Vec<Scenario<Self>>;
+
+    /// Draws a traffic of about `packets` packets that is legal under `parameters`.
+    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> B::Traffic;
+
+    /// Draws raw pins for as long in place of a traffic, if that is what these weights ask for.
+    fn raw_pins(
+        &self,
+        _parameters: &Parameters,
+        _packets: u32,
+        _rng: &mut CaseRng,
+    ) -> Option<Vec<B::Inputs>> {
+        None
+    }
 }
 
 /// What is wrong with a traffic, and where.
@@ -165,7 +207,7 @@ pub struct Rule {
     pub meaning: &'static str,
 }
 
-/// The rules that fired in one cycle, by index into [`Block::RULES`].
+/// The rules that fired in one cycle, by index into [`Golden::RULES`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct RuleSet(u128);
 
@@ -230,6 +272,14 @@ impl RuleSet {
 
 /// A golden model: what the block must do, in Rust, from the specification.
 pub trait Golden<B: Block>: Send {
+    /// Every rule, in the order of their indices in a [`RuleSet`].
+    const RULES: &'static [Rule];
+
+    /// Why no legal stimulus hits a rule under `parameters`; `None` if one can.
+    fn unreachable(_rule: usize, _parameters: &Parameters) -> Option<String> {
+        None
+    }
+
     /// A model after reset, with these parameters.
     fn new(parameters: &Parameters) -> Self;
 
@@ -269,7 +319,7 @@ pub trait Environment<'a, B: Block> {
 }
 
 /// Judges whole transactions, beside the comparison of pins, on legal stimulus.
-pub trait Scoreboard<'a, B: Block> {
+pub trait Scoreboard<'a, B: Block>: Sized {
     /// A scoreboard for `traffic` and a block with `parameters`.
     fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 
@@ -286,8 +336,56 @@ pub trait Scoreboard<'a, B: Block> {
     /// A [`Violation`] for what is still owed.
     fn finish(&mut self) -> Result<(), Violation>;
 
-    /// The values of [`Block::COUNTERS`].
-    fn counters(&self) -> Vec<u64>;
+    /// What it counts without judging, as in "packets lost".
+    fn counters() -> Vec<Counter<Self>> {
+        Vec::new()
+    }
+
+    /// The numbers of [`Scoreboard::counters`].
+    fn counts(&self) -> Vec<u64> {
+        Self::counters().iter().map(|counter| (counter.value)(self)).collect()
+    }
+}
+
+/// A number of a scoreboard that a summary shows.
+pub struct Counter<S: ?Sized> {
+    /// What is counted.
+    pub name: &'static str,
+    /// How the numbers of cases are put together.
+    pub total: Total,
+    /// The number of a case.
+    pub value: fn(&S) -> u64,
+}
+
+impl<S> Counter<S> {
+    /// A number that is added up over cases.
+    pub fn sum(name: &'static str, value: fn(&S) -> u64) -> Self {
+        Self { name, total: Total::Sum, value }
+    }
+
+    /// A number of which the largest of all cases is told.
+    pub fn max(name: &'static str, value: fn(&S) -> u64) -> Self {
+        Self { name, total: Total::Max, value }
+    }
+}
+
+/// How the numbers of cases are put together.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Total {
+    /// They are added.
+    Sum,
+    /// The largest counts.
+    Max,
+}
+
+impl Total {
+    /// Two numbers put together.
+    pub fn of(self, left: u64, right: u64) -> u64 {
+        match self {
+            Self::Sum => left + right,
+            Self::Max => left.max(right),
+        }
+    }
 }
 
 /// A failed check.

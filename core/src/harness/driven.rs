@@ -4,7 +4,7 @@
 //! batch among them. A pin that is not written holds what it held in one of those, so the stimulus would
 //! depend on the length of batches.
 
-use super::contract::{Block, Environment, Golden};
+use super::contract::{Block, Environment, Golden, reset_inputs};
 use super::parameters::Parameters;
 use verilated::Pins;
 
@@ -31,7 +31,7 @@ pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
     let mut outputs = B::Outputs::new_zeroed();
     let ones = vec![0xff; size_of::<B::Inputs>()];
     // The harness's own cycle in reset.
-    golden.clock(&B::reset_inputs());
+    golden.clock(&reset_inputs::<B>());
     for cycle in 1..=cycles {
         if environments[0].finished() {
             break;
@@ -50,4 +50,27 @@ pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
         }
     }
     None
+}
+
+/// The environment of a traffic when a cycle begins, with the golden model; at the end if it is over before.
+pub fn environment_at<'a, B: Block>(
+    traffic: &'a B::Traffic,
+    parameters: &Parameters,
+    cycle: u64,
+) -> B::Environment<'a> {
+    let mut environment = B::Environment::new(traffic, parameters);
+    let mut golden = B::Golden::new(parameters);
+    let (mut inputs, mut outputs) = (B::Inputs::new_zeroed(), B::Outputs::new_zeroed());
+    // The harness's own cycle in reset.
+    golden.clock(&reset_inputs::<B>());
+    for _ in 1..cycle {
+        if environment.finished() {
+            break;
+        }
+        environment.drive(&mut inputs);
+        golden.outputs(&inputs, &mut outputs);
+        golden.clock(&inputs);
+        environment.clock(&inputs, &outputs);
+    }
+    environment
 }

@@ -6,7 +6,7 @@
 //! cycle; what a side does after it is its own doing, too.
 
 use super::case::{Dut, Source, Stop, Traffic, Watch};
-use super::contract::{Block, Environment, Golden, Violation};
+use super::contract::{Block, Environment, Golden, Violation, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use schemars::JsonSchema;
@@ -179,7 +179,7 @@ pub fn follow<B: Block>(
 ) -> Option<(Option<Breach>, u64)> {
     let mut source = Traffic::<'_, B>::new(traffic, parameters);
     let mut cycle = 0;
-    let mut inputs = B::reset_inputs();
+    let mut inputs = reset_inputs::<B>();
     let mut outputs = B::Outputs::new_zeroed();
     let violation = loop {
         // As in a case, power comes up before reset.

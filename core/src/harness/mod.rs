@@ -22,12 +22,12 @@ pub use batch::{Recording, run_golden};
 pub use case::{Dut, Moment, Outcome, Watch, run};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
-    Block, CaseRng, Environment, Golden, LinkedRtl, Objection, Rule, RuleSet, Scenario, Scoreboard,
-    Violation,
+    Block, CaseRng, Counter, Environment, Explain, Golden, LinkedRtl, Objection, Rule, RuleSet,
+    Scenario, Scoreboard, Total, Traffic, Violation, Weights, reset_inputs,
 };
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, case_seed};
-pub use driven::{Undriven, undriven};
+pub use driven::{Undriven, environment_at, undriven};
 pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
 pub use naming::{Naming, Role};
 pub use noise::Noise;

@@ -2,7 +2,7 @@
 
 use super::plan::Plan;
 use crate::engine::AnyBlock;
-use crate::harness::{Case, Outcome, Profile, Verdict};
+use crate::harness::{Case, Outcome, Profile, Total, Verdict};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -86,6 +86,7 @@ impl ProfileTally {
 #[derive(Clone)]
 pub struct Tally {
     block: &'static dyn AnyBlock,
+    counters: Vec<(&'static str, Total)>,
     /// By profile, in the order of the plan.
     pub profiles: Vec<ProfileTally>,
     /// All of it.
@@ -107,7 +108,7 @@ impl Tally {
                     .collect(),
                 rules: BTreeMap::new(),
                 unreachable: BTreeMap::new(),
-                counters: block.counters().iter().map(|name| (*name, 0)).collect(),
+                counters: block.counters().into_iter().map(|(name, _)| (name, 0)).collect(),
             };
             for (index, rule) in block.rules().iter().enumerate() {
                 match block.unreachable(index, &profile.parameters) {
@@ -119,6 +120,7 @@ impl Tally {
         };
         Self {
             block,
+            counters: block.counters(),
             profiles: plan.profiles.iter().map(profile).collect(),
             totals: Totals::default(),
         }
@@ -136,8 +138,9 @@ impl Tally {
                 profile.unreachable.remove(rule.name);
             }
         }
-        for (name, value) in self.block.counters().iter().zip(&outcome.counters) {
-            *profile.counters.entry(name).or_default() += value;
+        for ((name, total), value) in self.counters.iter().zip(&outcome.counters) {
+            let so_far = profile.counters.entry(name).or_default();
+            *so_far = total.of(*so_far, *value);
         }
     }
 }

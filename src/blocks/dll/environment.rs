@@ -7,7 +7,7 @@ use super::Dll;
 use super::link::{CAPACITY, Fates, Lane};
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
-use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
+use super::stimulus::{self, DllpDamage, Fate, TlpDamage, Tlps, Traffic};
 use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer};
 
 /// Idle cycles at the end beyond those after which an Ack is owed; nothing more may happen in them.
@@ -80,6 +80,7 @@ impl Dllp {
 /// Offers TLPs.
 #[derive(Debug, Clone)]
 struct Source<'a> {
+    all: &'a [Tlps],
     /// Entries that are not used up; the first one is in use.
     rest: &'a [Tlps],
     /// TLPs of the first entry that were taken.
@@ -91,7 +92,8 @@ struct Source<'a> {
 
 impl<'a> Source<'a> {
     fn new(tlps: &'a [Tlps]) -> Self {
-        let mut source = Self { rest: tlps, inside: 0, gap: 0, offered: false, taken: 0 };
+        let mut source =
+            Self { all: tlps, rest: tlps, inside: 0, gap: 0, offered: false, taken: 0 };
         source.begin_entry();
         source
     }
@@ -188,6 +190,13 @@ fn round(traffic: &Traffic, parameters: &Parameters) -> u64 {
     let naks = longest_delay(&traffic.nak_link);
     let dllps = traffic.dllp_delay.get().max(longest_delay(&traffic.ack_link)).max(naks);
     parameters.get(REPLAY_LIMIT) + parameters.get(ACKNAK_LATENCY) + tlps + dllps
+}
+
+impl Environment<'_> {
+    /// What A took last and what comes next, in words.
+    pub(super) fn in_flight(&self) -> Vec<String> {
+        stimulus::in_flight(self.source.all, self.source.taken)
+    }
 }
 
 impl<'a> harness::Environment<'a, Dll> for Environment<'a> {

@@ -174,24 +174,24 @@ fn is_same<Damage: PartialEq>(fate: &Fate<Damage>, single: &Fate<Damage>) -> boo
 
 #[cfg(test)]
 mod tests {
-    use super::super::stimulus::check;
-    use super::super::{Dll, scenarios};
+    use super::super::Dll;
     use super::*;
+    use cosim_core::harness::{Traffic as _, Weights as _};
     use rand::SeedableRng;
 
     fn draw(scenario: &str, seed: u64) -> Traffic {
         let parameters = Parameters::of::<Dll>(0);
-        let scenarios = scenarios::built_in();
+        let scenarios = Weights::scenarios();
         let scenario = scenarios.iter().find(|known| known.name == scenario).unwrap();
         traffic(&scenario.weights, &parameters, 64, &mut CaseRng::seed_from_u64(seed))
     }
 
     #[test]
     fn every_traffic_passes_the_checks() {
-        for scenario in scenarios::built_in() {
+        for scenario in Weights::scenarios() {
             for seed in 0..20 {
                 let traffic = draw(&scenario.name, seed);
-                assert_eq!(check(&traffic), Ok(()), "{} {seed}", scenario.name);
+                assert_eq!(traffic.check(), Ok(()), "{} {seed}", scenario.name);
             }
         }
     }

@@ -7,10 +7,10 @@ use super::Dll;
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rtl::{Bits1, Bits2, Bits12, Bits32, Inputs, Outputs};
 use super::rules::{
-    A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, B1, B2, B3, B4, B5,
-    B6, B7, B8, B9, B10, B11, B12, B13, B14, F0, fix,
+    self, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, B1, B2, B3,
+    B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, B14, F0, fix,
 };
-use cosim_core::harness::{self, Parameters, RuleSet};
+use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
 /// Half the sequence numbers: A never holds so many, B takes what is further ahead for a duplicate.
 const HALF: u16 = 2048;
@@ -300,6 +300,12 @@ impl DeviceB {
 }
 
 impl harness::Golden<Dll> for Golden {
+    const RULES: &'static [Rule] = &rules::RULES;
+
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
+        rules::unreachable(rule, parameters.fixes())
+    }
+
     fn new(parameters: &Parameters) -> Self {
         let built_as = BuiltAs {
             replay_depth: parameters.get(REPLAY_DEPTH) as u16,

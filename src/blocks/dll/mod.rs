@@ -19,9 +19,7 @@ pub mod rtl {
     cosim_core::rtl!("dll");
 }
 
-use cosim_core::harness::{
-    Block, CaseRng, LinkedRtl, Objection, Parameter, Parameters, Profile, Rule, Scenario, Stimulus,
-};
+use cosim_core::harness::{Block, Explain, LinkedRtl, Parameter, Profile};
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
@@ -36,10 +34,8 @@ impl Block for Dll {
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
-    const RULES: &'static [Rule] = &rules::RULES;
     /// Four profiles and long cases: half as many take as long as another block's.
     const CASES: u64 = 200;
-    const COUNTERS: &'static [&'static str] = scoreboard::COUNTERS;
 
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
@@ -48,35 +44,9 @@ impl Block for Dll {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard;
     type Weights = scenarios::Weights;
+}
 
-    fn reset_inputs() -> rtl::Inputs {
-        rtl::Inputs { rst: rtl::Bits1::new(1), ..Default::default() }
-    }
-
-    fn scenarios() -> Vec<Scenario<scenarios::Weights>> {
-        scenarios::built_in()
-    }
-
-    fn generate(
-        weights: &scenarios::Weights,
-        parameters: &Parameters,
-        packets: u32,
-        rng: &mut CaseRng,
-    ) -> Stimulus<Self> {
-        match weights.raw_cycles_per_packet.get() as u32 {
-            0 => Stimulus::traffic(generator::traffic(weights, parameters, packets, rng)),
-            cycles => Stimulus::cycles(chaos::cycles(cycles * packets, parameters, rng)),
-        }
-    }
-
-    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
-        rules::unreachable(rule, parameters.fixes())
-    }
-
-    fn check(traffic: &stimulus::Traffic) -> Result<(), Objection> {
-        stimulus::check(traffic)
-    }
-
+impl Explain for Dll {
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
         let kind = |nak: rtl::Bits1| if nak.get() == 1 { "Nak" } else { "Ack" };
         let whole = |crc_ok: rtl::Bits1| if crc_ok.get() == 1 { "" } else { ", bad CRC" };
@@ -96,7 +66,7 @@ impl Block for Dll {
         }
     }
 
-    fn in_flight(traffic: &stimulus::Traffic, packets: u64) -> Vec<String> {
-        stimulus::in_flight(traffic, packets)
+    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
+        environment.in_flight()
     }
 }

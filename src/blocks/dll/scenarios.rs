@@ -1,6 +1,11 @@
 //! The built-in scenarios, each a set of weights.
 
-use cosim_core::harness::{Checked, Percent, Scenario, Span, beyond_all, checked, percent};
+use super::rtl::Inputs;
+use super::stimulus::Traffic;
+use super::{Dll, chaos, generator};
+use cosim_core::harness::{
+    self, CaseRng, Checked, Parameters, Percent, Scenario, Span, beyond_all, checked, percent,
+};
 use cosim_core::value::Uint;
 use serde::{Deserialize, Serialize};
 
@@ -130,139 +135,154 @@ impl Default for Weights {
     }
 }
 
-/// The built-in scenarios, in the order of a run.
-pub fn built_in() -> Vec<Scenario<Weights>> {
-    let base = Weights::default;
-    let none = || Mishaps::NONE;
-    let lossy = || Mishaps { lost: n(8), damaged: n(5), again: n(3), delayed: n(8), ..none() };
-    let scenario = |name: &str, about: &str, weights| Scenario {
-        name: name.to_owned(),
-        about: about.to_owned(),
-        weights,
-    };
-    vec![
-        scenario(
-            "clean",
-            "a link without losses or stalls",
-            Weights { link_stall: n(0), dllp_stall: n(0), ..base() },
-        ),
-        scenario(
-            "lossy",
-            "losses, damage, second copies and uneven delays both ways",
-            Weights { tlps: lossy(), acks: lossy(), naks: lossy(), ..base() },
-        ),
-        scenario(
-            "burst",
-            "many TLPs at once, then pauses; losses come in bursts, too",
-            Weights {
-                tlps_per_packet: Span::new(1, 40),
-                gap: n(80),
-                longest_gap: n(120),
-                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(2, 12), ..none() },
-                ..base()
-            },
-        ),
-        scenario(
-            "acks-lost",
-            "half of the Acks do not arrive",
-            Weights { acks: Mishaps { lost: n(45), damaged: n(5), ..none() }, ..base() },
-        ),
-        scenario(
-            "naks-lost",
-            "a tenth of the TLPs are spoiled and most Naks do not arrive",
-            Weights {
-                tlps: Mishaps { lost: n(5), damaged: n(5), ..none() },
-                acks: Mishaps { lost: n(15), ..none() },
-                naks: Mishaps { lost: n(50), damaged: n(30), ..none() },
-                ..base()
-            },
-        ),
-        scenario(
-            "rollover",
-            "so many TLPs that the sequence numbers roll over two or three times",
-            Weights {
-                tlps_per_packet: Span::new(128, 192),
-                gap: n(5),
-                tlps: Mishaps { lost: n(1), damaged: n(1), again: n(1), ..none() },
-                acks: Mishaps { lost: n(2), delayed: n(4), ..none() },
-                naks: Mishaps { lost: n(10), ..none() },
-                // An Ack that comes after the timeout overtakes a replay.
-                longest_delay: n(90),
-                link_stall: n(3),
-                dllp_stall: n(0),
-                ..base()
-            },
-        ),
-        scenario(
-            "full-buffer",
-            "a slow way back: the replay buffer is full most of the time",
-            Weights {
-                tlps_per_packet: Span::new(2, 8),
-                gap: n(0),
-                dllp_delay: Span::new(10, 60),
-                dllp_stall: n(60),
-                longest_dllp_stall: n(60),
-                tlps: Mishaps { lost: n(2), damaged: n(2), ..none() },
-                ..base()
-            },
-        ),
-        scenario(
-            "timeout",
-            "blackouts: A replays until it asks for retraining",
-            Weights {
-                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(8, 80), ..none() },
-                acks: Mishaps { blackout: n(5), blackout_length: Span::new(2, 8), ..none() },
-                naks: Mishaps { lost: n(50), ..none() },
-                ..base()
-            },
-        ),
-        scenario(
-            "reset",
-            "resets in mid-flight on a lossy link",
-            Weights { tlps: lossy(), acks: lossy(), naks: lossy(), reset: n(15), ..base() },
-        ),
-        scenario(
-            "heavy-loss",
-            "a third to a half of everything is lost or damaged, both ways",
-            Weights {
-                tlps: Mishaps { lost: n(28), damaged: n(12), again: n(3), ..none() },
-                acks: Mishaps { lost: n(32), damaged: n(12), delayed: n(5), ..none() },
-                naks: Mishaps { lost: n(32), damaged: n(12), ..none() },
-                ..base()
-            },
-        ),
-        scenario(
-            "slow-link",
-            "TLPs and DLLPs wait for the link, often longer than the timers run",
-            Weights {
-                tlps: Mishaps { lost: n(4), damaged: n(4), ..none() },
-                acks: Mishaps { lost: n(25), ..none() },
-                naks: Mishaps { lost: n(40), ..none() },
-                link_stall: n(30),
-                longest_link_stall: n(150),
-                dllp_stall: n(40),
-                longest_dllp_stall: n(200),
-                ..base()
-            },
-        ),
-        scenario(
-            "rollover-trouble",
-            "losses, blackouts and resets where the sequence numbers roll over",
-            Weights {
-                untroubled_tlps: Span::new(4080, 4094),
-                tlps: Mishaps { blackout: n(1), blackout_length: Span::new(4, 40), ..lossy() },
-                acks: Mishaps { lost: n(20), ..lossy() },
-                naks: Mishaps { lost: n(30), ..lossy() },
-                longest_delay: n(90),
-                link_stall: n(0),
-                reset: n(2),
-                ..base()
-            },
-        ),
-        scenario(
-            "chaos",
-            "raw random pins, no protocol",
-            Weights { raw_cycles_per_packet: n(16), ..base() },
-        ),
-    ]
+impl harness::Weights<Dll> for Weights {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        let base = Weights::default;
+        let none = || Mishaps::NONE;
+        let lossy = || Mishaps { lost: n(8), damaged: n(5), again: n(3), delayed: n(8), ..none() };
+        let scenario = |name: &str, about: &str, weights| Scenario {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            weights,
+        };
+        vec![
+            scenario(
+                "clean",
+                "a link without losses or stalls",
+                Weights { link_stall: n(0), dllp_stall: n(0), ..base() },
+            ),
+            scenario(
+                "lossy",
+                "losses, damage, second copies and uneven delays both ways",
+                Weights { tlps: lossy(), acks: lossy(), naks: lossy(), ..base() },
+            ),
+            scenario(
+                "burst",
+                "many TLPs at once, then pauses; losses come in bursts, too",
+                Weights {
+                    tlps_per_packet: Span::new(1, 40),
+                    gap: n(80),
+                    longest_gap: n(120),
+                    tlps: Mishaps { blackout: n(1), blackout_length: Span::new(2, 12), ..none() },
+                    ..base()
+                },
+            ),
+            scenario(
+                "acks-lost",
+                "half of the Acks do not arrive",
+                Weights { acks: Mishaps { lost: n(45), damaged: n(5), ..none() }, ..base() },
+            ),
+            scenario(
+                "naks-lost",
+                "a tenth of the TLPs are spoiled and most Naks do not arrive",
+                Weights {
+                    tlps: Mishaps { lost: n(5), damaged: n(5), ..none() },
+                    acks: Mishaps { lost: n(15), ..none() },
+                    naks: Mishaps { lost: n(50), damaged: n(30), ..none() },
+                    ..base()
+                },
+            ),
+            scenario(
+                "rollover",
+                "so many TLPs that the sequence numbers roll over two or three times",
+                Weights {
+                    tlps_per_packet: Span::new(128, 192),
+                    gap: n(5),
+                    tlps: Mishaps { lost: n(1), damaged: n(1), again: n(1), ..none() },
+                    acks: Mishaps { lost: n(2), delayed: n(4), ..none() },
+                    naks: Mishaps { lost: n(10), ..none() },
+                    // An Ack that comes after the timeout overtakes a replay.
+                    longest_delay: n(90),
+                    link_stall: n(3),
+                    dllp_stall: n(0),
+                    ..base()
+                },
+            ),
+            scenario(
+                "full-buffer",
+                "a slow way back: the replay buffer is full most of the time",
+                Weights {
+                    tlps_per_packet: Span::new(2, 8),
+                    gap: n(0),
+                    dllp_delay: Span::new(10, 60),
+                    dllp_stall: n(60),
+                    longest_dllp_stall: n(60),
+                    tlps: Mishaps { lost: n(2), damaged: n(2), ..none() },
+                    ..base()
+                },
+            ),
+            scenario(
+                "timeout",
+                "blackouts: A replays until it asks for retraining",
+                Weights {
+                    tlps: Mishaps { blackout: n(1), blackout_length: Span::new(8, 80), ..none() },
+                    acks: Mishaps { blackout: n(5), blackout_length: Span::new(2, 8), ..none() },
+                    naks: Mishaps { lost: n(50), ..none() },
+                    ..base()
+                },
+            ),
+            scenario(
+                "reset",
+                "resets in mid-flight on a lossy link",
+                Weights { tlps: lossy(), acks: lossy(), naks: lossy(), reset: n(15), ..base() },
+            ),
+            scenario(
+                "heavy-loss",
+                "a third to a half of everything is lost or damaged, both ways",
+                Weights {
+                    tlps: Mishaps { lost: n(28), damaged: n(12), again: n(3), ..none() },
+                    acks: Mishaps { lost: n(32), damaged: n(12), delayed: n(5), ..none() },
+                    naks: Mishaps { lost: n(32), damaged: n(12), ..none() },
+                    ..base()
+                },
+            ),
+            scenario(
+                "slow-link",
+                "TLPs and DLLPs wait for the link, often longer than the timers run",
+                Weights {
+                    tlps: Mishaps { lost: n(4), damaged: n(4), ..none() },
+                    acks: Mishaps { lost: n(25), ..none() },
+                    naks: Mishaps { lost: n(40), ..none() },
+                    link_stall: n(30),
+                    longest_link_stall: n(150),
+                    dllp_stall: n(40),
+                    longest_dllp_stall: n(200),
+                    ..base()
+                },
+            ),
+            scenario(
+                "rollover-trouble",
+                "losses, blackouts and resets where the sequence numbers roll over",
+                Weights {
+                    untroubled_tlps: Span::new(4080, 4094),
+                    tlps: Mishaps { blackout: n(1), blackout_length: Span::new(4, 40), ..lossy() },
+                    acks: Mishaps { lost: n(20), ..lossy() },
+                    naks: Mishaps { lost: n(30), ..lossy() },
+                    longest_delay: n(90),
+                    link_stall: n(0),
+                    reset: n(2),
+                    ..base()
+                },
+            ),
+            scenario(
+                "chaos",
+                "raw random pins, no protocol",
+                Weights { raw_cycles_per_packet: n(16), ..base() },
+            ),
+        ]
+    }
+
+    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
+        generator::traffic(self, parameters, packets, rng)
+    }
+
+    fn raw_pins(
+        &self,
+        parameters: &Parameters,
+        packets: u32,
+        rng: &mut CaseRng,
+    ) -> Option<Vec<Inputs>> {
+        let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+        (cycles > 0).then(|| chaos::cycles(cycles, parameters, rng))
+    }
 }

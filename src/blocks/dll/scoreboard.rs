@@ -12,7 +12,7 @@ use super::Dll;
 use super::parameters;
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{Fate, Traffic};
-use cosim_core::harness::{self, Parameters, Violation};
+use cosim_core::harness::{self, Counter, Parameters, Violation};
 use device_a::DeviceA;
 use device_b::DeviceB;
 
@@ -66,22 +66,6 @@ const PROGRESS_WITHIN: u64 = 20_000;
 const PROGRESS_PER_TIMER_CYCLE: u64 = 250;
 /// Cycles of the way there and back at most.
 const WAYS: u64 = 2 * 512;
-
-/// What the scoreboard counts without judging.
-pub const COUNTERS: &[&str] = &[
-    "TLPs sent",
-    "TLPs sent again",
-    "TLPs arrived damaged",
-    "TLPs dropped",
-    "TLPs lost to resets",
-    "Acks",
-    "Naks",
-    "DLLPs arrived damaged",
-    "timeouts",
-    "retrains",
-    "DLLPs out of range",
-    "cases stalled by S3 5.8",
-];
 
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
@@ -269,21 +253,20 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
         Ok(())
     }
 
-    fn counters(&self) -> Vec<u64> {
-        let counts = &self.counts;
+    fn counters() -> Vec<Counter<Self>> {
         vec![
-            counts.sent,
-            counts.sent_again,
-            counts.tlps_damaged,
-            counts.dropped,
-            counts.lost_to_resets,
-            counts.acks,
-            counts.naks,
-            counts.dllps_damaged,
-            counts.timeouts,
-            counts.retrains,
-            counts.out_of_range,
-            counts.stalled,
+            Counter::sum("TLPs sent", |board| board.counts.sent),
+            Counter::sum("TLPs sent again", |board| board.counts.sent_again),
+            Counter::sum("TLPs arrived damaged", |board| board.counts.tlps_damaged),
+            Counter::sum("TLPs dropped", |board| board.counts.dropped),
+            Counter::sum("TLPs lost to resets", |board| board.counts.lost_to_resets),
+            Counter::sum("Acks", |board| board.counts.acks),
+            Counter::sum("Naks", |board| board.counts.naks),
+            Counter::sum("DLLPs arrived damaged", |board| board.counts.dllps_damaged),
+            Counter::sum("timeouts", |board| board.counts.timeouts),
+            Counter::sum("retrains", |board| board.counts.retrains),
+            Counter::sum("DLLPs out of range", |board| board.counts.out_of_range),
+            Counter::sum("cases stalled by S3 5.8", |board| board.counts.stalled),
         ]
     }
 }

@@ -1,6 +1,6 @@
 //! Traffic in the block's own terms: what a vector of `dll` holds.
 
-use cosim_core::harness::{Objection, Reset};
+use cosim_core::harness::{self, Objection, Reset};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -139,23 +139,25 @@ impl Traffic {
     }
 }
 
-/// Checks what the types cannot say: nothing stands for no TLP, and what is lost has no other fate.
-pub fn check(traffic: &Traffic) -> Result<(), Objection> {
-    for (index, tlps) in traffic.tlps.iter().enumerate() {
-        let object = |field: &str, message: &str| {
-            let path = format!("tlps[{index}].{field}");
-            Err(Objection { path, message: message.to_owned() })
-        };
-        if tlps.count() == 0 {
-            return object("count", "0; an entry stands for at least one TLP");
+impl harness::Traffic for Traffic {
+    /// Checks what the types cannot say: nothing stands for no TLP, and what is lost has no other fate.
+    fn check(&self) -> Result<(), Objection> {
+        for (index, tlps) in self.tlps.iter().enumerate() {
+            let object = |field: &str, message: &str| {
+                let path = format!("tlps[{index}].{field}");
+                Err(Objection { path, message: message.to_owned() })
+            };
+            if tlps.count() == 0 {
+                return object("count", "0; an entry stands for at least one TLP");
+            }
+            if tlps.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+                return object("reset.cycles", "0; a reset lasts at least one cycle");
+            }
         }
-        if tlps.reset.is_some_and(|reset| reset.cycles.get() == 0) {
-            return object("reset.cycles", "0; a reset lasts at least one cycle");
-        }
+        check_fates("tlp_link", &self.tlp_link)?;
+        check_fates("ack_link", &self.ack_link)?;
+        check_fates("nak_link", &self.nak_link)
     }
-    check_fates("tlp_link", &traffic.tlp_link)?;
-    check_fates("ack_link", &traffic.ack_link)?;
-    check_fates("nak_link", &traffic.nak_link)
 }
 
 fn check_fates<Damage>(list: &str, fates: &[Fate<Damage>]) -> Result<(), Objection> {
@@ -180,10 +182,10 @@ fn check_fates<Damage>(list: &str, fates: &[Fate<Damage>]) -> Result<(), Objecti
 }
 
 /// The TLP that was taken last and the one that waits behind it, in words.
-pub fn in_flight(traffic: &Traffic, packets: u64) -> Vec<String> {
+pub fn in_flight(tlps: &[Tlps], taken: u64) -> Vec<String> {
     let describe = |number: u64, role: &str| {
         let mut first = 0;
-        let (entry, tlps) = traffic.tlps.iter().enumerate().find(|(_, tlps)| {
+        let (entry, tlps) = tlps.iter().enumerate().find(|(_, tlps)| {
             first += tlps.count();
             number < first
         })?;
@@ -191,20 +193,21 @@ pub fn in_flight(traffic: &Traffic, packets: u64) -> Vec<String> {
         let data = tlps.data.get().wrapping_add(inside) as u32;
         Some(format!("TLP {number} {role}: payload {data:#x}, from tlps[{entry}]"))
     };
-    let last = packets.checked_sub(1).and_then(|number| describe(number, "taken last"));
-    last.into_iter().chain(describe(packets, "next")).collect()
+    let last = taken.checked_sub(1).and_then(|number| describe(number, "taken last"));
+    last.into_iter().chain(describe(taken, "next")).collect()
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use harness::Traffic as _;
 
     fn read(json: &str) -> Traffic {
         serde_json::from_str(json).unwrap()
     }
 
     fn objection(json: &str) -> String {
-        let Objection { path, message } = check(&read(json)).unwrap_err();
+        let Objection { path, message } = read(json).check().unwrap_err();
         format!("{path}: {message}")
     }
 
@@ -213,16 +216,16 @@ mod tests {
         let traffic =
             read(r#"{"noise": "0x0", "tlps": [{"data": 7, "count": 4094}, {"data": 1}]}"#);
         assert_eq!(traffic.total(), 4095);
-        assert_eq!(check(&traffic), Ok(()));
+        assert_eq!(traffic.check(), Ok(()));
         assert_eq!(
-            in_flight(&traffic, 4094),
+            in_flight(&traffic.tlps, 4094),
             [
                 "TLP 4093 taken last: payload 0x1004, from tlps[0]",
                 "TLP 4094 next: payload 0x1, from tlps[1]",
             ]
         );
-        assert_eq!(in_flight(&traffic, 0), ["TLP 0 next: payload 0x7, from tlps[0]"]);
-        assert_eq!(in_flight(&traffic, 4095).len(), 1, "nothing is next");
+        assert_eq!(in_flight(&traffic.tlps, 0), ["TLP 0 next: payload 0x7, from tlps[0]"]);
+        assert_eq!(in_flight(&traffic.tlps, 4095).len(), 1, "nothing is next");
     }
 
     #[test]

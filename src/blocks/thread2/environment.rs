@@ -9,7 +9,7 @@ use super::layout::QueueResponse;
 use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
-use super::stimulus::{Packet, Queue, Traffic, Unit};
+use super::stimulus::{self, Packet, Queue, Traffic, Unit};
 use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
@@ -165,6 +165,11 @@ impl Tables {
 }
 
 impl<'a> Environment<'a> {
+    /// What is processed and what waits, in words.
+    pub(super) fn in_flight(&self) -> Vec<String> {
+        stimulus::in_flight(self.packets, self.taken)
+    }
+
     /// The packet that was taken last.
     #[inline]
     fn current(&self) -> Option<&'a Packet> {

@@ -458,13 +458,12 @@ fn next_entry(pair: &Pair, size: u64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::super::scenarios;
-    use super::super::stimulus::check;
     use super::*;
+    use cosim_core::harness::{Traffic as _, Weights as _};
     use rand::SeedableRng;
 
     fn draw(scenario: &str, mask: u8, seed: u64) -> Traffic {
-        let scenarios = scenarios::built_in();
+        let scenarios = Weights::scenarios();
         let scenario = scenarios.iter().find(|known| known.name == scenario).unwrap();
         traffic(&scenario.weights, mask, 64, &mut CaseRng::seed_from_u64(seed))
     }
@@ -475,10 +474,10 @@ mod tests {
 
     #[test]
     fn every_traffic_passes_the_checks() {
-        for scenario in scenarios::built_in() {
+        for scenario in Weights::scenarios() {
             for (mask, seed) in [(0x00, 1), (0xff, 2), (0x00, 3), (0xff, 4)] {
                 let traffic = draw(&scenario.name, mask, seed);
-                assert_eq!(check(&traffic), Ok(()), "{} {seed}", scenario.name);
+                assert_eq!(traffic.check(), Ok(()), "{} {seed}", scenario.name);
                 assert_eq!(traffic.packets.len(), 64);
             }
         }

@@ -10,7 +10,7 @@ use super::layout::{
 };
 use super::rows::{self, Effect, GuardInputs, ROWS, State};
 use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits64, Bits224, Bits256, Bits576, Inputs, Outputs};
-use cosim_core::harness::{self, Parameters, RuleSet};
+use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::value::Uint;
 
 /// Slots of a cell of the WQE cache.
@@ -345,6 +345,12 @@ impl Golden {
 }
 
 impl harness::Golden<Thread2> for Golden {
+    const RULES: &'static [Rule] = &rows::RULES;
+
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
+        rows::unreachable(rule, parameters.fixes())
+    }
+
     fn new(parameters: &Parameters) -> Self {
         Self::reset(parameters.fixes())
     }

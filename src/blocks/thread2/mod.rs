@@ -18,9 +18,7 @@ pub mod rtl {
     cosim_core::rtl!("thread2");
 }
 
-use cosim_core::harness::{
-    Block, CaseRng, LinkedRtl, Objection, Parameters, Rule, Scenario, Stimulus,
-};
+use cosim_core::harness::{Block, Explain, LinkedRtl};
 use cosim_core::verilated::Field;
 pub use environment::Environment;
 pub use golden::Golden;
@@ -34,8 +32,7 @@ impl Block for Thread2 {
     const NAME: &'static str = "thread2";
     const TITLE: &'static str = "ReqRecvCore_Thread_2, second stage of a NIC's receive path";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
-    const RULES: &'static [Rule] = &rows::RULES;
-    const COUNTERS: &'static [&'static str] = scoreboard::COUNTERS;
+    const STATE_REGISTER: Option<&'static str> = Some("cur_state");
 
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;
@@ -45,36 +42,12 @@ impl Block for Thread2 {
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
 
-    fn reset_inputs() -> rtl::Inputs {
-        rtl::Inputs { rst: rtl::Bits1::new(1), ..Default::default() }
+    fn fields(port: &str) -> &'static [(&'static str, Field)] {
+        layout::fields(port)
     }
+}
 
-    fn scenarios() -> Vec<Scenario<scenarios::Weights>> {
-        scenarios::built_in()
-    }
-
-    fn generate(
-        weights: &scenarios::Weights,
-        parameters: &Parameters,
-        packets: u32,
-        rng: &mut CaseRng,
-    ) -> Stimulus<Self> {
-        match weights.raw_cycles_per_packet.get() as u32 {
-            0 => Stimulus::traffic(generator::traffic(weights, parameters.fixes(), packets, rng)),
-            cycles => Stimulus::cycles(chaos::cycles(cycles * packets, rng)),
-        }
-    }
-
-    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
-        rows::unreachable(rule, parameters.fixes())
-    }
-
-    fn check(traffic: &stimulus::Traffic) -> Result<(), Objection> {
-        stimulus::check(traffic)
-    }
-
-    const STATE_REGISTER: Option<&'static str> = Some("cur_state");
-
+impl Explain for Thread2 {
     fn state_name(code: u64) -> Option<&'static str> {
         rows::State::ALL.into_iter().find(|state| *state as u64 == code).map(rows::State::name)
     }
@@ -84,15 +57,11 @@ impl Block for Thread2 {
         rows::ROWS.iter().filter(leads).map(|row| row.name).collect()
     }
 
-    fn fields(port: &str) -> &'static [(&'static str, Field)] {
-        layout::fields(port)
-    }
-
     fn meaning(field: &str, value: u64) -> Option<String> {
         layout::meaning(field, value)
     }
 
-    fn in_flight(traffic: &stimulus::Traffic, packets: u64) -> Vec<String> {
-        stimulus::in_flight(traffic, packets)
+    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
+        environment.in_flight()
     }
 }

@@ -1,7 +1,11 @@
 //! The built-in scenarios, each a set of weights.
 
+use super::rtl::Inputs;
+use super::stimulus::Traffic;
+use super::{Thread2, chaos, generator};
 use cosim_core::harness::{
-    Checked, Percent, Scenario, Span, beyond_all, checked, nothing_to_draw, percent,
+    self, CaseRng, Checked, Parameters, Percent, Scenario, Span, beyond_all, checked,
+    nothing_to_draw, percent,
 };
 use cosim_core::value::Uint;
 use serde::{Deserialize, Serialize};
@@ -219,103 +223,117 @@ impl Default for Weights {
     }
 }
 
-/// The built-in scenarios, in the order of a run.
-pub fn built_in() -> Vec<Scenario<Weights>> {
-    let base = Weights::default;
-    let scenario = |name: &str, about: &str, weights| Scenario {
-        name: name.to_owned(),
-        about: about.to_owned(),
-        weights,
-    };
-    vec![
-        scenario(
-            "smoke",
-            "single-packet messages without gaps or stalls",
-            Weights {
-                qps: Span::new(1, 2),
-                operations: Operations {
-                    long_send: n(0),
-                    long_write: n(0),
-                    ..Operations::default()
+impl harness::Weights<Thread2> for Weights {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        let base = Weights::default;
+        let scenario = |name: &str, about: &str, weights| Scenario {
+            name: name.to_owned(),
+            about: about.to_owned(),
+            weights,
+        };
+        vec![
+            scenario(
+                "smoke",
+                "single-packet messages without gaps or stalls",
+                Weights {
+                    qps: Span::new(1, 2),
+                    operations: Operations {
+                        long_send: n(0),
+                        long_write: n(0),
+                        ..Operations::default()
+                    },
+                    units: Span::new(1, 2),
+                    gap: n(0),
+                    stall: n(0),
+                    short_wqe: n(0),
+                    illegal_entry: n(0),
+                    idle_qp: n(0),
+                    ..base()
                 },
-                units: Span::new(1, 2),
-                gap: n(0),
-                stall: n(0),
-                short_wqe: n(0),
-                illegal_entry: n(0),
-                idle_qp: n(0),
-                ..base()
-            },
-        ),
-        scenario("default", "a bit of everything", base()),
-        scenario(
-            "backpressure",
-            "every channel stalls, for long",
-            Weights {
-                gap: n(60),
-                longest_gap: n(20),
-                stall: n(70),
-                longest_stall: n(20),
-                ..base()
-            },
-        ),
-        scenario(
-            "long-messages",
-            "many packets and units, units split across packets, QPs interleaved",
-            Weights {
-                qps: Span::new(3, 6),
-                operations: Operations {
-                    send: n(1),
-                    long_send: n(8),
-                    write: n(1),
-                    long_write: n(2),
-                    read: n(0),
-                    unknown: n(0),
+            ),
+            scenario("default", "a bit of everything", base()),
+            scenario(
+                "backpressure",
+                "every channel stalls, for long",
+                Weights {
+                    gap: n(60),
+                    longest_gap: n(20),
+                    stall: n(70),
+                    longest_stall: n(20),
+                    ..base()
                 },
-                message_packets: Span::new(3, 16),
-                units: Span::new(4, 24),
-                jumbo: n(20),
-                gap: n(5),
-                stall: n(5),
-                short_wqe: n(10),
-                ..base()
-            },
-        ),
-        scenario(
-            "ring",
-            "RQs that wrap, WQEs around the end of a cache cell, QPs that share a cell",
-            Weights {
-                operations: Operations { send: n(6), long_send: n(1), ..Operations::default() },
-                payload: Span::new(1, 256),
-                units: Span::new(1, 8),
-                near_wrap: n(70),
-                cell_edge: n(60),
-                shared_cell: n(80),
-                new_owner: n(60),
-                ..base()
-            },
-        ),
-        scenario(
-            "events",
-            "nearly every packet asks for an event",
-            Weights { solicited: n(90), stall: n(40), gap: n(30), ..base() },
-        ),
-        scenario(
-            "errors",
-            "unknown opcodes, illegal entry sizes, idle QPs, WQEs too short",
-            Weights {
-                operations: Operations { unknown: n(4), ..Operations::default() },
-                short_wqe: n(50),
-                illegal_entry: n(30),
-                idle_qp: n(30),
-                ..base()
-            },
-        ),
-        scenario("reset", "resets in mid-flight", Weights { reset: n(20), gap: n(40), ..base() }),
-        scenario(
-            "chaos",
-            "raw random pins, no protocol",
-            Weights { raw_cycles_per_packet: n(16), ..base() },
-        ),
-    ]
+            ),
+            scenario(
+                "long-messages",
+                "many packets and units, units split across packets, QPs interleaved",
+                Weights {
+                    qps: Span::new(3, 6),
+                    operations: Operations {
+                        send: n(1),
+                        long_send: n(8),
+                        write: n(1),
+                        long_write: n(2),
+                        read: n(0),
+                        unknown: n(0),
+                    },
+                    message_packets: Span::new(3, 16),
+                    units: Span::new(4, 24),
+                    jumbo: n(20),
+                    gap: n(5),
+                    stall: n(5),
+                    short_wqe: n(10),
+                    ..base()
+                },
+            ),
+            scenario(
+                "ring",
+                "RQs that wrap, WQEs around the end of a cache cell, QPs that share a cell",
+                Weights {
+                    operations: Operations { send: n(6), long_send: n(1), ..Operations::default() },
+                    payload: Span::new(1, 256),
+                    units: Span::new(1, 8),
+                    near_wrap: n(70),
+                    cell_edge: n(60),
+                    shared_cell: n(80),
+                    new_owner: n(60),
+                    ..base()
+                },
+            ),
+            scenario(
+                "events",
+                "nearly every packet asks for an event",
+                Weights { solicited: n(90), stall: n(40), gap: n(30), ..base() },
+            ),
+            scenario(
+                "errors",
+                "unknown opcodes, illegal entry sizes, idle QPs, WQEs too short",
+                Weights {
+                    operations: Operations { unknown: n(4), ..Operations::default() },
+                    short_wqe: n(50),
+                    illegal_entry: n(30),
+                    idle_qp: n(30),
+                    ..base()
+                },
+            ),
+            scenario(
+                "reset",
+                "resets in mid-flight",
+                Weights { reset: n(20), gap: n(40), ..base() },
+            ),
+            scenario(
+                "chaos",
+                "raw random pins, no protocol",
+                Weights { raw_cycles_per_packet: n(16), ..base() },
+            ),
+        ]
+    }
+
+    fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> Traffic {
+        generator::traffic(self, parameters.fixes(), packets, rng)
+    }
+
+    fn raw_pins(&self, _: &Parameters, packets: u32, rng: &mut CaseRng) -> Option<Vec<Inputs>> {
+        let cycles = self.raw_cycles_per_packet.get() as u32 * packets;
+        (cycles > 0).then(|| chaos::cycles(cycles, rng))
+    }
 }

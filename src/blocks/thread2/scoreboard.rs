@@ -19,7 +19,7 @@ use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::{Packet, Traffic};
-use cosim_core::harness::{self, Parameters, Violation};
+use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::fmt;
 
 /// Without F0 a packet whose WQE request waits is lost, once, and nothing more comes of it.
@@ -60,17 +60,6 @@ const QUEUE: &str = "queue-asked-once";
 const ANSWERED: &str = "answer-taken-as-asked";
 /// Every beat of a consumed WQE is taken.
 const BEATS: &str = "wqe-taken-whole";
-
-/// What the scoreboard counts without judging.
-pub const COUNTERS: &[&str] = &[
-    "packets lost to T08",
-    "packets dropped",
-    "payload bytes",
-    "CQEs",
-    "events",
-    "acknowledges",
-    "RQ steps",
-];
 
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
@@ -707,16 +696,15 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
         self.close()
     }
 
-    fn counters(&self) -> Vec<u64> {
-        let total = |due: Due| self.total[due as usize];
+    fn counters() -> Vec<Counter<Self>> {
         vec![
-            total(Due::Loss),
-            self.dropped,
-            total(Due::Payload),
-            total(Due::Cqe),
-            total(Due::Event),
-            total(Due::Ack),
-            total(Due::RqStep),
+            Counter::sum("packets lost to T08", |board| board.total[Due::Loss as usize]),
+            Counter::sum("packets dropped", |board| board.dropped),
+            Counter::sum("payload bytes", |board| board.total[Due::Payload as usize]),
+            Counter::sum("CQEs", |board| board.total[Due::Cqe as usize]),
+            Counter::sum("events", |board| board.total[Due::Event as usize]),
+            Counter::sum("acknowledges", |board| board.total[Due::Ack as usize]),
+            Counter::sum("RQ steps", |board| board.total[Due::RqStep as usize]),
         ]
     }
 }

@@ -128,7 +128,8 @@ impl Bench {
         for lane in &mut self.lanes {
             lane.rtl.edge().expect("the model runs");
             let rules = lane.golden.clock(&drive.pins(lane.open));
-            let names: Vec<&str> = rules.iter().map(|rule| Thread2::RULES[rule].name).collect();
+            let names: Vec<&str> =
+                rules.iter().map(|rule| <Thread2 as Block>::Golden::RULES[rule].name).collect();
             assert_eq!(names, [row], "{at}'s row, open pins {:?}", lane.open);
             assert_eq!(lane.golden.state(), to, "{at}'s state after, open pins {:?}", lane.open);
         }

@@ -13,7 +13,7 @@ mod traffic;
 
 use crate::error::Error;
 use crate::harness::{
-    self, Block, Drive, Fingerprint, Outcome, Parameters, Stimulus, Verdict, Watch,
+    self, Block, Drive, Fingerprint, Outcome, Parameters, Stimulus, Traffic as _, Verdict, Watch,
 };
 use std::time::{Duration, Instant};
 use verilated::BeforeReset;
@@ -150,7 +150,7 @@ impl<B: Block> Search<'_, B> {
     fn judge(&mut self, stimulus: Stimulus<B>, is_smaller: impl Fn(&Outcome) -> bool) -> bool {
         self.pay(self.cost);
         let legal = match &stimulus.drive {
-            Drive::Traffic(traffic) => B::check(traffic).is_ok(),
+            Drive::Traffic(traffic) => traffic.check().is_ok(),
             Drive::Cycles(cycles) => !cycles.is_empty(),
         };
         if !legal || self.is_over() {

@@ -247,7 +247,7 @@ impl<B: Block> Work<'_, '_, B> {
                     let name = format!("shrink/{}/{packets}/{number}", scenario.name);
                     let mut rng = CaseRng::seed_from_u64(case_seed(0, &name));
                     let drawn =
-                        B::generate(&scenario.weights, &self.parameters, packets as u32, &mut rng);
+                        B::stimulus(&scenario.weights, &self.parameters, packets as u32, &mut rng);
                     let most = self.outcome.packets;
                     // What is drawn anew does not come from the present one by taking away: it must be
                     // smaller.

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::blocks::dll::Golden;
+use cosim_core::harness::Traffic as _;
 use cosim_core::harness::{Environment as _, Golden as _};
 
 const SPEC: u8 = 0x00;
@@ -25,8 +26,8 @@ struct Story {
 }
 
 fn traffic(json: &str) -> Traffic {
-    let traffic = serde_json::from_str(json).unwrap();
-    crate::blocks::dll::stimulus::check(&traffic).unwrap();
+    let traffic: Traffic = serde_json::from_str(json).unwrap();
+    traffic.check().unwrap();
     traffic
 }
 
