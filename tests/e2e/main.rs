@@ -19,6 +19,7 @@ mod gate;
 mod given_rtl;
 mod harmful_rtl;
 mod judge;
+mod outside;
 mod parameters;
 mod readme;
 mod regression;

@@ -1,0 +1,5 @@
+//! The program.
+
+fn main() -> std::process::ExitCode {
+    cosim_core::main(cosim_core::program!(arbiter::Arbiter))
+}

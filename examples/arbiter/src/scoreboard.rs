@@ -1,0 +1,203 @@
+//! The judge at transaction level. It follows beats from the requesters to the output and keeps its own
+//! row of who comes next; nothing of the golden model is used.
+
+use crate::rtl::{Inputs, Outputs};
+use crate::stimulus::Traffic;
+use crate::{Arbiter, MAX_BEATS, REQUESTERS};
+use cosim_core::harness::{self, Counter, Parameters, Violation};
+use std::fmt;
+
+/// In reset nothing is offered and nothing is taken.
+const QUIET: &str = "quiet-in-reset";
+/// At most one requester has ready.
+const ONE: &str = "one-at-a-time";
+/// Nobody has ready while the output is stalled.
+const STALLED: &str = "stalled-takes-nothing";
+/// While the output can take a beat, one that is offered and may come is taken.
+const WORKS: &str = "never-idle";
+/// Between the beats of a packet none of another requester is taken.
+const WHOLE: &str = "not-interleaved";
+/// Whoever wins was the first in the row of those who ask.
+const TURN: &str = "in-turn";
+/// What was taken is on the output in the next cycle, as it was taken.
+const SENT: &str = "sent-as-taken";
+/// What is on offer stays until it is taken.
+const HELD: &str = "offer-held";
+/// Nothing comes out that was not taken.
+const NOWHERE: &str = "nothing-from-nowhere";
+/// A packet ends with its last beat, or is cut at the limit.
+const ENDS: &str = "ends-as-it-should";
+/// At the end every packet was taken.
+const COMPLETE: &str = "complete";
+
+/// The scoreboard of one case.
+#[derive(Debug, Clone)]
+pub struct Scoreboard {
+    max_beats: u64,
+    /// Beats of the whole traffic.
+    beats: u64,
+    was_reset: bool,
+    /// Requesters, the one whose turn it is first.
+    row: [u64; REQUESTERS],
+    /// Whose packet is under way, and how many of its beats were taken without another's between.
+    under_way: Option<(u64, u64)>,
+    /// What the output must show, and whether it has shown it before.
+    inside: Option<(Beat, bool)>,
+    counted: Counted,
+}
+
+/// A beat inside the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Beat {
+    src: u64,
+    data: u64,
+    ends: bool,
+    cut: bool,
+}
+
+impl fmt::Display for Beat {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:#06x} of requester {}", self.data, self.src)?;
+        let flags = [(self.ends, "out_last"), (self.cut, "out_cut")];
+        flags.iter().filter(|(is_set, _)| *is_set).try_for_each(|(_, name)| write!(f, ", {name}"))
+    }
+}
+
+#[derive(Debug, Clone, Copy, Default)]
+struct Counted {
+    packets: u64,
+    beats: u64,
+    cut: u64,
+    contended: u64,
+    lost: u64,
+}
+
+fn require(holds: bool, check: &str, message: impl FnOnce() -> String) -> Result<(), Violation> {
+    if holds { Ok(()) } else { Err(Violation::new(check, message())) }
+}
+
+impl Scoreboard {
+    fn reset(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let (ready, valid) = (outputs.req_ready.get(), outputs.out_valid.get());
+        require(ready == 0 && valid == 0, QUIET, || {
+            format!("req_ready is {ready:#x} and out_valid {valid} in reset")
+        })?;
+        self.counted.lost += u64::from(self.inside.is_some());
+        self.row = [0, 1, 2, 3];
+        (self.under_way, self.inside) = (None, None);
+        Ok(())
+    }
+
+    /// What is on the output against what was taken.
+    fn output(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let shown = (outputs.out_valid.get() == 1).then(|| Beat {
+            src: outputs.out_src.get(),
+            data: outputs.out_data.get(),
+            ends: outputs.out_last.get() == 1,
+            cut: outputs.out_cut.get() == 1,
+        });
+        let seen_now = || shown.map_or("nothing".to_owned(), |shown| shown.to_string());
+        let Some((beat, seen)) = self.inside else {
+            return require(shown.is_none(), NOWHERE, || format!("{} was not taken", seen_now()));
+        };
+        let says = || format!("expected {beat}, seen {}", seen_now());
+        require(!seen || shown == Some(beat), HELD, says)?;
+        let same = shown.is_some_and(|shown| (shown.src, shown.data) == (beat.src, beat.data));
+        require(same, SENT, says)?;
+        require(shown == Some(beat), ENDS, says)?;
+        self.inside = Some((beat, true));
+        Ok(())
+    }
+
+    /// Who has ready against who may have it.
+    fn ready(&self, valid: u64, ready: u64, room: bool) -> Result<(), Violation> {
+        let says = || format!("req_ready is {ready:#06b}, req_valid {valid:#06b}");
+        require(ready.count_ones() <= 1, ONE, says)?;
+        if !room {
+            return require(ready == 0, STALLED, says);
+        }
+        if let Some((owner, _)) = self.under_way {
+            require(ready & !(1 << owner) == 0, WHOLE, says)?;
+            return require(ready == 1 << owner, WORKS, says);
+        }
+        require((valid & ready != 0) == (valid != 0), WORKS, says)?;
+        let next = self.row.iter().find(|n| valid >> *n & 1 == 1);
+        require(next.is_none_or(|n| ready == 1 << n), TURN, || {
+            format!("{}; the row is {:?}", says(), self.row)
+        })
+    }
+
+    /// A beat of requester `n` is taken.
+    fn take(&mut self, inputs: &Inputs, n: u64) {
+        let beats = self.under_way.map_or(0, |(_, beats)| beats) + 1;
+        let is_last = inputs.req_last.get() >> n & 1 == 1;
+        let cut = !is_last && beats == self.max_beats;
+        let data = inputs.req_data.get() >> (16 * n) & 0xffff;
+        let ends = is_last || cut;
+        self.inside = Some((Beat { src: n, data, ends, cut }, false));
+        self.counted.contended += u64::from(beats == 1 && inputs.req_valid.get().count_ones() > 1);
+        self.counted.beats += 1;
+        self.counted.cut += u64::from(cut);
+        self.counted.packets += u64::from(is_last);
+        self.under_way = (!ends).then_some((n, beats));
+        if ends {
+            while self.row[REQUESTERS - 1] != n {
+                self.row.rotate_left(1);
+            }
+        }
+    }
+}
+
+impl<'a> harness::Scoreboard<'a, Arbiter> for Scoreboard {
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        Self {
+            max_beats: parameters.get(MAX_BEATS),
+            beats: traffic.requesters.iter().flatten().map(|packet| packet.beats.get()).sum(),
+            was_reset: traffic.requesters.iter().flatten().any(|packet| packet.reset.is_some()),
+            row: [0, 1, 2, 3],
+            under_way: None,
+            inside: None,
+            counted: Counted::default(),
+        }
+    }
+
+    #[inline]
+    fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        if inputs.rst.get() == 1 {
+            return self.reset(outputs);
+        }
+        let (valid, ready) = (inputs.req_valid.get(), outputs.req_ready.get());
+        self.output(outputs)?;
+        let room = self.inside.is_none() || inputs.out_ready.get() == 1;
+        self.ready(valid, ready, room)?;
+        if inputs.out_ready.get() == 1 {
+            self.inside = None;
+        }
+        if valid & ready != 0 {
+            self.take(inputs, u64::from((valid & ready).trailing_zeros()));
+        }
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        let Counted { beats, .. } = self.counted;
+        // A reset drops what is left of the packets that it meets.
+        require(self.was_reset || beats == self.beats, COMPLETE, || {
+            format!("{beats} of {} beats were taken", self.beats)
+        })?;
+        require(self.inside.is_none(), COMPLETE, || "a beat did not come out".to_owned())
+    }
+
+    fn counters() -> Vec<Counter<Self>> {
+        vec![
+            Counter::sum("packets", |board| board.counted.packets),
+            Counter::sum("beats", |board| board.counted.beats),
+            Counter::sum("packets cut", |board| board.counted.cut),
+            Counter::sum("contended wins", |board| board.counted.contended),
+            Counter::sum("beats lost to resets", |board| board.counted.lost),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

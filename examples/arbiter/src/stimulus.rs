@@ -1,0 +1,59 @@
+//! The traffic of a case: packets of each requester, and how the output stalls.
+
+use crate::REQUESTERS;
+use cosim_core::harness::{self, Objection, Reset};
+use cosim_core::value::Uint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The traffic.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Key of what idle payload pins carry; 0: zeros.
+    pub noise: Uint<64>,
+    /// The packets of each requester.
+    pub requesters: [Vec<Packet>; REQUESTERS],
+    /// Cycles that each beat waits on the output; what comes after the list does not wait.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub out_stalls: Vec<Uint<12>>,
+}
+
+/// A packet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Packet {
+    /// Cycles before it is offered.
+    #[serde(default)]
+    pub gap: Uint<12>,
+    /// How many beats it has, at least 1.
+    pub beats: Uint<10>,
+    /// Cycles between two of them in which none is offered.
+    #[serde(default)]
+    pub delay: Uint<6>,
+    /// The first one's payload; each further one has one more.
+    pub data: Uint<16>,
+    /// A reset that follows its last beat.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
+}
+
+impl harness::Traffic for Traffic {
+    fn check(&self) -> Result<(), Objection> {
+        for (n, packets) in self.requesters.iter().enumerate() {
+            for (index, packet) in packets.iter().enumerate() {
+                let object = |field: &str, message: &str| {
+                    let path = format!("requesters[{n}][{index}].{field}");
+                    Err(Objection { path, message: message.to_owned() })
+                };
+                if packet.beats.get() == 0 {
+                    return object("beats", "0; a packet has at least one beat");
+                }
+                if packet.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+                    return object("reset.cycles", "0; a reset lasts at least one cycle");
+                }
+            }
+        }
+        Ok(())
+    }
+}

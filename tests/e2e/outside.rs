@@ -1,0 +1,145 @@
+//! A block in a crate of its own: `examples/arbiter`, copied out of the repository, builds there, and every
+//! command works on it.
+
+use crate::common::{below_build, cargo, code, json, models, project, text};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+use walkdir::WalkDir;
+
+/// A crate outside of the repository, and the program it is.
+struct Outside {
+    folder: TempDir,
+}
+
+/// What a user's crate does not have: what an earlier build left in the example's folder.
+const LEFT: [&str; 3] = ["target", "runs", "Cargo.lock"];
+
+impl Outside {
+    /// A copy of the example; paths to the library lead back to it.
+    fn copy() -> Self {
+        let folder = TempDir::new().unwrap();
+        let example = project().join("examples/arbiter");
+        let is_wanted = |name: &std::ffi::OsStr| !LEFT.iter().any(|left| name == *left);
+        for entry in
+            WalkDir::new(&example).into_iter().filter_entry(|entry| is_wanted(entry.file_name()))
+        {
+            let entry = entry.unwrap();
+            let to = folder.path().join(entry.path().strip_prefix(&example).unwrap());
+            if entry.file_type().is_dir() {
+                fs::create_dir_all(to).unwrap();
+            } else {
+                fs::copy(entry.path(), to).unwrap();
+            }
+        }
+        let manifest = folder.path().join("Cargo.toml");
+        let text = fs::read_to_string(&manifest).unwrap();
+        assert!(text.contains("\"../../core"), "{text}");
+        let core = format!("\"{}", project().join("core").display());
+        fs::write(&manifest, text.replace("\"../../core", &core)).unwrap();
+        // The versions of our dependencies: others may not be at hand where there is no network.
+        fs::copy(project().join("Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();
+        Self { folder }
+    }
+
+    fn path(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Cargo in the crate; what it has in common with earlier copies is built once.
+    fn cargo(&self, arguments: &[&str]) -> Output {
+        cargo()
+            .args(arguments)
+            .args(["--offline", "--color", "never"])
+            .current_dir(self.path())
+            .env("CARGO_TARGET_DIR", target())
+            .env("COSIM_CACHE", models())
+            .output()
+            .unwrap()
+    }
+
+    /// The program, started in the crate's folder.
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(target().join("debug/arbiter"))
+            .args(arguments)
+            .current_dir(self.path())
+            .env("COSIM_CACHE", models())
+            .output()
+            .unwrap()
+    }
+
+    /// As [`Outside::run`]; what it prints if it ends with `expected`.
+    #[track_caller]
+    fn says(&self, expected: i32, arguments: &[&str]) -> String {
+        let output = self.run(arguments);
+        assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
+        text(&output)
+    }
+}
+
+fn target() -> PathBuf {
+    below_build("outside")
+}
+
+fn commands(outside: &Outside) {
+    let listed = outside.says(0, &["list"]);
+    assert!(listed.contains("arbiter: Arbiter, round robin"), "{listed}");
+    assert!(!listed.contains("thread2"), "our blocks are not a stranger's: {listed}");
+    assert!(outside.says(0, &["--version"]).starts_with("arbiter 0.1.0"));
+
+    let run = ["run", "--cases", "20", "--out", "run"];
+    assert!(outside.says(0, &run).contains("PASS  arbiter"));
+    let results = json(&outside.path().join("run/results.json"));
+    assert_eq!(results["passed"], true);
+    assert_eq!(results["run"]["block"], "arbiter");
+
+    let replayed = outside.says(0, &["replay", "--expect-recorded", "vectors"]);
+    assert!(replayed.contains("17 as expected, 0 not"), "{replayed}");
+    let explained = outside.says(0, &["explain", "vectors/l4-cut-at-the-limit.json"]);
+    assert!(explained.contains("matched"), "{explained}");
+    // A parameter that no linked model has is compiled now, and kept.
+    outside.says(0, &["run", "--cases", "5", "--parameter", "MAX_BEATS=3", "--out", "three"]);
+    assert!(outside.says(0, &["cache"]).contains("Arbiter"));
+    assert!(outside.says(0, &["bench"]).contains("lock-step"));
+}
+
+/// A bug is found, shrunk, explained, replayed and judged.
+fn a_bug(outside: &Outside) {
+    let patch = outside.path().join("bad_rtl/05-cut-keeps-the-lock.patch");
+    let bad = outside.path().join("bad");
+    fs::create_dir(&bad).unwrap();
+    fs::copy(outside.path().join("rtl/Arbiter.v"), bad.join("Arbiter.v")).unwrap();
+    let patched =
+        Command::new("patch").args(["-p2", "-s", "-i"]).arg(patch).current_dir(bad).output();
+    assert!(patched.unwrap().status.success());
+    let run = ["run", "--rtl", "bad", "--no-shrink", "--max-failures", "1", "--out", "found"];
+    let found = outside.says(1, &run);
+    assert!(found.contains("the RTL breaks the specification"), "{found}");
+    let results = json(&outside.path().join("found/results.json"));
+    let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
+    outside.says(0, &["shrink", &vector, "--out", "small.json"]);
+    outside.says(0, &["replay", "--expect-recorded", "small.json"]);
+    outside.says(0, &["replay", "--rtl", "built-in", "small.json"]);
+    // Packets that fit on one hand, worked out from what a packet that is cut needs.
+    let small = json(&outside.path().join("small.json"));
+    let lists = small["stimulus"]["traffic"]["requesters"].as_array().unwrap();
+    let packets: usize = lists.iter().map(|list| list.as_array().unwrap().len()).sum();
+    assert!((1..=3).contains(&packets), "{small}");
+    let explained = outside.says(1, &["explain", "small.json"]);
+    assert!(explained.contains("L4") || explained.contains("F4"), "{explained}");
+}
+
+/// One test, since everything is built once.
+#[test]
+fn a_crate_with_a_block_of_its_own_builds_anywhere_and_every_command_works() {
+    let outside = Outside::copy();
+    // What was built for copies that are no more.
+    outside.cargo(&["clean", "--package", "arbiter"]);
+    let built = outside.cargo(&["build"]);
+    assert!(built.status.success(), "{}", text(&built));
+    commands(&outside);
+    a_bug(&outside);
+    let tested = outside.cargo(&["test"]);
+    assert!(tested.status.success(), "{}", text(&tested));
+}
