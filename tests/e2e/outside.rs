@@ -138,6 +138,7 @@ fn a_crate_with_a_block_of_its_own_builds_anywhere_and_every_command_works() {
     outside.cargo(&["clean", "--package", "arbiter"]);
     let built = outside.cargo(&["build"]);
     assert!(built.status.success(), "{}", text(&built));
+    assert!(!text(&built).contains("warning"), "{}", text(&built));
     commands(&outside);
     a_bug(&outside);
     let tested = outside.cargo(&["test"]);
