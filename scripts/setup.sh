@@ -72,6 +72,8 @@ has_verilator() {
 has_zlib() { [ -e /usr/include/zlib.h ] || [ -n "${CPATH:-}" ]; }
 has_yosys() { command -v yosys >/dev/null; }
 has_valgrind() { command -v valgrind >/dev/null; }
+# GCC says where a file is, or its bare name if it has none.
+has_sanitizers() { [ -e "$(g++ -print-file-name=libasan.so 2>/dev/null)" ]; }
 has_patch() { command -v patch >/dev/null; }
 has_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
 # What compressed waves need; newer Verilators take lz4 from the system.
@@ -133,6 +135,7 @@ need_build_tools() {
 need_test_tools() {
   need "yosys" has_yosys yosys
   need "valgrind" has_valgrind valgrind
+  need "GCC's sanitizers" has_sanitizers g++
   need "patch" has_patch patch
   need "Python with venv" has_venv python3-venv
   install_missing

@@ -55,7 +55,8 @@ fn swapped_models_are_dropped_whole() {
     std::mem::swap(first, second);
     let [mut first, second] = models;
     drop(second);
-    cycle(&mut first, inputs(0, 1, 0)).unwrap();
+    let outputs = cycle(&mut first, inputs(0, 1, 0)).unwrap();
+    assert_eq!(outputs.wide.words()[2], 1 << 5, "the one whose registers held ones");
 }
 
 #[test]
@@ -81,16 +82,11 @@ fn bits_above_a_width_never_reach_the_model() {
     assert_eq!([pins.enable.get(), pins.misbehave.get(), pins.rst.get()], [1, 7, 1]);
 }
 
-/// A process of this program that runs other tests: set in it, so that it starts no further ones.
-const INNER: &str = "VERILATED_TEST_INSIDE";
-/// Set by `scripts/test sanitizers`, whose programs valgrind cannot run.
-const SANITIZED: &str = "VERILATED_TEST_SANITIZED";
-
+/// Runs tests of this program, each by its full name.
 fn run(program: &mut Command, tests: &[&str]) -> (Output, String) {
     let output = program
         .args(["--exact", "--include-ignored", "--test-threads=1", "--nocapture"])
         .args(tests)
-        .env(INNER, "1")
         .output()
         .expect("scripts/test installs what tests run");
     let text = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
@@ -108,15 +104,8 @@ fn valgrind() -> Command {
     command
 }
 
-fn is_set(name: &str) -> bool {
-    env::var_os(name).is_some()
-}
-
 #[test]
 fn life_cycles_are_clean_under_valgrind() {
-    if is_set(INNER) || is_set(SANITIZED) {
-        return;
-    }
     let tests = [
         "a_batch_goes_on_where_the_last_one_ended",
         "a_batch_ends_at_the_first_difference_with_the_actual_outputs",
@@ -137,42 +126,57 @@ fn life_cycles_are_clean_under_valgrind() {
     assert!(text.contains(&format!("{} passed", tests.len())), "{text}");
 }
 
-/// Commits the faults of `fault.v`: the tests below expect to see them.
-fn commit(fault: u64) {
-    let mut model = kind_of("fault.v").create(BeforeReset::Zeros).unwrap();
-    cycle(&mut model, inputs(0, 0, fault)).unwrap();
-}
-
 #[test]
-#[ignore = "faulty: run by the tests that must see it"]
-fn read_beyond_the_end() {
-    commit(1);
-}
-
-#[test]
-#[ignore = "faulty: run by the tests that must see it"]
-fn overflow() {
-    commit(2);
-}
-
-#[test]
-fn valgrind_sees_a_fault() {
-    if is_set(INNER) || is_set(SANITIZED) {
-        return;
+fn valgrind_sees_faults() {
+    for (fault, expected) in [
+        ("read_beyond_the_end", "Invalid read of size 4"),
+        ("leak", "400 bytes in 1 blocks are definitely lost"),
+    ] {
+        let (output, text) = run(&mut valgrind(), &[&format!("memory::faulty::{fault}")]);
+        assert_eq!(output.status.code(), Some(99), "{fault}: {text}");
+        assert!(text.contains(expected), "{fault}: {text}");
     }
-    let (output, text) = run(&mut valgrind(), &["memory::read_beyond_the_end"]);
-    assert_eq!(output.status.code(), Some(99), "{text}");
-    assert!(text.contains("Invalid read of size 4"), "{text}");
 }
 
 #[test]
-fn sanitizers_see_a_fault() {
-    if is_set(INNER) || !is_set(SANITIZED) {
-        return;
+#[ignore = "run by `scripts/test sanitizers`, which builds it with them"]
+fn sanitizers_see_faults() {
+    for (fault, expected) in [
+        ("read_beyond_the_end", "AddressSanitizer: heap-buffer-overflow"),
+        ("overflow", "runtime error: signed integer overflow"),
+        ("leak", "LeakSanitizer: detected memory leaks"),
+    ] {
+        let mut program = Command::new(env::current_exe().unwrap());
+        let (output, text) = run(&mut program, &[&format!("memory::faulty::{fault}")]);
+        assert!(!output.status.success() && text.contains(expected), "{fault}: {text}");
     }
-    let program = || Command::new(env::current_exe().unwrap());
-    let (output, text) = run(&mut program(), &["memory::read_beyond_the_end"]);
-    assert!(!output.status.success() && text.contains("heap-buffer-overflow"), "{text}");
-    let (output, text) = run(&mut program(), &["memory::overflow"]);
-    assert!(!output.status.success() && text.contains("signed integer overflow"), "{text}");
+}
+
+/// Tests that commit the faults of `fault.v`: the tests above expect to see them.
+mod faulty {
+    use super::{cycle, inputs, kind_of};
+    use verilated::BeforeReset;
+
+    fn commit(fault: u64) {
+        let mut model = kind_of("fault.v").create(BeforeReset::Zeros).unwrap();
+        cycle(&mut model, inputs(0, 0, fault)).unwrap();
+    }
+
+    #[test]
+    #[ignore = "faulty: run by the tests that must see it"]
+    fn read_beyond_the_end() {
+        commit(1);
+    }
+
+    #[test]
+    #[ignore = "faulty: run by the tests that must see it"]
+    fn overflow() {
+        commit(2);
+    }
+
+    #[test]
+    #[ignore = "faulty: run by the tests that must see it"]
+    fn leak() {
+        commit(3);
+    }
 }

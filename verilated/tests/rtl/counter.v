@@ -1,12 +1,7 @@
 // A counter with a narrow and a wide output, for the tests of the bindings.
 `default_nettype none
 module counter (
-  input  wire        clk,
-  input  wire        rst,
-  input  wire        enable,
-  input  wire [2:0]  misbehave,
-  output reg  [7:0]  count,
-  output wire [69:0] wide
+`include "ports.vh"
 );
   reg not_reset;
   assign wide = {not_reset, 61'd0, count};

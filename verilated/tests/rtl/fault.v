@@ -1,12 +1,7 @@
 // Faults that the memory checkers must see.
 `default_nettype none
 module counter (
-  input  wire        clk,
-  input  wire        rst,
-  input  wire        enable,
-  input  wire [2:0]  misbehave,
-  output reg  [7:0]  count,
-  output wire [69:0] wide
+`include "ports.vh"
 );
   assign wide = {69'd0, enable};
   always @(posedge clk) begin
@@ -16,6 +11,8 @@ module counter (
          "delete[] few; }");
     if (misbehave == 3'd2)
       $c("{ volatile int large = 0x7fffffff; large = large + 1; }");
+    if (misbehave == 3'd3)
+      $c("{ int *volatile lost = new int[100]; lost = nullptr; }");
   end
 endmodule
 `default_nettype wire

@@ -1,12 +1,7 @@
 // A combinational loop that does not settle while `enable` is high.
 `default_nettype none
 module counter (
-  input  wire        clk,
-  input  wire        rst,
-  input  wire        enable,
-  input  wire [2:0]  misbehave,
-  output reg  [7:0]  count,
-  output wire [69:0] wide
+`include "ports.vh"
 );
   /* verilator lint_off UNOPTFLAT */
   reg spin;

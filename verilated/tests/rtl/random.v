@@ -1,12 +1,7 @@
 // Draws random numbers in every way, opens a file, and has registers that nothing resets.
 `default_nettype none
 module counter (
-  input  wire        clk,
-  input  wire        rst,
-  input  wire        enable,
-  input  wire [2:0]  misbehave,
-  output reg  [7:0]  count,
-  output wire [69:0] wide
+`include "ports.vh"
 );
   reg [5:0]  not_reset;
   reg [31:0] signed_draw;
