@@ -169,9 +169,9 @@ fn rtl_that_calls_finish_crashes_its_cases_and_the_run_goes_on() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("the RTL called $finish"), "{}", text(&output));
     let totals = &json(&folder.path().join("results.json"))["totals"];
-    assert!(totals["crashed"].as_u64().unwrap() > 0, "{totals}");
-    assert!(totals["matched"].as_u64().unwrap() > 0, "{totals}");
-    assert_eq!(totals["cases"], 36, "{totals}");
+    let [crashed, matched] = ["crashed", "matched"].map(|name| totals[name].as_u64().unwrap());
+    assert!(crashed > 0 && matched > 0, "some offers wait, and not in all cases: {totals}");
+    assert_eq!((crashed + matched, &totals["cases"]), (36, &36.into()), "{totals}");
 }
 
 #[test]

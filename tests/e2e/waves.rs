@@ -1,10 +1,14 @@
 //! Traces hold both models, and are whole after a match, a mismatch, a hang and ^C.
 
-use crate::common::{code, cosim, files, is_longer, patched_rtl, project, run, text, wait_until};
-use cosim::blocks::thread2::rows;
+use crate::common::{
+    code, cosim, files, is_longer, json, patched_rtl, project, run, text, wait_until,
+};
+use cosim::blocks::thread2::{Thread2, rows};
+use cosim_core::harness::Explain;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 use wellen::simple::{Waveform, read};
 
@@ -40,16 +44,25 @@ const TOP: [&str; 2] = ["TOP", "cosim_top"];
 const DUT: [&str; 3] = ["TOP", "cosim_top", "dut"];
 const GOLDEN: [&str; 3] = ["TOP", "cosim_top", "golden"];
 
-fn check_both_models(path: &Path) {
+/// How many cycles a command says that it ran.
+fn cycles(output: &Output) -> u64 {
+    let text = text(output);
+    let (before, _) = text.split_once(" cycles").expect("the number of cycles is said");
+    before.rsplit(' ').next().unwrap().parse().unwrap()
+}
+
+/// Waves of both models, of these cycles and no others.
+fn check_both_models(path: &Path, expected: Range<u64>) {
     let mut wave = read(path).unwrap_or_else(|error| panic!("{path:?}: {error}"));
     let rtl_states = values(&mut wave, &DUT, "cur_state");
     let golden_states = values(&mut wave, &GOLDEN, "state");
-    assert!(rtl_states.len() > 10, "{rtl_states:?}");
     let rules = values(&mut wave, &GOLDEN, "rule");
     let cycles = values(&mut wave, &TOP, "cycle");
     let clock = values(&mut wave, &DUT, "clk");
     let end = *wave.time_table().last().unwrap();
     let begin = wave.time_table()[0];
+    // Two times for each cycle.
+    assert_eq!(begin..end + 1, 2 * expected.start..2 * expected.end);
     let mut seen = BTreeSet::new();
     // The harness's own cycle in reset has no rule.
     for time in begin.max(2)..=end {
@@ -105,7 +118,7 @@ fn both_formats_hold_both_models() {
         let arguments = ["replay", vector.to_str().unwrap(), "--trace-all", "--trace"];
         let output = run(arguments.iter().copied().chain([trace.to_str().unwrap()]));
         assert_eq!(code(&output), 0, "{}", text(&output));
-        check_both_models(&trace);
+        check_both_models(&trace, 0..cycles(&output));
     }
 }
 
@@ -115,10 +128,14 @@ fn a_window_around_the_end_is_traced_by_default() {
     let vector = saved_vector(folder.path());
     let trace = folder.path().join("window.fst");
     let arguments = ["replay", vector.to_str().unwrap(), "--trace", trace.to_str().unwrap()];
-    assert_eq!(code(&run(arguments)), 0);
-    let mut wave = read(&trace).unwrap();
-    let first = values(&mut wave, &DUT, "cur_state")[0].0;
-    assert!(first > 100, "the trace begins at time {first}, two for a cycle");
+    let output = run(arguments);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    check_both_models(&trace, last_of(cycles(&output)));
+}
+
+/// The cycles that are traced of so many that match.
+fn last_of(cycles: u64) -> Range<u64> {
+    cycles - 50..cycles
 }
 
 #[test]
@@ -141,7 +158,7 @@ fn a_trace_is_whole_after_a_mismatch() {
 fn a_trace_is_whole_after_a_hang() {
     let hangs = files(&project().join("vectors/thread2"), "json")
         .into_iter()
-        .filter(|path| crate::common::json(path)["recorded"]["verdict"] == "hang");
+        .filter(|path| json(path)["recorded"]["verdict"] == "hang");
     let folder = TempDir::new().unwrap();
     let trace = folder.path().join("hang.vcd");
     let vector = hangs.into_iter().next().expect("a hang is recorded in the corpus");
@@ -178,7 +195,32 @@ fn a_trace_is_whole_after_an_interruption() {
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     let mut wave = read(&trace).unwrap();
-    assert!(values(&mut wave, &DUT, "cur_state").len() > 10);
+    // Nothing is missing from the first cycle to the one in which it was cut, and both models are there.
+    let end = *wave.time_table().last().unwrap() / 2;
+    let counted: Vec<(u64, u64)> = values(&mut wave, &TOP, "cycle")
+        .into_iter()
+        .map(|(time, cycle)| (time, u64::from_str_radix(&cycle, 2).unwrap()))
+        .collect();
+    assert_eq!(counted, (0..=end).map(|cycle| (2 * cycle, cycle)).collect::<Vec<_>>());
+    let name = |code: String| {
+        let code = u64::from_str_radix(&code, 2).unwrap();
+        Thread2::state_name(code).unwrap().to_owned()
+    };
+    let rtl = values(&mut wave, &DUT, "cur_state").into_iter();
+    let golden = values(&mut wave, &GOLDEN, "state").into_iter();
+    assert_eq!(
+        after_reset(rtl.map(|(time, code)| (time, name(code)))),
+        after_reset(golden.map(|(time, text)| (time, as_text(&text))))
+    );
+}
+
+/// The state of the first cycle after the harness's own one in reset, and its changes.
+fn after_reset(changes: impl Iterator<Item = (u64, String)>) -> Vec<(u64, String)> {
+    let mut states: Vec<_> = changes.map(|(time, state)| (time.max(2), state)).collect();
+    let begin = states.iter().rposition(|(time, _)| *time == 2).expect("it began before");
+    states.drain(..begin);
+    states.dedup_by(|next, state| next.1 == state.1);
+    states
 }
 
 #[test]
@@ -192,7 +234,7 @@ fn a_place_that_cannot_be_written_is_refused_before_the_work() {
         ["shrink", vector, "--out", folder.path().to_str().unwrap()],
     ] {
         let output = run(arguments.iter().chain(&["--fixes", "spec"]));
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", crate::common::text(&output));
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
     }
 }
 
@@ -204,7 +246,8 @@ fn a_case_of_a_run_can_be_traced_by_its_name() {
     let case = ["run", "--case", "thread2/repaired/ring/3", "--packets", "64", "--out", out];
     let output = run(case.iter().chain(&["--trace", path]));
     assert_eq!(code(&output), 0, "{}", text(&output));
-    check_both_models(&trace);
+    let results = json(&folder.path().join("run/results.json"));
+    check_both_models(&trace, last_of(results["totals"]["cycles"].as_u64().unwrap()));
     let all = folder.path().join("all.fst");
     let all = all.to_str().unwrap();
     let out = folder.path().join("again");

@@ -231,14 +231,20 @@ mod tests {
     #[test]
     fn what_looks_between_the_edges_needs_two() {
         for (processes, reason) in [
-            ("always @(negedge clk) x <= a;", "negedge clk"),
-            ("always @(clk) x = a;", "clk"),
+            ("always @(negedge clk) x <= a;", "waits for @(negedge clk)"),
+            ("always @(clk) x = a;", "waits for @([changed] clk)"),
             ("always @* if (!clk) x = a;", "level of clk"),
             ("assign y = a & {8{clk}};", "level of clk"),
-            ("always @(posedge clk) d <= ~d; always @(posedge d) x <= a;", "posedge d"),
-            ("wire gated = clk & a[0]; always @(posedge gated) x <= a;", ""),
-            ("always @(posedge rst) x <= {8{clk}};", "data"),
-            ("always @(posedge clk or posedge rst) if (rst) x <= {8{clk}}; else x <= a;", "data"),
+            (
+                "always @(posedge clk) d <= ~d; always @(posedge d) x <= a;",
+                "waits for @(posedge d)",
+            ),
+            ("wire gated = clk & a[0]; always @(posedge gated) x <= a;", "level of clk"),
+            ("always @(posedge rst) x <= {8{clk}};", "clk is used as data"),
+            (
+                "always @(posedge clk or posedge rst) if (rst) x <= {8{clk}}; else x <= a;",
+                "clk is used as data",
+            ),
         ] {
             match driving(processes) {
                 Driving::TwoEvaluations(why) => assert!(why.contains(reason), "{processes}: {why}"),

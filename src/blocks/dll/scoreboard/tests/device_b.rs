@@ -151,7 +151,8 @@ const NAK_WAITS: &str = r#"{
 fn a_nak_that_waits_excuses_the_ack() {
     let counters = judge(NAK_WAITS, SPEC, SPEC, |_, _, _| {}).unwrap();
     assert_eq!(counter(&counters, "Naks"), 1);
-    assert!(counter(&counters, "timeouts") >= 2);
+    // The Nak arrives 154 cycles after TLP 0 was sent, the timer expires after 64 and 128 (A9).
+    assert_eq!(counter(&counters, "timeouts"), 2);
 }
 
 #[test]
