@@ -4,6 +4,8 @@
 //! when a model of the process gets there for which time, `HARM_MARK` a file that names the processes it
 //! happened in. With `HARM_BUG` it has a bug, too: from cycle 60 on a key differs.
 
+mod interruption;
+
 use crate::common::{
     below_build, cases, code, cosim, files, json, program, project, text, wait_until,
 };

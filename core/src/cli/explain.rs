@@ -45,8 +45,8 @@ pub struct Arguments {
 
 /// Explains what a vector does now.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let interrupted = interruption()?;
+    let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
     let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;

@@ -18,8 +18,8 @@ use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::thread;
 
 const AFTER_HELP: &str = "\
@@ -116,19 +116,35 @@ fn print_text(text: &str) -> Result<(), Error> {
 /// Exit code of an interrupted command.
 const INTERRUPTED: u8 = 130;
 
-/// A flag that ^C and termination set; the second time ends the process at once.
+/// Set by ^C and by termination.
+static IS_INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
+/// There is nothing to be written, and what is at work does not look at [`IS_INTERRUPTED`].
+static ENDS_AT_ONCE: AtomicBool = AtomicBool::new(false);
+
+/// A flag that ^C and termination set; the second time ends the process at once, and so does the first in
+/// [`at_once`].
 fn interruption() -> Result<Arc<AtomicBool>, Error> {
-    let flag = Arc::new(AtomicBool::new(false));
-    let set = Arc::clone(&flag);
+    let flag = &*IS_INTERRUPTED;
     ctrlc::set_handler(move || {
         verilated_build::interrupt();
-        if set.swap(true, Ordering::Relaxed) {
+        if flag.swap(true, Ordering::SeqCst) || ENDS_AT_ONCE.load(Ordering::SeqCst) {
             files::remove_unfinished();
             process::exit(i32::from(INTERRUPTED));
         }
     })
     .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
-    Ok(flag)
+    Ok(Arc::clone(flag))
+}
+
+/// Does work that has written nothing and takes long, as reading hundreds of MiB: an interruption ends the
+/// process in the midst of it.
+fn at_once<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
+    ENDS_AT_ONCE.store(true, Ordering::SeqCst);
+    // It came before, or it finds what was stored.
+    let result =
+        if IS_INTERRUPTED.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { work() };
+    ENDS_AT_ONCE.store(false, Ordering::SeqCst);
+    result
 }
 
 /// Whether a progress bar has somebody to look at it.

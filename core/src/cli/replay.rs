@@ -2,7 +2,7 @@
 
 use super::options::{Choice, Format, GivenRtl, Patience, check_output, find_block};
 use super::summary::rtl_files;
-use super::{INTERRUPTED, counted, interruption, print_json, print_text};
+use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
 use crate::engine::{AnyBlock, LoadedVector, Replayed, Waves};
 use crate::error::Error;
 use crate::harness::{Overrides, Profile, Signature, Verdict};
@@ -61,8 +61,13 @@ pub struct Loaded {
     pub loaded: Box<dyn LoadedVector>,
 }
 
-/// Reads a vector; its block must be `expected`, if one is.
+/// Reads a vector; its block must be `expected`, if one is. An interruption ends the process meanwhile, once
+/// [`interruption`] looks out for it.
 pub fn load(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
+    at_once(|| read(path, expected))
+}
+
+fn read(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
     expected.map(find_block).transpose()?;
     let file = VectorFile::read(path)?;
     let wrong = |message: String| Error::File { path: path.to_owned(), message };
@@ -88,9 +93,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut summary = Summary::default();
     let paths = expand(&arguments.vectors)?;
     for path in &paths {
-        if interrupted.load(Ordering::Relaxed) {
-            return Err(Error::Interrupted);
-        }
         let vector = load(path, arguments.block.as_deref())?;
         let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
         let profiles = vector.loaded.profiles(fixes, &overrides)?;
