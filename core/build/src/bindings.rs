@@ -44,7 +44,7 @@ fn pins(block: &Block, model: &Model, out: &Path) -> Result<String, Error> {
 
 /// The constant that names the RTL's files and its models.
 fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
-    let Block { top, mask, folder, .. } = block;
+    let Block { top, mask, folder, defines, .. } = block;
     let absolute = |path: &Path| std::path::absolute(path).map_err(Error::io(path));
     let inside = absolute(folder)?;
     let mut sources = String::new();
@@ -75,6 +75,8 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
         .replace("TOP", &format!("{top:?}"))
         .replace("MASK", &format!("{mask:?}"))
         .replace("SOURCES", &sources)
+        .replace("ROOTS", &format!("{:?}", block.names()))
+        .replace("DEFINES", &format!("{defines:?}"))
         .replace("EMBEDDED", &embedded)
         .replace("DECLARED", &declared)
         .replace("ARMS", &arms))

@@ -35,6 +35,7 @@ pub struct Block {
     top: String,
     folder: PathBuf,
     sources: Vec<PathBuf>,
+    defines: Vec<String>,
     mask: Option<String>,
     models: Vec<BTreeMap<String, u64>>,
 }
@@ -48,6 +49,7 @@ impl Block {
             top: top.to_owned(),
             folder: PathBuf::from("rtl"),
             sources: Vec::new(),
+            defines: Vec::new(),
             mask: None,
             models: Vec::new(),
         }
@@ -64,6 +66,13 @@ impl Block {
     #[must_use]
     pub fn source(mut self, file: impl Into<PathBuf>) -> Self {
         self.sources.push(file.into());
+        self
+    }
+
+    /// A Verilog macro, as `NAME` or `NAME=VALUE`; may be said several times.
+    #[must_use]
+    pub fn define(mut self, define: &str) -> Self {
+        self.defines.push(define.to_owned());
         self
     }
 
@@ -96,12 +105,17 @@ impl Block {
         }
     }
 
+    /// The files Verilator is given, by their names in the folder.
+    fn names(&self) -> Vec<PathBuf> {
+        if self.sources.is_empty() {
+            return vec![PathBuf::from(format!("{}.v", self.top))];
+        }
+        self.sources.clone()
+    }
+
     /// The files Verilator is given.
     fn files(&self) -> Vec<PathBuf> {
-        if self.sources.is_empty() {
-            return vec![self.folder.join(format!("{}.v", self.top))];
-        }
-        self.sources.iter().map(|file| self.folder.join(file)).collect()
+        self.names().iter().map(|file| self.folder.join(file)).collect()
     }
 }
 

@@ -34,6 +34,7 @@ pub fn build(
         top: block.top.clone(),
         sources: block.files(),
         include: vec![block.folder.clone()],
+        defines: block.defines.clone(),
         parameters: parameters.collect(),
         prefix: prefix.clone(),
         registered: true,

@@ -4,6 +4,8 @@ pub const RTL: CORE::harness::LinkedRtl<Inputs, Outputs> = CORE::harness::Linked
     mask_parameter: MASK,
     sources: &[
 SOURCES    ],
+    roots: &ROOTS,
+    defines: &DEFINES,
     embedded: &[
 EMBEDDED    ],
     model,

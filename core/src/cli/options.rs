@@ -67,7 +67,7 @@ pub struct GivenRtl {
 }
 
 /// A path that can be written down in a vector, too.
-fn path(text: &str) -> Result<PathBuf, String> {
+pub fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("is empty".to_owned()) } else { Ok(PathBuf::from(text)) }
 }
 

@@ -121,6 +121,7 @@ impl Summary<'_> {
         let verdict = match self.end {
             End::Interrupted => "INTERRUPTED",
             _ if self.passed() => "PASS",
+            _ if self.tally.totals.no_golden_model > 0 => "NO GOLDEN MODEL",
             _ => "FAIL",
         };
         let _ = writeln!(
@@ -147,6 +148,13 @@ impl Summary<'_> {
             let seconds = self.timing.failures_seconds;
             let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");
         }
+        if self.tally.totals.no_golden_model > 0 {
+            let _ = writeln!(
+                text,
+                "      no golden model: the RTL was driven and nothing was compared; write `outputs` and `clock` \
+                 of the block's golden model, and take its `IS_WRITTEN` out"
+            );
+        }
         if cycles == 0 && self.tally.totals.failures() == 0 {
             let _ = writeln!(text, "      no cycle was compared, which is a failure");
         }
@@ -168,8 +176,9 @@ impl Summary<'_> {
 
     fn failures(&self, text: &mut String) {
         let failures = self.tally.totals.failures();
-        if failures > 0 {
-            let Totals { mismatched, hung, check_failed, crashed, .. } = self.tally.totals;
+        let Totals { mismatched, hung, check_failed, crashed, no_golden_model, .. } =
+            self.tally.totals;
+        if failures > no_golden_model {
             let _ = writeln!(
                 text,
                 "\n{}, {}, {}, {}",
@@ -272,7 +281,9 @@ impl Summary<'_> {
         }
         let counts: Vec<String> =
             profile.counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        let _ = writeln!(text, "  counted: {}", counts.join(", "));
+        if !counts.is_empty() {
+            let _ = writeln!(text, "  counted: {}", counts.join(", "));
+        }
     }
 }
 

@@ -203,7 +203,7 @@ fn parts<'a, B: Block>(
             Box::new(|case| {
                 let mut model = kind.create(BeforeReset::Ones)?;
                 let (inputs, expected) = (case.recording.inputs(), case.recording.expected());
-                model.settle(&B::Inputs::default(), &mut B::Outputs::default())?;
+                model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
                 timed(|| match model.run_batch(inputs, expected) {
                     BatchEnd::Equal => Ok(()),
                     _ => Err(unequal(&"the outputs differ")),

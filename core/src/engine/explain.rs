@@ -189,7 +189,7 @@ fn decisive_cycle(outcome: &Outcome) -> Option<u64> {
         Verdict::Mismatch(mismatch) => Some(mismatch.cycle),
         Verdict::CheckFailed { cycle, .. } => Some(*cycle),
         Verdict::Hang { cycle, .. } | Verdict::Crashed { cycle, .. } => *cycle,
-        Verdict::Match | Verdict::Cancelled => None,
+        Verdict::Match | Verdict::NoGoldenModel | Verdict::Cancelled => None,
     }
 }
 

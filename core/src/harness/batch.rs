@@ -6,8 +6,8 @@
 //! what a failure is told with (port, values, state, rules, hits) has one source only, and a DUT that
 //! behaves differently in the two ways is noticed.
 
-use super::case::{self, Dut, Outcome, Source, Stop, Watch};
-use super::contract::{Block, Golden, reset_inputs};
+use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared};
+use super::contract::{Block, Golden, power_up_inputs, reset_inputs};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -117,7 +117,7 @@ fn run_batches<B: Block>(
     let mut side = GoldenSide::<B, _>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
     // Power comes up before reset, as in the cycle-by-cycle loop.
-    if dut.settle(&B::Inputs::default(), &mut B::Outputs::default()).is_err() {
+    if dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default()).is_err() {
         return (Seen::Crashed { cycle: 0 }, 0, side.hits);
     }
     let seen = loop {
@@ -269,10 +269,10 @@ impl<'s, B: Block> Recording<'s, B> {
     }
 
     fn run_watched<D: Dut<B>>(&self, dut: &mut D, watch: &Watch) -> Outcome {
-        if !D::BATCHES {
+        if !D::BATCHES || !B::Golden::IS_WRITTEN {
             return case::run_cycles(self.stimulus, &self.parameters, dut, watch);
         }
-        let settled = dut.settle(&B::Inputs::default(), &mut B::Outputs::default());
+        let settled = dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default());
         let seen = match settled {
             Err(_) => Some(Seen::Crashed { cycle: 0 }),
             Ok(()) => compare(dut, &self.batch, 0),
@@ -309,12 +309,12 @@ fn record_stimulus<B: Block>(
         Drive::Traffic(traffic) => {
             let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
             let (verdict, cycles, hits) = record(&mut source, parameters, watch, keep);
-            Outcome { verdict, ..source.outcome(cycles, hits) }
+            compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
         }
         Drive::Cycles(cycles) => {
             let mut source = case::RawPins::<B>::new(cycles);
             let (verdict, cycles, hits) = record(&mut source, parameters, watch, keep);
-            Outcome { verdict, ..source.outcome(cycles, hits) }
+            compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
         }
     }
 }

@@ -1,7 +1,9 @@
 //! The lock-step loop: one case, DUT and golden model side by side.
 
 use super::batch;
-use super::contract::{Block, Environment, Golden, RuleSet, Scoreboard, Violation, reset_inputs};
+use super::contract::{
+    Block, Environment, Golden, RuleSet, Scoreboard, Violation, power_up_inputs, reset_inputs,
+};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -203,7 +205,7 @@ fn run_watched<B: Block, D: Dut<B>>(
     dut: &mut D,
     watch: &Watch,
 ) -> Outcome {
-    if D::BATCHES {
+    if D::BATCHES && B::Golden::IS_WRITTEN {
         batch::run(stimulus, parameters, dut, watch)
     } else {
         run_cycles(stimulus, parameters, dut, watch)
@@ -221,13 +223,23 @@ pub(super) fn run_cycles<B: Block>(
         Drive::Traffic(traffic) => {
             let mut source = Traffic::<'_, B>::new(traffic, parameters);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            Outcome { verdict, ..source.outcome(cycles, hits) }
+            compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
         }
         Drive::Cycles(cycles) => {
             let mut source = RawPins::<B>::new(cycles);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            Outcome { verdict, ..source.outcome(cycles, hits) }
+            compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
         }
+    }
+}
+
+/// The outcome as it is, if there was a golden model to compare with. Without one there is nothing to say
+/// but that, unless the RTL stopped by itself.
+pub(super) fn compared<B: Block>(outcome: Outcome) -> Outcome {
+    match outcome.verdict {
+        _ if B::Golden::IS_WRITTEN => outcome,
+        Verdict::Crashed { .. } | Verdict::Cancelled => Outcome { cycles: 0, ..outcome },
+        _ => Outcome { verdict: Verdict::NoGoldenModel, cycles: 0, ..outcome },
     }
 }
 
@@ -389,7 +401,7 @@ fn lock_step<B: Block, D: Dut<B>>(
     let mut expected = B::Outputs::new_zeroed();
     let mut actual = B::Outputs::new_zeroed();
     // Power comes up before reset: the asynchronous reset of cycle 0 is an edge that models can see.
-    if let Err(error) = dut.settle(&B::Inputs::new_zeroed(), &mut actual) {
+    if let Err(error) = dut.settle(&power_up_inputs::<B>(), &mut actual) {
         let message = error.to_string();
         return (Verdict::Crashed { cycle: Some(0), message }, 0, hits);
     }
@@ -417,7 +429,7 @@ fn lock_step<B: Block, D: Dut<B>>(
             dut.observe(&moment(), &actual);
         }
         if ended.is_none() {
-            let verdict = if same(&expected, &actual) {
+            let verdict = if !B::Golden::IS_WRITTEN || same(&expected, &actual) {
                 stop.map(|stop| match stop {
                     Stop::Violation(violation) => Verdict::CheckFailed { cycle, violation },
                     Stop::Hang => Verdict::Hang { cycle: Some(cycle), state: state.to_owned() },

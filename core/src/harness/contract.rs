@@ -19,7 +19,7 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::fmt;
 use std::fmt::Debug;
-use verilated::{Field, ModelKind, Pins};
+use verilated::{Field, ModelKind, Pins, Port};
 use zerocopy::IntoBytes;
 
 /// The random numbers of a case; portable, so that a seed means the same on every machine.
@@ -43,8 +43,9 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     ];
     /// Cases of each profile and scenario in a run that does not say how many.
     const CASES: u64 = 400;
-    /// The input of one bit that is high in reset; every case begins with a cycle in which it alone is.
-    const RESET: &'static str = "rst";
+    /// The input that resets the block, if there is one; every case begins with a cycle in which it does,
+    /// all other inputs low.
+    const RESET: Option<ResetPin> = Some(ResetPin::high("rst"));
     /// The RTL's state register inside the top module, at most 64 bits, if the block has one: waves and
     /// explanations follow it.
     const STATE_REGISTER: Option<&'static str> = None;
@@ -90,13 +91,74 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     }
 }
 
-/// The inputs of a cycle in reset.
+/// An input of one bit that resets a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct ResetPin {
+    name: &'static str,
+    is_high: bool,
+}
+
+impl ResetPin {
+    /// An input that resets the block while it is high.
+    pub const fn high(name: &'static str) -> Self {
+        Self { name, is_high: true }
+    }
+
+    /// An input that resets the block while it is low, as `rst_n`.
+    pub const fn low(name: &'static str) -> Self {
+        Self { name, is_high: false }
+    }
+
+    /// Its port.
+    ///
+    /// # Panics
+    /// If it is none of `inputs`; asked of every block in a constant, so that it does not compile.
+    const fn port(self, inputs: &'static [Port]) -> &'static Port {
+        let mut index = 0;
+        while index < inputs.len() {
+            if inputs[index].width == 1 && is_same(inputs[index].name, self.name) {
+                return &inputs[index];
+            }
+            index += 1;
+        }
+        panic!(
+            "Block::RESET names no input of one bit: set it to the RTL's reset, as in \
+             Some(ResetPin::low(\"rst_n\")), or to None if there is no reset"
+        )
+    }
+}
+
+/// Equality of names, in a constant.
+const fn is_same(left: &str, right: &str) -> bool {
+    let (left, right) = (left.as_bytes(), right.as_bytes());
+    let mut index = 0;
+    while index < left.len() && index < right.len() && left[index] == right[index] {
+        index += 1;
+    }
+    index == left.len() && index == right.len()
+}
+
+/// The inputs of a cycle in reset; all low if the block has no reset.
 pub fn reset_inputs<B: Block>() -> B::Inputs {
+    low_but_reset::<B>(true)
+}
+
+/// The inputs while power comes up, before the first cycle: not in reset yet, so that an asynchronous reset
+/// has its edge.
+pub fn power_up_inputs<B: Block>() -> B::Inputs {
+    low_but_reset::<B>(false)
+}
+
+fn low_but_reset<B: Block>(in_reset: bool) -> B::Inputs {
     let mut bytes = B::Inputs::new_zeroed().as_bytes().to_vec();
-    let reset = B::Inputs::PORTS.iter().find(|port| port.name == B::RESET && port.width == 1);
-    // A block without one begins with all inputs low.
-    if let Some(port) = reset {
-        bytes[port.offset] = 1;
+    let reset = const {
+        match B::RESET {
+            Some(pin) => Some((pin.port(B::Inputs::PORTS), pin.is_high)),
+            None => None,
+        }
+    };
+    if let Some((port, is_high)) = reset {
+        bytes[port.offset] = u8::from(is_high == in_reset);
     }
     B::Inputs::of_bytes(&bytes)
 }
@@ -180,6 +242,10 @@ pub struct LinkedRtl<I, O> {
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).
     pub sources: &'static [(&'static str, &'static str)],
+    /// The names of those that Verilator is given, in that order; it finds the others.
+    pub roots: &'static [&'static str],
+    /// Macros, as `NAME` or `NAME=VALUE`.
+    pub defines: &'static [&'static str],
     /// The parameters of each linked model: every one by its name, the mask included.
     pub embedded: &'static [&'static [(&'static str, u64)]],
     /// The linked model with an index into `embedded`.
@@ -272,6 +338,10 @@ impl RuleSet {
 
 /// A golden model: what the block must do, in Rust, from the specification.
 pub trait Golden<B: Block>: Send {
+    /// Whether there is a model at all. As long as a new block says that there is none, nothing is compared:
+    /// its cases drive the RTL and end as [`Verdict::NoGoldenModel`](super::Verdict::NoGoldenModel).
+    const IS_WRITTEN: bool = true;
+
     /// Every rule, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
 

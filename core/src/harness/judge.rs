@@ -6,7 +6,7 @@
 //! cycle; what a side does after it is its own doing, too.
 
 use super::case::{Dut, Source, Stop, Traffic, Watch};
-use super::contract::{Block, Environment, Golden, Violation, reset_inputs};
+use super::contract::{Block, Environment, Golden, Violation, power_up_inputs, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use schemars::JsonSchema;
@@ -184,7 +184,7 @@ pub fn follow<B: Block>(
     let violation = loop {
         // As in a case, power comes up before reset.
         let settled = match cycle {
-            0 => side.settle(&B::Inputs::new_zeroed(), &mut outputs),
+            0 => side.settle(&power_up_inputs::<B>(), &mut outputs),
             _ => Ok(()),
         };
         if let Err(error) = settled.and_then(|()| side.settle(&inputs, &mut outputs)) {

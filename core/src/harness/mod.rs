@@ -22,8 +22,9 @@ pub use batch::{Recording, run_golden};
 pub use case::{Dut, Moment, Outcome, Watch, run};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
-    Block, CaseRng, Counter, Environment, Explain, Golden, LinkedRtl, Objection, Rule, RuleSet,
-    Scenario, Scoreboard, Total, Traffic, Violation, Weights, reset_inputs,
+    Block, CaseRng, Counter, Environment, Explain, Golden, LinkedRtl, Objection, ResetPin, Rule,
+    RuleSet, Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs,
+    reset_inputs,
 };
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, case_seed};

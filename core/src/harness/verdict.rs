@@ -35,6 +35,8 @@ pub enum Verdict {
         /// What it said.
         message: String,
     },
+    /// The block has no golden model yet: the RTL was driven, and nothing was compared.
+    NoGoldenModel,
     /// The run was interrupted before the case ended.
     Cancelled,
 }
@@ -48,6 +50,7 @@ impl Verdict {
             Self::Hang { .. } => "hang",
             Self::CheckFailed { .. } => "check failed",
             Self::Crashed { .. } => "crashed",
+            Self::NoGoldenModel => "no golden model",
             Self::Cancelled => "cancelled",
         }
     }
@@ -72,7 +75,7 @@ impl fmt::Display for Verdict {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(self.name())?;
         match self {
-            Self::Match | Self::Cancelled => Ok(()),
+            Self::Match | Self::NoGoldenModel | Self::Cancelled => Ok(()),
             Self::Mismatch(Mismatch { cycle, port, expected, actual, state, rule, .. }) => {
                 write!(f, " at cycle {cycle} in {state}")?;
                 if !rule.is_empty() {
@@ -127,6 +130,7 @@ impl Signature {
         let what;
         let parts: Vec<&str> = match verdict {
             Verdict::Match | Verdict::Cancelled => return None,
+            Verdict::NoGoldenModel => vec!["no-golden-model"],
             Verdict::Mismatch(Mismatch { port, state, differs, .. }) => {
                 what = together(port, differs);
                 vec!["mismatch", &what, state]

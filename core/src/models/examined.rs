@@ -3,7 +3,7 @@
 use super::given::{Folder, Given, folder_of};
 use super::rtl::Rtl;
 use crate::error::Error;
-use crate::harness::Block;
+use crate::harness::{Block, LinkedRtl};
 use schemars::JsonSchema;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -51,21 +51,47 @@ pub struct Examined {
     names: Names,
 }
 
+/// What is asked for: a top module, and what stands in for files that are not given.
+#[derive(Debug, Clone, Copy)]
+struct Wanted<'a> {
+    /// What the top is to the user, as in "block arbiter".
+    what: &'a str,
+    top: &'a str,
+    /// The program's own files, as (name, text).
+    own: &'a [(&'a str, &'a str)],
+    /// The program's own macros.
+    defines: &'a [&'a str],
+}
+
 impl Examined {
+    /// Asks Verilator about the RTL of a top module that no block has yet.
+    ///
+    /// # Errors
+    /// As [`Examined::new`].
+    pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
+        examine(&Wanted { what: &format!("module {top}"), top, own: &[], defines: &[] }, rtl)
+    }
+
     /// Asks Verilator about an RTL of a block.
     ///
     /// # Errors
     /// [`Error::File`], [`Error::Input`] or [`Error::Usage`] if what was given is none of the block's,
     /// or not clear; [`Error::Build`] with Verilator's words.
     pub fn new<B: Block>(rtl: &Rtl) -> Result<Self, Error> {
-        if rtl.is_built_in() { Ok(Self::built_in::<B>()) } else { examine::<B>(rtl) }
+        if rtl.is_built_in() {
+            return Ok(Self::built_in::<B>());
+        }
+        let LinkedRtl { top, sources, defines, .. } = B::RTL;
+        let what = format!("block {}", B::NAME);
+        examine(&Wanted { what: &what, top, own: sources, defines }, rtl)
     }
 
     fn built_in<B: Block>() -> Self {
         let name = |name: &str| Path::new(BUILT_IN).join(name);
         let texts = B::RTL.sources.iter();
+        let defines: Vec<String> = B::RTL.defines.iter().copied().map(str::to_owned).collect();
         Self {
-            identity: identity(B::RTL.sources.iter().map(|(n, t)| (*n, t.as_bytes())), &[]),
+            identity: identity(B::RTL.sources.iter().map(|(n, t)| (*n, t.as_bytes())), &defines),
             files: B::RTL
                 .sources
                 .iter()
@@ -76,8 +102,9 @@ impl Examined {
                 .collect(),
             design: Design {
                 top: B::RTL.top.to_owned(),
-                sources: vec![name(&format!("{}.v", B::RTL.top))],
+                sources: B::RTL.roots.iter().map(|root| name(root)).collect(),
                 include: vec![BUILT_IN.into()],
+                defines,
                 ..Design::default()
             },
             parameters: B::RTL
@@ -188,9 +215,9 @@ struct Question {
     _temporary: TempDir,
 }
 
-fn examine<B: Block>(rtl: &Rtl) -> Result<Examined, Error> {
+fn examine(wanted: &Wanted<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     let given = Given::find(rtl)?;
-    let mut question = Question::new::<B>(&given)?;
+    let mut question = Question::new(wanted, &given)?;
     let first = question.preprocess(&question.sources)?;
     question.search_includers_first(&first);
     let elaboration = question.elaborate(&question.sources)?;
@@ -198,8 +225,8 @@ fn examine<B: Block>(rtl: &Rtl) -> Result<Examined, Error> {
     let preprocessed = question.preprocess(&with_modules(&sources, &elaboration))?;
     question.check_includes(&preprocessed)?;
     question.check_modules(&sources, &elaboration)?;
-    check_given::<B>(rtl, &given, &question, &elaboration)?;
-    question.answer::<B>(sources, elaboration)
+    check_given(wanted, rtl, &given, &question, &elaboration)?;
+    question.answer(wanted, sources, elaboration)
 }
 
 /// Sources, and the files that were found for further modules.
@@ -214,16 +241,19 @@ fn with_modules(sources: &[PathBuf], elaboration: &Elaboration) -> Vec<PathBuf> 
 }
 
 impl Question {
-    fn new<B: Block>(given: &Given) -> Result<Self, Error> {
+    fn new(wanted: &Wanted<'_>, given: &Given) -> Result<Self, Error> {
         let temporary =
             TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let folder = temporary.path().join(["x"; DEPTH].join("/"));
         let built_in = folder.join(BUILT_IN);
         fs::create_dir_all(&built_in).map_err(Error::write(&built_in))?;
-        for (name, text) in B::RTL.sources {
-            fs::write(built_in.join(name), text).map_err(Error::write(&built_in))?;
+        for (name, text) in wanted.own {
+            let path = built_in.join(name);
+            let inside = folder_of(&path);
+            fs::create_dir_all(inside).map_err(Error::write(inside))?;
+            fs::write(&path, text).map_err(Error::write(&path))?;
         }
-        let ask = format!("module {ASKING_TOP}; {} dut(); endmodule\n", B::RTL.top);
+        let ask = format!("module {ASKING_TOP}; {} dut(); endmodule\n", wanted.top);
         let path = folder.join(format!("{ASKING_TOP}.sv"));
         fs::write(&path, ask).map_err(Error::write(&path))?;
 
@@ -249,7 +279,14 @@ impl Question {
         let design = Design {
             top: ASKING_TOP.to_owned(),
             libraries,
-            defines: given.defines.clone(),
+            // What the user says comes last, and is what counts.
+            defines: wanted
+                .defines
+                .iter()
+                .copied()
+                .map(str::to_owned)
+                .chain(given.defines.clone())
+                .collect(),
             extensions: given.extensions.clone(),
             folder: Some(folder.clone()),
             ..Design::default()
@@ -374,14 +411,15 @@ impl Question {
         Ok(())
     }
 
-    fn answer<B: Block>(
+    fn answer(
         self,
+        wanted: &Wanted<'_>,
         mut sources: Vec<PathBuf>,
         elaboration: Elaboration,
     ) -> Result<Examined, Error> {
-        let top = elaboration.modules.iter().find(|module| module.name == B::RTL.top);
+        let top = elaboration.modules.iter().find(|module| module.name == wanted.top);
         let top = top.ok_or_else(|| {
-            Error::Usage(format!("Verilator found no module {} in the given RTL", B::RTL.top))
+            Error::Usage(format!("Verilator found no module {} in the given RTL", wanted.top))
         })?;
         if !sources.contains(&top.file) && !self.design.libraries.contains(&top.file) {
             sources.push(top.file.clone());
@@ -409,7 +447,7 @@ impl Question {
         };
         let hashed: Vec<(String, Arc<[u8]>)> = texts.iter().map(named).collect();
         let design = Design {
-            top: B::RTL.top.to_owned(),
+            top: wanted.top.to_owned(),
             sources: sources.clone(),
             // Only folders in which something was found: others must not change what is kept.
             include: self
@@ -433,7 +471,8 @@ impl Question {
 }
 
 /// What was given is of the block, and nothing built in stands for it.
-fn check_given<B: Block>(
+fn check_given(
+    wanted: &Wanted<'_>,
     rtl: &Rtl,
     given: &Given,
     question: &Question,
@@ -449,8 +488,8 @@ fn check_given<B: Block>(
         let mut names: Vec<&str> = modules().map(|module| module.name.as_str()).collect();
         names.dedup();
         let message = format!(
-            "declares none of the modules of block {}: expected {}",
-            B::NAME,
+            "declares none of the modules of {}: expected {}",
+            wanted.what,
             names.join(", ")
         );
         return Err(Error::File { path: path.clone(), message });

@@ -159,6 +159,10 @@ impl Failures {
     /// [`Error::Environment`] if it has no vector.
     pub fn add(&mut self, case: &Case, profile: &Profile, outcome: &Outcome) -> Result<(), Error> {
         let Some(signature) = Signature::of(&outcome.verdict) else { return Ok(()) };
+        if outcome.verdict == Verdict::NoGoldenModel {
+            // Of all cases alike: there is nothing to judge, to shrink or to keep.
+            return Ok(());
+        }
         let stem = file_stem(&format!("{signature}-{}", case.name));
         let origin = Origin {
             about: format!("{}: {}", case.name, outcome.verdict),

@@ -22,6 +22,8 @@ pub struct Totals {
     pub check_failed: u64,
     /// Cases whose model stopped by itself.
     pub crashed: u64,
+    /// Cases in which nothing was compared, since the block has no golden model yet.
+    pub no_golden_model: u64,
     /// Cycles compared.
     pub cycles: u64,
     /// Packets taken by the block.
@@ -37,6 +39,7 @@ impl Totals {
             Verdict::Hang { .. } => &mut self.hung,
             Verdict::CheckFailed { .. } => &mut self.check_failed,
             Verdict::Crashed { .. } => &mut self.crashed,
+            Verdict::NoGoldenModel => &mut self.no_golden_model,
             Verdict::Cancelled => return,
         };
         *count += 1;

@@ -83,7 +83,7 @@ impl Ports {
     /// Reads the ports of a verilated model.
     ///
     /// # Errors
-    /// [`Error::Port`] for an `inout`, or if there is no 1-bit input `clk`; [`Error::Io`].
+    /// [`Error::Port`] for an `inout` or an array, or if there is no 1-bit input `clk`; [`Error::Io`].
     pub fn read(verilated: &Verilated, top: &str) -> Result<Self, Error> {
         let header = verilated.header();
         let text = fs::read_to_string(&header).map_err(Error::io(&header))?;
@@ -117,6 +117,14 @@ impl Ports {
     fn parse(header: &str, top: &str) -> Result<Self, Error> {
         let mut ports = Self::default();
         let mut clocked = false;
+        if let Some(port) = header.lines().find_map(array) {
+            let reason = "it is an array of ports; give each of them a port of its own, or pack them into one";
+            return Err(Error::Port {
+                top: top.to_owned(),
+                port: port.to_owned(),
+                reason: reason.to_owned(),
+            });
+        }
         for (direction, port) in header.lines().filter_map(declaration) {
             match direction {
                 _ if port.name.starts_with(OBSERVER) => ports.observing = true,
@@ -165,6 +173,12 @@ fn declaration(line: &str) -> Option<(&str, Port)> {
     Some((direction, Port { name, width: msb - lsb + 1 }))
 }
 
+/// The name in `VL_IN8((&name)[4],7,0);`, an array of ports.
+fn array(line: &str) -> Option<&str> {
+    let (kind, rest) = line.trim().strip_prefix("VL_")?.split_once("((&")?;
+    (kind.starts_with("IN") || kind.starts_with("OUT")).then(|| rest.split(')').next())?
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,6 +218,13 @@ mod tests {
     fn an_inout_is_refused_by_name() {
         let error = Ports::parse("    VL_INOUT8(&pad,0,0);\n", "t").unwrap_err();
         assert!(error.to_string().contains("`pad`"), "{error}");
+    }
+
+    #[test]
+    fn an_array_of_ports_is_refused_by_name() {
+        let header = "    VL_IN8(&clk,0,0);\n    VL_OUT8((&lanes)[4],7,0);\n";
+        let error = Ports::parse(header, "t").unwrap_err();
+        assert!(error.to_string().contains("port `lanes` of t: it is an array"), "{error}");
     }
 
     #[test]

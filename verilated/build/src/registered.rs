@@ -90,8 +90,10 @@ fn top(design: &Design, ports: &Ports) -> String {
     let pins = inputs()
         .map(|(_, name)| format!("    .{name}({REGISTER}{name}),"))
         .chain(outputs().map(|(_, name)| format!("    .{name}({name}),")));
-    // Before the first cycle every input is 0, as in the plain model.
-    let registers = inputs().map(|(bits, name)| format!("  reg {bits} {REGISTER}{name} = 0;"));
+    // The first evaluation sees the inputs as they are, as in the plain model: edges come after it.
+    let registers = inputs().map(|(bits, name)| {
+        format!("  reg {bits} {REGISTER}{name};\n  initial {REGISTER}{name} = {name};")
+    });
     let loads = inputs().map(|(_, name)| format!("    {REGISTER}{name} <= {name};"));
     let values: Vec<String> =
         design.parameters.iter().map(|(name, value)| format!(".{name}({value})")).collect();
