@@ -12,6 +12,7 @@
 //! - [`harness`] has the contract that a block implements and the loop that runs a case.
 //! - [`program`](mod@program) says which blocks a program has.
 //! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
+//! - [`skeleton`] writes a crate for a new block.
 //! - [`runner`] runs many cases; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
 //!   [`cli`] is the command line.
 
@@ -24,6 +25,7 @@ pub mod models;
 mod observe;
 pub mod program;
 pub mod runner;
+pub mod skeleton;
 pub mod value;
 pub mod vector;
 pub mod worker;

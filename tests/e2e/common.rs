@@ -60,6 +60,28 @@ pub fn cargo() -> std::process::Command {
     std::process::Command::new(env!("CARGO"))
 }
 
+/// Where crates outside of the repository are built: what they have in common is built once.
+pub fn outside() -> PathBuf {
+    below_build("outside")
+}
+
+/// Cargo in a crate outside of the repository.
+pub fn cargo_outside(folder: &Path) -> std::process::Command {
+    // The versions of our dependencies: others may not be at hand where there is no network.
+    let lock = folder.join("Cargo.lock");
+    if !lock.exists() {
+        fs::copy(project().join("Cargo.lock"), lock).expect("a copy");
+    }
+    let mut command = cargo();
+    command
+        .current_dir(folder)
+        .env("CARGO_TARGET_DIR", outside())
+        .env("CARGO_NET_OFFLINE", "true")
+        .env("CARGO_TERM_COLOR", "never")
+        .env("COSIM_CACHE", models());
+    command
+}
+
 /// As [`program`], with what `assert_cmd` adds.
 pub fn cosim() -> Command {
     Command::from_std(program())

@@ -19,6 +19,7 @@ mod gate;
 mod given_rtl;
 mod harmful_rtl;
 mod judge;
+mod new;
 mod outside;
 mod parameters;
 mod readme;

@@ -1,9 +1,9 @@
 //! A block in a crate of its own: `examples/arbiter`, copied out of the repository, builds there, and every
 //! command works on it.
 
-use crate::common::{below_build, cargo, code, json, models, project, text};
+use crate::common::{cargo_outside, code, json, models, outside, project, text};
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::{Command, Output};
 use tempfile::TempDir;
 use walkdir::WalkDir;
@@ -38,8 +38,6 @@ impl Outside {
         assert!(text.contains("\"../../core"), "{text}");
         let core = format!("\"{}", project().join("core").display());
         fs::write(&manifest, text.replace("\"../../core", &core)).unwrap();
-        // The versions of our dependencies: others may not be at hand where there is no network.
-        fs::copy(project().join("Cargo.lock"), folder.path().join("Cargo.lock")).unwrap();
         Self { folder }
     }
 
@@ -47,21 +45,14 @@ impl Outside {
         self.folder.path()
     }
 
-    /// Cargo in the crate; what it has in common with earlier copies is built once.
+    /// Cargo in the crate.
     fn cargo(&self, arguments: &[&str]) -> Output {
-        cargo()
-            .args(arguments)
-            .args(["--offline", "--color", "never"])
-            .current_dir(self.path())
-            .env("CARGO_TARGET_DIR", target())
-            .env("COSIM_CACHE", models())
-            .output()
-            .unwrap()
+        cargo_outside(self.path()).args(arguments).output().unwrap()
     }
 
     /// The program, started in the crate's folder.
     fn run(&self, arguments: &[&str]) -> Output {
-        Command::new(target().join("debug/arbiter"))
+        Command::new(outside().join("debug/arbiter"))
             .args(arguments)
             .current_dir(self.path())
             .env("COSIM_CACHE", models())
@@ -76,10 +67,6 @@ impl Outside {
         assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
         text(&output)
     }
-}
-
-fn target() -> PathBuf {
-    below_build("outside")
 }
 
 fn commands(outside: &Outside) {

@@ -4,6 +4,7 @@ mod bench;
 mod cache;
 mod explain;
 mod list;
+mod new;
 mod options;
 mod replay;
 mod run;
@@ -50,6 +51,8 @@ enum Command {
     Cache(cache::Arguments),
     /// Blocks, profiles, scenarios and rules.
     List(list::Arguments),
+    /// The skeleton of a crate for a block of one's own, from the ports of its RTL.
+    New(new::Arguments),
     /// Works on models for the other commands.
     #[command(hide = true)]
     Worker(worker::serve::Arguments),
@@ -74,6 +77,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
+        Command::New(arguments) => new::execute(&arguments),
         Command::Worker(arguments) => worker::serve::serve(&arguments),
     }));
     // A thread that was given up may have some.

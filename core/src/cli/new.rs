@@ -1,0 +1,82 @@
+//! `cosim new`.
+
+use super::options::path;
+use super::{interruption, print_text};
+use crate::error::Error;
+use crate::models::Rtl;
+use crate::skeleton::{CrateName, Reset, Skeleton, Source, Written};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What to write.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Name of the crate, of its block and of the new folder.
+    name: CrateName,
+    /// The top module; its clock is an input called clk.
+    #[arg(long, value_name = "MODULE", value_parser = module)]
+    top: String,
+    /// The RTL: Verilog files, and folders with all below them.
+    #[arg(required_unless_present = "list", value_name = "RTL", value_parser = path)]
+    rtl: Vec<PathBuf>,
+    /// A folder that is searched first for included files and modules; may be given more than once.
+    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path)]
+    include: Vec<PathBuf>,
+    /// A Verilog macro; may be given more than once.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
+    define: Vec<String>,
+    /// A Verilog file list; may be given more than once.
+    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
+    list: Vec<PathBuf>,
+    /// The reset, an input of 1 bit, and its value in reset [default: rst, reset, rst_n or the like, if there is
+    /// one; 0 if the name ends with n].
+    #[arg(long, value_name = "NAME[=VALUE]")]
+    reset: Option<Reset>,
+    /// The checkout of cosim that the crate depends on [default: the one this program was built from, if it is
+    /// still there, else a release].
+    #[arg(long, value_name = "DIR", value_parser = path)]
+    cosim: Option<PathBuf>,
+}
+
+/// A module's name: it becomes part of Verilog and of Rust.
+fn module(text: &str) -> Result<String, String> {
+    let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    let is_name = text.starts_with(is_letter)
+        && text.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit());
+    let message = "expected the name of a module: letters, digits and _";
+    if is_name { Ok(text.to_owned()) } else { Err(message.to_owned()) }
+}
+
+/// Writes the crate.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let _interrupted = interruption()?;
+    let source = arguments.cosim.as_deref().map_or_else(|| Ok(Source::own()), Source::of)?;
+    let skeleton = Skeleton {
+        name: arguments.name.clone(),
+        top: arguments.top.clone(),
+        rtl: Rtl {
+            paths: arguments.rtl.clone(),
+            include: arguments.include.clone(),
+            defines: arguments.define.clone(),
+            lists: arguments.list.clone(),
+        },
+        source,
+        reset: arguments.reset.clone(),
+    };
+    let Written { folder, ports, reset } = skeleton.write(Path::new("."))?;
+    let reset = match reset {
+        Some((name, is_high)) => format!("reset {name}, {} in reset", u8::from(is_high)),
+        None => "no reset; see its README.md".to_owned(),
+    };
+    print_text(&format!(
+        "wrote {}: clock clk, {reset}, {} inputs and {} outputs of module {}\n\
+         next: cd {} && cargo run --release -- run; README.md says what to write",
+        folder.display(),
+        ports.inputs.len(),
+        ports.outputs.len(),
+        arguments.top,
+        folder.display(),
+    ))?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,280 @@
+//! `cosim new`: a crate for a block, from RTL that nobody here wrote.
+
+use crate::common::{cargo_outside, code, json, models, outside, run_in, text};
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// Registers with an asynchronous reset, over widths that are stored in each way, with a header, a
+/// parameter, a macro, a module in another folder, and names that are words of Rust.
+const TOP: &str = r#"
+`include "widths.svh"
+module registers #(parameter int WIDTH = `WIDEST, parameter bit [3:0] UNUSED = 3) (
+  input  logic             clk,
+  input  logic             rst_n,
+  input  logic             box,
+  input  logic [6:0]       seven,
+  input  logic [63:0]      long_one,
+  input  logic [64:0]      longer,
+  input  logic [WIDTH-1:0] longest,
+  output logic             match,
+  output logic [6:0]       seven_q,
+  output logic [63:0]      long_q,
+  output logic [64:0]      longer_q,
+  output logic [WIDTH-1:0] longestQ
+);
+`ifdef WITH_REGISTERS
+  register #(.WIDTH(1)) one (.clk, .rst_n, .d(box), .q(match));
+  register #(.WIDTH(7)) two (.clk, .rst_n, .d(seven), .q(seven_q));
+  register #(.WIDTH(64)) three (.clk, .rst_n, .d(long_one), .q(long_q));
+  register #(.WIDTH(65)) four (.clk, .rst_n, .d(longer), .q(longer_q));
+  register #(.WIDTH(WIDTH)) five (.clk, .rst_n, .d(longest), .q(longestQ));
+`endif
+endmodule
+"#;
+
+const REGISTER: &str = r"
+module register #(parameter WIDTH = 8) (
+  input wire clk, input wire rst_n, input wire [WIDTH-1:0] d, output reg [WIDTH-1:0] q
+);
+  always @(posedge clk or negedge rst_n)
+    if (!rst_n) q <= {WIDTH{1'b0}}; else q <= ~d;
+endmodule
+";
+
+/// The golden model of the registers, as their user would write it.
+const GOLDEN: &str = r#"//! The golden model.
+
+use crate::{WideBlock, rtl};
+use cosim_core::harness::{self, Parameters, Rule, RuleSet};
+
+/// The registers.
+pub struct Golden {
+    q: rtl::Outputs,
+}
+
+impl harness::Golden<WideBlock> for Golden {
+    const RULES: &'static [Rule] = &[
+        Rule { name: "LOAD", meaning: "every output is the inverse of its input" },
+        Rule { name: "RESET", meaning: "every output is 0" },
+    ];
+
+    fn new(_parameters: &Parameters) -> Self {
+        Self { q: rtl::Outputs::default() }
+    }
+
+    fn outputs(&self, inputs: &rtl::Inputs, outputs: &mut rtl::Outputs) {
+        *outputs = if inputs.rst_n.get() == 1 { self.q } else { rtl::Outputs::default() };
+    }
+
+    fn clock(&mut self, inputs: &rtl::Inputs) -> RuleSet {
+        if inputs.rst_n.get() == 0 {
+            self.q = rtl::Outputs::default();
+            return RuleSet::one(1);
+        }
+        self.q = rtl::Outputs {
+            match_: rtl::Bits1::new(!inputs.box_.get()),
+            seven_q: rtl::Bits7::new(!inputs.seven.get()),
+            long_q: rtl::Bits64::new(!inputs.long_one.get()),
+            longer_q: rtl::Bits65::from_words(inputs.longer.words().map(|word| !word)),
+            longestQ: rtl::Bits600::from_words(inputs.longest.words().map(|word| !word)),
+            padding: Default::default(),
+        };
+        RuleSet::one(0)
+    }
+
+    fn state(&self) -> &'static str {
+        "running"
+    }
+}
+"#;
+
+fn write(path: &Path, text: &str) {
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    fs::write(path, text).unwrap();
+}
+
+/// A folder with the RTL.
+fn rtl() -> TempDir {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("design/registers.sv"), TOP);
+    write(&folder.path().join("design/parts/register.v"), REGISTER);
+    write(&folder.path().join("headers/widths.svh"), "`define WIDEST 600\n");
+    folder
+}
+
+/// Builds the crate with clippy in place of the compiler, so that one build says both.
+fn build(folder: &Path) -> Output {
+    let clippy = ("RUSTC_WORKSPACE_WRAPPER", "clippy-driver");
+    cargo_outside(folder).arg("build").env(clippy.0, clippy.1).output().unwrap()
+}
+
+#[track_caller]
+fn builds_without_a_word(folder: &Path) {
+    let output = build(folder);
+    let said = text(&output);
+    assert!(output.status.success() && !said.contains("warning"), "{said}");
+}
+
+/// The new program in its folder; what it prints if it ends with `expected`.
+#[track_caller]
+fn says(folder: &Path, expected: i32, arguments: &[&str]) -> String {
+    let output = Command::new(outside().join("debug/wide-block"))
+        .args(arguments)
+        .current_dir(folder)
+        .env("COSIM_CACHE", models())
+        .output()
+        .unwrap();
+    assert_eq!(code(&output), expected, "{arguments:?}: {}", text(&output));
+    text(&output)
+}
+
+/// One test, since the crate is built once for all questions.
+#[test]
+fn a_new_crate_builds_without_a_word_and_never_passes_before_it_has_a_golden_model() {
+    let place = rtl();
+    let new = ["new", "wide-block", "--top", "registers", "design", "-I", "headers"];
+    let output = run_in(place.path(), &[&new[..], &["-D", "WITH_REGISTERS"]].concat());
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("reset rst_n, 0 in reset, 6 inputs and 5 outputs"));
+    let folder = place.path().join("wide-block");
+    // It stands alone: what it was made from can go.
+    fs::rename(place.path().join("design"), place.path().join("gone")).unwrap();
+    fs::remove_dir_all(place.path().join("headers")).unwrap();
+
+    // What was built for folders that are no more.
+    cargo_outside(&folder).args(["clean", "--package", "wide-block"]).output().unwrap();
+    builds_without_a_word(&folder);
+    let formatted = cargo_outside(&folder).args(["fmt", "--check"]).output().unwrap();
+    assert!(formatted.status.success(), "{}", text(&formatted));
+
+    not_written(&folder);
+    write(&folder.join("src/golden.rs"), GOLDEN);
+    builds_without_a_word(&folder);
+    written(&folder);
+}
+
+/// Without a golden model nothing is a match, whatever the RTL does.
+fn not_written(folder: &Path) {
+    let golden = fs::read_to_string(folder.join("src/golden.rs")).unwrap();
+    for port in ["match_", "seven_q", "long_q", "longer_q", "longestQ"] {
+        assert!(golden.contains(&format!(" {port}: rtl::Bits")), "{port}: {golden}");
+    }
+    let environment = fs::read_to_string(folder.join("src/environment.rs")).unwrap();
+    for port in ["box_", "seven", "long_one", "longer", "longest", "rst_n"] {
+        assert!(environment.contains(&format!(" {port}: rtl::Bits")), "{port}: {environment}");
+    }
+    let said = says(folder, 1, &["run", "--cases", "3", "--out", "none", "--save-vectors", "9"]);
+    assert!(said.starts_with("NO GOLDEN MODEL  wide_block"), "{said}");
+    assert!(said.contains("IS_WRITTEN") && said.contains("0 cycles compared"), "{said}");
+    let results = json(&folder.join("none/results.json"));
+    assert_eq!(results["passed"], false);
+    assert_eq!(results["totals"]["no_golden_model"], 6, "3 cases of 2 scenarios: {results}");
+    assert_eq!(results["totals"]["matched"], 0);
+    assert_eq!(results["totals"]["cycles"], 0);
+    assert_eq!(results["failures"].as_array().unwrap().len(), 0, "nothing to shrink");
+    // One of each model that compares is not to be had, either.
+    let said = says(
+        folder,
+        1,
+        &[
+            "run",
+            "--cases",
+            "1",
+            "--scenario",
+            "pins",
+            "--rtl",
+            "rtl",
+            "-D",
+            "WITH_REGISTERS",
+            "--out",
+            "given",
+        ],
+    );
+    assert!(said.starts_with("NO GOLDEN MODEL"), "{said}");
+}
+
+/// With one it compares, from the first cycle on, with resets that are asynchronous and low.
+fn written(folder: &Path) {
+    let said = says(folder, 0, &["run", "--cases", "20", "--out", "good"]);
+    assert!(said.starts_with("PASS  wide_block"), "{said}");
+    assert!(!said.contains("rules not hit"), "{said}");
+    let results = json(&folder.join("good/results.json"));
+    assert!(results["totals"]["cycles"].as_u64().unwrap() > 1000, "{results}");
+
+    // The top bit of the widest port, and only it.
+    let bad = folder.join("bad");
+    let text = REGISTER.replace(
+        "q <= ~d;",
+        "q <= ~d ^ (WIDTH == 600 ? {1'b1, {(WIDTH-1){1'b0}}} : {WIDTH{1'b0}});",
+    );
+    write(&bad.join("register.v"), &text);
+    let run = ["run", "--cases", "3", "--rtl", "bad", "-D", "WITH_REGISTERS", "--out", "found"];
+    let said = says(folder, 1, &run);
+    assert!(said.starts_with("FAIL  wide_block") && said.contains("longestQ"), "{said}");
+    let results = json(&folder.join("found/results.json"));
+    assert_eq!(results["totals"]["mismatched"], 6, "{results}");
+    let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
+    says(folder, 0, &["replay", "--rtl", "built-in", &vector]);
+    says(folder, 1, &["replay", &vector]);
+}
+
+/// What `cosim new` says in a folder with RTL, and that it wrote nothing.
+#[track_caller]
+fn refused(module: &str, arguments: &[&str], expected: &str) {
+    let folder = TempDir::new().unwrap();
+    write(&folder.path().join("a.sv"), module);
+    let output = run_in(folder.path(), &[&["new"], arguments].concat());
+    let said = text(&output);
+    assert_eq!(code(&output), 2, "{arguments:?}: {said}");
+    assert!(said.contains(expected), "{arguments:?}, expected {expected}: {said}");
+    let entries = fs::read_dir(folder.path()).unwrap();
+    let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(names, ["a.sv"], "nothing was written");
+}
+
+#[test]
+fn what_cannot_be_driven_is_refused_by_name() {
+    let module = |ports: &str| format!("module a({ports}); endmodule\n");
+    let a = ["b", "--top", "a", "a.sv"];
+    refused(&module("input clk_i, input d, output q"), &a, "clk");
+    refused(&module("input [1:0] clk, input d, output q"), &a, "clk");
+    refused(&module("input clk, inout pad, output q"), &a, "`pad`");
+    refused(&module("input clk, input [7:0] lanes [3:0], output q"), &a, "`lanes`");
+    refused(&module("input clk, input d"), &a, "no output");
+    refused(&module("input clk, output q"), &a, "no input beside clk");
+    refused(&module("input clk, input padding, output q"), &a, "padding");
+    let good = module("input clk, input d, output q");
+    refused(&good, &["b", "--top", "c", "a.sv"], "no module c");
+    refused(&good, &["b", "--top", "a", "none.sv"], "none.sv");
+    refused(&good, &["b", "--top", "a", "a.sv", "--reset", "d2"], "called d2");
+    refused(&good, &["b", "--top", "a", "a.sv", "--cosim", "."], "no checkout of cosim");
+    for name in ["fn", "../b", "B", "2b", "", "cosim-core", "a b"] {
+        refused(&good, &[name, "--top", "a", "a.sv"], "NAME");
+    }
+}
+
+#[test]
+fn what_is_there_already_is_not_written_over() {
+    let folder = TempDir::new().unwrap();
+    write(
+        &folder.path().join("a.v"),
+        "module a(input clk, input rst, input d, output q); endmodule\n",
+    );
+    write(&folder.path().join("full/mine.txt"), "mine");
+    write(&folder.path().join("file"), "mine");
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    for (name, expected) in [("full", "not empty"), ("file", "no folder")] {
+        let output = run_in(folder.path(), &["new", name, "--top", "a", "a.v"]);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains(expected), "{}", text(&output));
+    }
+    assert_eq!(fs::read_dir(folder.path().join("full")).unwrap().count(), 1);
+    let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
+    assert_eq!(code(&output), 0, "an empty folder is filled: {}", text(&output));
+    assert!(folder.path().join("empty/src/golden.rs").is_file());
+    // A second time it is full.
+    let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+}
