@@ -101,13 +101,10 @@ fn seq(pins: Bits12) -> u16 {
 }
 
 /// The rules that fire.
-#[inline]
-fn fired<const N: usize>(rules: [(RuleSet, bool); N]) -> RuleSet {
-    let mut fired = RuleSet::EMPTY;
-    for (rule, fires) in &rules {
-        fired = fired.with(rule.only_if(*fires));
-    }
-    fired
+macro_rules! fired {
+    ($( ($rule:expr, $fires:expr) ),* $(,)?) => {
+        RuleSet::EMPTY $( .with($rule.only_if($fires)) )*
+    };
 }
 
 impl DeviceA {
@@ -194,7 +191,7 @@ impl DeviceA {
         self.tlp_ready = !a11;
         self.dl_error = a7;
         self.retrain = a10;
-        fired([
+        fired!(
             (A1, a1),
             (A2, a2),
             (A3, a3),
@@ -211,7 +208,7 @@ impl DeviceA {
             (A14, a14),
             (A15, a15),
             (A16, a16),
-        ])
+        )
     }
 }
 
@@ -280,7 +277,7 @@ impl DeviceB {
         if b8 || b9 || b12 {
             self.dllp_seq = newest;
         }
-        fired([
+        fired!(
             (B1, b1),
             (B2, b2),
             (B3, b3),
@@ -295,7 +292,7 @@ impl DeviceB {
             (B12, b12),
             (B13, b13),
             (F0, f0),
-        ])
+        )
     }
 }
 

@@ -2,14 +2,17 @@
 //!
 //! Registers are those of the spec, "Registers and data path". The next state comes from the table
 //! in [`rows`](super::rows); this file holds what each state drives and what each edge stores.
+//!
+//! What a state drives from registers alone is put together once, when they change, and copied in each cycle; what
+//! three states drive from the cycle's inputs is added to it.
 
 use super::Thread2;
 use super::layout::{
     Context, DataUnit, Header, MrData, MrHead, NextUnit, QueueResponse, SLOT_BYTES, WqeRequest,
     mr_flag, opcode, queue_request, status,
 };
-use super::rows::{self, Effect, GuardInputs, ROWS, State};
-use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits64, Bits224, Bits256, Bits576, Inputs, Outputs};
+use super::rows::{self, CycleInputs, Effect, PacketConditions, PacketInputs, ROWS, State};
+use super::rtl::{Bits1, Bits7, Bits8, Bits24, Bits224, Bits256, Bits576, Inputs, Outputs};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 use cosim_core::value::Uint;
 
@@ -39,6 +42,44 @@ pub struct Golden {
     eq_laddr: u64,
     /// Bytes of the current message of each QP placed by earlier packets and units.
     msg_offset: [u32; 256],
+    /// What the present state drives from the registers above.
+    driven: Outputs,
+    /// What the guards look at of `header`, `context` and `fixes`.
+    packet: PacketConditions,
+}
+
+/// Every output low. No `..`: a port that the RTL gains or loses does not compile here.
+#[inline]
+fn low() -> Outputs {
+    Outputs {
+        fetch_cxt_egress_ready: Default::default(),
+        fetch_mr_ingress_valid: Default::default(),
+        fetch_mr_ingress_head: Default::default(),
+        fetch_mr_ingress_data: Default::default(),
+        fetch_mr_ingress_start: Default::default(),
+        fetch_mr_ingress_last: Default::default(),
+        wqe_req_valid: Default::default(),
+        wqe_req_head: Default::default(),
+        wqe_req_start: Default::default(),
+        wqe_req_last: Default::default(),
+        wqe_resp_ready: Default::default(),
+        cache_offset_wen: Default::default(),
+        cache_offset_addr: Default::default(),
+        cache_offset_din: Default::default(),
+        cache_owned_wen: Default::default(),
+        cache_owned_addr: Default::default(),
+        cache_owned_din: Default::default(),
+        rq_offset_wen: Default::default(),
+        rq_offset_addr: Default::default(),
+        rq_offset_din: Default::default(),
+        cq_req_valid: Default::default(),
+        cq_req_head: Default::default(),
+        cq_resp_ready: Default::default(),
+        eq_req_valid: Default::default(),
+        eq_req_head: Default::default(),
+        eq_resp_ready: Default::default(),
+        padding: Default::default(),
+    }
 }
 
 /// The unit on offer, against what is left of packet and message.
@@ -105,21 +146,16 @@ impl Golden {
     }
 
     #[inline]
-    fn guard_inputs(&self, inputs: &Inputs, offer: Option<&Offer>) -> GuardInputs {
-        GuardInputs {
-            fixes: self.fixes,
-            net_opcode: self.header.net_opcode.get(),
-            service_type: self.header.service_type.get(),
-            solicited: self.header.solicited.get() == 1,
-            qp_state: self.context.qp_state.get(),
+    fn cycle_inputs(&self, inputs: &Inputs, offer: &Offer) -> CycleInputs {
+        CycleInputs {
             length_error: self.length_error,
             cxt_valid: inputs.fetch_cxt_egress_valid.get() == 1,
             wqe_req_ready: inputs.wqe_req_ready.get() == 1,
             wqe_resp_valid: inputs.wqe_resp_valid.get() == 1,
             wqe_resp_last: inputs.wqe_resp_last.get() == 1,
             nothing_left: self.pkt_left == 0,
-            nothing_available: offer.is_some_and(|offer| offer.available == 0),
-            rest_fits: offer.is_some_and(|offer| offer.chunk == u64::from(self.pkt_left)),
+            nothing_available: offer.available == 0,
+            rest_fits: offer.chunk == u64::from(self.pkt_left),
             cq_req_ready: inputs.cq_req_ready.get() == 1,
             cq_resp_valid: inputs.cq_resp_valid.get() == 1,
             eq_req_ready: inputs.eq_req_ready.get() == 1,
@@ -128,16 +164,47 @@ impl Golden {
         }
     }
 
-    /// The MR request of a state; `None` if the state makes none.
+    /// What the rows' guards look at of the packet and the mask.
     #[inline]
-    fn mr_request(&self, inputs: &Inputs) -> Option<(MrHead, MrData)> {
+    fn packet_conditions(&self) -> PacketConditions {
+        let packet = PacketInputs {
+            fixes: self.fixes,
+            net_opcode: self.header.net_opcode.get(),
+            service_type: self.header.service_type.get(),
+            solicited: self.header.solicited.get() == 1,
+            qp_state: self.context.qp_state.get(),
+        };
+        packet.conditions()
+    }
+
+    /// The MR request for a piece of a SEND, from the unit on offer.
+    #[inline]
+    fn send_request(&self, inputs: &Inputs) -> Request {
+        let Offer { unit, chunk, .. } = self.offer(inputs);
+        let placed = u64::from(self.msg_offset[self.qp()]);
+        let address = unit.laddr.get().wrapping_add(placed).wrapping_sub(u64::from(self.parsed));
+        Request {
+            bypass: unit.inline.get(),
+            flags: mr_flag::ABSOLUTE | mr_flag::LOCAL_WRITE,
+            pd: self.context.qp_pd.get(),
+            key: unit.lkey.get(),
+            address,
+            length: chunk,
+            opcode: self.header.net_opcode.get(),
+            tail: if chunk == u64::from(self.pkt_left) { TAIL } else { 0 },
+            ..Request::default()
+        }
+    }
+
+    /// The MR request that a state makes from registers alone; `None` if it makes none.
+    #[inline]
+    fn mr_request(&self) -> Option<Request> {
         let Header { net_opcode, rkey, raddr, pkt_length, .. } = self.header;
         let context = &self.context;
-        let absolute = |right| mr_flag::ABSOLUTE | right;
         let relative = mr_flag::RELATIVE | mr_flag::LOCAL_WRITE;
         let error = if self.length_error { status::LOCAL_LENGTH_ERROR } else { status::GOOD };
         let remote = |right| Request {
-            flags: absolute(right),
+            flags: mr_flag::ABSOLUTE | right,
             pd: context.qp_pd.get(),
             key: rkey.get(),
             address: raddr.get(),
@@ -145,26 +212,7 @@ impl Golden {
             opcode: net_opcode.get(),
             ..Request::default()
         };
-        let request = match self.state {
-            State::MR_FOR_SEND_s => {
-                let Offer { unit, chunk, .. } = self.offer(inputs);
-                let placed = u64::from(self.msg_offset[self.qp()]);
-                Request {
-                    bypass: unit.inline.get(),
-                    flags: absolute(mr_flag::LOCAL_WRITE),
-                    pd: context.qp_pd.get(),
-                    key: unit.lkey.get(),
-                    address: unit
-                        .laddr
-                        .get()
-                        .wrapping_add(placed)
-                        .wrapping_sub(u64::from(self.parsed)),
-                    length: chunk,
-                    opcode: net_opcode.get(),
-                    tail: if chunk == u64::from(self.pkt_left) { TAIL } else { 0 },
-                    ..Request::default()
-                }
-            }
+        Some(match self.state {
             State::MR_FOR_WRITE_s => remote(mr_flag::REMOTE_WRITE),
             State::MR_FOR_READ_s => Request {
                 bypass: u64::from(!self.fixed(4)),
@@ -199,18 +247,66 @@ impl Golden {
                 ..Request::default()
             },
             _ => return None,
-        };
-        Some((request.head(&self.header), request.data(&self.header)))
+        })
+    }
+
+    /// Puts together what the state drives from registers alone.
+    #[inline]
+    fn drive(&mut self) {
+        let on = Bits1::new(1);
+        let mut outputs = low();
+        if self.state != State::IDLE_s {
+            let address = self.qp() as u64;
+            outputs.cache_offset_addr = Bits8::new(address);
+            outputs.cache_owned_addr = Bits7::new(address);
+            outputs.rq_offset_addr = Bits8::new(address);
+        }
+        match self.state {
+            State::IDLE_s => outputs.fetch_cxt_egress_ready = on,
+            State::WQE_REQ_s => {
+                let Context { rq_entry_sz_log, rq_lkey, rq_length, qp_pd, .. } = self.context;
+                let local_qpn = self.header.local_qpn;
+                let request = WqeRequest { local_qpn, rq_entry_sz_log, rq_lkey, rq_length, qp_pd };
+                outputs.wqe_req_valid = on;
+                outputs.wqe_req_start = on;
+                outputs.wqe_req_last = on;
+                outputs.wqe_req_head = request.encode(Bits576::ZERO);
+            }
+            State::NEXT_UNIT_s => outputs.wqe_resp_ready = on,
+            State::CQ_REQ_s => {
+                let Context { rcv_cqn, cq_log_size, .. } = self.context;
+                outputs.cq_req_valid = on;
+                outputs.cq_req_head = queue_request(rcv_cqn.get(), cq_log_size.get());
+            }
+            State::CQ_RESP_s => outputs.cq_resp_ready = on,
+            State::EQ_REQ_s => {
+                let Context { cq_comp_eqn, eq_log_size, .. } = self.context;
+                outputs.eq_req_valid = on;
+                outputs.eq_req_head = queue_request(cq_comp_eqn.get(), eq_log_size.get());
+            }
+            State::EQ_RESP_s => outputs.eq_resp_ready = on,
+            State::UPDATE_RQ_s => {
+                outputs.cache_offset_wen = on;
+                outputs.rq_offset_wen = on;
+            }
+            _ => {
+                if let Some(request) = self.mr_request() {
+                    request.put(&self.header, &mut outputs);
+                }
+            }
+        }
+        self.driven = outputs;
     }
 
     /// What the row stores on the rising edge.
     #[inline]
-    fn store(&mut self, inputs: &Inputs, effect: Effect, offer: Option<Offer>) {
+    fn store(&mut self, inputs: &Inputs, effect: Effect, offer: &Offer) {
         match effect {
             Effect::None => {}
             Effect::TakePacket => {
                 self.context = Context::decode(&inputs.fetch_cxt_egress_head);
                 self.header = Header::decode(&inputs.fetch_cxt_egress_data);
+                self.packet = self.packet_conditions();
             }
             Effect::BeginPacket => {
                 self.pkt_left = self.header.pkt_length.get() as u32;
@@ -229,7 +325,7 @@ impl Golden {
                 self.length_error |= effect == Effect::SkipUnitTooShort;
             }
             Effect::TakeUnit | Effect::TakeUnitTooShort => {
-                let chunk = offer.as_ref().map_or(0, |offer| offer.chunk as u32);
+                let chunk = offer.chunk as u32;
                 let qp = self.qp();
                 self.pass(offer);
                 self.pkt_left -= chunk;
@@ -248,9 +344,8 @@ impl Golden {
 
     /// The unit on offer is consumed.
     #[inline]
-    fn pass(&mut self, offer: Option<Offer>) {
-        let bytes = offer.map_or(0, |offer| offer.unit.byte_cnt.get() as u32);
-        self.parsed = self.parsed.wrapping_add(bytes);
+    fn pass(&mut self, offer: &Offer) {
+        self.parsed = self.parsed.wrapping_add(offer.unit.byte_cnt.get() as u32);
     }
 }
 
@@ -289,6 +384,17 @@ impl Default for Request {
 }
 
 impl Request {
+    /// The request on its channel.
+    #[inline]
+    fn put(&self, header: &Header, outputs: &mut Outputs) {
+        let on = Bits1::new(1);
+        outputs.fetch_mr_ingress_valid = on;
+        outputs.fetch_mr_ingress_start = on;
+        outputs.fetch_mr_ingress_last = on;
+        outputs.fetch_mr_ingress_head = self.head(header).encode(Bits224::ZERO);
+        outputs.fetch_mr_ingress_data = self.data(header).encode(Bits256::ZERO);
+    }
+
     #[inline]
     fn head(&self, header: &Header) -> MrHead {
         MrHead {
@@ -325,7 +431,7 @@ impl Request {
 
 impl Golden {
     fn reset(fixes: u8) -> Self {
-        Self {
+        let mut golden = Self {
             fixes,
             state: State::IDLE_s,
             context: Context::default(),
@@ -340,7 +446,11 @@ impl Golden {
             cq_laddr: 0,
             eq_laddr: 0,
             msg_offset: [0; 256],
-        }
+            driven: low(),
+            packet: PacketInputs { fixes, ..PacketInputs::default() }.conditions(),
+        };
+        golden.drive();
+        golden
     }
 }
 
@@ -358,83 +468,30 @@ impl harness::Golden<Thread2> for Golden {
     #[inline]
     fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
         if inputs.rst.get() == 1 {
-            *outputs = Outputs::default();
+            *outputs = low();
             return;
         }
-        let is = |state| self.state == state;
-        let bit = |high: bool| Bits1::new(u64::from(high));
-        let Context { rq_entry_sz_log, rq_lkey, rq_length, qp_pd, rcv_cqn, cq_log_size, .. } =
-            self.context;
-
-        let mr = self.mr_request(inputs);
-        let mr_valid = bit(mr.is_some());
-        let (mr_head, mr_data) = mr.map_or_else(Default::default, |(head, data)| {
-            (head.encode(Bits224::ZERO), data.encode(Bits256::ZERO))
-        });
-
-        let wqe_req = is(State::WQE_REQ_s);
-        let wqe_req_head = if wqe_req {
-            let local_qpn = self.header.local_qpn;
-            WqeRequest { local_qpn, rq_entry_sz_log, rq_lkey, rq_length, qp_pd }
-                .encode(Bits576::ZERO)
-        } else {
-            Bits576::ZERO
-        };
-        let wqe_resp_ready = match self.state {
-            State::NEXT_UNIT_s => true,
+        *outputs = self.driven;
+        match self.state {
             State::DATA_UNIT_s => {
-                rows::is_write_with_imm(self.header.net_opcode.get())
+                let passes = rows::is_write_with_imm(self.header.net_opcode.get())
                     || self.pkt_left == 0
-                    || self.offer(inputs).available == 0
+                    || self.offer(inputs).available == 0;
+                outputs.wqe_resp_ready = Bits1::new(u64::from(passes));
             }
-            State::MR_FOR_SEND_s => inputs.fetch_mr_ingress_ready.get() == 1,
-            _ => false,
-        };
-        let cq_req = is(State::CQ_REQ_s);
-        let eq_req = is(State::EQ_REQ_s);
-        let request = |valid, number: u64, log_size: u64| {
-            if valid { queue_request(number, log_size) } else { Bits64::new(0) }
-        };
-
-        let address = if is(State::IDLE_s) { 0 } else { self.qp() as u64 };
-        let update = is(State::UPDATE_RQ_s);
-        let writes = update.then(|| self.table_writes(inputs));
-        let frees_cell = writes.as_ref().is_some_and(|writes| writes.frees_cell);
-
-        *outputs = Outputs {
-            fetch_cxt_egress_ready: bit(is(State::IDLE_s)),
-            fetch_mr_ingress_valid: mr_valid,
-            fetch_mr_ingress_head: mr_head,
-            fetch_mr_ingress_data: mr_data,
-            fetch_mr_ingress_start: mr_valid,
-            fetch_mr_ingress_last: mr_valid,
-            wqe_req_valid: bit(wqe_req),
-            wqe_req_head,
-            wqe_req_start: bit(wqe_req),
-            wqe_req_last: bit(wqe_req),
-            wqe_resp_ready: bit(wqe_resp_ready),
-            cache_offset_wen: bit(update),
-            cache_offset_addr: Bits8::new(address),
-            cache_offset_din: Bits8::new(writes.as_ref().map_or(0, |writes| writes.cache_offset)),
-            cache_owned_wen: bit(frees_cell),
-            cache_owned_addr: Bits7::new(address),
-            // 0 means free: this module only releases cells (D4).
-            cache_owned_din: Bits8::new(0),
-            rq_offset_wen: bit(update),
-            rq_offset_addr: Bits8::new(address),
-            rq_offset_din: Bits24::new(writes.as_ref().map_or(0, |writes| writes.rq_offset)),
-            cq_req_valid: bit(cq_req),
-            cq_req_head: request(cq_req, rcv_cqn.get(), cq_log_size.get()),
-            cq_resp_ready: bit(is(State::CQ_RESP_s)),
-            eq_req_valid: bit(eq_req),
-            eq_req_head: request(
-                eq_req,
-                self.context.cq_comp_eqn.get(),
-                self.context.eq_log_size.get(),
-            ),
-            eq_resp_ready: bit(is(State::EQ_RESP_s)),
-            padding: Default::default(),
-        };
+            State::MR_FOR_SEND_s => {
+                self.send_request(inputs).put(&self.header, outputs);
+                outputs.wqe_resp_ready = inputs.fetch_mr_ingress_ready;
+            }
+            State::UPDATE_RQ_s => {
+                let writes = self.table_writes(inputs);
+                outputs.cache_offset_din = Bits8::new(writes.cache_offset);
+                // 0 means free: this module only releases cells (D4).
+                outputs.cache_owned_wen = Bits1::new(u64::from(writes.frees_cell));
+                outputs.rq_offset_din = Bits24::new(writes.rq_offset);
+            }
+            _ => {}
+        }
     }
 
     #[inline]
@@ -443,12 +500,17 @@ impl harness::Golden<Thread2> for Golden {
             *self = Self::reset(self.fixes);
             return RuleSet::EMPTY;
         }
-        let looks_at_units = matches!(self.state, State::DATA_UNIT_s | State::MR_FOR_SEND_s);
-        let offer = looks_at_units.then(|| self.offer(inputs));
-        let index = rows::select(self.state, &self.guard_inputs(inputs, offer.as_ref()));
+        let offer = self.offer(inputs);
+        let Some(index) = rows::select(self.state, self.packet, &self.cycle_inputs(inputs, &offer))
+        else {
+            return RuleSet::EMPTY;
+        };
         let row = &ROWS[index];
-        self.store(inputs, row.effect, offer);
-        self.state = row.to;
+        if row.to != self.state || row.effect != Effect::None {
+            self.store(inputs, row.effect, &offer);
+            self.state = row.to;
+            self.drive();
+        }
         RuleSet::one(index)
     }
 

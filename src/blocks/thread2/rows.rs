@@ -95,9 +95,9 @@ impl State {
     }
 }
 
-/// What guards look at in one cycle.
+/// What guards look at that stays the same while a packet is processed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub struct GuardInputs {
+pub struct PacketInputs {
     /// The mask of fixes.
     pub fixes: u8,
     /// The latched header's net_opcode, 5 bits.
@@ -108,6 +108,11 @@ pub struct GuardInputs {
     pub solicited: bool,
     /// The latched context's qp_state, 3 bits.
     pub qp_state: u64,
+}
+
+/// What guards look at in one cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CycleInputs {
     /// The length-error flag (F5).
     pub length_error: bool,
     /// fetch_cxt_egress_valid.
@@ -237,32 +242,56 @@ pub const fn processes_messages(state: u64) -> bool {
     matches!(state, qp_state::RTR | qp_state::RTS | qp_state::SQD | qp_state::SQE)
 }
 
-impl GuardInputs {
+/// The condition, if it holds.
+#[inline]
+const fn flag(holds: bool, condition: Conditions) -> Conditions {
+    condition * holds as Conditions
+}
+
+/// The conditions of a packet, and its opcode.
+#[derive(Debug, Clone, Copy)]
+pub struct PacketConditions {
+    conditions: Conditions,
+    opcode: Opcodes,
+}
+
+impl PacketInputs {
+    /// What holds while this packet is processed.
     #[inline]
-    fn conditions(&self) -> Conditions {
+    pub fn conditions(&self) -> PacketConditions {
         let fixed = |n| self.fixes & fix(n) != 0;
-        let flag = |holds: bool, condition| if holds { condition } else { 0 };
-        flag(self.cxt_valid, CXT_VALID)
-            | flag(self.wqe_req_ready, WQE_REQ_READY)
-            | flag(self.wqe_resp_valid, WQE_RESP_VALID)
-            | flag(self.wqe_resp_last, WQE_RESP_LAST)
-            | flag(self.nothing_left, NOTHING_LEFT)
-            | flag(self.nothing_available, NOTHING_AVAILABLE)
-            | flag(self.rest_fits, REST_FITS)
-            | flag(self.cq_req_ready, CQ_REQ_READY)
-            | flag(self.cq_resp_valid, CQ_RESP_VALID)
-            | flag(self.eq_req_ready, EQ_REQ_READY)
-            | flag(self.eq_resp_valid, EQ_RESP_VALID)
-            | flag(self.mr_ready, MR_READY)
-            | flag(self.length_error, LENGTH_ERROR)
-            | flag(fixed(0), F0)
+        let conditions = flag(fixed(0), F0)
             | flag(fixed(2), F2)
             | flag(fixed(4), F4)
+            | flag(fixed(5), WQE_ENDS)
             | flag(fixed(1) && self.solicited, EVENT)
             | flag(fixed(3) && is_write_with_imm(self.net_opcode), WRITE_COMPLETES)
-            | flag(fixed(5) && self.wqe_resp_last, WQE_ENDS)
             | flag(fixed(6) && !is_acknowledged(self.service_type), UNACKED)
-            | flag(fixed(7) && !processes_messages(self.qp_state), REFUSED)
+            | flag(fixed(7) && !processes_messages(self.qp_state), REFUSED);
+        PacketConditions { conditions, opcode: 1 << self.net_opcode }
+    }
+}
+
+impl PacketConditions {
+    /// What holds in a cycle.
+    #[inline]
+    fn with(self, cycle: &CycleInputs) -> Conditions {
+        // F5 is the packet's, the last beat the cycle's.
+        let ends = if cycle.wqe_resp_last { Conditions::MAX } else { !WQE_ENDS };
+        self.conditions & ends
+            | flag(cycle.cxt_valid, CXT_VALID)
+            | flag(cycle.wqe_req_ready, WQE_REQ_READY)
+            | flag(cycle.wqe_resp_valid, WQE_RESP_VALID)
+            | flag(cycle.wqe_resp_last, WQE_RESP_LAST)
+            | flag(cycle.nothing_left, NOTHING_LEFT)
+            | flag(cycle.nothing_available, NOTHING_AVAILABLE)
+            | flag(cycle.rest_fits, REST_FITS)
+            | flag(cycle.cq_req_ready, CQ_REQ_READY)
+            | flag(cycle.cq_resp_valid, CQ_RESP_VALID)
+            | flag(cycle.eq_req_ready, EQ_REQ_READY)
+            | flag(cycle.eq_resp_valid, EQ_RESP_VALID)
+            | flag(cycle.mr_ready, MR_READY)
+            | flag(cycle.length_error, LENGTH_ERROR)
     }
 }
 
@@ -299,9 +328,9 @@ impl Guard {
         self.opcodes(1 << opcode)
     }
 
-    #[inline]
-    const fn holds(&self, conditions: Conditions, net_opcode: u64) -> bool {
-        conditions & (self.on | self.off) == self.on && is_in(self.opcodes, net_opcode)
+    #[cfg(test)]
+    const fn holds(&self, conditions: Conditions, opcode: Opcodes) -> bool {
+        conditions & (self.on | self.off) == self.on && self.opcodes & opcode != 0
     }
 }
 
@@ -686,39 +715,54 @@ pub const RULES: [Rule; ROWS.len()] = {
     rules
 };
 
-/// Where the rows of each state begin in an index sorted by state.
-const BY_STATE: ([usize; ROWS.len()], [usize; 18]) = {
-    let mut sorted = [0; ROWS.len()];
-    let mut starts = [0; 18];
-    let mut filled = 0;
-    let mut state = 0;
-    while state < 17 {
-        starts[state] = filled;
-        let mut index = 0;
-        while index < ROWS.len() {
-            if ROWS[index].from as usize == state {
-                sorted[filled] = index;
-                filled += 1;
-            }
-            index += 1;
-        }
-        state += 1;
+/// Rows of a state, at most; the table of each is filled up to it with rows that never apply.
+const MOST_ROWS: usize = 16;
+
+/// The guards of a state's rows side by side, so that all of them are evaluated at once and without a branch.
+#[derive(Clone, Copy)]
+struct Guards {
+    on: [Conditions; MOST_ROWS],
+    /// The conditions that count, high or low.
+    looked_at: [Conditions; MOST_ROWS],
+    opcodes: [Opcodes; MOST_ROWS],
+    /// One more than the row's index into [`ROWS`].
+    row: [u32; MOST_ROWS],
+}
+
+/// The guards of every state.
+static GUARDS: [Guards; State::ALL.len()] = {
+    let none = [0; MOST_ROWS];
+    // No opcode: it does not apply.
+    let empty = Guards { on: none, looked_at: none, opcodes: none, row: none };
+    let mut guards = [empty; State::ALL.len()];
+    let mut filled = [0; State::ALL.len()];
+    let mut index = 0;
+    while index < ROWS.len() {
+        let Row { from, guard, .. } = ROWS[index];
+        let (state, place) = (from as usize, filled[from as usize]);
+        guards[state].on[place] = guard.on;
+        guards[state].looked_at[place] = guard.on | guard.off;
+        guards[state].opcodes[place] = guard.opcodes;
+        guards[state].row[place] = index as u32 + 1;
+        filled[state] += 1;
+        index += 1;
     }
-    starts[17] = filled;
-    (sorted, starts)
+    guards
 };
 
-/// The row that applies in a state, by index into [`ROWS`].
+/// The row that applies in a state, by index into [`ROWS`]; exactly one does, which a test shows by enumeration.
 #[inline]
-pub fn select(state: State, inputs: &GuardInputs) -> usize {
-    let conditions = inputs.conditions();
-    let (sorted, starts) = &BY_STATE;
-    let (mut place, last) = (starts[state as usize], starts[state as usize + 1] - 1);
-    // Exactly one row applies, so it is the last one if it was none of the others.
-    while place < last && !ROWS[sorted[place]].guard.holds(conditions, inputs.net_opcode) {
-        place += 1;
+pub fn select(state: State, packet: PacketConditions, cycle: &CycleInputs) -> Option<usize> {
+    let (conditions, opcode) = (packet.with(cycle), packet.opcode);
+    let guards = &GUARDS[state as usize];
+    let mut applies = 0;
+    for place in 0..MOST_ROWS {
+        let by_conditions = conditions & guards.looked_at[place] == guards.on[place];
+        let by_opcode = guards.opcodes[place] & opcode == opcode;
+        // A mask in place of a branch.
+        applies |= guards.row[place] & u32::from(by_conditions & by_opcode).wrapping_neg();
     }
-    sorted[place]
+    (applies as usize).checked_sub(1)
 }
 
 /// Why no packet hits a row under a mask of fixes; `None` if one can.

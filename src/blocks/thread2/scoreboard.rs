@@ -324,22 +324,25 @@ impl Scoreboard<'_> {
     /// What the block takes from the queues and from its WQE, before this cycle's requests are made.
     #[inline]
     fn answers(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let ready = [outputs.wqe_resp_ready, outputs.cq_resp_ready, outputs.eq_resp_ready];
+        let (wqe, cq, eq) = (
+            high(outputs.wqe_resp_ready),
+            high(outputs.cq_resp_ready),
+            high(outputs.eq_resp_ready),
+        );
         let Some(account) = &mut self.account else {
-            if ready.into_iter().any(high) {
+            if wqe | cq | eq {
                 return Err(Violation::new(UNASKED, "an answer is taken without a packet"));
             }
             return Ok(());
         };
-        let taken = ready.map(high);
-        if taken[1] != account.awaits(Due::CqAsked, Due::CqAnswered)
-            || taken[2] != account.awaits(Due::EqAsked, Due::EqAnswered)
+        if (cq != account.awaits(Due::CqAsked, Due::CqAnswered))
+            | (eq != account.awaits(Due::EqAsked, Due::EqAnswered))
         {
             let what = format_args!(
                 "cq_resp_ready is {}, eq_resp_ready {}; asked and answered were {}/{} of the CQ and \
                  {}/{} of the EQ",
-                u64::from(taken[1]),
-                u64::from(taken[2]),
+                u64::from(cq),
+                u64::from(eq),
                 account.paid[Due::CqAsked as usize],
                 account.paid[Due::CqAnswered as usize],
                 account.paid[Due::EqAsked as usize],
@@ -347,23 +350,23 @@ impl Scoreboard<'_> {
             );
             return Err(account.violation(ANSWERED, what));
         }
-        if taken[1] && high(inputs.cq_resp_valid) {
+        if cq && high(inputs.cq_resp_valid) {
             account.pay(Due::CqAnswered, 1)?;
         }
-        if taken[2] && high(inputs.eq_resp_valid) {
+        if eq && high(inputs.eq_resp_valid) {
             account.pay(Due::EqAnswered, 1)?;
         }
         let beats = account.paid[Due::Beats as usize];
         let asked = account.paid[Due::Wqe as usize] > 0;
-        if taken[0] && !asked || !taken[0] && asked && beats == 0 {
+        if wqe & !asked | !wqe & asked & (beats == 0) {
             let what = format_args!(
                 "wqe_resp_ready is {}, and its NextUnit {} awaited",
-                u64::from(taken[0]),
+                u64::from(wqe),
                 if asked { "is" } else { "is not" }
             );
             return Err(account.violation(ANSWERED, what));
         }
-        if taken[0] && high(inputs.wqe_resp_valid) {
+        if wqe && high(inputs.wqe_resp_valid) {
             account.pay(Due::Beats, 1)?;
         }
         Ok(())

@@ -4,7 +4,7 @@ use super::*;
 use std::collections::BTreeSet;
 
 /// The booleans a state's rows look at, as setters, so that enumeration stays small.
-type Setter = fn(&mut GuardInputs, bool);
+type Setter = fn(&mut CycleInputs, bool);
 
 fn setters(state: State) -> Vec<Setter> {
     match state {
@@ -33,7 +33,7 @@ fn setters(state: State) -> Vec<Setter> {
 }
 
 /// Every combination of what the rows of a state look at, under every mask.
-fn for_each_input(state: State, mut visit: impl FnMut(&GuardInputs)) {
+fn for_each_input(state: State, mut visit: impl FnMut(&PacketInputs, &CycleInputs)) {
     let setters = setters(state);
     let looks_at_qp_state = state == JUDGE_s;
     for fixes in 0..=u8::MAX {
@@ -42,18 +42,13 @@ fn for_each_input(state: State, mut visit: impl FnMut(&GuardInputs)) {
                 for qp_state in 0..if looks_at_qp_state { 8 } else { 1 } {
                     for bits in 0..1u32 << (setters.len() + 1) {
                         let solicited = bits & 1 == 1;
-                        let mut inputs = GuardInputs {
-                            fixes,
-                            net_opcode,
-                            service_type,
-                            solicited,
-                            qp_state,
-                            ..GuardInputs::default()
-                        };
+                        let packet =
+                            PacketInputs { fixes, net_opcode, service_type, solicited, qp_state };
+                        let mut cycle = CycleInputs::default();
                         for (index, set) in setters.iter().enumerate() {
-                            set(&mut inputs, bits >> (index + 1) & 1 == 1);
+                            set(&mut cycle, bits >> (index + 1) & 1 == 1);
                         }
-                        visit(&inputs);
+                        visit(&packet, &cycle);
                     }
                 }
             }
@@ -64,16 +59,17 @@ fn for_each_input(state: State, mut visit: impl FnMut(&GuardInputs)) {
 #[test]
 fn exactly_one_row_applies_in_every_state_for_every_input_and_mask() {
     for state in State::ALL {
-        for_each_input(state, |inputs| {
-            let conditions = inputs.conditions();
+        for_each_input(state, |packet, cycle| {
+            let conditions = packet.conditions().with(cycle);
             let applies: Vec<&str> = ROWS
                 .iter()
                 .filter(|row| row.from == state)
-                .filter(|row| row.guard.holds(conditions, inputs.net_opcode))
+                .filter(|row| row.guard.holds(conditions, 1 << packet.net_opcode))
                 .map(|row| row.name)
                 .collect();
-            assert_eq!(applies.len(), 1, "{state:?} {inputs:?}: {applies:?}");
-            assert_eq!(ROWS[select(state, inputs)].name, applies[0], "{state:?} {inputs:?}");
+            assert_eq!(applies.len(), 1, "{state:?} {packet:?} {cycle:?}: {applies:?}");
+            let selected = select(state, packet.conditions(), cycle).map(|row| ROWS[row].name);
+            assert_eq!(selected, Some(applies[0]), "{state:?} {packet:?} {cycle:?}");
         });
     }
 }
@@ -81,7 +77,7 @@ fn exactly_one_row_applies_in_every_state_for_every_input_and_mask() {
 /// The enumeration above fixes the booleans a state does not list; no row may look at them.
 #[test]
 fn no_row_looks_at_what_the_enumeration_leaves_out() {
-    let all = GuardInputs {
+    let all = CycleInputs {
         cxt_valid: true,
         wqe_req_ready: true,
         wqe_resp_valid: true,
@@ -95,18 +91,18 @@ fn no_row_looks_at_what_the_enumeration_leaves_out() {
         eq_resp_valid: true,
         mr_ready: true,
         length_error: true,
-        ..GuardInputs::default()
     };
+    let nothing = PacketInputs::default().conditions();
     for state in State::ALL {
-        let mut listed = GuardInputs::default();
+        let mut listed = CycleInputs::default();
         for set in setters(state) {
             set(&mut listed, true);
         }
-        let mut seen = listed.conditions();
+        let mut seen = nothing.with(&listed);
         if seen & WQE_RESP_LAST != 0 {
             seen |= WQE_ENDS;
         }
-        let unlisted = all.conditions() & !seen;
+        let unlisted = nothing.with(&all) & !seen;
         for row in ROWS.iter().filter(|row| row.from == state) {
             assert_eq!((row.guard.on | row.guard.off) & unlisted, 0, "{}", row.name);
         }

@@ -69,13 +69,8 @@ pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
 #[inline]
 pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
     let bit = |pin: Bits1| pin.get() as u32;
-    let [wqe, mr, cq, eq] = [
-        outputs.wqe_req_valid,
-        outputs.fetch_mr_ingress_valid,
-        outputs.cq_req_valid,
-        outputs.eq_req_valid,
-    ]
-    .map(bit);
+    let (wqe, mr) = (bit(outputs.wqe_req_valid), bit(outputs.fetch_mr_ingress_valid));
+    let (cq, eq) = (bit(outputs.cq_req_valid), bit(outputs.eq_req_valid));
     let any = |words: &[u32]| u32::from(words.iter().fold(0, |any, word| any | word) != 0);
     let mr_words =
         any(outputs.fetch_mr_ingress_head.words()) | any(outputs.fetch_mr_ingress_data.words());

@@ -18,17 +18,14 @@ const CELL: i64 = 256;
 #[inline]
 pub fn addresses(packet: Option<&Packet>, outputs: &Outputs) -> Result<(), Violation> {
     let entry = packet.map_or(0, |packet| qp(packet) as u64);
+    let seen = [
+        outputs.rq_offset_addr.get(),
+        outputs.cache_offset_addr.get(),
+        outputs.cache_owned_addr.get(),
+    ];
     let expected = [entry, entry, entry & 0x7f];
-    let seen = seen(outputs);
-    if seen == expected {
-        return Ok(());
-    }
-    Err(astray(seen, expected))
-}
-
-#[inline]
-fn seen(outputs: &Outputs) -> [u64; 3] {
-    [outputs.rq_offset_addr.get(), outputs.cache_offset_addr.get(), outputs.cache_owned_addr.get()]
+    let differs = (seen[0] ^ expected[0]) | (seen[1] ^ expected[1]) | (seen[2] ^ expected[2]);
+    if differs == 0 { Ok(()) } else { Err(astray(seen, expected)) }
 }
 
 #[cold]
