@@ -14,11 +14,13 @@ fn main() -> ExitCode {
             ("ACKNAK_LATENCY", latency),
         ]
     };
+    let qp = Block::new("qp", "QpStateCtrl");
     cosim_build::build(&[
         thread2.model([("FIXES", 0)]).model([("FIXES", 0xff)]),
         dll.model(timing(0, 16, 64, 16))
             .model(timing(0xff, 16, 64, 16))
             .model(timing(0, 2, 12, 2))
             .model(timing(0xff, 128, 500, 120)),
+        qp,
     ])
 }

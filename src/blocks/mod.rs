@@ -1,6 +1,7 @@
 //! The blocks. A new one is added here, in `build.rs` and in `lib.rs`.
 
 pub mod dll;
+pub mod qp;
 pub mod thread2;
 
 #[cfg(test)]
@@ -67,6 +68,7 @@ mod tests {
         }
         check::<super::thread2::Thread2>();
         check::<super::dll::Dll>();
+        check::<super::qp::Qp>();
     }
 
     #[test]
@@ -88,6 +90,7 @@ mod tests {
         }
         check::<super::thread2::Thread2>();
         check::<super::dll::Dll>();
+        check::<super::qp::Qp>();
     }
 
     // So few are refused that cases that are too often refused would fail these tests.
@@ -110,6 +113,15 @@ mod tests {
             let scenario = changed::<super::dll::Dll>(which, &changes);
             prop_assume!(scenario.is_some());
             draws_what_is_legal::<super::dll::Dll>(&scenario.unwrap(), packets, seed);
+        }
+
+        #[test]
+        fn any_scenario_of_qp_that_can_be_read_draws_legal_traffic(
+            which: usize, changes in changes(), packets in 1_u32..8, seed: u64,
+        ) {
+            let scenario = changed::<super::qp::Qp>(which, &changes);
+            prop_assume!(scenario.is_some());
+            draws_what_is_legal::<super::qp::Qp>(&scenario.unwrap(), packets, seed);
         }
     }
 }

@@ -1,0 +1,155 @@
+//! The constrained-random generator of traffic.
+//!
+//! It follows what each QP becomes, so that it can ask for what is legal, and for what is not.
+
+use super::golden::QueuePair;
+use super::rules::{DESTROY, State};
+use super::scenarios::Weights;
+use super::stimulus::{Command, Event, Packet, Step, Traffic};
+use cosim_core::harness::{CaseRng, Draw, Percent, Reset};
+use cosim_core::value::Uint;
+use rand::RngExt;
+
+/// Cycles within which a reset follows the beginning of its step.
+const RESET_WITHIN: u64 = 12;
+
+/// Draws traffic of `packets` steps; every traffic is legal.
+pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
+    let noise = rng.bits();
+    let mut generator =
+        Generator { weights, few: few(weights, rng), qps: Box::new([QueuePair::RESET; 256]), rng };
+    let steps: Vec<Step> = (0..packets).map(|_| generator.step()).collect();
+    // More events than steps there are not.
+    let mut evt_stalls: Vec<Uint<12>> = (0..packets)
+        .map(|_| generator.rng.wait(weights.evt_stall, weights.longest_evt_stall))
+        .collect();
+    let used = evt_stalls.iter().rposition(|stall| stall.get() > 0).map_or(0, |last| last + 1);
+    evt_stalls.truncate(used);
+    Traffic { noise, steps, evt_stalls }
+}
+
+/// The QPs of a case. Half of them differ in one bit from the first: a number that loses a bit on the way
+/// makes two of them one.
+fn few(weights: &Weights, rng: &mut CaseRng) -> Vec<u8> {
+    let first: u8 = rng.random();
+    let others = 1..weights.qps.draw(rng);
+    let other = |rng: &mut CaseRng| match rng.random() {
+        true => first ^ 1 << rng.random_range(0..8),
+        false => rng.random(),
+    };
+    std::iter::once(first).chain(others.map(|_| other(rng))).collect()
+}
+
+struct Generator<'a> {
+    weights: &'a Weights,
+    /// The QPs of the case.
+    few: Vec<u8>,
+    qps: Box<[QueuePair; 256]>,
+    rng: &'a mut CaseRng,
+}
+
+impl Generator<'_> {
+    fn qpn(&mut self) -> u8 {
+        self.few[self.rng.random_range(0..self.few.len())]
+    }
+
+    /// A QP of the case, or the one that the step is about.
+    fn near(&mut self, qpn: u8) -> u8 {
+        if self.rng.chance(self.weights.same_qp) { qpn } else { self.qpn() }
+    }
+
+    /// The step after the one before in a QP's life, if the state has one that software decides.
+    fn onward(&mut self, state: State) -> Option<State> {
+        Some(match state {
+            State::Reset => State::Init,
+            State::Init => State::Rtr,
+            State::Rtr | State::Sqe => State::Rts,
+            State::Rts => State::Sqd,
+            State::Sqd if self.rng.chance(Percent::new(25)) => State::Sqd,
+            State::Sqd => State::Rts,
+            State::Err => return None,
+        })
+    }
+
+    /// A command for a QP that is believed to be in a state.
+    fn command(&mut self, qpn: u8, state: State) -> Command {
+        let onward = self.onward(state).filter(|_| self.rng.chance(self.weights.onward));
+        let next = match onward {
+            Some(state) => state as u8,
+            // The way out of ERR.
+            None if state == State::Err && self.rng.chance(self.weights.onward) => {
+                if self.rng.random() { State::Reset as u8 } else { DESTROY }
+            }
+            None => self.rng.random_range(0..8),
+        };
+        let drains = state == State::Rts && next == State::Sqd as u8;
+        let often = if drains { self.weights.notify } else { self.weights.stray_notify };
+        let service: u8 = self.rng.random_range(0..8);
+        let notify = self.rng.chance(often);
+        Command {
+            qpn: Uint::new(u64::from(qpn)),
+            next: Uint::new(u64::from(next)),
+            service: Uint::new(u64::from(service)),
+            notify: Uint::new(u64::from(notify)),
+        }
+    }
+
+    fn event(&mut self, qpn: u8) -> Event {
+        let kind = match self.qps[usize::from(qpn)].state {
+            _ if self.rng.chance(self.weights.fatal) => 3,
+            _ if !self.rng.chance(self.weights.fitting) => self.rng.random_range(0..3),
+            State::Rtr => 0,
+            State::Sqd => 1,
+            State::Rts => 2,
+            _ => self.rng.random_range(0..3),
+        };
+        Event { qpn: Uint::new(u64::from(qpn)), kind: Uint::new(kind) }
+    }
+
+    fn packet(&mut self, qpn: u8) -> Packet {
+        let bit = |holds: bool| Uint::new(u64::from(holds));
+        Packet {
+            qpn: Uint::new(u64::from(qpn)),
+            consumes_wqe: bit(self.rng.random()),
+            error: bit(self.rng.chance(self.weights.packet_error)),
+        }
+    }
+
+    fn step(&mut self) -> Step {
+        let qpn = self.qpn();
+        let gap = self.rng.wait(self.weights.gap, self.weights.longest_gap);
+        let event = self.rng.chance(self.weights.events);
+        let event = event.then(|| {
+            let qpn = self.near(qpn);
+            self.event(qpn)
+        });
+        // The event goes first, and half of the commands know.
+        let mut state = self.qps[usize::from(qpn)].state;
+        if let Some(event) = event {
+            self.qps[event.qpn.get() as usize].happens(event.kind.get() as u8);
+        }
+        if self.rng.random() {
+            state = self.qps[usize::from(qpn)].state;
+        }
+        let command = self.rng.chance(self.weights.commands).then(|| self.command(qpn, state));
+        if let Some(command) = command {
+            let [next, service] = [command.next, command.service].map(|code| code.get() as u8);
+            let notify = command.notify.get() == 1;
+            self.qps[usize::from(qpn)].modify(next, service, notify);
+        }
+        let packet = self.rng.chance(self.weights.packets).then(|| {
+            let qpn = self.near(qpn);
+            self.packet(qpn)
+        });
+        let query = self.rng.chance(self.weights.query).then(|| Uint::new(u64::from(self.qpn())));
+        let reset = self.rng.chance(self.weights.reset).then(|| Reset {
+            after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
+            cycles: Uint::new(self.rng.random_range(1..=3)),
+        });
+        if reset.is_some() {
+            // Nearly so: what is taken until it rises is forgotten with the rest.
+            *self.qps = [QueuePair::RESET; 256];
+        }
+        Step { gap, command, event, packet, query, reset }
+    }
+}

@@ -1,0 +1,264 @@
+//! The golden model of `QpStateCtrl`, written from the specification, sections 3 to 8.
+//!
+//! What a rule does stands in the tables of [`rules`]; this file has the registers, and the order in which
+//! the rules are executed at an edge.
+
+use super::Qp;
+use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};
+use super::rules::{
+    self, Answer, E1, E2, E3, E4, Event, PERMITS, Q1, R1, State, Store, Transition, X1,
+};
+use cosim_core::harness::{self, Parameters, Rule, RuleSet};
+
+/// Events that the queue holds.
+const DEPTH: usize = 16;
+
+/// The registers of a QP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct QueuePair {
+    pub(super) state: State,
+    service: u8,
+    notify: bool,
+}
+
+/// An event for software.
+#[derive(Debug, Clone, Copy)]
+struct Told {
+    qpn: u8,
+    event: Event,
+}
+
+/// The answer to a command.
+#[derive(Debug, Clone, Copy)]
+struct Response {
+    qpn: u8,
+    answer: Answer,
+}
+
+/// Events, the oldest first.
+#[derive(Debug, Clone)]
+struct Queue {
+    events: [Told; DEPTH],
+    oldest: usize,
+    len: usize,
+}
+
+/// The model's registers.
+#[derive(Debug, Clone)]
+pub struct Golden {
+    qps: [QueuePair; 256],
+    response: Option<Response>,
+    queue: Queue,
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+#[inline]
+fn bit(high: bool) -> Bits1 {
+    Bits1::new(u64::from(high))
+}
+
+impl QueuePair {
+    pub(super) const RESET: Self = Self { state: State::Reset, service: 0, notify: false };
+
+    /// Modify QP; the row that applied.
+    #[inline]
+    pub(super) fn modify(&mut self, next: u8, service: u8, notify: bool) -> &'static Transition {
+        let row = rules::transition(self.state, next, notify);
+        self.state = row.to.unwrap_or(self.state);
+        self.service = match row.service {
+            Store::Keep => self.service,
+            Store::Load => service,
+            Store::Clear => 0,
+        };
+        self.notify = match row.notify {
+            Store::Keep => self.notify,
+            Store::Load => notify,
+            Store::Clear => false,
+        };
+        row
+    }
+
+    /// The row that applies to an event of hardware.
+    #[inline]
+    fn happening(&self, kind: u8) -> &'static rules::Happening {
+        rules::happening(self.state, self.service, self.notify, kind)
+    }
+
+    /// An event of hardware; the row that applied.
+    #[inline]
+    pub(super) fn happens(&mut self, kind: u8) -> &'static rules::Happening {
+        let row = self.happening(kind);
+        self.state = row.to.unwrap_or(self.state);
+        self.notify &= row.notify == Store::Keep;
+        row
+    }
+}
+
+impl Queue {
+    const EMPTY: Self =
+        Self { events: [Told { qpn: 0, event: Event::Drained }; DEPTH], oldest: 0, len: 0 };
+
+    #[inline]
+    fn is_full(&self) -> bool {
+        self.len == DEPTH
+    }
+
+    #[inline]
+    fn shown(&self) -> Option<Told> {
+        (self.len > 0).then(|| self.events[self.oldest])
+    }
+
+    #[inline]
+    fn leave(&mut self) {
+        self.oldest = (self.oldest + 1) % DEPTH;
+        self.len -= 1;
+    }
+
+    #[inline]
+    fn enter(&mut self, told: Told) {
+        self.events[(self.oldest + self.len) % DEPTH] = told;
+        self.len += 1;
+    }
+}
+
+impl Golden {
+    const RESET: Self = Self { qps: [QueuePair::RESET; 256], response: None, queue: Queue::EMPTY };
+
+    #[inline]
+    fn qp(&self, qpn: Bits8) -> &QueuePair {
+        &self.qps[qpn.get() as usize]
+    }
+
+    #[inline]
+    fn qp_mut(&mut self, qpn: Bits8) -> &mut QueuePair {
+        &mut self.qps[qpn.get() as usize]
+    }
+
+    #[inline]
+    fn reception(&self, inputs: &Inputs) -> &'static rules::Reception {
+        let qp = self.qp(inputs.msg_qpn);
+        rules::reception(qp.state, qp.service, high(inputs.msg_error))
+    }
+
+    /// Section 6.
+    #[inline]
+    fn takes_commands(&self) -> bool {
+        !self.queue.is_full()
+    }
+
+    /// Section 7.
+    #[inline]
+    fn takes_happenings(&self, inputs: &Inputs) -> bool {
+        let kind = inputs.hw_kind.get() as u8;
+        !(high(inputs.hw_valid)
+            && self.queue.is_full()
+            && self.qp(inputs.hw_qpn).happening(kind).event.is_some())
+    }
+}
+
+impl harness::Golden<Qp> for Golden {
+    const RULES: &'static [Rule] = &rules::RULES;
+
+    fn new(_: &Parameters) -> Self {
+        Self::RESET
+    }
+
+    #[inline]
+    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+        // R1: the reset is asynchronous.
+        if high(inputs.rst) {
+            *outputs = Outputs::default();
+            return;
+        }
+        let qp = self.qp(inputs.query_qpn);
+        let [sq_post, rq_post, sq_run, rq_run] = PERMITS[qp.state as usize];
+        let reception = high(inputs.msg_valid).then(|| self.reception(inputs));
+        let packet = |is_so: fn(&rules::Reception) -> bool| bit(reception.is_some_and(is_so));
+        let takes_wqe = reception.is_some_and(|row| row.takes_wqe);
+        let shown = self.queue.shown();
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        *outputs = Outputs {
+            cmd_ready: bit(self.takes_commands()),
+            rsp_valid: bit(self.response.is_some()),
+            rsp_qpn: Bits8::new(self.response.map_or(0, |response| u64::from(response.qpn))),
+            rsp_code: Bits2::new(self.response.map_or(0, |response| response.answer as u64)),
+            hw_ready: bit(self.takes_happenings(inputs)),
+            msg_accept: packet(|row| row.accept),
+            msg_take_wqe: bit(takes_wqe && high(inputs.msg_consumes_wqe)),
+            msg_ack: packet(|row| row.ack),
+            msg_nak: packet(|row| row.nak),
+            query_state: Bits3::new(qp.state as u64),
+            query_sq_post: bit(sq_post),
+            query_rq_post: bit(rq_post),
+            query_sq_run: bit(sq_run),
+            query_rq_run: bit(rq_run),
+            evt_valid: bit(shown.is_some()),
+            evt_qpn: Bits8::new(shown.map_or(0, |told| u64::from(told.qpn))),
+            evt_code: Bits2::new(shown.map_or(0, |told| told.event as u64)),
+            padding: Default::default(),
+        };
+    }
+
+    #[inline]
+    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+        if high(inputs.rst) {
+            *self = Self::RESET;
+            return R1;
+        }
+        let mut fired = Q1;
+        if high(inputs.msg_valid) {
+            fired = fired.with(self.reception(inputs).rule);
+        }
+        // Both readies are judged by the registers before the edge.
+        let happens = high(inputs.hw_valid) && self.takes_happenings(inputs);
+        let modifies = high(inputs.cmd_valid) && self.takes_commands();
+        fired = fired.with(E4.only_if(high(inputs.hw_valid) && !happens));
+        fired = fired.with(E3.only_if(high(inputs.cmd_valid) && !modifies));
+        // Section 5, step 1.
+        let mut made = None;
+        if happens {
+            let row = self.qp_mut(inputs.hw_qpn).happens(inputs.hw_kind.get() as u8);
+            let qpn = inputs.hw_qpn.get() as u8;
+            made = row.event.map(|event| Told { qpn, event });
+            fired = fired.with(row.rule);
+        }
+        // Step 2.
+        self.response = None;
+        if modifies {
+            let (next, service) = (inputs.cmd_next.get() as u8, inputs.cmd_service.get() as u8);
+            let notify = high(inputs.cmd_notify);
+            let row = self.qp_mut(inputs.cmd_qpn).modify(next, service, notify);
+            // Step 4.
+            let qpn = inputs.cmd_qpn.get() as u8;
+            self.response = Some(Response { qpn, answer: row.answer });
+            fired = fired.with(row.rule);
+        }
+        fired = fired.with(X1.only_if(happens && modifies && inputs.hw_qpn == inputs.cmd_qpn));
+        // Step 3.
+        if self.queue.shown().is_some() && high(inputs.evt_ready) {
+            self.queue.leave();
+            fired = fired.with(E2);
+        }
+        if let Some(told) = made {
+            self.queue.enter(told);
+            fired = fired.with(E1);
+        }
+        fired
+    }
+
+    #[inline]
+    fn state(&self) -> &'static str {
+        match self.queue.len {
+            0 => "no-events",
+            DEPTH => "full",
+            _ => "events",
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,103 @@
+//! Block `qp`: `QpStateCtrl`, the QP state controller.
+//!
+//! Its specification is `docs/qp.md`.
+
+mod chaos;
+mod environment;
+mod generator;
+mod golden;
+pub mod rules;
+pub mod scenarios;
+mod scoreboard;
+pub mod stimulus;
+
+#[allow(missing_docs, clippy::all)]
+pub mod rtl {
+    //! Pins and models, generated from the RTL by the build script.
+    cosim_core::rtl!("qp");
+}
+
+use cosim_core::harness::{Block, Explain, LinkedRtl, Parameters, Profile};
+pub use environment::Environment;
+pub use golden::Golden;
+use rules::{DESTROY, State};
+pub use scoreboard::Scoreboard;
+
+/// The block.
+#[derive(Debug, Clone, Copy)]
+pub struct Qp;
+
+impl Block for Qp {
+    const NAME: &'static str = "qp";
+    const TITLE: &'static str = "QpStateCtrl, states of queue pairs: Modify QP, events, packets";
+    const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    /// Its source has no erratum, its RTL no parameters.
+    const PROFILES: &'static [Profile] = &[Profile::new("spec", Parameters::of::<Self>(0x00))];
+
+    type Inputs = rtl::Inputs;
+    type Outputs = rtl::Outputs;
+    type Golden = Golden;
+    type Traffic = stimulus::Traffic;
+    type Environment<'a> = Environment<'a>;
+    type Scoreboard<'a> = Scoreboard;
+    type Weights = scenarios::Weights;
+}
+
+/// The name of a state by its code.
+fn name_of(state: u64) -> &'static str {
+    State::ALL.get(state as usize).map_or("no state", |state| state.name())
+}
+
+const SERVICES: [&str; 8] = ["RC", "UC", "RD", "UD", "CNP", "XRC", "service 6", "service 7"];
+const KINDS: [&str; 4] = ["first request packet", "SQ drained", "send error", "fatal error"];
+const ANSWERS: [&str; 4] = ["done", "illegal transition", "parameter not permitted", "no answer"];
+const EVENTS: [&str; 4] = ["SQ drained", "communication established", "QP fatal", "no event"];
+
+impl Explain for Qp {
+    fn meaning(field: &str, value: u64) -> Option<String> {
+        let name = |names: &[&str]| names.get(value as usize).map(|name| (*name).to_owned());
+        match field {
+            "query_state" => Some(name_of(value).to_owned()),
+            "rsp_code" => name(&ANSWERS),
+            "evt_code" => name(&EVENTS),
+            _ => None,
+        }
+    }
+
+    fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
+        let known = |names: &[&'static str], code: u64| names[code as usize];
+        match channel {
+            "cmd" => {
+                let next = inputs.cmd_next.get();
+                let what = match next == u64::from(DESTROY) {
+                    true => "destroy".to_owned(),
+                    false => format!("to {}", name_of(next)),
+                };
+                let service = known(&SERVICES, inputs.cmd_service.get());
+                let notify = if inputs.cmd_notify.get() == 1 { ", notify" } else { "" };
+                Some(format!("QP {} {what} ({service}{notify})", inputs.cmd_qpn.get()))
+            }
+            "rsp" => {
+                let code = known(&ANSWERS, outputs.rsp_code.get());
+                Some(format!("QP {} {code}", outputs.rsp_qpn.get()))
+            }
+            "hw" => {
+                let kind = known(&KINDS, inputs.hw_kind.get());
+                Some(format!("QP {} {kind}", inputs.hw_qpn.get()))
+            }
+            "msg" => {
+                let error = if inputs.msg_error.get() == 1 { ", error" } else { "" };
+                Some(format!("QP {} packet{error}", inputs.msg_qpn.get()))
+            }
+            "evt" => {
+                let code = known(&EVENTS, outputs.evt_code.get());
+                Some(format!("QP {} {code}", outputs.evt_qpn.get()))
+            }
+            _ => None,
+        }
+    }
+
+    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
+        environment.in_flight()
+    }
+}

@@ -1,0 +1,495 @@
+//! The rules as data: the transitions by Modify QP, the events of hardware and the answers to packets.
+//!
+//! Each row has its guard as a set of cases and what it does. The golden model evaluates every guard and
+//! executes the row that applies; a test shows by enumeration that it is always exactly one.
+
+use cosim_core::harness::{Rule, RuleSet};
+
+/// A rule of the specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The name used in reports, as in `C5`.
+    pub name: &'static str,
+    /// What it says.
+    pub meaning: &'static str,
+}
+
+macro_rules! rules {
+    ($( $name:ident: $meaning:literal; )*) => {
+        #[derive(Clone, Copy)]
+        enum Index { $( $name, )* }
+
+        $(
+            #[doc = $meaning]
+            pub const $name: RuleSet = RuleSet::one(Index::$name as usize);
+        )*
+
+        /// Every rule, in the order of the indices.
+        pub const ENTRIES: [Entry; [$( Index::$name, )*].len()] = [
+            $( Entry { name: stringify!($name), meaning: $meaning }, )*
+        ];
+    };
+}
+
+rules! {
+    C1: "RESET to INIT, with a service";
+    C2: "INIT to INIT";
+    C3: "INIT to RTR";
+    C4: "RTR to RTS";
+    C5: "RTS to SQD, with or without notification";
+    C6: "SQD to RTS, nothing is owed any more";
+    C7: "SQD to SQD, what is owed stays owed";
+    C8: "SQE to RTS";
+    C9: "any state to RESET";
+    C10: "any state to ERR";
+    C11: "Destroy QP";
+    C12: "no such transition: refused";
+    C13: "notification is asked for where it is not permitted: refused";
+    H1: "the first request packet establishes the connection: RTR to RTS";
+    H2: "a first request packet with nothing to establish: ignored";
+    H3: "the send queue has drained and software is owed the news";
+    H4: "the send queue has drained and nobody asked: ignored";
+    H5: "a send completes with an error, unreliable service: SQE";
+    H6: "a send completes with an error, reliable service: ERR";
+    H7: "a send completes with an error outside of RTS: ignored";
+    H8: "fatal error: ERR";
+    H9: "fatal error of a QP in RESET: ignored";
+    M1: "the QP takes no packets in its state";
+    M2: "packet of an unreliable service: taken without an answer";
+    M3: "packet of a reliable service: taken with an Ack";
+    M4: "packet of a reliable service that cannot be executed: Nak";
+    Q1: "the state of a QP and what follows from it";
+    E1: "an event goes into the queue";
+    E2: "software takes an event";
+    E3: "the queue is full: a command waits";
+    E4: "the queue is full: an event that needs an entry waits";
+    X1: "an event and a command for one QP: the event goes first";
+    R1: "reset";
+}
+
+/// The rules of the contract.
+pub const RULES: [Rule; ENTRIES.len()] = {
+    let mut rules = [Rule { name: "", meaning: "" }; ENTRIES.len()];
+    let mut index = 0;
+    while index < ENTRIES.len() {
+        rules[index] = Rule { name: ENTRIES[index].name, meaning: ENTRIES[index].meaning };
+        index += 1;
+    }
+    rules
+};
+
+/// The state of a QP.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// Nothing is set up.
+    Reset,
+    /// Its service is known.
+    Init,
+    /// Ready to receive.
+    Rtr,
+    /// Ready to send.
+    Rts,
+    /// Send queue drain.
+    Sqd,
+    /// Send queue error.
+    Sqe,
+    /// Error.
+    Err,
+}
+
+use State::{Err, Init, Reset, Rtr, Rts, Sqd, Sqe};
+
+impl State {
+    /// Every state, by its code.
+    pub const ALL: [Self; 7] = [Reset, Init, Rtr, Rts, Sqd, Sqe, Err];
+
+    /// The name as in the specification.
+    pub const fn name(self) -> &'static str {
+        ["RESET", "INIT", "RTR", "RTS", "SQD", "SQE", "ERR"][self as usize]
+    }
+}
+
+/// `cmd_next` of Destroy QP.
+pub const DESTROY: u8 = 7;
+
+/// Service types with acknowledgements: RC, RD, XRC.
+pub const RELIABLE: u8 = 1 << 0 | 1 << 2 | 1 << 5;
+/// Service types that the first request packet moves to RTS: RC, UC, RD, XRC.
+pub const CONNECTED: u8 = 1 << 0 | 1 << 1 | 1 << 2 | 1 << 5;
+const ANY_SERVICE: u8 = 0xff;
+
+/// What becomes of a register.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Store {
+    /// It keeps its value.
+    Keep,
+    /// It takes the command's value.
+    Load,
+    /// It becomes 0.
+    Clear,
+}
+
+use Store::{Clear, Keep, Load};
+
+/// `rsp_code`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Answer {
+    /// Done.
+    Done,
+    /// Illegal transition.
+    Illegal,
+    /// Parameter not permitted.
+    NotPermitted,
+}
+
+/// `evt_code`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Event {
+    /// SQ drained.
+    Drained,
+    /// Communication established.
+    Established,
+    /// QP fatal.
+    Fatal,
+}
+
+/// A row of the rules for Modify QP.
+#[derive(Debug, Clone, Copy)]
+pub struct Transition {
+    /// Its rule.
+    pub rule: RuleSet,
+    /// Cases in which it applies: see [`command_case`].
+    cases: u128,
+    /// The answer.
+    pub answer: Answer,
+    /// The next state; none keeps it.
+    pub to: Option<State>,
+    /// What becomes of the service.
+    pub service: Store,
+    /// What becomes of the notification.
+    pub notify: Store,
+}
+
+/// A row of the rules for events of hardware.
+#[derive(Debug, Clone, Copy)]
+pub struct Happening {
+    /// Its rule.
+    pub rule: RuleSet,
+    kind: u8,
+    /// Cases of this kind in which it applies: see [`qp_case`].
+    cases: u128,
+    /// The next state; none keeps it.
+    pub to: Option<State>,
+    /// What becomes of the notification.
+    pub notify: Store,
+    /// What software is told.
+    pub event: Option<Event>,
+}
+
+/// A row of the rules for request packets.
+#[derive(Debug, Clone, Copy)]
+pub struct Reception {
+    /// Its rule.
+    pub rule: RuleSet,
+    /// Cases in which it applies: see [`qp_case`].
+    cases: u128,
+    /// The QP takes it.
+    pub accept: bool,
+    /// It uses up a WQE if it is one that does.
+    pub takes_wqe: bool,
+    /// An Ack is generated.
+    pub ack: bool,
+    /// A Nak is generated.
+    pub nak: bool,
+}
+
+/// The case of a command: the state it meets, the state it asks for, and whether notification is given.
+const fn command_case(state: State, next: u8, notify: bool) -> u128 {
+    1 << (state as u32 * 16 + next as u32 * 2 + notify as u32)
+}
+
+/// The case of a QP: its state, its service, and one bit more.
+const fn qp_case(state: State, service: u8, bit: bool) -> u128 {
+    1 << (state as u32 * 16 + service as u32 * 2 + bit as u32)
+}
+
+/// Seven states, eight others, one bit.
+const EVERY: u128 = (1 << (7 * 16)) - 1;
+
+/// One transition without a parameter.
+const fn plain(from: State, next: u8) -> u128 {
+    command_case(from, next, false)
+}
+
+/// A transition from any state, without a parameter.
+const fn from_any(next: u8) -> u128 {
+    let mut cases = 0;
+    let mut index = 0;
+    while index < State::ALL.len() {
+        cases |= plain(State::ALL[index], next);
+        index += 1;
+    }
+    cases
+}
+
+/// QPs in a state with one of some services, with both values of the bit.
+const fn qps(state: State, services: u8) -> u128 {
+    let mut cases = 0;
+    let mut service = 0;
+    while service < 8 {
+        if services >> service & 1 == 1 {
+            cases |= qp_case(state, service, false) | qp_case(state, service, true);
+        }
+        service += 1;
+    }
+    cases
+}
+
+/// The cases with the bit set.
+const fn with_bit(cases: u128) -> u128 {
+    cases & 0xaaaa_aaaa_aaaa_aaaa_aaaa_aaaa_aaaa_aaaa
+}
+
+/// What a QP in a state that takes packets can be.
+const fn receiving(services: u8) -> u128 {
+    qps(Rtr, services) | qps(Rts, services) | qps(Sqd, services) | qps(Sqe, services)
+}
+
+const RTS_TO_SQD: u128 = command_case(Rts, Sqd as u8, false) | command_case(Rts, Sqd as u8, true);
+const PLAIN: u128 = plain(Reset, Init as u8)
+    | plain(Init, Init as u8)
+    | plain(Init, Rtr as u8)
+    | plain(Rtr, Rts as u8)
+    | plain(Sqd, Rts as u8)
+    | plain(Sqd, Sqd as u8)
+    | plain(Sqe, Rts as u8)
+    | from_any(Reset as u8)
+    | from_any(Err as u8)
+    | from_any(DESTROY);
+/// The same with the parameter.
+const WITH_PARAMETER: u128 = PLAIN << 1;
+
+const fn done(rule: RuleSet, cases: u128, to: State, service: Store, notify: Store) -> Transition {
+    Transition { rule, cases, answer: Answer::Done, to: Some(to), service, notify }
+}
+
+const fn refused(rule: RuleSet, cases: u128, answer: Answer) -> Transition {
+    Transition { rule, cases, answer, to: None, service: Keep, notify: Keep }
+}
+
+/// Section 6 of the specification.
+pub const TRANSITIONS: [Transition; 13] = [
+    done(C1, plain(Reset, Init as u8), Init, Load, Keep),
+    done(C2, plain(Init, Init as u8), Init, Keep, Keep),
+    done(C3, plain(Init, Rtr as u8), Rtr, Keep, Keep),
+    done(C4, plain(Rtr, Rts as u8), Rts, Keep, Keep),
+    done(C5, RTS_TO_SQD, Sqd, Keep, Load),
+    done(C6, plain(Sqd, Rts as u8), Rts, Keep, Clear),
+    done(C7, plain(Sqd, Sqd as u8), Sqd, Keep, Keep),
+    done(C8, plain(Sqe, Rts as u8), Rts, Keep, Keep),
+    done(C9, from_any(Reset as u8), Reset, Keep, Clear),
+    done(C10, from_any(Err as u8), Err, Keep, Clear),
+    done(C11, from_any(DESTROY), Reset, Clear, Clear),
+    refused(C12, EVERY & !(PLAIN | WITH_PARAMETER | RTS_TO_SQD), Answer::Illegal),
+    refused(C13, WITH_PARAMETER, Answer::NotPermitted),
+];
+
+const ESTABLISHES: u128 = qps(Rtr, CONNECTED);
+const DRAINS: u128 = with_bit(qps(Sqd, ANY_SERVICE));
+const BREAKS_SQ: u128 = qps(Rts, !RELIABLE);
+const BREAKS_QP: u128 = qps(Rts, RELIABLE);
+const UNUSED: u128 = qps(Reset, ANY_SERVICE);
+
+const fn happens(
+    rule: RuleSet,
+    kind: u8,
+    cases: u128,
+    to: State,
+    notify: Store,
+    event: Option<Event>,
+) -> Happening {
+    Happening { rule, kind, cases, to: Some(to), notify, event }
+}
+
+const fn ignored(rule: RuleSet, kind: u8, cases: u128) -> Happening {
+    Happening { rule, kind, cases, to: None, notify: Keep, event: None }
+}
+
+/// Section 7 of the specification. The bit of a case says that notification is owed.
+pub const HAPPENINGS: [Happening; 9] = [
+    happens(H1, 0, ESTABLISHES, Rts, Keep, Some(Event::Established)),
+    ignored(H2, 0, EVERY & !ESTABLISHES),
+    happens(H3, 1, DRAINS, Sqd, Clear, Some(Event::Drained)),
+    ignored(H4, 1, EVERY & !DRAINS),
+    happens(H5, 2, BREAKS_SQ, Sqe, Keep, None),
+    happens(H6, 2, BREAKS_QP, Err, Keep, None),
+    ignored(H7, 2, EVERY & !(BREAKS_SQ | BREAKS_QP)),
+    happens(H8, 3, EVERY & !UNUSED, Err, Clear, Some(Event::Fatal)),
+    ignored(H9, 3, UNUSED),
+];
+
+const fn received(rule: RuleSet, cases: u128, [ack, nak]: [bool; 2]) -> Reception {
+    Reception { rule, cases, accept: true, takes_wqe: !nak, ack, nak }
+}
+
+/// Section 8 of the specification. The bit of a case says that the packet cannot be executed.
+pub const RECEPTIONS: [Reception; 4] = [
+    Reception {
+        rule: M1,
+        cases: EVERY & !receiving(ANY_SERVICE),
+        accept: false,
+        takes_wqe: false,
+        ack: false,
+        nak: false,
+    },
+    received(M2, receiving(!RELIABLE), [false, false]),
+    received(M3, receiving(RELIABLE) & !with_bit(receiving(RELIABLE)), [true, false]),
+    received(M4, with_bit(receiving(RELIABLE)), [false, true]),
+];
+
+/// What a state permits and does, as `[sq_post, rq_post, sq_run, rq_run]`, by the state's code.
+pub const PERMITS: [[bool; 4]; 7] = {
+    const NO: bool = false;
+    const YES: bool = true;
+    [
+        [NO, NO, NO, NO],
+        [NO, YES, NO, NO],
+        [NO, YES, NO, YES],
+        [YES, YES, YES, YES],
+        [YES, YES, NO, YES],
+        [YES, YES, NO, YES],
+        [YES, YES, NO, NO],
+    ]
+};
+
+/// The row among `rows` whose guard holds. All guards are evaluated.
+#[inline]
+fn the_one<Row, const N: usize>(rows: &[Row; N], applies: impl Fn(&Row) -> bool) -> &Row {
+    let mut found = 0;
+    for (index, row) in rows.iter().enumerate() {
+        found |= index & usize::from(applies(row)).wrapping_neg();
+    }
+    &rows[found]
+}
+
+/// The row for a command.
+#[inline]
+pub fn transition(state: State, next: u8, notify: bool) -> &'static Transition {
+    let case = command_case(state, next, notify);
+    the_one(&TRANSITIONS, |row| row.cases & case != 0)
+}
+
+/// The row for an event of hardware.
+#[inline]
+pub fn happening(state: State, service: u8, owed: bool, kind: u8) -> &'static Happening {
+    let case = qp_case(state, service, owed);
+    the_one(&HAPPENINGS, |row| row.kind == kind && row.cases & case != 0)
+}
+
+/// The row for a request packet.
+#[inline]
+pub fn reception(state: State, service: u8, error: bool) -> &'static Reception {
+    let case = qp_case(state, service, error);
+    the_one(&RECEPTIONS, |row| row.cases & case != 0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SPECIFICATION: &str = include_str!("../../../docs/qp.md");
+
+    fn name(rule: RuleSet) -> String {
+        rule.iter().map(|index| RULES[index].name).collect()
+    }
+
+    /// The cells of the specification's rows of tables that begin with one of `first`.
+    fn rows<'a>(first: &'a [&str]) -> impl Iterator<Item = Vec<&'static str>> + 'a {
+        SPECIFICATION
+            .lines()
+            .filter(|line| line.starts_with('|'))
+            .map(|line| line.trim_matches('|').split('|').map(str::trim).collect::<Vec<_>>())
+            .filter(|cells| first.contains(&cells[0]))
+    }
+
+    #[test]
+    fn every_rule_of_the_specification_is_there_and_no_other() {
+        let is_rule = |cell: &str| {
+            let number = cell.strip_prefix(['C', 'H', 'M', 'E']);
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        let mut specified: Vec<&str> = SPECIFICATION
+            .lines()
+            .filter_map(|line| line.strip_prefix("| ")?.split(' ').next())
+            .filter(|cell| is_rule(cell))
+            .collect();
+        // These have no table.
+        for name in ["Q1", "X1", "R1"] {
+            assert!(SPECIFICATION.contains(name), "{name}");
+            specified.push(name);
+        }
+        specified.sort_unstable();
+        let mut listed: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        listed.sort_unstable();
+        assert_eq!(listed, specified);
+        assert_eq!(listed.len(), 13 + 9 + 4 + 1 + 4 + 1 + 1);
+    }
+
+    #[test]
+    fn the_matrix_is_that_of_the_specification() {
+        let names = State::ALL.map(State::name);
+        let mut states = 0;
+        for cells in rows(&names).filter(|cells| cells.len() == 9) {
+            let state = State::ALL[names.iter().position(|name| *name == cells[0]).unwrap()];
+            for next in 0..8 {
+                let plain = transition(state, next, false);
+                assert_eq!(name(plain.rule), cells[1 + usize::from(next)], "{cells:?} {next}");
+                let given = transition(state, next, true);
+                let expected = match name(plain.rule).as_str() {
+                    "C12" => "C12",
+                    "C5" => "C5",
+                    _ => "C13",
+                };
+                assert_eq!(name(given.rule), expected, "{cells:?} {next}");
+            }
+            states += 1;
+        }
+        assert_eq!(states, 7);
+    }
+
+    #[test]
+    fn what_states_permit_is_that_of_the_specification() {
+        let names = State::ALL.map(State::name);
+        let tables: Vec<Vec<&str>> = rows(&names).filter(|cells| cells.len() == 6).collect();
+        assert_eq!(tables.len(), 7);
+        for (index, cells) in tables.iter().enumerate() {
+            assert_eq!(cells[0], names[index]);
+            let permits = PERMITS[index].map(|permits| if permits { "1" } else { "0" });
+            assert_eq!(cells[1..5], permits, "{}", cells[0]);
+        }
+    }
+
+    /// Every guard is evaluated for every case there is; exactly one holds.
+    #[test]
+    fn exactly_one_row_applies_to_each_case() {
+        for case in (0..7 * 16).map(|bit| 1_u128 << bit) {
+            assert_eq!(TRANSITIONS.iter().filter(|row| row.cases & case != 0).count(), 1);
+            assert_eq!(RECEPTIONS.iter().filter(|row| row.cases & case != 0).count(), 1);
+            for kind in 0..4 {
+                let applies = |row: &&Happening| row.kind == kind && row.cases & case != 0;
+                assert_eq!(HAPPENINGS.iter().filter(applies).count(), 1);
+            }
+        }
+        let all = |cases: u128| cases & !EVERY == 0;
+        assert!(TRANSITIONS.iter().all(|row| all(row.cases)));
+        assert!(HAPPENINGS.iter().all(|row| all(row.cases)));
+        assert!(RECEPTIONS.iter().all(|row| all(row.cases)));
+    }
+
+    #[test]
+    fn a_rules_set_names_the_rule() {
+        assert_eq!(name(C1), "C1");
+        assert_eq!(name(H9), "H9");
+        assert_eq!(name(R1), "R1");
+    }
+}

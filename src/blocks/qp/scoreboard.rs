@@ -1,0 +1,523 @@
+//! The judge at transaction level: what becomes of each QP, and that software hears all of it, once.
+//!
+//! It follows the life of each QP by what was taken from the pins, and keeps the events that software has
+//! not seen yet. The ways into each state it has from the source's sentences. It shares no tables and no
+//! arithmetic with the golden model, and judges both models alike.
+
+use super::rtl::{Bits1, Inputs, Outputs};
+use super::stimulus::Traffic;
+use super::{Qp, name_of};
+use cosim_core::harness::{self, Counter, Parameters, Violation};
+use std::collections::VecDeque;
+
+/// In reset every output is 0.
+const IN_RESET: &str = "silent-in-reset";
+/// A command is taken while there is room for an event, and only then.
+const COMMAND_WAITS: &str = "command-waits-for-room";
+/// Only an event that software is to be told of waits, and only for room.
+const EVENT_WAITS: &str = "event-waits-for-room";
+/// Each command is answered in the next cycle, with its QP, and nothing else is.
+const ANSWERED: &str = "one-answer-for-each-command";
+/// The answer says whether the transition is one of the diagram and its parameter permitted.
+const JUDGED: &str = "answer-by-the-diagram";
+/// A QP is in the state to which commands and events have brought it.
+const STATE: &str = "state-by-what-happened";
+/// What may be posted and is processed follows from the state.
+const PERMITS: &str = "posting-by-state";
+/// A QP takes no packet in RESET, INIT and ERR.
+const CLOSED: &str = "no-packet-in-reset-init-err";
+/// It takes each packet in the other states.
+const OPEN: &str = "packet-taken-when-ready";
+/// An RQ WQE is used by the packet of a message that takes it, unless there is a Nak.
+const WQE: &str = "wqe-for-the-packet-that-takes-it";
+/// A packet that a reliable QP takes has an Ack or a Nak, not both; no other packet has either.
+const ACK_OR_NAK: &str = "ack-or-nak";
+/// Software is shown an event as long as there is one, from the cycle after its cause on.
+const SHOWN: &str = "event-shown-until-taken";
+/// One drained event for each notified drain.
+const DRAINED: &str = "one-drained-event-per-notified-drain";
+/// No event without a cause, and none twice.
+const CAUSED: &str = "event-has-a-cause";
+/// The events of a QP come in the order of their causes.
+const ORDER_IN_QP: &str = "events-of-a-qp-in-order";
+/// All events do.
+const ORDER: &str = "events-in-order";
+/// Payload beside a valid that is 0 is 0.
+const IDLE: &str = "idle-pins-are-0";
+/// At the end nothing is on offer and no event is left.
+const COMPLETE: &str = "complete";
+
+/// Events that wait for software at most.
+const ROOM: usize = 16;
+
+// States, by the codes of the specification.
+const RESET: u64 = 0;
+const INIT: u64 = 1;
+const RTR: u64 = 2;
+const RTS: u64 = 3;
+const SQD: u64 = 4;
+const SQE: u64 = 5;
+const ERR: u64 = 6;
+const DESTROY: u64 = 7;
+
+/// What is known of a QP.
+#[derive(Debug, Clone, Copy)]
+struct Life {
+    state: u64,
+    service: u64,
+    /// Software asked to be told when the send queue has drained.
+    owes_news: bool,
+}
+
+/// An event that software is to see.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct News {
+    qpn: u64,
+    code: u64,
+}
+
+const DRAINED_CODE: u64 = 0;
+const ESTABLISHED_CODE: u64 = 1;
+const FATAL_CODE: u64 = 2;
+
+/// The answer that is due.
+#[derive(Debug, Clone, Copy)]
+struct Due {
+    qpn: u64,
+    code: u64,
+    from: u64,
+    next: u64,
+    notify: bool,
+}
+
+/// What is counted without being judged.
+#[derive(Debug, Clone, Default)]
+struct Counts {
+    done: u64,
+    illegal: u64,
+    not_permitted: u64,
+    established: u64,
+    drained: u64,
+    fatal: u64,
+    send_errors: u64,
+    packets_taken: u64,
+    packets_refused: u64,
+    naks: u64,
+    waited: u64,
+    lost_to_resets: u64,
+}
+
+/// The scoreboard of one case.
+#[derive(Debug, Clone)]
+pub struct Scoreboard {
+    lives: Box<[Life; 256]>,
+    untold: VecDeque<News>,
+    due: Option<Due>,
+    /// Steps of the traffic that are commands and events, those still to be taken.
+    on_offer: u64,
+    counts: Counts,
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+/// Packets of these are answered: RC, RD and XRC.
+#[inline]
+fn is_reliable(service: u64) -> bool {
+    matches!(service, 0 | 2 | 5)
+}
+
+/// The first packet tells these that the other side is connected: RC, UC, RD and XRC.
+#[inline]
+fn is_connected(service: u64) -> bool {
+    is_reliable(service) || service == 1
+}
+
+impl Life {
+    const NEW: Self = Self { state: RESET, service: 0, owes_news: false };
+
+    /// Whether software can bring a QP from here to `next`.
+    #[inline]
+    fn leads_to(&self, next: u64) -> bool {
+        match next {
+            RESET | ERR | DESTROY => true,
+            INIT => matches!(self.state, RESET | INIT),
+            RTR => self.state == INIT,
+            RTS => matches!(self.state, RTR | SQD | SQE),
+            SQD => matches!(self.state, RTS | SQD),
+            _ => false,
+        }
+    }
+
+    /// What software is told if an event of this kind is taken.
+    #[inline]
+    fn tells(&self, kind: u64) -> Option<u64> {
+        match kind {
+            0 if self.state == RTR && is_connected(self.service) => Some(ESTABLISHED_CODE),
+            1 if self.state == SQD && self.owes_news => Some(DRAINED_CODE),
+            3 if self.state != RESET => Some(FATAL_CODE),
+            _ => None,
+        }
+    }
+
+    /// A command that is taken; the code it is answered with.
+    #[inline]
+    fn command(&mut self, next: u64, service: u64, notify: bool) -> u64 {
+        if !self.leads_to(next) {
+            return 1;
+        }
+        let begins_to_drain = self.state == RTS && next == SQD;
+        if notify && !begins_to_drain {
+            return 2;
+        }
+        if begins_to_drain {
+            self.owes_news = notify;
+        }
+        if self.state == RESET && next == INIT {
+            self.service = service;
+        }
+        // Whoever leaves SQD waits for no news.
+        self.owes_news &= next == SQD;
+        self.state = if next == DESTROY { RESET } else { next };
+        0
+    }
+
+    /// An event that is taken.
+    #[inline]
+    fn event(&mut self, kind: u64) {
+        match (kind, self.state) {
+            (0, RTR) if is_connected(self.service) => self.state = RTS,
+            (1, SQD) => self.owes_news = false,
+            (2, RTS) => self.state = if is_reliable(self.service) { ERR } else { SQE },
+            (3, RTR | RTS | SQD | SQE | INIT) => (self.state, self.owes_news) = (ERR, false),
+            _ => {}
+        }
+    }
+
+    #[inline]
+    fn takes_packets(&self) -> bool {
+        !matches!(self.state, RESET | INIT | ERR)
+    }
+}
+
+impl Scoreboard {
+    #[inline]
+    fn life(&mut self, qpn: u64) -> &mut Life {
+        &mut self.lives[qpn as usize]
+    }
+
+    #[inline]
+    fn observe_answer(&self, outputs: &Outputs) -> Result<(), Violation> {
+        let (valid, qpn) = (high(outputs.rsp_valid), outputs.rsp_qpn.get());
+        let code = outputs.rsp_code.get();
+        match self.due {
+            Some(due) if !valid => {
+                let message = format!("the command for QP {} has no answer", due.qpn);
+                Err(Violation::new(ANSWERED, message))
+            }
+            Some(due) if due.qpn != qpn => {
+                let message = format!("the command for QP {} is answered for QP {qpn}", due.qpn);
+                Err(Violation::new(ANSWERED, message))
+            }
+            Some(due) if due.code != code => {
+                let notify = if due.notify { ", with notification" } else { "" };
+                let message = format!(
+                    "QP {qpn} from {} to {}{notify}: answered {code}, expected {}",
+                    name_of(due.from),
+                    if due.next == DESTROY { "nothing" } else { name_of(due.next) },
+                    due.code
+                );
+                Err(Violation::new(JUDGED, message))
+            }
+            None if valid => {
+                let message = format!("an answer for QP {qpn} without a command");
+                Err(Violation::new(ANSWERED, message))
+            }
+            None if qpn != 0 || code != 0 => {
+                let message = format!("rsp_qpn {qpn}, rsp_code {code} without an answer");
+                Err(Violation::new(IDLE, message))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    #[inline]
+    fn observe_query(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let qpn = inputs.query_qpn.get();
+        let state = self.life(qpn).state;
+        let seen = outputs.query_state.get();
+        if seen != state {
+            let message = format!("QP {qpn} is in {}, expected {}", name_of(seen), name_of(state));
+            return Err(Violation::new(STATE, message));
+        }
+        let pins = [
+            (outputs.query_sq_post, "WRs to the SQ", matches!(state, RTS | SQD | SQE | ERR)),
+            (outputs.query_rq_post, "WRs to the RQ", state != RESET),
+            (outputs.query_sq_run, "processing of the SQ", state == RTS),
+            (outputs.query_rq_run, "processing of the RQ", self.life(qpn).takes_packets()),
+        ];
+        for (pin, what, expected) in pins {
+            if high(pin) != expected {
+                let state = name_of(state);
+                let message = format!("QP {qpn} in {state}: {what} is {}", u64::from(!expected));
+                return Err(Violation::new(PERMITS, message));
+            }
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn observe_packet(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let [accept, wqe, ack, nak] =
+            [outputs.msg_accept, outputs.msg_take_wqe, outputs.msg_ack, outputs.msg_nak].map(high);
+        if !high(inputs.msg_valid) {
+            if accept || wqe || ack || nak {
+                return Err(Violation::new(IDLE, "an answer to a packet that is not there"));
+            }
+            return Ok(());
+        }
+        let qpn = inputs.msg_qpn.get();
+        let life = *self.life(qpn);
+        let object = |check: &str, message: &str| {
+            let state = name_of(life.state);
+            let message =
+                format!("packet for QP {qpn} in {state}, service {}: {message}", life.service);
+            Err(Violation::new(check, message))
+        };
+        if accept && !life.takes_packets() {
+            return object(CLOSED, "taken");
+        }
+        if !accept && life.takes_packets() {
+            return object(OPEN, "not taken");
+        }
+        let answered = accept && is_reliable(life.service);
+        if ack && nak {
+            return object(ACK_OR_NAK, "both an Ack and a Nak");
+        }
+        if (ack || nak) != answered {
+            return object(ACK_OR_NAK, if answered { "neither Ack nor Nak" } else { "answered" });
+        }
+        if answered && nak != high(inputs.msg_error) {
+            return object(ACK_OR_NAK, if nak { "a Nak" } else { "an Ack for an error" });
+        }
+        if wqe != (accept && high(inputs.msg_consumes_wqe) && !nak) {
+            return object(WQE, if wqe { "it takes a WQE" } else { "it takes no WQE" });
+        }
+        self.counts.packets_taken += u64::from(accept);
+        self.counts.packets_refused += u64::from(!accept);
+        self.counts.naks += u64::from(nak);
+        Ok(())
+    }
+
+    /// The event that is shown is the oldest that software has not taken.
+    #[inline]
+    fn observe_news(&self, outputs: &Outputs) -> Result<(), Violation> {
+        let shown = News { qpn: outputs.evt_qpn.get(), code: outputs.evt_code.get() };
+        let oldest = self.untold.front();
+        if !high(outputs.evt_valid) {
+            return match oldest {
+                Some(news) => {
+                    let message = format!("event {} of QP {} is not shown", news.code, news.qpn);
+                    Err(Violation::new(SHOWN, message))
+                }
+                None if shown != (News { qpn: 0, code: 0 }) => {
+                    let message = format!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
+                    Err(Violation::new(IDLE, message))
+                }
+                None => Ok(()),
+            };
+        }
+        if oldest == Some(&shown) {
+            return Ok(());
+        }
+        let check = match self.untold.iter().find(|news| news.qpn == shown.qpn) {
+            _ if !self.untold.contains(&shown) => match shown.code {
+                DRAINED_CODE => DRAINED,
+                _ => CAUSED,
+            },
+            Some(first) if *first != shown => ORDER_IN_QP,
+            _ => ORDER,
+        };
+        let expected = match oldest {
+            Some(news) => format!("event {} of QP {}", news.code, news.qpn),
+            None => "none".to_owned(),
+        };
+        let message = format!("event {} of QP {}, expected {expected}", shown.code, shown.qpn);
+        Err(Violation::new(check, message))
+    }
+
+    #[inline]
+    fn observe_readies(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let waiting = self.untold.len();
+        if high(outputs.cmd_ready) == (waiting >= ROOM) {
+            let message =
+                format!("cmd_ready is {}, {waiting} events wait", outputs.cmd_ready.get());
+            return Err(Violation::new(COMMAND_WAITS, message));
+        }
+        let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
+        let tells = high(inputs.hw_valid) && self.life(qpn).tells(kind).is_some();
+        if high(outputs.hw_ready) == (tells && waiting >= ROOM) {
+            let message = format!(
+                "hw_ready is {} for kind {kind} of QP {qpn}, {waiting} events wait",
+                outputs.hw_ready.get()
+            );
+            return Err(Violation::new(EVENT_WAITS, message));
+        }
+        Ok(())
+    }
+
+    /// What is taken at the edge.
+    #[inline]
+    fn take(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        if high(outputs.evt_valid) && high(inputs.evt_ready) {
+            self.untold.pop_front();
+        }
+        if high(inputs.hw_valid) && high(outputs.hw_ready) {
+            let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
+            let told = self.life(qpn).tells(kind);
+            let before = self.life(qpn).state;
+            self.life(qpn).event(kind);
+            self.untold.extend(told.map(|code| News { qpn, code }));
+            self.counts.established += u64::from(told == Some(ESTABLISHED_CODE));
+            self.counts.drained += u64::from(told == Some(DRAINED_CODE));
+            self.counts.fatal += u64::from(told == Some(FATAL_CODE));
+            self.counts.send_errors += u64::from(kind == 2 && before == RTS);
+            self.on_offer = self.on_offer.saturating_sub(1);
+        }
+        self.due = None;
+        if high(inputs.cmd_valid) && high(outputs.cmd_ready) {
+            let (qpn, next) = (inputs.cmd_qpn.get(), inputs.cmd_next.get());
+            let (service, notify) = (inputs.cmd_service.get(), high(inputs.cmd_notify));
+            let from = self.life(qpn).state;
+            let code = self.life(qpn).command(next, service, notify);
+            self.due = Some(Due { qpn, code, from, next, notify });
+            self.counts.done += u64::from(code == 0);
+            self.counts.illegal += u64::from(code == 1);
+            self.counts.not_permitted += u64::from(code == 2);
+            self.on_offer = self.on_offer.saturating_sub(1);
+        }
+        self.counts.waited += u64::from(high(inputs.cmd_valid) && !high(outputs.cmd_ready));
+    }
+
+    /// In reset all is forgotten and nothing is driven.
+    fn observe_reset(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        self.counts.lost_to_resets += self.untold.len() as u64;
+        *self.lives = [Life::NEW; 256];
+        self.untold.clear();
+        self.due = None;
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        let Outputs {
+            cmd_ready,
+            rsp_valid,
+            rsp_qpn,
+            rsp_code,
+            hw_ready,
+            msg_accept,
+            msg_take_wqe,
+            msg_ack,
+            msg_nak,
+            query_state,
+            query_sq_post,
+            query_rq_post,
+            query_sq_run,
+            query_rq_run,
+            evt_valid,
+            evt_qpn,
+            evt_code,
+            padding: _,
+        } = outputs;
+        let pins = [
+            ("cmd_ready", cmd_ready.get()),
+            ("rsp_valid", rsp_valid.get()),
+            ("rsp_qpn", rsp_qpn.get()),
+            ("rsp_code", rsp_code.get()),
+            ("hw_ready", hw_ready.get()),
+            ("msg_accept", msg_accept.get()),
+            ("msg_take_wqe", msg_take_wqe.get()),
+            ("msg_ack", msg_ack.get()),
+            ("msg_nak", msg_nak.get()),
+            ("query_state", query_state.get()),
+            ("query_sq_post", query_sq_post.get()),
+            ("query_rq_post", query_rq_post.get()),
+            ("query_sq_run", query_sq_run.get()),
+            ("query_rq_run", query_rq_run.get()),
+            ("evt_valid", evt_valid.get()),
+            ("evt_qpn", evt_qpn.get()),
+            ("evt_code", evt_code.get()),
+        ];
+        match pins.iter().find(|(_, value)| *value != 0) {
+            Some((name, value)) => {
+                Err(Violation::new(IN_RESET, format!("{name} is {value} in reset, expected 0")))
+            }
+            None => Ok(()),
+        }
+    }
+}
+
+impl harness::Scoreboard<'_, Qp> for Scoreboard {
+    fn new(traffic: &Traffic, _: &Parameters) -> Self {
+        let commands = traffic.steps.iter().filter(|step| step.command.is_some()).count();
+        let events = traffic.steps.iter().filter(|step| step.event.is_some()).count();
+        Self {
+            lives: Box::new([Life::NEW; 256]),
+            untold: VecDeque::with_capacity(2 * ROOM),
+            due: None,
+            on_offer: (commands + events) as u64,
+            counts: Counts::default(),
+        }
+    }
+
+    #[inline]
+    fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        if high(inputs.rst) {
+            return self.observe_reset(outputs);
+        }
+        self.observe_answer(outputs)?;
+        self.observe_news(outputs)?;
+        self.observe_packet(inputs, outputs)?;
+        self.observe_query(inputs, outputs)?;
+        self.observe_readies(inputs, outputs)?;
+        self.take(inputs, outputs);
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        let left = self.untold.len();
+        if self.on_offer > 0 {
+            let message = format!("{} commands and events were not taken", self.on_offer);
+            return Err(Violation::new(COMPLETE, message));
+        }
+        if left > 0 {
+            return Err(Violation::new(COMPLETE, format!("{left} events were not taken")));
+        }
+        match self.due {
+            Some(due) => {
+                let message = format!("the command for QP {} has no answer yet", due.qpn);
+                Err(Violation::new(COMPLETE, message))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn counters() -> Vec<Counter<Self>> {
+        vec![
+            Counter::sum("commands done", |board| board.counts.done),
+            Counter::sum("transitions refused", |board| board.counts.illegal),
+            Counter::sum("parameters refused", |board| board.counts.not_permitted),
+            Counter::sum("connections established", |board| board.counts.established),
+            Counter::sum("drains told", |board| board.counts.drained),
+            Counter::sum("fatal errors told", |board| board.counts.fatal),
+            Counter::sum("send errors", |board| board.counts.send_errors),
+            Counter::sum("packets taken", |board| board.counts.packets_taken),
+            Counter::sum("packets refused", |board| board.counts.packets_refused),
+            Counter::sum("Naks", |board| board.counts.naks),
+            Counter::sum("cycles commands waited", |board| board.counts.waited),
+            Counter::sum("events lost to resets", |board| board.counts.lost_to_resets),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

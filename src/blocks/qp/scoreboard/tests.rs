@@ -1,0 +1,413 @@
+//! Every check fires on a model that is wrong in the way it looks for, and on none that is right.
+
+use super::*;
+use crate::blocks::qp::rtl::{Bits2, Bits3, Bits8};
+use crate::blocks::qp::{Environment, Golden};
+use cosim_core::harness::{Environment as _, Golden as _, Scoreboard as _};
+
+/// QP 5 (RC) to RTS, where a packet comes, to SQD with notification, drained twice; then it breaks. QP 6
+/// (UD) comes to RTR, where a packet comes, and is destroyed.
+const LIFE: &str = r#"{"noise": "0x3", "evt_stalls": [2, 5], "steps": [
+    {"command": {"qpn": 5, "next": 1}}, {"packet": {"qpn": 5}},
+    {"command": {"qpn": 5, "next": 2}}, {"event": {"qpn": 5, "kind": 0}},
+    {"packet": {"qpn": 5, "consumes_wqe": 1}}, {"packet": {"qpn": 5, "consumes_wqe": 1, "error": 1}},
+    {"command": {"qpn": 5, "next": 4, "notify": 1}}, {"event": {"qpn": 5, "kind": 1}},
+    {"event": {"qpn": 5, "kind": 1}}, {"command": {"qpn": 5, "next": 2}},
+    {"command": {"qpn": 5, "next": 3, "notify": 1}}, {"event": {"qpn": 5, "kind": 3}},
+    {"command": {"qpn": 6, "next": 1, "service": 3}}, {"command": {"qpn": 6, "next": 2}},
+    {"packet": {"qpn": 6, "consumes_wqe": 1, "error": 1}}, {"command": {"qpn": 6, "next": 3}},
+    {"event": {"qpn": 6, "kind": 2}}, {"gap": 3, "command": {"qpn": 6, "next": 7}}
+]}"#;
+
+/// Two QPs that break twice each before software looks, in turn.
+const EVENTS: &str = r#"{"noise": "0x3", "evt_stalls": [30], "steps": [
+    {"command": {"qpn": 5, "next": 1}}, {"command": {"qpn": 5, "next": 2}},
+    {"event": {"qpn": 5, "kind": 0}}, {"event": {"qpn": 5, "kind": 3}},
+    {"command": {"qpn": 6, "next": 1}}, {"event": {"qpn": 6, "kind": 3}}
+]}"#;
+
+/// Sixteen fatal errors of a QP, an event that needs no entry, another fatal error and a command at once; a
+/// reset.
+fn full() -> String {
+    let fatal = r#"{"event": {"qpn": 0, "kind": 3}},"#.repeat(16);
+    format!(
+        r#"{{"noise": "0x3", "evt_stalls": [60, 0, 3], "steps": [
+            {{"command": {{"qpn": 0, "next": 1}}}}, {fatal}
+            {{"event": {{"qpn": 9, "kind": 3}}}},
+            {{"command": {{"qpn": 0, "next": 0}}, "event": {{"qpn": 0, "kind": 3}}}},
+            {{"gap": 100, "reset": {{"after": 2, "cycles": 2}}}}, {{"gap": 9}}
+        ]}}"#
+    )
+}
+
+/// Runs the golden model; the scoreboard is shown pins that `tamper` has changed.
+fn judge(
+    json: &str,
+    mut tamper: impl FnMut(u64, &mut Inputs, &mut Outputs),
+) -> Result<Vec<u64>, Violation> {
+    let traffic = serde_json::from_str(json).unwrap();
+    let mut golden = Golden::new(&Parameters::NONE);
+    let mut environment = Environment::new(&traffic, &Parameters::NONE);
+    let mut scoreboard = Scoreboard::new(&traffic, &Parameters::NONE);
+    let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
+    for cycle in 0.. {
+        if environment.finished() {
+            break;
+        }
+        environment.drive(&mut inputs);
+        golden.outputs(&inputs, &mut outputs);
+        let (mut shown_in, mut shown_out) = (inputs, outputs);
+        tamper(cycle, &mut shown_in, &mut shown_out);
+        scoreboard.observe(&shown_in, &shown_out)?;
+        golden.clock(&inputs);
+        environment.clock(&inputs, &outputs);
+    }
+    scoreboard.finish()?;
+    Ok(scoreboard.counts())
+}
+
+#[track_caller]
+fn fires(check: &str, json: &str, tamper: impl FnMut(u64, &mut Inputs, &mut Outputs)) {
+    match judge(json, tamper) {
+        Err(violation) => assert_eq!(violation.check, check, "{}", violation.message),
+        Ok(_) => panic!("{check} does not fire"),
+    }
+}
+
+fn counter(counters: &[u64], name: &str) -> u64 {
+    let all = Scoreboard::counters();
+    counters[all.iter().position(|counter| counter.name == name).expect(name)]
+}
+
+fn low() -> Bits1 {
+    Bits1::new(0)
+}
+
+fn one() -> Bits1 {
+    Bits1::new(1)
+}
+
+#[test]
+fn a_right_model_is_not_objected_to() {
+    let life = judge(LIFE, |_, _, _| {}).unwrap();
+    for (name, expected) in [
+        // INIT, RTR, SQD; INIT, RTR, RTS, Destroy.
+        ("commands done", 7),
+        // SQD to RTR.
+        ("transitions refused", 1),
+        // SQD to RTS with notification.
+        ("parameters refused", 1),
+        ("connections established", 1),
+        ("drains told", 1),
+        ("fatal errors told", 1),
+        ("send errors", 1),
+        ("packets taken", 3),
+        ("packets refused", 1),
+        ("Naks", 1),
+        ("cycles commands waited", 0),
+        ("events lost to resets", 0),
+    ] {
+        assert_eq!(counter(&life, name), expected, "{name}");
+    }
+    let full = judge(&full(), |_, _, _| {}).unwrap();
+    assert_eq!(counter(&full, "fatal errors told"), 17);
+    // The first event is shown in cycle 2 and taken in cycle 62; the command waits from cycle 18 on.
+    assert_eq!(counter(&full, "cycles commands waited"), 62 - 17);
+    judge(EVENTS, |_, _, _| {}).unwrap();
+}
+
+#[test]
+fn silent_in_reset_fires() {
+    let mut seen = 0;
+    for pin in 0..17 {
+        fires(IN_RESET, &full(), |_, inputs, outputs| {
+            if high(inputs.rst) {
+                seen += 1;
+                let bits = [
+                    &mut outputs.cmd_ready,
+                    &mut outputs.rsp_valid,
+                    &mut outputs.hw_ready,
+                    &mut outputs.msg_accept,
+                    &mut outputs.msg_take_wqe,
+                    &mut outputs.msg_ack,
+                    &mut outputs.msg_nak,
+                    &mut outputs.query_sq_post,
+                    &mut outputs.query_rq_post,
+                    &mut outputs.query_sq_run,
+                    &mut outputs.query_rq_run,
+                    &mut outputs.evt_valid,
+                ];
+                match (pin, bits) {
+                    (12, _) => outputs.rsp_qpn = Bits8::new(1),
+                    (13, _) => outputs.rsp_code = Bits2::new(1),
+                    (14, _) => outputs.query_state = Bits3::new(1),
+                    (15, _) => outputs.evt_qpn = Bits8::new(1),
+                    (16, _) => outputs.evt_code = Bits2::new(1),
+                    (pin, bits) => *bits.into_iter().nth(pin).unwrap() = one(),
+                }
+            }
+        });
+    }
+    assert_eq!(seen, 17);
+}
+
+#[test]
+fn command_waits_for_room_fires() {
+    fires(COMMAND_WAITS, LIFE, |cycle, _, outputs| {
+        if cycle == 3 {
+            outputs.cmd_ready = low();
+        }
+    });
+    fires(COMMAND_WAITS, &full(), |_, _, outputs| outputs.cmd_ready = one());
+}
+
+#[test]
+fn event_waits_for_room_fires() {
+    fires(EVENT_WAITS, &full(), |_, inputs, outputs| {
+        if high(inputs.hw_valid) {
+            outputs.hw_ready = one();
+        }
+    });
+    fires(EVENT_WAITS, LIFE, |cycle, _, outputs| {
+        if cycle == 0 {
+            outputs.hw_ready = low();
+        }
+    });
+    // One that needs no entry does not wait.
+    let mut waited = false;
+    fires(EVENT_WAITS, &full(), |_, inputs, outputs| {
+        if inputs.hw_qpn.get() == 9 && high(inputs.hw_valid) {
+            waited = true;
+            outputs.hw_ready = low();
+        }
+    });
+    assert!(waited);
+}
+
+#[test]
+fn one_answer_for_each_command_fires() {
+    fires(ANSWERED, LIFE, |_, _, outputs| {
+        if high(outputs.rsp_valid) {
+            (outputs.rsp_valid, outputs.rsp_qpn) = (low(), Bits8::new(0));
+        }
+    });
+    fires(ANSWERED, LIFE, |cycle, _, outputs| {
+        if cycle == 2 {
+            outputs.rsp_valid = one();
+        }
+    });
+    fires(ANSWERED, LIFE, |_, _, outputs| {
+        if high(outputs.rsp_valid) {
+            outputs.rsp_qpn = Bits8::new(outputs.rsp_qpn.get() + 1);
+        }
+    });
+}
+
+#[test]
+fn answer_by_the_diagram_fires() {
+    for (code, wrong) in [(0, 1), (1, 0), (1, 2), (2, 0), (2, 1)] {
+        fires(JUDGED, LIFE, |_, _, outputs| {
+            if high(outputs.rsp_valid) && outputs.rsp_code.get() == code {
+                outputs.rsp_code = Bits2::new(wrong);
+            }
+        });
+    }
+}
+
+#[test]
+fn state_by_what_happened_fires() {
+    for state in 0..7 {
+        fires(STATE, LIFE, |_, _, outputs| {
+            if outputs.query_state.get() == state {
+                outputs.query_state = Bits3::new(state ^ 1);
+            }
+        });
+    }
+}
+
+#[test]
+fn posting_by_state_fires() {
+    for pin in 0..4 {
+        for value in [low(), one()] {
+            fires(PERMITS, LIFE, |_, inputs, outputs| {
+                if !high(inputs.rst) {
+                    let pins = [
+                        &mut outputs.query_sq_post,
+                        &mut outputs.query_rq_post,
+                        &mut outputs.query_sq_run,
+                        &mut outputs.query_rq_run,
+                    ];
+                    *pins.into_iter().nth(pin).unwrap() = value;
+                }
+            });
+        }
+    }
+}
+
+#[test]
+fn no_packet_in_reset_init_err_fires() {
+    fires(CLOSED, LIFE, |_, inputs, outputs| outputs.msg_accept = inputs.msg_valid);
+}
+
+#[test]
+fn packet_taken_when_ready_fires() {
+    fires(OPEN, LIFE, |_, _, outputs| outputs.msg_accept = low());
+}
+
+#[test]
+fn wqe_for_the_packet_that_takes_it_fires() {
+    fires(WQE, LIFE, |_, _, outputs| outputs.msg_take_wqe = low());
+    fires(WQE, LIFE, |_, _, outputs| {
+        outputs.msg_take_wqe = Bits1::new(outputs.msg_take_wqe.get() | outputs.msg_nak.get());
+    });
+}
+
+#[test]
+fn ack_or_nak_fires() {
+    let packet_of =
+        |qpn: u64, inputs: &Inputs| high(inputs.msg_valid) && inputs.msg_qpn.get() == qpn;
+    // No answer, both, the other one, an answer of an unreliable QP.
+    fires(ACK_OR_NAK, LIFE, |_, _, outputs| outputs.msg_ack = low());
+    fires(ACK_OR_NAK, LIFE, |_, _, outputs| {
+        if high(outputs.msg_ack) {
+            outputs.msg_nak = one();
+        }
+    });
+    fires(ACK_OR_NAK, LIFE, |_, _, outputs| {
+        if high(outputs.msg_nak) {
+            (outputs.msg_ack, outputs.msg_nak) = (one(), low());
+        }
+    });
+    fires(ACK_OR_NAK, LIFE, |_, inputs, outputs| {
+        if packet_of(6, inputs) {
+            outputs.msg_nak = one();
+        }
+    });
+}
+
+#[test]
+fn event_shown_until_taken_fires() {
+    // Never, and not in the next cycle.
+    fires(SHOWN, LIFE, |_, _, outputs| {
+        (outputs.evt_valid, outputs.evt_qpn) = (low(), Bits8::new(0));
+        outputs.evt_code = Bits2::new(0);
+    });
+    let mut seen = 0;
+    fires(SHOWN, EVENTS, |_, _, outputs| {
+        seen += u32::from(high(outputs.evt_valid));
+        if seen == 10 {
+            outputs.evt_valid = low();
+        }
+    });
+}
+
+/// Shows an event in the first cycle in which none is to be seen after so many were taken.
+fn again(after: u64, qpn: u64, code: u64) -> impl FnMut(u64, &mut Inputs, &mut Outputs) {
+    let mut taken = 0;
+    move |_, inputs, outputs| {
+        if high(outputs.evt_valid) {
+            taken += u64::from(high(inputs.evt_ready));
+        } else if taken == after {
+            outputs.evt_valid = one();
+            outputs.evt_qpn = Bits8::new(qpn);
+            outputs.evt_code = Bits2::new(code);
+        }
+    }
+}
+
+#[test]
+fn one_drained_event_per_notified_drain_fires() {
+    fires(DRAINED, LIFE, again(3, 5, DRAINED_CODE));
+    fires(DRAINED, LIFE, again(0, 5, DRAINED_CODE));
+}
+
+#[test]
+fn event_has_a_cause_fires() {
+    fires(CAUSED, LIFE, again(3, 5, FATAL_CODE));
+    fires(CAUSED, LIFE, again(0, 6, ESTABLISHED_CODE));
+    // Another QP than the one it happened to.
+    fires(CAUSED, EVENTS, |_, _, outputs| {
+        if high(outputs.evt_valid) {
+            outputs.evt_qpn = Bits8::new(7);
+        }
+    });
+}
+
+#[test]
+fn events_in_order_fires() {
+    // Established and fatal of QP 5, fatal of QP 6 wait.
+    fires(ORDER_IN_QP, EVENTS, |cycle, _, outputs| {
+        if cycle == 10 {
+            outputs.evt_code = Bits2::new(FATAL_CODE);
+        }
+    });
+    fires(ORDER, EVENTS, |cycle, _, outputs| {
+        if cycle == 10 {
+            (outputs.evt_qpn, outputs.evt_code) = (Bits8::new(6), Bits2::new(FATAL_CODE));
+        }
+    });
+}
+
+#[test]
+fn idle_pins_are_0_fires() {
+    fires(IDLE, LIFE, |_, _, outputs| {
+        if !high(outputs.rsp_valid) {
+            outputs.rsp_qpn = Bits8::new(5);
+        }
+    });
+    fires(IDLE, LIFE, |_, _, outputs| {
+        if !high(outputs.rsp_valid) {
+            outputs.rsp_code = Bits2::new(1);
+        }
+    });
+    fires(IDLE, LIFE, |_, _, outputs| {
+        if !high(outputs.evt_valid) {
+            outputs.evt_code = Bits2::new(2);
+        }
+    });
+    for pin in 0..4 {
+        fires(IDLE, LIFE, |_, inputs, outputs| {
+            if !high(inputs.msg_valid) {
+                let pins = [
+                    &mut outputs.msg_accept,
+                    &mut outputs.msg_take_wqe,
+                    &mut outputs.msg_ack,
+                    &mut outputs.msg_nak,
+                ];
+                *pins.into_iter().nth(pin).unwrap() = one();
+            }
+        });
+    }
+}
+
+#[test]
+fn complete_fires() {
+    let traffic = |json: &str| serde_json::from_str::<Traffic>(json).unwrap();
+    let life = traffic(LIFE);
+    assert_eq!(
+        Scoreboard::new(&life, &Parameters::NONE).finish().unwrap_err().check,
+        COMPLETE,
+        "nothing was taken"
+    );
+    // The last event is not taken, or the last command is not answered.
+    for (steps, missing) in [
+        (r#"{"command": {"qpn": 5, "next": 1}}, {"event": {"qpn": 5, "kind": 3}}"#, "1 events"),
+        (r#"{"command": {"qpn": 5, "next": 1}}"#, "QP 5"),
+    ] {
+        let traffic = traffic(&format!(r#"{{"noise": "0x0", "steps": [{steps}]}}"#));
+        let mut golden = Golden::new(&Parameters::NONE);
+        let mut environment = Environment::new(&traffic, &Parameters::NONE);
+        let mut scoreboard = Scoreboard::new(&traffic, &Parameters::NONE);
+        let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
+        for _ in &traffic.steps {
+            environment.drive(&mut inputs);
+            golden.outputs(&inputs, &mut outputs);
+            scoreboard.observe(&inputs, &outputs).unwrap();
+            golden.clock(&inputs);
+            environment.clock(&inputs, &outputs);
+        }
+        let violation = scoreboard.finish().unwrap_err();
+        assert_eq!(violation.check, COMPLETE);
+        assert!(violation.message.contains(missing), "{}", violation.message);
+    }
+}
