@@ -28,6 +28,7 @@ mod results;
 mod rtl;
 mod run_directory;
 mod scripts;
+mod several_blocks;
 mod shrinking;
 mod thread2_rows;
 mod verdicts;

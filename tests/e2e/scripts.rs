@@ -2,6 +2,7 @@
 
 use crate::common::project;
 use std::fs;
+use std::os::unix::fs::PermissionsExt;
 use std::path::Path;
 use std::process::Command;
 use tempfile::TempDir;
@@ -25,4 +26,33 @@ fn the_cxx_library_of_clang_is_not_taken_for_libclang() {
     assert!(!has_libclang(folder.path()), "libclang-cpp only");
     fs::write(folder.path().join("libclang-14.so.14.0.6"), "").expect("a file");
     assert!(has_libclang(folder.path()), "libclang");
+}
+
+/// The arguments with which `scripts/run` starts the program; Cargo and the program are stand-ins.
+fn started_with(arguments: &[&str]) -> String {
+    let folder = TempDir::new().expect("a temporary folder");
+    let script = |path: &str, text: &str| {
+        let path = folder.path().join(path);
+        fs::create_dir_all(path.parent().expect("a folder")).expect("a folder");
+        fs::write(&path, format!("#!/bin/sh\n{text}\n")).expect("a script");
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).expect("an executable one");
+    };
+    script("bin/cargo", "exit 0");
+    script("target/release/cosim", "echo \"$@\"");
+    let path = std::env::var("PATH").expect("a PATH");
+    let output = Command::new("scripts/run")
+        .args(arguments)
+        .env("PATH", format!("{}:{path}", folder.path().join("bin").display()))
+        .env("CARGO_TARGET_DIR", folder.path().join("target"))
+        .current_dir(project())
+        .output()
+        .expect("bash runs");
+    String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
+}
+
+#[test]
+fn a_regression_is_of_all_blocks_if_none_is_named() {
+    assert_eq!(started_with(&["--cases", "3"]), "run --block all --cases 3");
+    assert_eq!(started_with(&["--cases", "3", "--block", "qp"]), "run --cases 3 --block qp");
+    assert_eq!(started_with(&["--block=qp,dll"]), "run --block=qp,dll");
 }

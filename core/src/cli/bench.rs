@@ -1,11 +1,12 @@
 //! `cosim bench`.
 
-use super::options::{Format, Patience, Target};
+use super::options::{Format, Patience, Target, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
-use crate::engine::{Action, BenchReport, Part, Speed, Task};
+use crate::engine::{Action, AnyBlock, BenchReport, Part, Speed, Task};
 use crate::error::Error;
-use crate::models::View;
+use crate::harness::Profile;
+use crate::models::{Examined, Rtl, View};
 use crate::worker::Desk;
 use clap::Args;
 use std::process::ExitCode;
@@ -24,28 +25,19 @@ pub struct Arguments {
 
 /// Measures each profile.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let block = arguments.target.block()?;
     let rtl = arguments.target.rtl()?;
-    let profiles = arguments.target.profiles(block)?;
+    let blocks = arguments.target.blocks()?;
     let desk = Desk::new(arguments.patience.program()?, interruption()?);
-    let examined = block.examine(&rtl)?;
-    block.check_profiles(&rtl, &profiles)?;
-    let reports = profiles
-        .iter()
-        .map(|profile| {
-            let model = block.build(profile, &rtl, View::Bare)?;
-            let action = Action::Bench(block.build(profile, &rtl, View::Plain)?);
-            let (block, profile) = (block.name().to_owned(), profile.name.to_string());
-            let task = Task { block, profile, model, action };
-            let mut report: BenchReport = desk.have(task)?.done()?;
-            // With the user's paths.
-            report.two_evaluations = report.two_evaluations.map(|reason| examined.text(&reason));
-            Ok(report)
-        })
-        .collect::<Result<Vec<BenchReport>, Error>>()?;
-    match arguments.format {
-        Format::Json => print_json(&reports)?,
-        Format::Text => {
+    let mut all = Vec::new();
+    for block in &blocks {
+        let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
+        let examined = block.examine(&rtl)?;
+        block.check_profiles(&rtl, &profiles)?;
+        let reports = profiles
+            .iter()
+            .map(|profile| measure(&desk, *block, profile, &rtl, &examined))
+            .collect::<Result<Vec<BenchReport>, Error>>()?;
+        if arguments.format == Format::Text {
             for report in &reports {
                 print_text(&table(report))?;
             }
@@ -53,8 +45,29 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 print_text(&format!("RTL {}, {}", examined.identity, rtl_files(&examined.files)))?;
             }
         }
+        all.extend(reports);
+    }
+    if arguments.format == Format::Json {
+        print_json(&all)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+fn measure(
+    desk: &Desk,
+    block: &dyn AnyBlock,
+    profile: &Profile,
+    rtl: &Rtl,
+    examined: &Examined,
+) -> Result<BenchReport, Error> {
+    let model = block.build(profile, rtl, View::Bare)?;
+    let action = Action::Bench(block.build(profile, rtl, View::Plain)?);
+    let (block, profile) = (block.name().to_owned(), profile.name.to_string());
+    let task = Task { block, profile, model, action };
+    let mut report: BenchReport = desk.have(task)?.done()?;
+    // With the user's paths.
+    report.two_evaluations = report.two_evaluations.map(|reason| examined.text(&reason));
+    Ok(report)
 }
 
 fn table(report: &BenchReport) -> String {

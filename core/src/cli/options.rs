@@ -8,6 +8,7 @@ use crate::program;
 use crate::vector::Origin;
 use crate::worker::{Limits, Program};
 use clap::{Args, ValueEnum};
+use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use std::time::Duration;
@@ -35,12 +36,16 @@ impl Choice {
     }
 }
 
-/// Which block, under which fixes, from which RTL.
+/// What stands for every block.
+const ALL: &str = "all";
+
+/// Which blocks, under which fixes, from which RTL.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
-    /// The block [default: the first of `cosim list`].
-    #[arg(long, value_name = "NAME")]
-    block: Option<String>,
+    /// A block, several with commas between them, or `all`; may be given more than once [default: the first
+    /// of `cosim list`].
+    #[arg(long, value_name = "NAME|all", value_delimiter = ',')]
+    block: Vec<String>,
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
@@ -133,13 +138,33 @@ impl GivenRtl {
 }
 
 impl Target {
-    /// The block.
-    pub fn block(&self) -> Result<&'static dyn AnyBlock, Error> {
-        match (&self.block, program::blocks()) {
-            (Some(name), _) => find_block(name),
-            (None, [first, ..]) => Ok(*first),
-            (None, []) => Err(Error::Environment("this program has no blocks".to_owned())),
+    /// The blocks, each once, in the order in which they are named.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if there is no block of a name.
+    pub fn blocks(&self) -> Result<Vec<&'static dyn AnyBlock>, Error> {
+        let all = program::blocks();
+        let Some(first) = all.first() else {
+            return Err(Error::Environment("this program has no blocks".to_owned()));
+        };
+        let mut blocks: Vec<&'static dyn AnyBlock> = Vec::new();
+        for name in &self.block {
+            match name.as_str() {
+                ALL => blocks.extend(all),
+                name => blocks.push(find_block(name)?),
+            }
         }
+        let mut names = BTreeSet::new();
+        blocks.retain(|block| names.insert(block.name()));
+        Ok(if blocks.is_empty() { vec![*first] } else { blocks })
+    }
+
+    /// How the blocks were named, for a run's directory.
+    pub fn name(&self, blocks: &[&dyn AnyBlock]) -> String {
+        if blocks.len() > 1 && blocks.len() == program::blocks().len() {
+            return ALL.to_owned();
+        }
+        blocks.iter().map(|block| block.name()).collect::<Vec<_>>().join("+")
     }
 
     /// The block and the profiles of a case's name.
@@ -159,8 +184,10 @@ impl Target {
             }
             _ => Ok(()),
         };
-        clash("--block", &self.block, block)?;
         clash("--fixes", &self.choice.fixes, profile)?;
+        if !self.block.is_empty() && !self.blocks()?.iter().any(|other| other.name() == block) {
+            clash("--block", &Some(self.block.join(",")), block)?;
+        }
         if !self.choice.parameter.is_empty() {
             let message = "--case names the parameters; leave --parameter out";
             return Err(Error::Usage(message.to_owned()));
@@ -192,11 +219,23 @@ impl Target {
     }
 }
 
+/// Says which block an argument does not fit, where there are several.
+pub fn of_block(
+    block: &dyn AnyBlock,
+    blocks: &[&'static dyn AnyBlock],
+) -> impl Fn(Error) -> Error + use<> {
+    let name = (blocks.len() > 1).then(|| block.name());
+    move |error| match (name, error) {
+        (Some(name), Error::Usage(message)) => Error::Usage(format!("block {name}: {message}")),
+        (_, error) => error,
+    }
+}
+
 /// The block of a name.
 pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
     program::find(name).ok_or_else(|| {
         let names: Vec<&str> = program::blocks().iter().map(|block| block.name()).collect();
-        Error::Usage(format!("`{name}` is no block: expected {}", names.join(", ")))
+        Error::Usage(format!("`{name}` is no block: expected {} or {ALL}", names.join(", ")))
     })
 }
 

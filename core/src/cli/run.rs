@@ -1,8 +1,8 @@
 //! `cosim run`.
 
-use super::options::{Format, Patience, Target, check_output};
+use super::options::{Format, Patience, Target, check_output, of_block};
 use super::summary::{Detail, Summary, Unwritten};
-use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
+use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict};
@@ -14,7 +14,7 @@ use crate::runner::{
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
-use crate::worker::{Desk, Finish};
+use crate::worker::{self, Desk, Finish};
 use clap::Args;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rand::RngExt;
@@ -24,6 +24,7 @@ use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::str::FromStr;
 use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -163,25 +164,24 @@ impl FromStr for CaseName {
     }
 }
 
-/// Runs a regression.
+/// Runs a regression, of one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let case: Option<CaseName> = arguments.case.as_deref().map(str::parse).transpose()?;
-    let (block, profiles) = match &case {
-        Some(case) => arguments.target.of_case(&case.block, &case.profile)?,
+    let chosen = match &case {
+        Some(case) => vec![arguments.target.of_case(&case.block, &case.profile)?],
         None => {
-            let block = arguments.target.block()?;
-            (block, arguments.target.profiles(block)?)
+            let blocks = arguments.target.blocks()?;
+            let profiles = |block: &&'static dyn AnyBlock| {
+                let profiles = arguments.target.profiles(*block);
+                Ok((*block, profiles.map_err(of_block(*block, &blocks))?))
+            };
+            blocks.iter().map(profiles).collect::<Result<Vec<_>, Error>>()?
         }
-    };
-    let scenarios = match &case {
-        // A scenario from a file is still to be named by its file.
-        Some(case) if arguments.scenario.is_empty() => vec![case.scenario.clone()],
-        _ => arguments.scenario.clone(),
     };
     if let Some(trace) = &arguments.trace {
         Waves::format(trace)?;
         check_output(trace)?;
-        if profiles.len() != 1 {
+        if !matches!(chosen.as_slice(), [(_, profiles)] if profiles.len() == 1) {
             let message = "--trace takes one case: name one profile in --case";
             return Err(Error::Usage(message.to_owned()));
         }
@@ -190,12 +190,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Seed::Number(seed) => seed,
         Seed::Random => u64::from(rand::rng().random::<u32>()),
     };
-    let indices = match (&case, arguments.cases, arguments.time) {
-        (Some(case), ..) => case.index..case.index + 1,
-        (None, Some(cases), _) => 0..cases,
-        (None, None, Some(_)) => 0..u64::MAX,
-        (None, None, None) => 0..block.cases(),
-    };
     let threads = match arguments.threads {
         Some(threads) => usize::from(threads),
         None => thread::available_parallelism().map_or(1, usize::from),
@@ -203,140 +197,283 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     warn_of_other_build(arguments.build.as_deref());
 
     let interrupted = interruption()?;
-    let rtl = arguments.target.rtl()?;
-    let setup = Setup { profiles, scenarios, packets: arguments.packets, rtl: rtl.clone() };
-    let session = block.session(&setup)?;
-    let examined = block.examine(&rtl)?;
-    let opening = session.opening()?;
     let program = arguments.patience.program()?;
     let desk = Desk::new(program.clone(), Arc::clone(&interrupted));
-    let two_evaluations = check_models(&desk, &opening, &examined)?;
-    let plan = Plan {
-        block: block.name(),
-        seed,
-        profiles: setup.profiles,
-        scenarios: session.scenarios(),
-        indices,
-        shard: arguments.shard.unwrap_or(Shard::WHOLE),
-    };
-    if let Some(case) = &case
-        && plan.scenarios != [case.scenario.clone()]
-    {
-        let message = format!("--case names the scenario `{}`, --scenario another", case.scenario);
-        return Err(Error::Usage(message));
-    }
-    let header = Header {
-        version: program::version(),
-        build: program::build(),
-        verilator: program::verilator(),
-        rtl: examined.identity.clone(),
-        given: rtl.clone(),
-        rtl_files: examined.files.clone(),
-        two_evaluations,
-        block: block.name(),
-        seed,
-        packets: arguments.packets,
-        shard: plan.shard.to_string(),
-        profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
-        scenarios: plan.scenarios.clone(),
-    };
+    let rtl = arguments.target.rtl()?;
+    let regression = Regression { arguments, case, seed, threads, rtl, interrupted, program, desk };
+
+    // Whatever does not fit is refused before anything is written.
+    let blocks: Vec<&dyn AnyBlock> = chosen.iter().map(|(block, _)| *block).collect();
+    let prepared = chosen
+        .iter()
+        .map(|(block, profiles)| {
+            let prepared = regression.prepare(*block, profiles.clone());
+            prepared.map_err(of_block(*block, &blocks))
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
     let place = match &arguments.out {
         Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
-        None => Place::New { stem: format!("{}-{seed}", block.name()) },
+        None => Place::New { stem: format!("{}-{seed}", arguments.target.name(&blocks)) },
     };
-    let reproduce = Reproduce::new(arguments, block, &rtl, seed);
-    let given_rtl = rtl.clone();
-    let origin = Origin {
-        seed: Some(seed),
-        build: Some(program::build().to_owned()),
-        rtl: Some(header.rtl.clone()),
-        given: rtl.clone(),
-        ..Origin::default()
-    };
-    let keep = Keep { shrink: !arguments.no_shrink, waves: !arguments.no_waves };
-    let directory = RunDirectory::begin(&place, &header, &plan)?;
-    let folder = directory.folder().to_owned();
-    let mut observer = Observer {
-        tally: Tally::new(block, &plan),
-        directory,
-        failures: Failures::new(
-            block,
-            session.clone(),
-            rtl,
-            &folder,
-            origin.clone(),
-            keep,
-            desk.clone(),
-        ),
-        session: session.clone(),
-        profiles: plan.profiles.clone(),
-        origin,
-        save: arguments.save_vectors,
-        unwritten: Unwritten::default(),
-        aside: Duration::ZERO,
-        bar: progress_bar(&plan, arguments.quiet),
-    };
-    let limits = Limits {
-        threads,
-        max_failures: arguments.max_failures,
-        max_hangs: arguments.max_hangs,
-        time: arguments.time,
-    };
-    let begin = Instant::now();
-    let end = runner::run(&program, &opening, &plan, &limits, &interrupted, &mut observer)?;
-    let elapsed = begin.elapsed().saturating_sub(observer.aside);
-    observer.bar.finish_and_clear();
+    let names: Vec<&str> = blocks.iter().map(|block| block.name()).collect();
+    let begun = place.of_blocks(&names)?.into_iter().zip(prepared);
+    let begun = begun
+        .map(|(place, prepared)| {
+            let directory = RunDirectory::begin(&place, &prepared.header, &prepared.plan)?;
+            Ok((prepared, directory))
+        })
+        .collect::<Result<Vec<_>, Error>>()?;
 
-    let Observer { tally, directory, mut failures, mut unwritten, aside, .. } = observer;
-    failures.settle();
-    failures.unwritten().iter().for_each(|error| unwritten.add(error));
-    let timing = Timing {
-        command: env::args().collect(),
-        threads,
-        seconds: elapsed.as_secs_f64(),
-        failures_seconds: aside.as_secs_f64(),
-        cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
-        peak_memory: PeakMemory::now(),
-    };
-    let results = match directory.finish(&tally, failures.groups(), end, &timing) {
-        Ok(results) => Some(results),
-        Err(error) => {
-            unwritten.add(&error);
-            None
-        }
-    };
-    let summary = Summary {
-        header: &header,
-        tally: &tally,
-        failures: failures.groups(),
-        command: &|case| reproduce.command(case),
-        folder: &folder,
-        end,
-        timing: &timing,
-        results,
-        unwritten: &unwritten,
-    };
-    match arguments.format {
-        Format::Json => print_json(&summary.json())?,
-        Format::Text => print_text(&summary.text(arguments.detail()))?,
-    }
-    if let (Some(path), Some(case)) = (&arguments.trace, plan.iter().next()) {
-        let text = session.vector(&case, Origin::default(), None)?;
-        let vector = VectorFile::from_text(text, Path::new(&case.name))?;
-        let profile = &plan.profiles[case.profile];
-        let subject = Subject { block, vector: &vector, profile, rtl: &given_rtl };
-        let waves = Waves { path: path.clone(), all: arguments.trace_all };
-        desk.trace(&subject, waves)?.done()?;
+    let mut done = Done::default();
+    let began = Instant::now();
+    let mut left = begun.len() as u32;
+    for (prepared, directory) in begun {
+        // Each of the blocks that are left has as much of the time.
+        let time = arguments.time.map(|time| time.saturating_sub(began.elapsed()) / left);
+        left -= 1;
+        let name = prepared.block.name();
+        let ended = regression.run(prepared, directory, time)?;
+        done.blocks.push((name, ended.code));
         if arguments.format == Format::Text {
-            print_text(&format!("waves: {}", path.display()))?;
+            print_text(&ended.text)?;
+            if names.len() > 1 {
+                print_text("")?;
+            }
+        }
+        done.summaries.push(ended.json);
+        if ended.code == INTERRUPTED {
+            break;
         }
     }
-    Ok(ExitCode::from(match end {
-        End::Interrupted => INTERRUPTED,
-        _ if !tally.totals.passed() => 1,
-        _ if unwritten.count > 0 => UNWRITTEN,
-        _ => 0,
-    }))
+    match (arguments.format, done.summaries.as_slice()) {
+        (Format::Json, [summary]) if names.len() == 1 => print_json(summary)?,
+        (Format::Json, summaries) => print_json(&summaries)?,
+        (Format::Text, _) if names.len() > 1 => print_text(&done.text(&names))?,
+        _ => {}
+    }
+    Ok(ExitCode::from(done.code()))
+}
+
+/// What came of the blocks that were run.
+#[derive(Default)]
+struct Done {
+    blocks: Vec<(&'static str, u8)>,
+    summaries: Vec<serde_json::Value>,
+}
+
+impl Done {
+    /// The exit code of all: the gravest.
+    fn code(&self) -> u8 {
+        let gravest = [INTERRUPTED, 1, UNWRITTEN];
+        let is_there = |code: &u8| self.blocks.iter().any(|(_, other)| other == code);
+        gravest.into_iter().find(is_there).unwrap_or(0)
+    }
+
+    /// What came of all of `names`, in one line.
+    fn text(&self, names: &[&str]) -> String {
+        let verdict = match self.code() {
+            INTERRUPTED => "INTERRUPTED",
+            1 => "FAIL",
+            _ => "PASS",
+        };
+        let word = |name: &&str| {
+            let code = self.blocks.iter().find(|(other, _)| other == name).map(|(_, code)| *code);
+            let word = match code {
+                Some(0) => "passed",
+                Some(UNWRITTEN) => "passed, not all is written",
+                Some(INTERRUPTED) => "interrupted",
+                Some(_) => "failed",
+                None => "not run",
+            };
+            format!("{name} {word}")
+        };
+        let words: Vec<String> = names.iter().map(word).collect();
+        format!("{verdict}  {}: {}", counted(names.len() as u64, "block"), words.join(", "))
+    }
+}
+
+/// What the runs of all blocks have in common.
+struct Regression<'a> {
+    arguments: &'a Arguments,
+    case: Option<CaseName>,
+    seed: u64,
+    threads: usize,
+    rtl: Rtl,
+    interrupted: Arc<AtomicBool>,
+    program: worker::Program,
+    desk: Desk,
+}
+
+/// A block's run, before anything is written.
+struct Prepared {
+    block: &'static dyn AnyBlock,
+    session: Arc<dyn Session>,
+    opening: Opening,
+    header: Header,
+    plan: Plan,
+}
+
+/// What came of a block's run.
+struct Ended {
+    code: u8,
+    text: String,
+    json: serde_json::Value,
+}
+
+impl Regression<'_> {
+    fn prepare(
+        &self,
+        block: &'static dyn AnyBlock,
+        profiles: Vec<Profile>,
+    ) -> Result<Prepared, Error> {
+        let arguments = self.arguments;
+        let scenarios = match &self.case {
+            // A scenario from a file is still to be named by its file.
+            Some(case) if arguments.scenario.is_empty() => vec![case.scenario.clone()],
+            _ => arguments.scenario.clone(),
+        };
+        let indices = match (&self.case, arguments.cases, arguments.time) {
+            (Some(case), ..) => case.index..case.index + 1,
+            (None, Some(cases), _) => 0..cases,
+            (None, None, Some(_)) => 0..u64::MAX,
+            (None, None, None) => 0..block.cases(),
+        };
+        let rtl = self.rtl.clone();
+        let setup = Setup { profiles, scenarios, packets: arguments.packets, rtl: rtl.clone() };
+        let session = block.session(&setup)?;
+        let examined = block.examine(&rtl)?;
+        let opening = session.opening()?;
+        let two_evaluations = check_models(&self.desk, &opening, &examined)?;
+        let plan = Plan {
+            block: block.name(),
+            seed: self.seed,
+            profiles: setup.profiles,
+            scenarios: session.scenarios(),
+            indices,
+            shard: arguments.shard.unwrap_or(Shard::WHOLE),
+        };
+        if let Some(case) = &self.case
+            && plan.scenarios != [case.scenario.clone()]
+        {
+            let message =
+                format!("--case names the scenario `{}`, --scenario another", case.scenario);
+            return Err(Error::Usage(message));
+        }
+        let header = Header {
+            version: program::version(),
+            build: program::build(),
+            verilator: program::verilator(),
+            rtl: examined.identity.clone(),
+            given: rtl,
+            rtl_files: examined.files.clone(),
+            two_evaluations,
+            block: block.name(),
+            seed: self.seed,
+            packets: arguments.packets,
+            shard: plan.shard.to_string(),
+            profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
+            scenarios: plan.scenarios.clone(),
+        };
+        Ok(Prepared { block, session, opening, header, plan })
+    }
+
+    fn run(
+        &self,
+        prepared: Prepared,
+        directory: RunDirectory,
+        time: Option<Duration>,
+    ) -> Result<Ended, Error> {
+        let Prepared { block, session, opening, header, plan } = prepared;
+        let Self { arguments, rtl, desk, .. } = self;
+        let reproduce = Reproduce::new(arguments, block, rtl, self.seed);
+        let origin = Origin {
+            seed: Some(self.seed),
+            build: Some(program::build().to_owned()),
+            rtl: Some(header.rtl.clone()),
+            given: rtl.clone(),
+            ..Origin::default()
+        };
+        let keep = Keep { shrink: !arguments.no_shrink, waves: !arguments.no_waves };
+        let folder = directory.folder().to_owned();
+        let mut observer = Observer {
+            tally: Tally::new(block, &plan),
+            directory,
+            failures: Failures::new(
+                block,
+                session.clone(),
+                rtl.clone(),
+                &folder,
+                origin.clone(),
+                keep,
+                desk.clone(),
+            ),
+            session: session.clone(),
+            profiles: plan.profiles.clone(),
+            origin,
+            save: arguments.save_vectors,
+            unwritten: Unwritten::default(),
+            aside: Duration::ZERO,
+            bar: progress_bar(&plan, arguments.quiet),
+        };
+        let limits = Limits {
+            threads: self.threads,
+            max_failures: arguments.max_failures,
+            max_hangs: arguments.max_hangs,
+            time,
+        };
+        let begin = Instant::now();
+        let (program, interrupted) = (&self.program, &self.interrupted);
+        let end = runner::run(program, &opening, &plan, &limits, interrupted, &mut observer)?;
+        let elapsed = begin.elapsed().saturating_sub(observer.aside);
+        observer.bar.finish_and_clear();
+
+        let Observer { tally, directory, mut failures, mut unwritten, aside, .. } = observer;
+        failures.settle();
+        failures.unwritten().iter().for_each(|error| unwritten.add(error));
+        let timing = Timing {
+            command: env::args().collect(),
+            threads: self.threads,
+            seconds: elapsed.as_secs_f64(),
+            failures_seconds: aside.as_secs_f64(),
+            cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
+            peak_memory: PeakMemory::now(),
+        };
+        let results = match directory.finish(&tally, failures.groups(), end, &timing) {
+            Ok(results) => Some(results),
+            Err(error) => {
+                unwritten.add(&error);
+                None
+            }
+        };
+        let summary = Summary {
+            header: &header,
+            tally: &tally,
+            failures: failures.groups(),
+            command: &|case| reproduce.command(case),
+            folder: &folder,
+            end,
+            timing: &timing,
+            results,
+            unwritten: &unwritten,
+        };
+        let mut text = summary.text(arguments.detail());
+        if let (Some(path), Some(case)) = (&arguments.trace, plan.iter().next()) {
+            let vector = session.vector(&case, Origin::default(), None)?;
+            let vector = VectorFile::from_text(vector, Path::new(&case.name))?;
+            let profile = &plan.profiles[case.profile];
+            let subject = Subject { block, vector: &vector, profile, rtl };
+            let waves = Waves { path: path.clone(), all: arguments.trace_all };
+            desk.trace(&subject, waves)?.done()?;
+            text = format!("{}\nwaves: {}", text.trim_end(), path.display());
+        }
+        let code = match end {
+            End::Interrupted => INTERRUPTED,
+            _ if !tally.totals.passed() => 1,
+            _ if unwritten.count > 0 => UNWRITTEN,
+            _ => 0,
+        };
+        Ok(Ended { code, text, json: summary.json() })
+    }
 }
 
 /// Exit code of a run that matched and could not be written down.

@@ -42,11 +42,77 @@ pub enum Place {
         /// Whether an earlier run in it is replaced.
         replace: bool,
     },
-    /// In a new folder of `runs`, named after block, seed and time.
+    /// In a new folder of `runs`, named after blocks, seed and time.
     New {
-        /// The block and the seed, as `thread2-1`.
+        /// The block and the seed, as `thread2-1`; `all-1` for all blocks.
         stem: String,
     },
+}
+
+impl Place {
+    /// Where the run of each block is to be written: here if it is one, else each in a folder of its own
+    /// name below.
+    ///
+    /// # Errors
+    /// As [`Claim::new`]; nothing has changed then.
+    pub fn of_blocks(self, blocks: &[&str]) -> Result<Vec<Self>, Error> {
+        if blocks.len() == 1 {
+            return Ok(vec![self]);
+        }
+        let (folder, replace) = match self {
+            Self::Named { folder, replace } => {
+                check_above(&folder, blocks)?;
+                (folder, replace)
+            }
+            Self::New { stem } => {
+                let folder = fresh(&stem)?;
+                point_latest_to(&folder);
+                (folder, false)
+            }
+        };
+        let place = |block: &&str| Self::Named { folder: folder.join(block), replace };
+        let places: Vec<Self> = blocks.iter().map(place).collect();
+        for block in blocks {
+            check(&folder.join(block), replace)?;
+        }
+        Ok(places)
+    }
+}
+
+/// A folder for the runs of several blocks can be taken if it holds nothing but them.
+fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(_) => return refuse(folder, "is not a folder that can be read; choose another --out"),
+    };
+    for entry in entries {
+        let name = entry.map_err(|error| Error::unreadable(folder, &error))?.file_name();
+        if !blocks.iter().any(|block| name == OsStr::new(block)) {
+            let name = Path::new(&name).display();
+            let message = format!(
+                "holds something that is no run of these blocks: `{name}`; choose another --out"
+            );
+            return refuse(folder, message);
+        }
+    }
+    Ok(())
+}
+
+/// A new folder of `runs`.
+fn fresh(stem: &str) -> Result<PathBuf, Error> {
+    make_folder(Path::new(RUNS))?;
+    let time = format_rfc3339_seconds(SystemTime::now()).to_string().replace(['-', ':'], "");
+    for number in 1u32.. {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let folder = Path::new(RUNS).join(format!("{stem}-{time}{suffix}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(cannot_be_made(&folder, error)),
+        }
+    }
+    Err(Error::Environment(format!("{RUNS}: no name is left for a run")))
 }
 
 /// A folder that belongs to this run until it is dropped.
@@ -120,21 +186,9 @@ impl Claim {
     }
 
     fn fresh(stem: &str) -> Result<Self, Error> {
-        make_folder(Path::new(RUNS))?;
-        let time = format_rfc3339_seconds(SystemTime::now()).to_string().replace(['-', ':'], "");
-        for number in 1u32.. {
-            let suffix = if number == 1 { String::new() } else { format!("-{number}") };
-            let folder = Path::new(RUNS).join(format!("{stem}-{time}{suffix}"));
-            match fs::create_dir(&folder) {
-                Ok(()) => {
-                    let lock = locked(create(&folder.join(LOCK))?, &folder)?;
-                    return Ok(Self { folder, lock });
-                }
-                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-                Err(error) => return Err(cannot_be_made(&folder, error)),
-            }
-        }
-        Err(Error::Environment(format!("{RUNS}: no name is left for a run")))
+        let folder = fresh(stem)?;
+        let lock = locked(create(&folder.join(LOCK))?, &folder)?;
+        Ok(Self { folder, lock })
     }
 
     fn sign(&mut self, holder: &Holder) -> Result<(), Error> {

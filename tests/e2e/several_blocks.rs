@@ -1,0 +1,156 @@
+//! `cosim run --block all`: one regression of several blocks, each with a run directory of its own.
+
+use crate::common::{code, json, patched_rtl, project, run, run_in, text};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+const SHORT: [&str; 4] = ["--cases", "2", "--packets", "3"];
+
+fn names() -> Vec<&'static str> {
+    cosim::PROGRAM.blocks.iter().map(|block| block.name()).collect()
+}
+
+fn run_into(folder: &Path, arguments: &[&str]) -> Output {
+    let folder = folder.to_str().unwrap();
+    run(["run", "--out", folder].iter().chain(&SHORT).chain(arguments))
+}
+
+/// What a folder holds, sorted.
+fn entries(folder: &Path) -> Vec<String> {
+    let Ok(entries) = fs::read_dir(folder) else { return Vec::new() };
+    let name = |entry: std::io::Result<fs::DirEntry>| entry.unwrap().file_name();
+    let mut names: Vec<String> =
+        entries.map(|entry| name(entry).to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+fn last_line(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stdout).trim_end().lines().last().unwrap().to_owned()
+}
+
+#[test]
+fn all_is_every_block_one_after_another() {
+    let folder = TempDir::new().unwrap();
+    let output = run_into(folder.path(), &["--block", "all"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let mut sorted = names();
+    sorted.sort_unstable();
+    assert_eq!(entries(folder.path()), sorted);
+    let words: Vec<String> = names().iter().map(|name| format!("{name} passed")).collect();
+    assert_eq!(last_line(&output), format!("PASS  {} blocks: {}", words.len(), words.join(", ")));
+    let mut from = 0;
+    for name in names() {
+        let results = json(&folder.path().join(name).join("results.json"));
+        assert_eq!((&results["run"]["block"], &results["passed"]), (&name.into(), &true.into()));
+        let summary = format!("PASS  {name}, seed 1");
+        let at = text(&output)[from..].find(&summary);
+        from += at.unwrap_or_else(|| panic!("{summary} is missing: {}", text(&output)));
+    }
+}
+
+#[test]
+fn several_are_run_as_each_alone_and_once() {
+    let folder = TempDir::new().unwrap();
+    let both = folder.path().join("both");
+    let output = run_into(&both, &["--block", "qp,dll", "--block", "qp", "--format", "json"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let summaries: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let blocks: Vec<&Value> = summaries.iter().map(|summary| &summary["run"]["block"]).collect();
+    assert_eq!(blocks, ["qp", "dll"]);
+    for block in ["qp", "dll"] {
+        let alone = folder.path().join(block);
+        let output = run_into(&alone, &["--block", block]);
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        let results = |folder: &Path| fs::read(folder.join("results.json")).unwrap();
+        assert_eq!(results(&alone), results(&both.join(block)), "{block}: the same bytes");
+    }
+}
+
+#[test]
+fn what_does_not_fit_one_block_is_refused_before_any_is_run() {
+    for (arguments, message) in [
+        (&["--block", "qp,nothing"][..], "`nothing` is no block"),
+        (&["--block", "all", "--fixes", "repaired"], "block qp: --fixes: `repaired` is no profile"),
+        (&["--block", "all", "--scenario", "rollover"], "block thread2: "),
+        (&["--block", "dll,qp", "--parameter", "REPLAY_DEPTH=4"], "block qp: --parameter"),
+        (&["--block", "dll,qp", "--case", "thread2/spec/ring/0"], "--block says dll,qp"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let out = folder.path().join("out");
+        let arguments = [&["run", "--out", out.to_str().unwrap()], arguments].concat();
+        let output = run(&arguments);
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
+        assert!(text(&output).contains(message), "{arguments:?}: {}", text(&output));
+        assert!(!out.exists(), "{arguments:?}: nothing is written");
+    }
+}
+
+#[test]
+fn a_case_may_be_of_any_of_them() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let case = ["run", "--block", "all", "--case", "qp/spec/drain/0", "--out"];
+    let output = run(case.iter().chain(&[out.to_str().unwrap()]));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(out.join("results.json").is_file(), "one block: no folder below");
+}
+
+#[test]
+fn one_that_fails_fails_the_regression_and_the_others_run() {
+    let patch = project().join("tests/bad_rtl/dll/13-skip-missing.patch");
+    let copy = patched_rtl(&patch);
+    let rtl = copy.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    let output = run([
+        "run",
+        "--block",
+        "dll,qp",
+        "--rtl",
+        rtl.to_str().unwrap(),
+        "--fixes",
+        "spec",
+        "--max-failures",
+        "1",
+        "--no-shrink",
+        "--no-waves",
+        "--quiet",
+        "--out",
+        folder.path().to_str().unwrap(),
+    ]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_eq!(last_line(&output), "FAIL  2 blocks: dll failed, qp passed");
+    assert_eq!(json(&folder.path().join("qp/results.json"))["passed"], true);
+}
+
+#[test]
+fn a_folder_with_anything_else_is_left_as_it_is() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path();
+    let both = ["--block", "dll,qp"];
+    assert_eq!(code(&run_into(out, &both)), 0);
+    let output = run_into(out, &both);
+    assert_eq!(code(&output), 2);
+    assert!(text(&output).contains("holds an earlier run"), "{}", text(&output));
+    assert_eq!(code(&run_into(out, &[&both[..], &["--force"]].concat())), 0);
+    fs::write(out.join("notes.txt"), "mine").unwrap();
+    let output = run_into(out, &[&both[..], &["--force"]].concat());
+    assert_eq!(code(&output), 2);
+    assert!(text(&output).contains("`notes.txt`"), "{}", text(&output));
+    assert_eq!(entries(out), ["dll", "notes.txt", "qp"]);
+}
+
+#[test]
+fn without_out_they_lie_below_one_folder_of_runs() {
+    let folder = TempDir::new().unwrap();
+    let output = run_in(folder.path(), &[&["run", "--block", "qp,dll"], &SHORT[..]].concat());
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let runs = folder.path().join("runs");
+    let names = entries(&runs);
+    assert!(names[1].starts_with("qp+dll-1-"), "{names:?}");
+    assert_eq!(names[0], "latest");
+    assert_eq!(entries(&runs.join("latest")), ["dll", "qp"]);
+}
