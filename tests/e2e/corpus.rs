@@ -129,7 +129,8 @@ fn a_vector_with_a_fix_off_has_the_stimulus_of_the_one_with_it_on() {
         let Reachable { anywhere: rules, without_fixes, has_fixes } = reachable(&block);
         let mut paired = BTreeSet::new();
         let off: Vec<PathBuf> = vectors.iter().filter(|path| is_off(path)).cloned().collect();
-        for report in replay(&off, &[]) {
+        let reports = if off.is_empty() { Vec::new() } else { replay(&off, &[]) };
+        for report in reports {
             let path = Path::new(report["vector"].as_str().unwrap());
             let rule = rule_of(path, &rules).unwrap_or_else(|| panic!("{path:?} names no rule"));
             assert!(report["rules"][rule].is_null(), "{path:?} hits {rule}");

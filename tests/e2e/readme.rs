@@ -85,7 +85,7 @@ fn playground() -> TempDir {
     fs::create_dir_all(at("target/release")).expect("a folder");
     fs::create_dir(at("scripts")).expect("a folder");
     symlink(program().get_program(), at("target/release/cosim")).expect("a link");
-    let script = "#!/bin/sh\nexec target/release/cosim run \"$@\"\n";
+    let script = "#!/bin/sh\nexec target/release/cosim run --block all \"$@\"\n";
     fs::write(at("scripts/run"), script).expect("a script");
     let executable = <fs::Permissions as std::os::unix::fs::PermissionsExt>::from_mode(0o755);
     fs::set_permissions(at("scripts/run"), executable).expect("an executable script");

@@ -36,7 +36,8 @@ fn a_default_run_matches_and_hits_every_rule_that_can_be_hit() {
         let results = json(&folder.path().join("results.json"));
         assert_eq!(results["passed"], true);
         assert_eq!(results["ended"], "complete");
-        assert!(results["totals"]["cycles"].as_u64().unwrap() > 1_000_000);
+        let total = |name: &str| results["totals"][name].as_u64().unwrap();
+        assert!(total("cycles") > 200 * total("cases"), "{block}: cases are short");
         for profile in results["profiles"].as_array().unwrap() {
             for (rule, hits) in profile["rules"].as_object().unwrap() {
                 assert!(hits.as_u64().unwrap() > 0, "{} {rule}", profile["profile"]);
