@@ -10,6 +10,7 @@ mod shrink;
 mod task;
 mod vectors;
 
+use crate::checks::Parts;
 use crate::error::Error;
 use crate::harness::{
     self, Block, Case, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule, Scenario,
@@ -106,6 +107,12 @@ pub trait AnyBlock: Sync {
 
     /// The JSON schema of the block's vectors.
     fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value;
+
+    /// Checks of the block's own parts.
+    fn parts(&self) -> Parts;
+
+    /// The files of the built-in RTL, as (name, text).
+    fn sources(&self) -> &'static [(&'static str, &'static str)];
 
     /// Measures the bare model and the harness on one core. In a worker only.
     ///
@@ -273,6 +280,14 @@ impl<B: Explain> AnyBlock for Engine<B> {
         vector::schema::<B>(generator)
     }
 
+    fn parts(&self) -> Parts {
+        Parts::of::<B>()
+    }
+
+    fn sources(&self) -> &'static [(&'static str, &'static str)] {
+        B::RTL.sources
+    }
+
     fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
         let (profile, kind) = load::<B>(profile, model)?;
         bench::run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
@@ -326,14 +341,17 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
 type ProfileModel<B> = (Profile, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);
 
 /// What makes a case's stimulus.
-struct Cases<B: Block> {
-    scenarios: Vec<Scenario<B::Weights>>,
-    profiles: Vec<Profile>,
-    packets: Option<u32>,
+pub(crate) struct Cases<B: Block> {
+    /// By [`Case::scenario`].
+    pub scenarios: Vec<Scenario<B::Weights>>,
+    /// By [`Case::profile`].
+    pub profiles: Vec<Profile>,
+    /// Packets of a case, if they are not drawn.
+    pub packets: Option<u32>,
 }
 
 impl<B: Block> Cases<B> {
-    fn stimulus(&self, case: &Case) -> Stimulus<B> {
+    pub fn stimulus(&self, case: &Case) -> Stimulus<B> {
         let weights = &self.scenarios[case.scenario].weights;
         let parameters = &self.profiles[case.profile].parameters;
         let packets = self.packets.unwrap_or_else(|| case.packets());

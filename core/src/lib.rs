@@ -13,9 +13,11 @@
 //! - [`program`](mod@program) says which blocks a program has.
 //! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
 //! - [`skeleton`] writes a crate for a new block.
+//! - [`checks`] has what every block's tests look for.
 //! - [`runner`] runs many cases; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
 //!   [`cli`] is the command line.
 
+pub mod checks;
 pub mod cli;
 pub mod engine;
 pub mod error;

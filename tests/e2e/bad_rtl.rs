@@ -1,94 +1,30 @@
-//! The corpus of bugs in `tests/bad_rtl`: each is found by default runs with three seeds, saved,
-//! shrunk, replayed to the same signature, and gone with the good RTL; and the judgement says that the RTL
-//! breaks the specification.
+//! The corpus of bugs in `tests/bad_rtl`, a folder for each block: each bug is found by default runs with three
+//! seeds, saved, shrunk, replayed to the same signature, and gone with the good RTL; and the judgement says that the
+//! RTL breaks the specification.
 
-use crate::common::{code, files, json, patched_rtl, project, run, text};
-use rayon::prelude::*;
-use std::path::{Path, PathBuf};
-use tempfile::TempDir;
+use crate::common::{checks, project};
+use cosim::PROGRAM;
+use cosim_core::checks::{Bugs, Result};
+use std::collections::BTreeSet;
+use std::fs;
 
-/// Finds one bug; returns the side that is said to break the specification, or what is wrong with how that
-/// went.
-fn find(block: &str, patch: &Path, most_packets: Option<u64>) -> Result<String, String> {
-    let copy = patched_rtl(patch);
-    let rtl = copy.path().join("rtl");
-    let rtl = rtl.to_str().unwrap();
-    let folder = TempDir::new().unwrap();
-    // A bug that the first profile shows is one that the default run finds, whose cases have the same seeds:
-    // the models of the other profiles need not be compiled.
-    let mut fixes = "spec";
-    for seed in ["11", "22", "33"] {
-        let out = folder.path().join(seed);
-        // Waves and shrinking are shown on the first seed; one thread, since bugs run in parallel.
-        let mut arguments = vec!["run", "--block", block, "--rtl", rtl, "--seed", seed, "--quiet"];
-        arguments.extend(["--max-failures", "1", "--threads", "1", "--no-waves"]);
-        arguments.extend(["--out", out.to_str().unwrap()]);
-        if seed != "11" {
-            arguments.push("--no-shrink");
-        }
-        let run_with = |fixes| run([&arguments[..], &["--force", "--fixes", fixes]].concat());
-        let mut output = run_with(fixes);
-        if code(&output) == 0 && fixes == "spec" {
-            fixes = "all";
-            output = run_with(fixes);
-        }
-        if code(&output) != 1 {
-            return Err(format!("seed {seed} does not find it: {}", text(&output)));
-        }
-    }
-    let out = folder.path().join("11");
-    let group = json(&out.join("results.json"))["failures"][0].clone();
-    let vector = out.join(group["vector"].as_str().unwrap());
-    let vector = vector.to_str().unwrap();
-    let packets = group["packets"].as_u64().unwrap();
-    if most_packets.is_some_and(|most| packets > most) {
-        return Err(format!("shrunk to {packets} packets only"));
-    }
-    let again = run(["replay", "--expect-recorded", "--rtl", rtl, vector]);
-    if code(&again) != 0 {
-        return Err(format!("does not happen again: {}", text(&again)));
-    }
-    let good = run(["replay", "--rtl", "built-in", vector]);
-    if code(&good) != 0 {
-        return Err(format!("the good RTL fails, too: {}", text(&good)));
-    }
-    match group["judgement"]["broken_by"].as_str() {
-        Some(side @ ("rtl" | "undecided" | "raw_pins")) => Ok(side.to_owned()),
-        other => Err(format!("the golden model is right, but the judgement is {other:?}")),
-    }
-}
-
-/// Every bug of a block; their vectors shrink to what `most_packets` says of the patch's name, if that is
-/// anything. All are judged to be the RTL's, but for those in `open`, of which the judgement says why not; if
-/// there is no such list, none at least is judged to be the golden model's.
-fn find_all(
-    block: &str,
-    bugs: usize,
-    most_packets: fn(&str) -> Option<u64>,
-    open: Option<&[(&str, &str)]>,
-) {
-    let patches: Vec<PathBuf> = files(&project().join("tests/bad_rtl").join(block), "patch");
-    assert_eq!(patches.len(), bugs, "a bug was lost or added");
-    let (sides, failures): (Vec<_>, Vec<_>) = patches
-        .par_iter()
-        .map(|patch| {
-            let name = patch.file_stem().and_then(|name| name.to_str()).expect("a name");
-            match find(block, patch, most_packets(name)) {
-                Ok(side) => (Some((name, side)), None),
-                Err(failure) => (None, Some(format!("{name}: {failure}"))),
-            }
-        })
-        .unzip();
-    let failures: Vec<String> = failures.into_iter().flatten().collect();
-    assert!(failures.is_empty(), "{}", failures.join("\n"));
-    let sides: Vec<(&str, String)> = sides.into_iter().flatten().collect();
-    let undecided: Vec<(&str, &str)> = sides
-        .iter()
-        .filter(|(_, side)| side != "rtl")
-        .map(|(name, side)| (*name, side.as_str()))
-        .collect();
-    assert_eq!(undecided, open.unwrap_or(&undecided), "bugs that are not judged to be the RTL's");
-}
+/// What is expected of the bugs of each folder.
+const EXPECTED: [(&str, Bugs<'_>); 3] = [
+    ("thread2", Bugs { count: 94, most_packets: |_| Some(3), open: Some(THREAD2_OPEN) }),
+    // A packet is one TLP here. Most bugs need three; a full buffer needs 16, a timer that runs on more,
+    // and sequence numbers roll over after 4096.
+    (
+        "dll",
+        Bugs {
+            count: 63,
+            most_packets: |name| {
+                (!name.contains("modulo") && !name.contains("at-the-edge")).then_some(64)
+            },
+            open: None,
+        },
+    ),
+    ("qp", Bugs { count: 69, most_packets: steps_of_qp, open: Some(QP_OPEN) }),
+];
 
 /// The others, 80 of 94, are judged to be the RTL's. Raw pins come first in profile `spec` for bugs that legal
 /// stimulus shows in other profiles or seldom.
@@ -109,23 +45,6 @@ const THREAD2_OPEN: &[(&str, &str)] = &[
     ("88-f5-error-without-cqe", "raw_pins"),
     ("89-f5-status-good", "raw_pins"),
 ];
-
-#[test]
-fn every_bug_of_thread2_is_found() {
-    find_all("thread2", 94, |_| Some(3), Some(THREAD2_OPEN));
-}
-
-#[test]
-fn every_bug_of_dll_is_found() {
-    // A packet is one TLP here. Most bugs need three; a full buffer needs 16, a timer that runs on more,
-    // and sequence numbers roll over after 4096.
-    find_all(
-        "dll",
-        63,
-        |name| (!name.contains("modulo") && !name.contains("at-the-edge")).then_some(64),
-        None,
-    );
-}
 
 /// Bugs of `qp` that no three steps show. RTR takes two steps, RTS and SQD three, and what happens there one
 /// more; a drain that is told wrongly takes one or two drains. Of some a step is kept because the rules of the
@@ -162,9 +81,31 @@ fn steps_of_qp(name: &str) -> Option<u64> {
     })
 }
 
+/// Noise on idle pins hardly names a QP that could wait.
+const QP_OPEN: &[(&str, &str)] = &[("63-hw-ready-looks-at-idle-pins", "raw_pins")];
+
 #[test]
-fn every_bug_of_qp_is_found() {
-    // Noise on idle pins hardly names a QP that could wait.
-    let open = [("63-hw-ready-looks-at-idle-pins", "raw_pins")];
-    find_all("qp", 69, steps_of_qp, Some(&open));
+fn each_block_has_its_bugs_and_there_are_no_others() {
+    let entries =
+        fs::read_dir(project().join("tests/bad_rtl")).unwrap().map(|entry| entry.unwrap());
+    let folders: BTreeSet<String> = entries
+        .filter(|entry| entry.path().is_dir())
+        .map(|entry| entry.file_name().into_string().unwrap())
+        .collect();
+    let blocks: BTreeSet<String> =
+        PROGRAM.blocks.iter().map(|block| block.name().to_owned()).collect();
+    assert_eq!(folders, blocks);
+    assert_eq!(
+        EXPECTED.map(|(block, _)| block.to_owned()).into_iter().collect::<BTreeSet<_>>(),
+        blocks
+    );
+}
+
+#[test]
+fn every_bug_is_found() -> Result {
+    for (block, bugs) in EXPECTED {
+        let any = PROGRAM.blocks.iter().find(|any| any.name() == block).unwrap();
+        checks(*any).bugs_are_found(project().join("tests/bad_rtl").join(block), &bugs)?;
+    }
+    Ok(())
 }

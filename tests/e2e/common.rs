@@ -2,6 +2,8 @@
 #![allow(clippy::disallowed_macros, reason = "the only place that asks Cargo for the program")]
 
 use assert_cmd::Command;
+use cosim_core::checks::Checks;
+use cosim_core::engine::AnyBlock;
 use cosim_core::error::Error;
 use cosim_core::harness::{Block, Parameters};
 use cosim_core::models::{Rtl, View};
@@ -53,6 +55,11 @@ pub fn program() -> std::process::Command {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cosim"));
     command.env("COSIM_CACHE", models()).current_dir(project());
     command
+}
+
+/// The checks of a block, with the program that is tested.
+pub fn checks(block: &'static dyn AnyBlock) -> Checks {
+    Checks::of_any(block, env!("CARGO_BIN_EXE_cosim")).models(models())
 }
 
 /// Cargo.

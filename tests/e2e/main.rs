@@ -10,6 +10,7 @@ mod bad_vectors;
 mod before_reset;
 mod build_errors;
 mod cache;
+mod checks;
 mod common;
 mod corpus;
 mod dll_examples;

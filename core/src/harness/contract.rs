@@ -390,6 +390,9 @@ pub trait Environment<'a, B: Block> {
 
 /// Judges whole transactions, beside the comparison of pins, on legal stimulus.
 pub trait Scoreboard<'a, B: Block>: Sized {
+    /// The name of every check, as in [`Violation::check`]. [`Checks`](crate::checks::Checks) shows that each can fire.
+    const CHECKS: &'static [&'static str] = &[];
+
     /// A scoreboard for `traffic` and a block with `parameters`.
     fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 

@@ -20,7 +20,7 @@ pub struct Undriven {
 /// The first pin that an environment does not write in one of the first `cycles` cycles of a traffic, if there is
 /// one: two environments that do the same are handed pins that are all 0, and pins that are all 1.
 ///
-/// For the tests of a block; see `src/blocks/mod.rs`.
+/// [`Checks`](crate::checks::Checks) asks it of every scenario.
 pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
     traffic: &'a B::Traffic,
     parameters: &Parameters,

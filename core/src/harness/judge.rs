@@ -21,6 +21,11 @@ const ENDS: &str = "ends";
 /// The check that a side fails that stops by itself.
 const RUNS: &str = "runs";
 
+/// Whether a check is one that the harness itself makes of a side, beside those of the scoreboard.
+pub(crate) fn is_of_the_harness(check: &str) -> bool {
+    [GOES_ON, ENDS, RUNS].contains(&check)
+}
+
 /// Cycles after which the golden model's side is not waited for any more.
 const GOLDEN_CYCLES: u64 = 20_000_000;
 /// Cycles the DUT may take for each one of the golden model, and beyond that.

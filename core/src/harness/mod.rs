@@ -16,6 +16,7 @@ pub mod raw_pins;
 mod reset;
 mod span;
 mod stimulus;
+mod table;
 mod verdict;
 
 pub use batch::{Recording, run_golden};
@@ -29,6 +30,7 @@ pub use contract::{
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, case_seed};
 pub use driven::{Undriven, environment_at, undriven};
+pub(crate) use judge::is_of_the_harness;
 pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
 pub use naming::{Naming, Role};
 pub use noise::Noise;
@@ -36,4 +38,5 @@ pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, ov
 pub use reset::{Reset, ResetTimer};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
+pub use table::{Row, Table};
 pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};

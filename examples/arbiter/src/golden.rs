@@ -1,7 +1,7 @@
 //! The golden model, written from the specification: it looks up the row that applies and does what it says.
 
 use crate::rtl::{Bits1, Bits2, Bits4, Bits16, Inputs, Outputs};
-use crate::rules::{Then, row_of, when, won};
+use crate::rules::{TABLE, Then, when, won};
 use crate::{Arbiter, MAX_BEATS, REQUESTERS, rules};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
@@ -52,9 +52,9 @@ impl Golden {
 
     /// The bits of [`when`].
     #[inline]
-    fn combination(&self, inputs: &Inputs, chosen: Option<u8>) -> u8 {
+    fn combination(&self, inputs: &Inputs, chosen: Option<u8>) -> usize {
         let taken_before = self.lock.map_or(0, |(_, beats)| beats);
-        let says = |holds: bool, flag: u8| if holds { flag } else { 0 };
+        let says = |holds: bool, flag: usize| if holds { flag } else { 0 };
         says(inputs.rst.get() == 1, when::RST)
             | says(self.has_room(inputs), when::ROOM)
             | says(self.lock.is_some(), when::LOCKED)
@@ -111,7 +111,7 @@ impl harness::Golden<Arbiter> for Golden {
     #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
         let chosen = self.chosen(inputs);
-        let (row, rule) = row_of(self.combination(inputs, chosen));
+        let (row, rule) = TABLE.row(self.combination(inputs, chosen));
         let is_free = self.lock.is_none();
         match (row.then, chosen) {
             (Then::Reset, _) => *self = Self::in_reset(self.max_beats),

@@ -149,6 +149,9 @@ impl Scoreboard {
 }
 
 impl<'a> harness::Scoreboard<'a, Arbiter> for Scoreboard {
+    const CHECKS: &'static [&'static str] =
+        &[QUIET, ONE, STALLED, WORKS, WHOLE, TURN, SENT, HELD, NOWHERE, ENDS, COMPLETE];
+
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         Self {
             max_beats: parameters.get(MAX_BEATS),

@@ -182,6 +182,31 @@ impl Scoreboard {
 }
 
 impl harness::Scoreboard<'_, Dll> for Scoreboard {
+    const CHECKS: &'static [&'static str] = &[
+        DELIVERY,
+        WANTED,
+        ANSWER,
+        ANSWERED,
+        REFUSED,
+        SILENT,
+        DLLP_HELD,
+        NAK_STATE,
+        FREED,
+        ROOM,
+        PAYLOAD,
+        HELD,
+        ORDER,
+        TIMEOUT,
+        REPLAYS,
+        RESENT,
+        STRAY,
+        NUMBERED,
+        PROGRESS,
+        COMPLETE,
+        pins::RESET,
+        pins::KEPT,
+    ];
+
     fn new(traffic: &Traffic, parameters: &Parameters) -> Self {
         let depth = parameters.get(parameters::REPLAY_DEPTH);
         // Half the sequence numbers can never be unacknowledged.

@@ -457,6 +457,27 @@ impl Scoreboard {
 }
 
 impl harness::Scoreboard<'_, Qp> for Scoreboard {
+    const CHECKS: &'static [&'static str] = &[
+        IN_RESET,
+        COMMAND_WAITS,
+        EVENT_WAITS,
+        ANSWERED,
+        JUDGED,
+        STATE,
+        PERMITS,
+        CLOSED,
+        OPEN,
+        WQE,
+        ACK_OR_NAK,
+        SHOWN,
+        DRAINED,
+        CAUSED,
+        ORDER_IN_QP,
+        ORDER,
+        IDLE,
+        COMPLETE,
+    ];
+
     fn new(traffic: &Traffic, _: &Parameters) -> Self {
         let commands = traffic.steps.iter().filter(|step| step.command.is_some()).count();
         let events = traffic.steps.iter().filter(|step| step.event.is_some()).count();

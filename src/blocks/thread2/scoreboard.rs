@@ -642,6 +642,35 @@ fn qp(packet: &Packet) -> usize {
 }
 
 impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
+    const CHECKS: &'static [&'static str] = &[
+        LOST,
+        WQE,
+        PAYLOAD,
+        REMOTE,
+        RQ_STEP,
+        CQE,
+        EVENT,
+        ACK,
+        ORDER,
+        OWN,
+        ALIGNED,
+        INSIDE,
+        EXACT,
+        UNASKED,
+        READY,
+        FIELDS,
+        QUEUE,
+        ANSWERED,
+        BEATS,
+        pins::RESET,
+        pins::IDLE,
+        pins::FRAMED,
+        pins::HELD,
+        pins::ALONE,
+        tables::ADDRESS,
+        tables::CACHE,
+    ];
+
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let mut pairs = vec![Pair::default(); 256];
         for entry in &traffic.tables.rq_offset {

@@ -1,0 +1,171 @@
+//! A folder of patches, each of which puts a bug into the RTL.
+
+use super::{Checks, Failed, Result, files, json, said};
+use rayon::prelude::*;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// The seeds of the runs that must find a bug.
+const SEEDS: [&str; 3] = ["11", "22", "33"];
+
+/// What is expected of the bugs of a folder.
+#[derive(Debug, Clone, Copy)]
+pub struct Bugs<'a> {
+    /// How many there are: one that gets lost is noticed.
+    pub count: usize,
+    /// Packets that the vector of a bug, by the name of its patch, shrinks to at most; `None`: any number.
+    pub most_packets: fn(&str) -> Option<u64>,
+    /// Bugs that are not judged to be the RTL's, with what they are judged to be: `undecided` or `raw_pins`.
+    /// `None`: any may be, but none is judged to be the golden model's.
+    pub open: Option<&'a [(&'a str, &'a str)]>,
+}
+
+impl Bugs<'_> {
+    /// So many bugs; all are judged to be the RTL's, whatever size their vectors have.
+    pub const fn of(count: usize) -> Self {
+        Self { count, most_packets: |_| None, open: Some(&[]) }
+    }
+}
+
+pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
+    let patches = files(folder, "patch")?;
+    let mut wrong = Vec::new();
+    if patches.len() != bugs.count {
+        wrong.push(format!(
+            "{}: {} bugs, expected {}",
+            folder.display(),
+            patches.len(),
+            bugs.count
+        ));
+    }
+    let found: Vec<(String, Result<String>)> = patches
+        .par_iter()
+        .map(|patch| {
+            let name = patch.file_stem().unwrap_or_default().to_string_lossy().into_owned();
+            let side = find(checks, patch, (bugs.most_packets)(&name));
+            (name, side)
+        })
+        .collect();
+    for (name, side) in &found {
+        let expected = |open: &[(&str, &str)]| {
+            let listed = open.iter().find(|(other, _)| other == name);
+            listed.map_or("rtl", |(_, side)| *side).to_owned()
+        };
+        match (side, bugs.open.map(expected)) {
+            (Err(failed), _) => wrong.push(format!("{name}: {failed}")),
+            (Ok(side), Some(expected)) if *side != expected => {
+                wrong.push(format!("{name}: judged to be {side}, expected {expected}"));
+            }
+            _ => {}
+        }
+    }
+    Failed::all(wrong)
+}
+
+/// A copy of the block's RTL with a patch applied. The patch may name the files below any folder.
+fn patched(checks: &Checks, patch: &Path) -> Result<TempDir> {
+    let io = |error: std::io::Error| Failed::one(format!("a copy of the RTL: {error}"));
+    let folder = TempDir::new().map_err(io)?;
+    for (name, text) in checks.block.sources() {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap_or(folder.path())).map_err(io)?;
+        fs::write(path, text).map_err(io)?;
+    }
+    let text = fs::read_to_string(patch).map_err(io)?;
+    let names: Vec<&str> = checks.block.sources().iter().map(|(name, _)| *name).collect();
+    let strip = levels(&text, &names)
+        .ok_or_else(|| Failed::one(format!("the patch changes none of {}", names.join(", "))))?;
+    let output = Command::new("patch")
+        .args([&format!("-p{strip}"), "--silent", "--fuzz=0", "--input"])
+        .arg(std::path::absolute(patch).map_err(io)?)
+        .current_dir(folder.path())
+        .output()
+        .map_err(|error| Failed::one(format!("patch: {error}; apt-get install patch")))?;
+    match output.status.success() {
+        true => Ok(folder),
+        false => Err(Failed::one(format!("does not apply: {}", said(&output)))),
+    }
+}
+
+/// How many folders the names in a patch have before those of the RTL's files.
+fn levels(patch: &str, sources: &[&str]) -> Option<usize> {
+    let named = patch.lines().find_map(|line| line.strip_prefix("+++ "))?;
+    let named = Path::new(named.split('\t').next()?.trim());
+    let source = sources.iter().find(|source| named.ends_with(source))?;
+    Some(named.components().count() - Path::new(source).components().count())
+}
+
+/// Finds one bug; the side that is said to break the specification, or what is wrong with how that went.
+fn find(checks: &Checks, patch: &Path, most_packets: Option<u64>) -> Result<String> {
+    let copy = patched(checks, patch)?;
+    let rtl = copy.path().to_string_lossy().into_owned();
+    let folder = TempDir::new().map_err(|error| Failed::one(error.to_string()))?;
+    // A bug that the first profile shows is one that the default run finds, whose cases have the same seeds:
+    // the models of the other profiles need not be compiled.
+    let first = checks.block.profiles().first().map_or("all", |profile| &profile.name);
+    let mut profiles = first;
+    for seed in SEEDS {
+        let out = folder.path().join(seed);
+        let mut output = run(checks, &rtl, seed, profiles, &out)?;
+        if output.status.code() == Some(0) && profiles == first {
+            profiles = "all";
+            output = run(checks, &rtl, seed, profiles, &out)?;
+        }
+        if output.status.code() != Some(1) {
+            return Err(Failed::one(format!("seed {seed} does not find it: {}", said(&output))));
+        }
+    }
+    let out = folder.path().join(SEEDS[0]);
+    let group = json(&out.join("results.json"))?["failures"][0].clone();
+    let vector = out.join(group["vector"].as_str().unwrap_or("no vector"));
+    let vector = vector.to_string_lossy();
+    if let (Some(packets), Some(most)) = (group["packets"].as_u64(), most_packets)
+        && packets > most
+    {
+        return Err(Failed::one(format!("shrunk to {packets} packets, expected at most {most}")));
+    }
+    let again = checks.run(["replay", "--expect-recorded", "--rtl", &rtl, &vector])?;
+    if !again.status.success() {
+        return Err(Failed::one(format!("does not happen again: {}", said(&again))));
+    }
+    let good = checks.run(["replay", "--rtl", "built-in", &vector])?;
+    if !good.status.success() {
+        return Err(Failed::one(format!("the good RTL fails, too: {}", said(&good))));
+    }
+    match group["judgement"]["broken_by"].as_str() {
+        Some(side @ ("rtl" | "undecided" | "raw_pins")) => Ok(side.to_owned()),
+        other => Err(Failed::one(format!("the golden model is right, but judged is {other:?}"))),
+    }
+}
+
+/// A default run with the RTL of a folder that stops at the first failure.
+fn run(checks: &Checks, rtl: &str, seed: &str, profiles: &str, out: &Path) -> Result<Output> {
+    let out = out.to_string_lossy();
+    let block = checks.block.name();
+    // One thread, since bugs run in parallel.
+    let mut arguments = vec!["run", "--block", block, "--rtl", rtl, "--seed", seed, "--quiet"];
+    arguments.extend(["--max-failures", "1", "--threads", "1", "--no-waves", "--force"]);
+    arguments.extend(["--fixes", profiles, "--out", &out]);
+    // What shrinking does is seen on the first seed.
+    if seed != SEEDS[0] {
+        arguments.push("--no-shrink");
+    }
+    checks.run(arguments)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_patch_is_of_a_file_below_any_folder() {
+        let sources = ["Top.v", "inc/Top.vh"];
+        let levels = |name: &str| levels(&format!("--- a/x\n+++ {name}\n@@"), &sources);
+        assert_eq!(levels("b/rtl/Top.v"), Some(2));
+        assert_eq!(levels("b/hw/rtl/inc/Top.vh\t2020-01-01"), Some(3));
+        assert_eq!(levels("Top.v"), Some(0));
+        assert_eq!(levels("b/rtl/Other.v"), None);
+    }
+}

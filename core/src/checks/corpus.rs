@@ -1,0 +1,100 @@
+//! A folder of vectors.
+
+use super::{Checks, Failed, Result, files, json, said};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+
+/// Verdicts that do not tell the models apart: what is illegal in a profile may hang there or fail a check.
+const ALIKE: [&str; 3] = ["match", "hang", "check_failed"];
+
+/// Replays vectors; a report of each one, for each profile it ran in.
+fn replay(checks: &Checks, vectors: &[PathBuf], more: &[&str]) -> Result<Vec<Value>> {
+    let arguments = ["replay", "--format", "json", "--block", checks.block.name()];
+    let arguments = arguments.iter().chain(more).map(Path::new);
+    let output = checks.run(arguments.chain(vectors.iter().map(PathBuf::as_path)))?;
+    let reports: Vec<Value> = serde_json::from_slice(&output.stdout)
+        .map_err(|_| Failed::one(format!("replay: {}", said(&output))))?;
+    let replayed: BTreeSet<PathBuf> = reports.iter().filter_map(path_of).collect();
+    let all: BTreeSet<PathBuf> = vectors.iter().cloned().collect();
+    if replayed != all {
+        return Err(Failed::one(format!(
+            "replay: not every vector has a report: {}",
+            said(&output)
+        )));
+    }
+    Ok(reports)
+}
+
+fn path_of(report: &Value) -> Option<PathBuf> {
+    Some(PathBuf::from(report["vector"].as_str()?))
+}
+
+/// What is wrong with one replay under the vector's own profile.
+fn own(report: &Value) -> Option<String> {
+    let does_what_it_says = report["is_recorded"] == true
+        || report["is_recorded"].is_null() && report["outcome"]["verdict"] == "match";
+    (!does_what_it_says)
+        .then(|| format!("{}: not as recorded: {}", report["vector"], report["outcome"]))
+}
+
+/// What is wrong with one replay under another profile.
+fn other(report: &Value) -> Option<String> {
+    let verdict = report["outcome"]["verdict"].as_str()?;
+    let (vector, profile) = (&report["vector"], &report["fixes"]);
+    (!ALIKE.contains(&verdict)).then(|| format!("{vector}: {verdict} in profile {profile}"))
+}
+
+/// What is wrong with what a vector says of itself.
+fn about(path: &Path) -> Result<Option<String>> {
+    let vector = json(path)?;
+    let about = vector["origin"]["about"].as_str().unwrap_or_default();
+    let says = about.split_whitespace().count() > 2 && !about.contains('\n');
+    Ok((!says).then(|| format!("{}: `{about}` does not say why it is there", path.display())))
+}
+
+pub fn check(checks: &Checks, folder: &Path) -> Result {
+    let vectors = files(folder, "json")?;
+    let mut wrong: Vec<String> = Vec::new();
+    for path in &vectors {
+        wrong.extend(about(path)?);
+    }
+    wrong.extend(replay(checks, &vectors, &[])?.iter().filter_map(own));
+    wrong.extend(replay(checks, &vectors, &["--fixes", "all"])?.iter().filter_map(other));
+    Failed::all(wrong)
+}
+
+/// The rule a vector is named after, as in `f5b-middle.json`: the letter of a rule is small, its family is not.
+fn named_after<'a>(vector: &Path, rules: &[&'a str]) -> Option<&'a str> {
+    let name = vector.file_stem()?.to_str()?;
+    let first = name.split('-').next()?;
+    rules.iter().copied().find(|rule| rule.eq_ignore_ascii_case(first))
+}
+
+pub fn rules(checks: &Checks, folder: &Path) -> Result {
+    let block = checks.block;
+    let can_be_hit = |rule: &usize| {
+        let in_profile = |profile: &crate::harness::Profile| {
+            block.unreachable(*rule, &profile.parameters).is_none()
+        };
+        block.profiles().iter().any(in_profile)
+    };
+    let reachable: Vec<&str> =
+        (0..block.rules().len()).filter(can_be_hit).map(|rule| block.rules()[rule].name).collect();
+    let (mut shown, mut wrong) = (BTreeSet::new(), Vec::new());
+    for report in replay(checks, &files(folder, "json")?, &[])? {
+        let Some(path) = path_of(&report) else { continue };
+        // `f5b-off-middle` has the stimulus of `f5b-middle` where the rule is not there.
+        let is_off = path.file_stem().is_some_and(|name| name.to_string_lossy().contains("-off-"));
+        let Some(rule) = named_after(&path, &reachable).filter(|_| !is_off) else { continue };
+        if report["rules"][rule].as_u64().is_none_or(|hits| hits == 0) {
+            wrong.push(format!("{} misses {rule}", path.display()));
+        }
+        shown.insert(rule);
+    }
+    let missing = reachable.iter().filter(|rule| !shown.contains(*rule));
+    wrong.extend(
+        missing.map(|rule| format!("{rule}: no vector in {} is named after it", folder.display())),
+    );
+    Failed::all(wrong)
+}

@@ -1,0 +1,193 @@
+//! What the parts of a block must do by themselves, without any RTL.
+
+use super::{Failed, Result};
+use crate::engine::Cases;
+use crate::harness::{
+    Block, CaseRng, Drive, Golden, Profile, Scenario, Traffic as _, Watch, case_seed, run_golden,
+    undriven,
+};
+use crate::runner::{Plan, Shard};
+use rand::{RngExt, SeedableRng};
+use rayon::prelude::*;
+use serde_json::Value;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// The seed of a run that does not say one.
+const SEED: u64 = 1;
+/// Scenarios with other numbers that are drawn from, and how many may be unreadable on the way.
+const CHANGED: usize = 150;
+const UNREADABLE: usize = 900;
+/// Packets drawn from such a scenario at most: some of them make long packets.
+const FEW_PACKETS: u32 = 4;
+/// Cases whose pins are looked at, of each profile and scenario; their packets, and cycles at most.
+const PIN_CASES: u64 = 4;
+const PIN_PACKETS: u32 = 40;
+const PIN_CYCLES: u64 = 20_000;
+
+pub fn scenarios_can_be_read_again<B: Block>() -> Result {
+    let unreadable = |scenario: &Scenario<B::Weights>| {
+        let read = serde_json::to_string(scenario)
+            .and_then(|text| serde_json::from_str::<Scenario<B::Weights>>(&text));
+        read.err().map(|error| format!("scenario {}: {error}", scenario.name))
+    };
+    Failed::all(B::scenarios().iter().filter_map(unreadable).collect())
+}
+
+/// Pointers to the numbers of a value.
+fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {
+    match value {
+        Value::Number(_) => found.push(at.to_owned()),
+        Value::Array(list) => {
+            (0..list.len()).for_each(|i| numbers(&list[i], &format!("{at}/{i}"), found));
+        }
+        Value::Object(map) => {
+            map.iter().for_each(|(name, part)| numbers(part, &format!("{at}/{name}"), found));
+        }
+        _ => {}
+    }
+}
+
+/// Edges of the numbers' types and of what they mean, which single draws would hardly meet.
+fn number(rng: &mut CaseRng) -> u64 {
+    const EDGES: [u64; 10] = [0, 1, 2, 100, 101, 255, 256, 4095, 65_535, u64::MAX];
+    match rng.random_range(0..3) {
+        0 => EDGES[rng.random_range(0..EDGES.len())],
+        1 => rng.random_range(0..=100),
+        _ => u64::from(rng.random::<u16>()),
+    }
+}
+
+/// The text of a built-in scenario in which up to five numbers are others.
+fn changed<B: Block>(rng: &mut CaseRng) -> Result<String> {
+    let scenarios = B::scenarios();
+    if scenarios.is_empty() {
+        return Err(Failed::one(format!("{} has no scenario", B::NAME)));
+    }
+    let scenario = &scenarios[rng.random_range(0..scenarios.len())];
+    let mut json = serde_json::to_value(scenario)
+        .map_err(|error| Failed::one(format!("scenario {}: {error}", scenario.name)))?;
+    let mut places = Vec::new();
+    numbers(&json["weights"], "/weights", &mut places);
+    for _ in 0..rng.random_range(0..6) {
+        let place = places.get(rng.random_range(0..places.len().max(1)));
+        if let Some(part) = place.and_then(|place| json.pointer_mut(place)) {
+            *part = Value::from(number(rng));
+        }
+    }
+    Ok(json.to_string())
+}
+
+/// What is wrong with what a scenario draws in a profile.
+fn illegal<B: Block>(
+    scenario: &Scenario<B::Weights>,
+    profile: &Profile,
+    packets: u32,
+    rng: &mut CaseRng,
+) -> Option<String> {
+    let draw = || B::stimulus(&scenario.weights, &profile.parameters, packets, rng);
+    match catch_unwind(AssertUnwindSafe(draw)).map(|stimulus| stimulus.drive) {
+        Err(_) => Some("the generator panics".to_owned()),
+        Ok(Drive::Traffic(traffic)) => {
+            traffic.check().err().map(|wrong| format!("{}: {}", wrong.path, wrong.message))
+        }
+        Ok(Drive::Cycles(cycles)) => cycles.is_empty().then(|| "no cycle is drawn".to_owned()),
+    }
+}
+
+pub fn weights_draw_legal_stimulus<B: Block>() -> Result {
+    let mut rng = CaseRng::seed_from_u64(case_seed(SEED, "numbers of scenarios"));
+    let (mut read, mut unreadable, mut wrong) = (0, 0, Vec::new());
+    while read < CHANGED && unreadable < UNREADABLE {
+        // As text: what a file says is what is checked.
+        let text = changed::<B>(&mut rng)?;
+        let Ok(scenario) = serde_json::from_str::<Scenario<B::Weights>>(&text) else {
+            unreadable += 1;
+            continue;
+        };
+        read += 1;
+        let packets = rng.random_range(1..=FEW_PACKETS);
+        for profile in B::PROFILES {
+            if let Some(message) = illegal::<B>(&scenario, profile, packets, &mut rng) {
+                wrong.push(format!(
+                    "profile {}, {packets} packets: {message}: {text}",
+                    profile.name
+                ));
+            }
+        }
+    }
+    if read < CHANGED {
+        wrong.push(format!("{read} scenarios with other numbers could be read, {unreadable} not"));
+    }
+    Failed::all(wrong)
+}
+
+pub fn environment_drives_every_pin<B: Block>() -> Result {
+    let mut wrong = Vec::new();
+    for scenario in B::scenarios() {
+        for profile in B::PROFILES {
+            let parameters = &profile.parameters;
+            let undriven = (0..PIN_CASES).find_map(|seed| {
+                let mut rng = CaseRng::seed_from_u64(seed);
+                let stimulus = B::stimulus(&scenario.weights, parameters, PIN_PACKETS, &mut rng);
+                let Drive::Traffic(traffic) = stimulus.drive else { return None };
+                undriven::<B, B::Environment<'_>>(&traffic, parameters, PIN_CYCLES)
+            });
+            if let Some(pin) = undriven {
+                wrong.push(format!(
+                    "profile {}, scenario {}: {} is not driven in cycle {}",
+                    profile.name, scenario.name, pin.port, pin.cycle
+                ));
+            }
+        }
+    }
+    Failed::all(wrong)
+}
+
+pub fn rules_are_hit<B: Block>() -> Result {
+    let wrong = B::PROFILES.par_iter().flat_map_iter(|profile| rules_of::<B>(profile));
+    Failed::all(wrong.collect())
+}
+
+/// What is wrong with the rules of a profile.
+fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
+    let scenarios = B::scenarios();
+    let plan = Plan {
+        block: B::NAME,
+        seed: SEED,
+        profiles: vec![profile.clone()],
+        scenarios: scenarios.iter().map(|scenario| scenario.name.clone()).collect(),
+        indices: 0..B::CASES,
+        shard: Shard::WHOLE,
+    };
+    let cases = Cases::<B> { scenarios, profiles: plan.profiles.clone(), packets: None };
+    let rules = B::Golden::RULES;
+    let reasons: Vec<Option<String>> =
+        (0..rules.len()).map(|rule| B::Golden::unreachable(rule, &profile.parameters)).collect();
+    let mut hits = vec![0; rules.len()];
+    let mut wrong = Vec::new();
+    for (shown, case) in plan.iter().enumerate() {
+        // Every scenario is seen at least once, whatever the first one hits.
+        let all_hit = (0..hits.len()).all(|rule| reasons[rule].is_some() || hits[rule] > 0);
+        if all_hit && shown >= plan.scenarios.len() {
+            break;
+        }
+        let stimulus = cases.stimulus(&case);
+        let outcome = run_golden(&stimulus, &profile.parameters, &Watch::default());
+        if outcome.verdict.is_failure() {
+            wrong.push(format!("{}: {:?}", case.name, outcome.verdict));
+        }
+        for (rule, more) in outcome.hits.iter().enumerate() {
+            hits[rule] += more;
+            let is_legal = matches!(stimulus.drive, Drive::Traffic(_));
+            if let (Some(reason), true, true) = (&reasons[rule], is_legal, *more > 0) {
+                let name = rules[rule].name;
+                wrong.push(format!("{} hits {name}, of which is said: {reason}", case.name));
+            }
+        }
+    }
+    let missed = (0..hits.len()).filter(|rule| reasons[*rule].is_none() && hits[*rule] == 0);
+    wrong.extend(missed.map(|rule| {
+        format!("profile {}: no case of a default run hits {}", profile.name, rules[rule].name)
+    }));
+    wrong
+}

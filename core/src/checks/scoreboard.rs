@@ -1,0 +1,292 @@
+//! Whether every check of a scoreboard can fire: it judges golden models with faults.
+
+use super::{Failed, Result};
+use crate::harness::{
+    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, Parameters, Scoreboard, Stimulus,
+    Violation, Watch, case_seed, follow, is_of_the_harness, reset_inputs,
+};
+use rand::seq::IndexedRandom;
+use rand::{RngExt, SeedableRng};
+use std::collections::BTreeSet;
+use verilated::{Error, Pins, Port};
+
+/// Faults that are tried at most. They end as soon as every check has fired.
+const FAULTS: u64 = 30_000;
+/// Packets of a case.
+const PACKETS: u32 = 12;
+/// Cycles of a case at most: a fault may keep it from ending.
+const CYCLES: u64 = 20_000;
+
+/// Runs the golden model under a traffic and shows the scoreboard pins that `tamper` has changed; what the
+/// scoreboard counts, unless a check fires. For the tests of a check: the environment sees the golden model as it is, so
+/// the case goes on whatever is shown.
+///
+/// # Errors
+/// The check that fires.
+pub fn shown<B: Block>(
+    traffic: &B::Traffic,
+    parameters: &Parameters,
+    mut tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
+) -> std::result::Result<Vec<u64>, Violation> {
+    let mut golden = B::Golden::new(parameters);
+    let mut environment = B::Environment::new(traffic, parameters);
+    let mut scoreboard = B::Scoreboard::new(traffic, parameters);
+    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
+    for cycle in 0.. {
+        golden.outputs(&inputs, &mut outputs);
+        let (mut driven, mut shown) = (inputs, outputs);
+        tamper(cycle, &mut driven, &mut shown);
+        scoreboard.observe(&driven, &shown)?;
+        golden.clock(&inputs);
+        // The environment does not see the cycle in reset.
+        if cycle > 0 {
+            environment.clock(&inputs, &outputs);
+        }
+        if environment.finished() {
+            break;
+        }
+        environment.drive(&mut inputs);
+    }
+    scoreboard.finish()?;
+    Ok(scoreboard.counts())
+}
+
+/// What is wrong with a pin while a fault lasts.
+#[derive(Debug, Clone, Copy)]
+enum Pin {
+    Low,
+    High,
+    /// One bit is the other.
+    Flipped(u32),
+    /// One bit is low, or high.
+    Stuck(u32, bool),
+    /// What it was a cycle before.
+    Late,
+    /// What it was when the fault began.
+    Kept,
+    /// One less, or one more: the next number.
+    Off(bool),
+}
+
+/// A fault of one pin.
+#[derive(Debug, Clone, Copy)]
+struct Fault {
+    port: &'static Port,
+    pin: Pin,
+    /// Cycles in which it is there.
+    from: u64,
+    to: u64,
+    /// In one of so many of them.
+    seldom: u64,
+}
+
+impl Fault {
+    fn draw(ports: &'static [Port], cycles: u64, rng: &mut CaseRng) -> Option<Self> {
+        let port = ports.choose(rng)?;
+        let bit = rng.random_range(0..port.width);
+        let pin = match rng.random_range(0..8) {
+            0 => Pin::Low,
+            1 => Pin::High,
+            2 => Pin::Stuck(bit, rng.random()),
+            3 => Pin::Late,
+            4 => Pin::Kept,
+            5 => Pin::Off(rng.random()),
+            _ => Pin::Flipped(bit),
+        };
+        let from = rng.random_range(0..=cycles);
+        let to = match rng.random_range(0..3) {
+            0 => from + 1,
+            1 => from + rng.random_range(1..20),
+            _ => u64::MAX,
+        };
+        Some(Self { port, pin, from, to, seldom: [1, 1, 2, 5][rng.random_range(0..4)] })
+    }
+
+    /// Changes the port in the bytes of its struct, in a cycle; `before` is what it was in the last one.
+    fn apply(&self, cycle: u64, now: &mut [u8], before: &[u8]) {
+        let is_on = (self.from..self.to).contains(&cycle)
+            && (cycle - self.from).is_multiple_of(self.seldom);
+        if !is_on {
+            return;
+        }
+        let range = self.port.offset..self.port.offset + self.port.size();
+        let bytes = &mut now[range.clone()];
+        match self.pin {
+            Pin::Low => bytes.fill(0),
+            // What is beyond the port's width is cleared when the struct is made.
+            Pin::High => bytes.fill(0xff),
+            Pin::Flipped(bit) => bytes[bit as usize / 8] ^= 1 << (bit % 8),
+            Pin::Stuck(bit, false) => bytes[bit as usize / 8] &= !(1 << (bit % 8)),
+            Pin::Stuck(bit, true) => bytes[bit as usize / 8] |= 1 << (bit % 8),
+            Pin::Late | Pin::Kept => bytes.copy_from_slice(&before[range]),
+            Pin::Off(up) => {
+                for byte in bytes {
+                    let (sum, carry) =
+                        if up { byte.overflowing_add(1) } else { byte.overflowing_sub(1) };
+                    *byte = sum;
+                    if !carry {
+                        break;
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A golden model with a fault at its inputs or at its outputs, in the place of a DUT.
+struct Faulty<B: Block> {
+    golden: GoldenDut<B>,
+    at_inputs: bool,
+    fault: Fault,
+    cycle: u64,
+    /// What the faulty side's pins were a cycle before, or when the fault began.
+    before: Vec<u8>,
+    now: Vec<u8>,
+}
+
+impl<B: Block> Faulty<B> {
+    fn tampered<P: Pins>(&mut self, pins: &P) -> P {
+        let mut bytes = pins.as_bytes().to_vec();
+        self.now.clone_from(&bytes);
+        if self.before.is_empty() {
+            self.before.clone_from(&bytes);
+        }
+        self.fault.apply(self.cycle, &mut bytes, &self.before);
+        P::of_bytes(&bytes)
+    }
+}
+
+impl<B: Block> Dut<B> for Faulty<B> {
+    fn settle(
+        &mut self,
+        inputs: &B::Inputs,
+        outputs: &mut B::Outputs,
+    ) -> std::result::Result<(), Error> {
+        if self.at_inputs {
+            let inputs = self.tampered(inputs);
+            return self.golden.settle(&inputs, outputs);
+        }
+        self.golden.settle(inputs, outputs)?;
+        *outputs = self.tampered(outputs);
+        Ok(())
+    }
+
+    fn edge(&mut self) -> std::result::Result<(), Error> {
+        self.cycle += 1;
+        let is_kept = matches!(self.fault.pin, Pin::Kept) && self.cycle > self.fault.from;
+        if !is_kept {
+            std::mem::swap(&mut self.before, &mut self.now);
+        }
+        self.golden.edge()
+    }
+}
+
+/// The check that fires on a case that ends after some cycles, if one does.
+fn cut<B: Block>(
+    traffic: &B::Traffic,
+    parameters: &Parameters,
+    cycles: u64,
+) -> std::result::Result<(), Violation> {
+    let mut golden = B::Golden::new(parameters);
+    let mut environment = B::Environment::new(traffic, parameters);
+    let mut scoreboard = B::Scoreboard::new(traffic, parameters);
+    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
+    for cycle in 0..cycles {
+        golden.outputs(&inputs, &mut outputs);
+        scoreboard.observe(&inputs, &outputs)?;
+        golden.clock(&inputs);
+        if cycle > 0 {
+            environment.clock(&inputs, &outputs);
+        }
+        if environment.finished() {
+            break;
+        }
+        environment.drive(&mut inputs);
+    }
+    scoreboard.finish()
+}
+
+/// A case of legal stimulus, and how long the golden model takes for it.
+struct Subject<B: Block> {
+    traffic: B::Traffic,
+    parameters: Parameters,
+    cycles: u64,
+}
+
+/// A case of each profile and scenario; an error if the scoreboard objects to the golden model as it is.
+fn subjects<B: Block>(round: u64) -> Result<Vec<Subject<B>>> {
+    let mut subjects = Vec::new();
+    for profile in B::PROFILES {
+        for scenario in B::scenarios() {
+            let name = format!("faults/{}/{}/{round}", profile.name, scenario.name);
+            let mut rng = CaseRng::seed_from_u64(case_seed(1, &name));
+            let parameters = profile.parameters;
+            let stimulus: Stimulus<B> =
+                B::stimulus(&scenario.weights, &parameters, PACKETS, &mut rng);
+            let Drive::Traffic(traffic) = stimulus.drive else { continue };
+            let mut good = GoldenDut::<B>::new(&parameters);
+            let followed = follow(&traffic, &parameters, &mut good, CYCLES, &Watch::default());
+            match followed {
+                Some((None, cycles)) => subjects.push(Subject { traffic, parameters, cycles }),
+                // Too long a case is no good one for thousands of faults.
+                Some((Some(breach), _)) if is_of_the_harness(&breach.violation.check) => {}
+                Some((Some(breach), _)) => {
+                    return Err(Failed::one(format!("{name}, no fault: {breach}")));
+                }
+                None => {}
+            }
+        }
+    }
+    Ok(subjects)
+}
+
+pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
+    let declared: BTreeSet<&str> = B::Scoreboard::<'static>::CHECKS.iter().copied().collect();
+    let wanted: BTreeSet<&str> =
+        declared.iter().copied().filter(|check| !elsewhere.contains(check)).collect();
+    let mut fired = BTreeSet::new();
+    let mut rng = CaseRng::seed_from_u64(case_seed(1, "faults"));
+    let mut tried = 0;
+    for round in 0.. {
+        let subjects = subjects::<B>(round)?;
+        if subjects.is_empty() {
+            return Err(Failed::one(format!("{}: no scenario with traffic that ends", B::NAME)));
+        }
+        for subject in &subjects {
+            for _ in 0..FAULTS / 200 {
+                fired.extend(fires::<B>(subject, &mut rng));
+                tried += 1;
+            }
+        }
+        let all = wanted.iter().all(|check| fired.contains(*check));
+        if all || tried >= FAULTS {
+            break;
+        }
+    }
+    let mut wrong: Vec<String> = Vec::new();
+    let silent = wanted.iter().filter(|check| !fired.contains(**check));
+    wrong.extend(silent.map(|check| format!("{check}: fires on none of {tried} faults")));
+    let undeclared = fired.iter().filter(|check| !declared.contains(check.as_str()));
+    wrong.extend(undeclared.map(|check| format!("{check}: fires, but is not in CHECKS")));
+    let unknown = elsewhere.iter().filter(|check| !declared.contains(*check));
+    wrong.extend(unknown.map(|check| format!("{check}: shown elsewhere, but not in CHECKS")));
+    Failed::all(wrong)
+}
+
+/// The check that fires on one fault, if one does.
+fn fires<B: Block>(subject: &Subject<B>, rng: &mut CaseRng) -> Option<String> {
+    let Subject { traffic, parameters, cycles } = subject;
+    if rng.random_range(0..20) == 0 {
+        let cycles = rng.random_range(0..=*cycles);
+        return Some(cut::<B>(traffic, parameters, cycles).err()?.check);
+    }
+    let at_inputs = rng.random_range(0..3) == 0;
+    let ports = if at_inputs { B::Inputs::PORTS } else { B::Outputs::PORTS };
+    let fault = Fault::draw(ports, *cycles, rng)?;
+    let golden = GoldenDut::new(parameters);
+    let mut side =
+        Faulty::<B> { golden, at_inputs, fault, cycle: 0, before: Vec::new(), now: Vec::new() };
+    let most = 2 * cycles + 1_000;
+    let (breach, _) = follow(traffic, parameters, &mut side, most, &Watch::default())?;
+    breach.map(|breach| breach.violation.check).filter(|check| !is_of_the_harness(check))
+}

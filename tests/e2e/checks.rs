@@ -1,0 +1,344 @@
+//! The checks that hold for every block: ours pass them, and a block that is wrong in a part is told which.
+
+use crate::common::{checks, json, project};
+use cosim::PROGRAM;
+use cosim::blocks::dll::rtl::{self, Bits1, Bits12, Inputs, Outputs};
+use cosim_core::checks::{Bugs, Checks, Result};
+use cosim_core::harness::{
+    self, Block, CaseRng, Checked, Explain, LinkedRtl, Objection, Parameters, Profile, Rule,
+    RuleSet, Scenario, Violation,
+};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// Checks that no fault of a pin brings about, with their block; its unit tests show that they fire.
+const SHOWN_BY_HAND: [(&str, &str); 2] = [("thread2", "request-order"), ("dll", "progress")];
+
+fn each_of_ours(check: impl Fn(&Checks) -> Result) -> Result {
+    PROGRAM.blocks.iter().try_for_each(|block| check(&checks(*block)))
+}
+
+#[test]
+fn every_built_in_scenario_can_be_read_again() -> Result {
+    each_of_ours(Checks::scenarios_can_be_read_again)
+}
+
+#[test]
+fn any_scenario_that_can_be_read_draws_legal_stimulus() -> Result {
+    each_of_ours(Checks::weights_draw_legal_stimulus)
+}
+
+#[test]
+fn environments_drive_every_pin() -> Result {
+    each_of_ours(Checks::environment_drives_every_pin)
+}
+
+#[test]
+fn default_runs_hit_every_rule() -> Result {
+    each_of_ours(Checks::rules_are_hit)
+}
+
+#[test]
+fn every_check_of_a_scoreboard_fires_on_some_fault() -> Result {
+    for block in PROGRAM.blocks {
+        let shown = SHOWN_BY_HAND.iter().filter(|(name, _)| *name == block.name());
+        let elsewhere: Vec<&str> = shown.map(|(_, check)| *check).collect();
+        checks(*block).scoreboard_fires(&elsewhere)?;
+    }
+    Ok(())
+}
+
+/// A block that counts TLPs, on the pins of another; `WRONG` says which of its parts is.
+#[derive(Debug, Clone, Copy)]
+struct Toy<const WRONG: u8>;
+
+const NOTHING: u8 = 0;
+const SCENARIO: u8 = 1;
+const STIMULUS: u8 = 2;
+const PIN: u8 = 3;
+const RULE_MISSED: u8 = 4;
+const RULE_HIT: u8 = 5;
+const CHECK_SILENT: u8 = 6;
+const CHECK_UNDECLARED: u8 = 7;
+const OBJECTS: u8 = 8;
+
+struct Counting {
+    taken: u64,
+}
+
+const RULES: [Rule; 3] = [
+    Rule { name: "T1", meaning: "a TLP is taken" },
+    Rule { name: "T2", meaning: "nothing is offered" },
+    Rule { name: "T3", meaning: "the 100th TLP is taken" },
+];
+
+impl<const WRONG: u8> harness::Golden<Toy<WRONG>> for Counting {
+    const RULES: &'static [Rule] = &RULES;
+
+    fn unreachable(rule: usize, _: &Parameters) -> Option<String> {
+        let is_never_hit = match RULES[rule].name {
+            "T1" => WRONG == RULE_HIT,
+            "T3" => WRONG != RULE_MISSED,
+            _ => false,
+        };
+        is_never_hit.then(|| "no traffic does it".to_owned())
+    }
+
+    fn new(_: &Parameters) -> Self {
+        Self { taken: 0 }
+    }
+
+    fn outputs(&self, _: &Inputs, outputs: &mut Outputs) {
+        *outputs = Outputs {
+            a_tlp_ready: Bits1::new(1),
+            a_next_seq: Bits12::new(self.taken),
+            ..Outputs::default()
+        };
+    }
+
+    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+        let taken = inputs.a_tlp_valid.get() == 1;
+        self.taken += u64::from(taken);
+        RuleSet::one(usize::from(!taken)).with(RuleSet::one(2).only_if(self.taken == 100))
+    }
+
+    fn state(&self) -> &'static str {
+        "COUNTING"
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+struct Tlps {
+    count: u64,
+}
+
+impl harness::Traffic for Tlps {
+    fn check(&self) -> std::result::Result<(), Objection> {
+        let object = || Objection { path: "count".to_owned(), message: "too many".to_owned() };
+        if self.count > 40 { Err(object()) } else { Ok(()) }
+    }
+}
+
+struct Around {
+    left: u64,
+    taken: u64,
+    idle: u64,
+}
+
+impl<const WRONG: u8> harness::Environment<'_, Toy<WRONG>> for Around {
+    fn new(traffic: &Tlps, _: &Parameters) -> Self {
+        Self { left: traffic.count, taken: 0, idle: 0 }
+    }
+
+    fn drive(&mut self, inputs: &mut Inputs) {
+        let data = inputs.a_tlp_data;
+        *inputs = Inputs { a_tlp_valid: Bits1::new(u64::from(self.left > 0)), ..Inputs::default() };
+        if WRONG == PIN && self.taken == 2 {
+            inputs.a_tlp_data = data;
+        }
+    }
+
+    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let taken = inputs.a_tlp_valid.get() & outputs.a_tlp_ready.get();
+        self.left -= taken;
+        self.taken += taken;
+        self.idle += 1 - taken;
+    }
+
+    fn finished(&self) -> bool {
+        self.left == 0 && self.idle > 2
+    }
+
+    fn handshakes(&self) -> u64 {
+        self.taken
+    }
+
+    fn patience(&self) -> u64 {
+        10
+    }
+
+    fn packets(&self) -> u64 {
+        self.taken
+    }
+}
+
+struct Judge {
+    taken: u64,
+    due: u64,
+}
+
+impl<const WRONG: u8> harness::Scoreboard<'_, Toy<WRONG>> for Judge {
+    const CHECKS: &'static [&'static str] = match WRONG {
+        CHECK_SILENT => &["counted", "complete", "of-two-minds"],
+        CHECK_UNDECLARED => &["counted"],
+        _ => &["counted", "complete"],
+    };
+
+    fn new(traffic: &Tlps, _: &Parameters) -> Self {
+        Self { taken: 0, due: traffic.count }
+    }
+
+    fn observe(
+        &mut self,
+        inputs: &Inputs,
+        outputs: &Outputs,
+    ) -> std::result::Result<(), Violation> {
+        let wrong_from_the_start = WRONG == OBJECTS && self.taken == 1;
+        if outputs.a_next_seq.get() != self.taken || wrong_from_the_start {
+            return Err(Violation::new("counted", "wrong"));
+        }
+        self.taken += inputs.a_tlp_valid.get() & outputs.a_tlp_ready.get();
+        Ok(())
+    }
+
+    fn finish(&mut self) -> std::result::Result<(), Violation> {
+        let complete = self.taken == self.due;
+        if complete { Ok(()) } else { Err(Violation::new("complete", "not all")) }
+    }
+}
+
+#[derive(Debug, Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Weights<const WRONG: u8> {
+    most: u8,
+}
+
+impl<const WRONG: u8> Checked for Weights<WRONG> {
+    fn objection(&self) -> Option<String> {
+        (WRONG == SCENARIO && self.most == 30).then(|| "30 is too much".to_owned())
+    }
+}
+
+impl<const WRONG: u8> harness::Weights<Toy<WRONG>> for Weights<WRONG> {
+    fn scenarios() -> Vec<Scenario<Self>> {
+        let weights = Self { most: 30 };
+        vec![Scenario { name: "default".to_owned(), about: "TLPs".to_owned(), weights }]
+    }
+
+    fn traffic(&self, _: &Parameters, packets: u32, _: &mut CaseRng) -> Tlps {
+        let count = u64::from(packets).min(self.most.into());
+        // What this lacks is the limit of the traffic itself.
+        Tlps { count: if WRONG == STIMULUS { u64::from(self.most) } else { count.min(40) } }
+    }
+}
+
+impl<const WRONG: u8> Block for Toy<WRONG> {
+    const NAME: &'static str = "toy";
+    const TITLE: &'static str = "counts TLPs";
+    const RTL: LinkedRtl<Inputs, Outputs> = rtl::RTL;
+    const PROFILES: &'static [Profile] = &[Profile::new("spec", Parameters::NONE)];
+    const CASES: u64 = 20;
+
+    type Inputs = Inputs;
+    type Outputs = Outputs;
+    type Golden = Counting;
+    type Traffic = Tlps;
+    type Environment<'a> = Around;
+    type Scoreboard<'a> = Judge;
+    type Weights = Weights<WRONG>;
+}
+
+impl<const WRONG: u8> Explain for Toy<WRONG> {}
+
+fn toy<const WRONG: u8>() -> Checks {
+    Checks::of::<Toy<WRONG>>("no program")
+}
+
+#[track_caller]
+fn finds(checked: Result, what: &[&str]) {
+    let found = checked.expect_err("nothing is found").to_string();
+    assert!(what.iter().all(|what| found.contains(what)), "{found}");
+}
+
+#[test]
+fn a_block_that_is_right_passes() -> Result {
+    let toy = toy::<NOTHING>();
+    toy.scenarios_can_be_read_again()?;
+    toy.weights_draw_legal_stimulus()?;
+    toy.environment_drives_every_pin()?;
+    toy.rules_are_hit()?;
+    toy.scoreboard_fires(&[])
+}
+
+#[test]
+fn what_is_wrong_with_a_block_is_found_and_named() {
+    finds(toy::<SCENARIO>().scenarios_can_be_read_again(), &["scenario default", "30 is too much"]);
+    finds(toy::<STIMULUS>().weights_draw_legal_stimulus(), &["count: too many", "profile spec"]);
+    finds(toy::<PIN>().environment_drives_every_pin(), &["a_tlp_data", "scenario default"]);
+    finds(toy::<RULE_MISSED>().rules_are_hit(), &["no case of a default run hits T3"]);
+    finds(toy::<RULE_HIT>().rules_are_hit(), &["hits T1, of which is said: no traffic does it"]);
+    finds(toy::<OBJECTS>().rules_are_hit(), &["toy/spec/default/0", "counted"]);
+    finds(toy::<CHECK_SILENT>().scoreboard_fires(&[]), &["of-two-minds: fires on none"]);
+    finds(toy::<CHECK_UNDECLARED>().scoreboard_fires(&[]), &["complete: fires, but is not in"]);
+    finds(toy::<OBJECTS>().scoreboard_fires(&[]), &["no fault", "counted"]);
+    finds(toy::<NOTHING>().scoreboard_fires(&["countd"]), &["countd: shown elsewhere, but not"]);
+}
+
+#[test]
+fn a_check_that_is_shown_elsewhere_need_not_fire() -> Result {
+    toy::<CHECK_SILENT>().scoreboard_fires(&["of-two-minds"])
+}
+
+fn thread2() -> Checks {
+    let block = PROGRAM.blocks.iter().find(|block| block.name() == "thread2").unwrap();
+    checks(*block)
+}
+
+fn copy_vector(name: &str, to: &Path, change: impl FnOnce(&mut serde_json::Value)) {
+    let mut vector = json(&project().join("vectors/thread2").join(name));
+    change(&mut vector);
+    fs::write(to.join(name), vector.to_string()).unwrap();
+}
+
+#[test]
+fn what_is_wrong_with_a_corpus_is_found() {
+    let folder = TempDir::new().unwrap();
+    finds(thread2().corpus(folder.path()), &["no .json in it"]);
+    finds(thread2().corpus("no such folder"), &["no such folder"]);
+    let name = files_of("thread2").find(|name| name.starts_with("t01-")).unwrap();
+    copy_vector(&name, folder.path(), |vector| vector["origin"]["about"] = "why".into());
+    finds(thread2().corpus(folder.path()), &[&name, "`why` does not say why it is there"]);
+    finds(thread2().rules_have_vectors(folder.path()), &["T02: no vector"]);
+    // A mismatch is recorded, and nothing differs.
+    copy_vector(&name, folder.path(), |vector| {
+        vector["recorded"] = serde_json::json!({
+            "verdict": "hang", "cycle": 3, "state": "IDLE_s"
+        });
+    });
+    finds(thread2().corpus(folder.path()), &[&name, "not as recorded"]);
+    // A name that promises another rule.
+    fs::rename(folder.path().join(&name), folder.path().join("t18-wrong.json")).unwrap();
+    finds(thread2().rules_have_vectors(folder.path()), &["t18-wrong.json misses T18"]);
+}
+
+fn files_of(block: &str) -> impl Iterator<Item = String> {
+    let entries = fs::read_dir(project().join("vectors").join(block)).unwrap();
+    entries.map(|entry| entry.unwrap().file_name().into_string().unwrap())
+}
+
+#[test]
+fn what_is_wrong_with_a_folder_of_bugs_is_found() {
+    let folder = TempDir::new().unwrap();
+    finds(thread2().bugs_are_found(folder.path(), &Bugs::of(0)), &["no .patch in it"]);
+    let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
+    let rtl = fs::read_to_string(project().join("rtl/ReqRecvCore_Thread_2.v")).unwrap();
+    let first = rtl.lines().next().unwrap();
+    let patch = |file: &str, from: &str, to: &str| {
+        format!("--- a/rtl/{file}\n+++ b/rtl/{file}\n@@ -1 +1 @@\n-{from}\n+{to}\n")
+    };
+    write("1-no-bug.patch", &patch("ReqRecvCore_Thread_2.v", first, "// Another comment."));
+    write("2-does-not-apply.patch", &patch("ReqRecvCore_Thread_2.v", "no such line", "x"));
+    write("3-of-nothing.patch", &patch("Nothing.v", "x", "y"));
+    finds(
+        thread2().bugs_are_found(folder.path(), &Bugs::of(2)),
+        &[
+            "3 bugs, expected 2",
+            "1-no-bug: seed 11 does not find it",
+            "2-does-not-apply: does not apply",
+            "3-of-nothing: the patch changes none of",
+        ],
+    );
+}
