@@ -20,7 +20,7 @@ const EXPECTED: [(&str, Bugs<'_>); 3] = [
             most_packets: |name| {
                 (!name.contains("modulo") && !name.contains("at-the-edge")).then_some(64)
             },
-            open: None,
+            open: Some(DLL_OPEN),
         },
     ),
     ("qp", Bugs { count: 69, most_packets: steps_of_qp, open: Some(QP_OPEN) }),
@@ -44,6 +44,20 @@ const THREAD2_OPEN: &[(&str, &str)] = &[
     ("83-no-event-after-length-error", "raw_pins"),
     ("88-f5-error-without-cqe", "raw_pins"),
     ("89-f5-status-good", "raw_pins"),
+];
+
+/// The others, 56 of 63, are judged to be the RTL's. Raw pins come first for DLLPs and TLPs that no link brings,
+/// as numbers out of range, and for a reset in the midst of everything.
+const DLL_OPEN: &[(&str, &str)] = &[
+    ("03-latency-timer-not-reset", "raw_pins"),
+    // An Ack overtakes a replay: of the cycle in which it comes no check of the scoreboard says whether the TLP
+    // that it frees is still loaded.
+    ("07-offer-loaded-at-skip", "undecided"),
+    ("14-skip-not-at-the-edge", "undecided"),
+    ("17-range-up-to-next-seq", "raw_pins"),
+    ("18-sent-at-this-edge-in-range", "raw_pins"),
+    ("41-ahead-without-modulo", "raw_pins"),
+    ("42-half-is-ahead", "raw_pins"),
 ];
 
 /// Bugs of `qp` that no three steps show. RTR takes two steps, RTS and SQD three, and what happens there one
