@@ -54,16 +54,6 @@ const ANSWERS: [&str; 4] = ["done", "illegal transition", "parameter not permitt
 const EVENTS: [&str; 4] = ["SQ drained", "communication established", "QP fatal", "no event"];
 
 impl Explain for Qp {
-    fn meaning(field: &str, value: u64) -> Option<String> {
-        let name = |names: &[&str]| names.get(value as usize).map(|name| (*name).to_owned());
-        match field {
-            "query_state" => Some(name_of(value).to_owned()),
-            "rsp_code" => name(&ANSWERS),
-            "evt_code" => name(&EVENTS),
-            _ => None,
-        }
-    }
-
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
         let known = |names: &[&'static str], code: u64| names[code as usize];
         match channel {
