@@ -112,11 +112,17 @@ fn run(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Output {
     command.output().expect("the program runs")
 }
 
+/// How long a model may be silent: short where it is to hang, else so long that a busy machine does not matter.
+fn patience(environment: &[(&str, &str)]) -> &'static str {
+    let hangs = environment.iter().any(|(_, harm)| ["spin", "stop"].contains(harm));
+    if hangs { "2s" } else { "5m" }
+}
+
 fn on_vector(command: &str, vector: &Path, environment: &[(&str, &str)]) -> Output {
     let rtl = RTL.to_str().unwrap();
     let mut program = cosim();
-    program.args([command, vector.to_str().unwrap(), "--rtl", rtl, "--stuck-after", "2s"]);
-    program.args(["--memory-limit", "512M"]);
+    program.args([command, vector.to_str().unwrap(), "--rtl", rtl]);
+    program.args(["--stuck-after", patience(environment), "--memory-limit", "512M"]);
     program.envs(environment.iter().copied()).output().expect("the program runs")
 }
 
@@ -125,8 +131,8 @@ fn is_a_verdict(harm: &str, expected: &str) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let environment = [("HARM", harm)];
-    let output =
-        run(&out, &environment, &["--cases", "2", "--stuck-after", "2s", "--memory-limit", "512M"]);
+    let limits = ["--stuck-after", patience(&environment), "--memory-limit", "512M"];
+    let output = run(&out, &environment, &[&["--cases", "2"][..], &limits].concat());
     assert_eq!(code(&output), 1, "{harm}: {}", text(&output));
     assert!(text(&output).contains(expected), "{harm}: {}", text(&output));
     assert!(text(&output).contains("FAIL"), "{harm}: {}", text(&output));
@@ -193,11 +199,8 @@ fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
     ] {
         let out = folder.path().join(harm);
         let environment = [("HARM_AT_LOAD", harm)];
-        let output = run(
-            &out,
-            &environment,
-            &["--cases", "2", "--stuck-after", "2s", "--memory-limit", "512M"],
-        );
+        let limits = ["--stuck-after", patience(&environment), "--memory-limit", "512M"];
+        let output = run(&out, &environment, &[&["--cases", "2"][..], &limits].concat());
         assert_eq!(code(&output), 1, "{harm}: {}", text(&output));
         assert!(text(&output).contains(expected), "{harm}: {}", text(&output));
         assert_eq!(cases(&json(&out.join("results.json"))).len(), 2);
