@@ -4,12 +4,14 @@ mod examined;
 mod file_list;
 mod given;
 mod observer;
+mod on_disk;
 mod rtl;
 
 use crate::error::Error;
 use crate::harness::{Block, Parameters, Profile};
 pub use examined::{Examined, FileRead};
 use observer::{OBSERVING_TOP, observing_top};
+pub use on_disk::OnDisk;
 pub use rtl::Rtl;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -64,6 +66,15 @@ impl Built {
     }
 }
 
+/// What Verilator said of RTL, by block.
+type Known = BTreeMap<(&'static str, Rtl), Arc<Examined>>;
+static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+
+/// Lets Verilator be asked again: the RTL may be another one by now.
+pub(crate) fn forget_examined() {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
 impl Rtl {
     /// What Verilator says of this RTL. It is asked once: for a whole command, the RTL is what it was
     /// then.
@@ -71,8 +82,6 @@ impl Rtl {
     /// # Errors
     /// As [`Examined::new`].
     pub fn examined<B: Block>(&self) -> Result<Arc<Examined>, Error> {
-        type Known = BTreeMap<(&'static str, Rtl), Arc<Examined>>;
-        static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
         // Held while Verilator is asked: others that want to know wait for the answer.
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (B::NAME, self.clone());

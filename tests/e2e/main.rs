@@ -33,4 +33,5 @@ mod several_blocks;
 mod shrinking;
 mod thread2_rows;
 mod verdicts;
+mod watch;
 mod waves;

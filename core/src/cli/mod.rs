@@ -6,10 +6,12 @@ mod explain;
 mod list;
 mod new;
 mod options;
+mod regression;
 mod replay;
 mod run;
 mod shrink;
 mod summary;
+mod watch;
 
 use crate::error::Error;
 use crate::files;
@@ -53,6 +55,8 @@ enum Command {
     List(list::Arguments),
     /// The skeleton of a crate for a block of one's own, from the ports of its RTL.
     New(new::Arguments),
+    /// Regression, again at every save of the RTL, until ^C.
+    Watch(watch::Arguments),
     /// Works on models for the other commands.
     #[command(hide = true)]
     Worker(worker::serve::Arguments),
@@ -78,6 +82,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
+        Command::Watch(arguments) => watch::execute(&arguments),
         Command::Worker(arguments) => worker::serve::serve(&arguments),
     }));
     // A thread that was given up may have some.

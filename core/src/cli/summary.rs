@@ -118,12 +118,7 @@ impl Summary<'_> {
     fn result(&self, text: &mut String) {
         let Header { block, seed, build, rtl, verilator, .. } = self.header;
         let Totals { cases, cycles, packets, .. } = self.tally.totals;
-        let verdict = match self.end {
-            End::Interrupted => "INTERRUPTED",
-            _ if self.passed() => "PASS",
-            _ if self.tally.totals.no_golden_model > 0 => "NO GOLDEN MODEL",
-            _ => "FAIL",
-        };
+        let verdict = verdict(self.end, &self.tally.totals);
         let _ = writeln!(
             text,
             "{verdict}  {block}, seed {seed}: {}, {} of them failed; {}, {} cycles compared in {:.1} s \
@@ -287,6 +282,16 @@ impl Summary<'_> {
     }
 }
 
+/// The verdict of a run in a word.
+pub fn verdict(end: End, totals: &Totals) -> &'static str {
+    match end {
+        End::Interrupted => "INTERRUPTED",
+        _ if totals.passed() => "PASS",
+        _ if totals.no_golden_model > 0 => "NO GOLDEN MODEL",
+        _ => "FAIL",
+    }
+}
+
 /// The scenarios of a profile in one line, and those that failed in another.
 fn scenario_line(profile: &ProfileTally, text: &mut String) {
     let sum = |of: fn(&Totals) -> u64| profile.scenarios.iter().map(|(_, totals)| of(totals)).sum();
@@ -374,7 +379,7 @@ fn driven(reasons: &BTreeMap<String, String>, profiles: &[String]) -> Option<Str
 }
 
 /// A number in three digits or so, as in `12.3M`.
-fn short(value: f64) -> String {
+pub fn short(value: f64) -> String {
     match value {
         value if value >= 1e9 => format!("{:.2}G", value / 1e9),
         value if value >= 1e6 => format!("{:.2}M", value / 1e6),

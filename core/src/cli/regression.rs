@@ -1,0 +1,523 @@
+//! A regression in steps: what `cosim run` does once, and `cosim watch` at every save.
+
+use super::INTERRUPTED;
+use super::is_watched;
+use super::options::{Patience, Target, of_block};
+use super::summary::{Summary, Unwritten};
+use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
+use crate::error::Error;
+use crate::harness::{Case, Outcome, Profile, Verdict};
+use crate::models::{Built, Examined};
+use crate::program;
+use crate::runner::{
+    self, End, Failures, Group, Header, Keep, Limits, MOST_CASES, PeakMemory, Place, Plan,
+    Progress, RunDirectory, Shard, Tally, Timing,
+};
+use crate::vector::{Origin, VectorFile};
+use crate::worker::desk::Subject;
+use crate::worker::{Desk, Finish, Program};
+use clap::Args;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use rand::RngExt;
+use std::collections::BTreeMap;
+use std::env;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// Packets of a case at most: its vector must not be larger than vectors may be.
+const MOST_PACKETS: i64 = 20_000;
+
+/// Exit code of a run that matched and could not be written down.
+pub const UNWRITTEN: u8 = 3;
+
+/// What to run, and for how long.
+#[derive(Debug, Clone, Args)]
+pub struct Options {
+    #[command(flatten)]
+    pub target: Target,
+    /// Seed of the run: a number, or `random`.
+    #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
+    seed: Seed,
+    /// Cases of each profile and scenario [default: the block's, see `cosim list`; no end with --time].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(0..MOST_CASES))]
+    cases: Option<u64>,
+    /// Packets of each case [default: drawn from its seed, 64 on average, now and then thousands].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=MOST_PACKETS))]
+    pub packets: Option<u32>,
+    /// A scenario, built in or in a JSON file; may be given more than once [default: all].
+    #[arg(long, value_name = "NAME|FILE")]
+    pub scenario: Vec<String>,
+    /// Threads [default: all cores].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+    /// End after that many failures.
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+    max_failures: Option<u64>,
+    /// End after that many cases whose model did not return.
+    #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+    max_hangs: u64,
+    /// Begin no case after that time, as in 90s or 10m.
+    #[arg(long, value_name = "DURATION", allow_hyphen_values = true,
+          value_parser = humantime::parse_duration)]
+    pub time: Option<Duration>,
+    /// Keep failing vectors as they are.
+    #[arg(long)]
+    no_shrink: bool,
+    /// Write no waves of failures.
+    #[arg(long)]
+    no_waves: bool,
+    #[command(flatten)]
+    patience: Patience,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Seed {
+    Number(u64),
+    Random,
+}
+
+impl FromStr for Seed {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "random" {
+            return Ok(Self::Random);
+        }
+        text.parse()
+            .map(Self::Number)
+            .map_err(|_| "expected a number from 0 to 2^64 - 1, or `random`".to_owned())
+    }
+}
+
+/// A case's name, taken apart.
+#[derive(Debug, Clone)]
+pub struct CaseName {
+    block: String,
+    profile: String,
+    scenario: String,
+    index: u64,
+}
+
+impl FromStr for CaseName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let wrong =
+            || Error::Usage(format!("--case: `{text}` is not BLOCK/PROFILE/SCENARIO/INDEX"));
+        let [block, profile, scenario, index] = parts[..] else { return Err(wrong()) };
+        let index = index.parse().ok().filter(|index| *index < MOST_CASES).ok_or_else(wrong)?;
+        Ok(Self {
+            block: block.to_owned(),
+            profile: profile.to_owned(),
+            scenario: scenario.to_owned(),
+            index,
+        })
+    }
+}
+
+impl Options {
+    /// What is to be run of each block, this one case alone if there is one.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] for what makes no sense.
+    pub fn jobs(&self, case: Option<CaseName>) -> Result<Vec<Job>, Error> {
+        let chosen = match &case {
+            Some(case) => vec![self.target.of_case(&case.block, &case.profile)?],
+            None => {
+                let blocks = self.target.blocks()?;
+                let profiles = |block: &&'static dyn AnyBlock| {
+                    let profiles = self.target.profiles(*block);
+                    Ok((*block, profiles.map_err(of_block(*block, &blocks))?))
+                };
+                blocks.iter().map(profiles).collect::<Result<Vec<_>, Error>>()?
+            }
+        };
+        let seed = match self.seed {
+            Seed::Number(seed) => seed,
+            Seed::Random => u64::from(rand::rng().random::<u32>()),
+        };
+        let job = |(block, profiles)| self.job(block, profiles, case.clone(), seed);
+        chosen.into_iter().map(job).collect()
+    }
+
+    fn job(
+        &self,
+        block: &'static dyn AnyBlock,
+        profiles: Vec<Profile>,
+        case: Option<CaseName>,
+        seed: u64,
+    ) -> Result<Job, Error> {
+        let scenarios = match &case {
+            // A scenario from a file is still to be named by its file.
+            Some(case) if self.scenario.is_empty() => vec![case.scenario.clone()],
+            _ => self.scenario.clone(),
+        };
+        let indices = match (&case, self.cases, self.time) {
+            (Some(case), ..) => case.index..case.index + 1,
+            (None, Some(cases), _) => 0..cases,
+            (None, None, Some(_)) => 0..u64::MAX,
+            (None, None, None) => 0..block.cases(),
+        };
+        let threads = match self.threads {
+            Some(threads) => usize::from(threads),
+            None => thread::available_parallelism().map_or(1, usize::from),
+        };
+        let Self { max_failures, max_hangs, time, .. } = *self;
+        Ok(Job {
+            block,
+            seed,
+            setup: Setup { profiles, scenarios, packets: self.packets, rtl: self.target.rtl()? },
+            case,
+            indices,
+            shard: Shard::WHOLE,
+            limits: Limits { threads, max_failures, max_hangs, time },
+            keep: Keep { shrink: !self.no_shrink, waves: !self.no_waves },
+            save: 0,
+            shows_progress: is_watched(),
+            program: self.patience.program()?,
+        })
+    }
+}
+
+/// A regression of one block that is to be run, once or more often.
+pub struct Job {
+    /// The block.
+    pub block: &'static dyn AnyBlock,
+    /// The seed.
+    pub seed: u64,
+    /// Profiles, scenarios and RTL.
+    pub setup: Setup,
+    case: Option<CaseName>,
+    indices: Range<u64>,
+    /// The part to run.
+    pub shard: Shard,
+    limits: Limits,
+    keep: Keep,
+    /// Matching cases whose vectors are kept.
+    pub save: u64,
+    /// Whether there is a progress bar.
+    pub shows_progress: bool,
+    program: Program,
+}
+
+impl Job {
+    /// Reads the RTL and builds its models. Nothing is written yet.
+    ///
+    /// # Errors
+    /// What is wrong with scenarios or RTL.
+    pub fn prepare(&self, interrupted: &Arc<AtomicBool>) -> Result<Ready<'_>, Error> {
+        let Self { block, setup, .. } = self;
+        let session = block.session(setup)?;
+        let examined = block.examine(&setup.rtl)?;
+        let opening = session.opening()?;
+        let desk = Desk::new(self.program.clone(), Arc::clone(interrupted));
+        let two_evaluations = check_models(&desk, &opening, &examined)?;
+        let plan = Plan {
+            block: block.name(),
+            seed: self.seed,
+            profiles: setup.profiles.clone(),
+            scenarios: session.scenarios(),
+            indices: self.indices.clone(),
+            shard: self.shard,
+        };
+        if let Some(CaseName { scenario, .. }) = &self.case
+            && plan.scenarios != [scenario.clone()]
+        {
+            let message = format!("--case names the scenario `{scenario}`, --scenario another");
+            return Err(Error::Usage(message));
+        }
+        let header = Header {
+            version: program::version(),
+            build: program::build(),
+            verilator: program::verilator(),
+            rtl: examined.identity.clone(),
+            given: setup.rtl.clone(),
+            rtl_files: examined.files.clone(),
+            two_evaluations,
+            block: block.name(),
+            seed: self.seed,
+            packets: setup.packets,
+            shard: plan.shard.to_string(),
+            profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
+            scenarios: plan.scenarios.clone(),
+        };
+        let interrupted = Arc::clone(interrupted);
+        Ok(Ready { job: self, session, opening, desk, plan, header, interrupted })
+    }
+}
+
+/// Refuses models with other ports before anything is written, and says by profile why one is driven with
+/// two evaluations a cycle. What a model does beyond that while it is loaded is seen again with the first
+/// case, and is its verdict.
+fn check_models(
+    desk: &Desk,
+    opening: &Opening,
+    examined: &Examined,
+) -> Result<BTreeMap<String, String>, Error> {
+    let mut reasons = BTreeMap::new();
+    for (profile, model) in &opening.models {
+        if *model != Built::Linked {
+            let (block, profile) = (opening.block.clone(), profile.clone());
+            let task = Task { block, profile, model: model.clone(), action: Action::Load };
+            let name = task.profile.clone();
+            if let Finish::Done(Some(reason)) = desk.have::<Option<String>>(task)? {
+                reasons.insert(name, examined.text(&reason));
+            }
+        }
+    }
+    Ok(reasons)
+}
+
+/// A regression whose models are built.
+pub struct Ready<'a> {
+    job: &'a Job,
+    session: Arc<dyn Session>,
+    opening: Opening,
+    desk: Desk,
+    plan: Plan,
+    header: Header,
+    interrupted: Arc<AtomicBool>,
+}
+
+impl Ready<'_> {
+    /// Makes a place the run's own.
+    ///
+    /// # Errors
+    /// If it is no place for a run.
+    pub fn begin(&self, place: &Place) -> Result<RunDirectory, Error> {
+        RunDirectory::begin(place, &self.header, &self.plan)
+    }
+
+    /// Runs the cases and writes the directory; begins no case after a `time`.
+    ///
+    /// # Errors
+    /// If there can be no workers. What cannot be written is in the report.
+    pub fn run(&self, directory: RunDirectory, time: Option<Duration>) -> Result<Report, Error> {
+        let folder = directory.folder().to_owned();
+        let mut observer = self.observer(directory);
+        let Self { job, opening, plan, interrupted, .. } = self;
+        let limits = Limits { time, ..job.limits };
+        let begin = Instant::now();
+        let end = runner::run(&job.program, opening, plan, &limits, interrupted, &mut observer)?;
+        let elapsed = begin.elapsed().saturating_sub(observer.aside);
+        observer.bar.finish_and_clear();
+
+        let Observer { tally, directory, mut failures, mut unwritten, aside, .. } = observer;
+        failures.settle();
+        failures.unwritten().iter().for_each(|error| unwritten.add(error));
+        let timing = Timing {
+            command: env::args().collect(),
+            threads: job.limits.threads,
+            seconds: elapsed.as_secs_f64(),
+            failures_seconds: aside.as_secs_f64(),
+            cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
+            peak_memory: PeakMemory::now(),
+        };
+        let results = directory.finish(&tally, failures.groups(), end, &timing);
+        let results = results.map_err(|error| unwritten.add(&error)).ok();
+        let (header, failures) = (self.header.clone(), failures.groups().to_vec());
+        Ok(Report { header, tally, failures, folder, end, timing, results, unwritten })
+    }
+
+    /// Who collects what the run does.
+    fn observer(&self, directory: RunDirectory) -> Observer {
+        let Self { job, session, desk, plan, header, .. } = self;
+        let origin = Origin {
+            seed: Some(job.seed),
+            build: Some(program::build().to_owned()),
+            rtl: Some(header.rtl.clone()),
+            given: job.setup.rtl.clone(),
+            ..Origin::default()
+        };
+        let folder = directory.folder().to_owned();
+        Observer {
+            tally: Tally::new(job.block, plan),
+            directory,
+            failures: Failures::new(
+                job.block,
+                Arc::clone(session),
+                job.setup.rtl.clone(),
+                &folder,
+                origin.clone(),
+                job.keep,
+                desk.clone(),
+            ),
+            session: Arc::clone(session),
+            profiles: plan.profiles.clone(),
+            origin,
+            save: job.save,
+            unwritten: Unwritten::default(),
+            aside: Duration::ZERO,
+            bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
+        }
+    }
+
+    /// Writes waves of the first case.
+    ///
+    /// # Errors
+    /// If they cannot be made or written.
+    pub fn trace(&self, waves: Waves) -> Result<(), Error> {
+        let Some(case) = self.plan.iter().next() else { return Ok(()) };
+        let text = self.session.vector(&case, Origin::default(), None)?;
+        let vector = VectorFile::from_text(text, Path::new(&case.name))?;
+        let (block, rtl) = (self.job.block, &self.job.setup.rtl);
+        let profile = &self.plan.profiles[case.profile];
+        self.desk.trace(&Subject { block, vector: &vector, profile, rtl }, waves)?.done()?;
+        Ok(())
+    }
+}
+
+/// What a regression came to.
+pub struct Report {
+    /// What identifies the run.
+    pub header: Header,
+    /// Totals, rules and counters.
+    pub tally: Tally,
+    /// Its failures.
+    pub failures: Vec<Group>,
+    /// The run directory.
+    pub folder: PathBuf,
+    /// Why it ended.
+    pub end: End,
+    /// How long it took.
+    pub timing: Timing,
+    results: Option<PathBuf>,
+    unwritten: Unwritten,
+}
+
+impl Report {
+    /// Its summary; `command` shows a case again.
+    pub fn summary<'a>(&'a self, command: &'a dyn Fn(&Case) -> String) -> Summary<'a> {
+        Summary {
+            header: &self.header,
+            tally: &self.tally,
+            failures: &self.failures,
+            command,
+            folder: &self.folder,
+            end: self.end,
+            timing: &self.timing,
+            results: self.results.clone(),
+            unwritten: &self.unwritten,
+        }
+    }
+
+    /// The exit code of `cosim run`.
+    pub fn exit_code(&self) -> u8 {
+        match self.end {
+            End::Interrupted => INTERRUPTED,
+            _ if !self.tally.totals.passed() => 1,
+            _ if self.unwritten.count > 0 => UNWRITTEN,
+            _ => 0,
+        }
+    }
+}
+
+/// Collects what the run does.
+struct Observer {
+    tally: Tally,
+    directory: RunDirectory,
+    failures: Failures,
+    session: Arc<dyn Session>,
+    profiles: Vec<Profile>,
+    origin: Origin,
+    /// Vectors of matching cases still to be saved.
+    save: u64,
+    unwritten: Unwritten,
+    /// Time spent on failures.
+    aside: Duration,
+    bar: ProgressBar,
+}
+
+impl Progress for Observer {
+    fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
+        if outcome.verdict == Verdict::Cancelled {
+            return Ok(());
+        }
+        self.tally.add(case, outcome);
+        self.bar.inc(1);
+        self.bar.set_message(format!("{:.1} M cycles", self.tally.totals.cycles as f64 / 1e6));
+        if outcome.verdict.is_failure() {
+            self.bar.set_message(format!("shrinking {}", case.name));
+            let begin = Instant::now();
+            self.failures.add(case, &self.profiles[case.profile], outcome)?;
+            self.aside += begin.elapsed();
+        } else if self.save > 0 && outcome.verdict == Verdict::Match {
+            self.save -= 1;
+            let about = format!("{}: everything matches", case.name);
+            let origin = Origin { about, case: Some(case.name.clone()), ..self.origin.clone() };
+            let text = self.session.vector(case, origin, None);
+            if let Err(error) = text.and_then(|text| self.directory.save(case, &text)) {
+                self.unwritten.add(&error);
+            }
+        }
+        if let Err(error) = self.directory.case(case, outcome) {
+            // Said at once: a long run goes on without.
+            eprintln!("cosim: warning: results are lost: {error}");
+        }
+        Ok(())
+    }
+}
+
+/// Makes command lines that show one case again.
+pub struct Reproduce {
+    before: Vec<String>,
+    after: Vec<String>,
+    /// The scenarios' files, in the order of the scenarios; `None` for one that is built in.
+    files: Vec<Option<String>>,
+}
+
+impl Reproduce {
+    /// For the cases of a job.
+    pub fn new(job: &Job) -> Self {
+        let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
+        let before = vec![program, "run".to_owned(), "--seed".to_owned(), job.seed.to_string()];
+        let mut after = Vec::new();
+        if let Some(packets) = job.setup.packets {
+            after.extend(["--packets".to_owned(), packets.to_string()]);
+        }
+        after.extend(job.setup.rtl.arguments());
+        after.extend(["--build".to_owned(), program::build().to_owned()]);
+        // A scenario's file is not in the case's name.
+        let built_in = job.block.scenarios();
+        let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
+        let files = job.setup.scenarios.iter().map(|given| is_file(given).then(|| given.clone()));
+        Self { before, after, files: files.collect() }
+    }
+
+    /// The command that shows a case.
+    pub fn command(&self, case: &Case) -> String {
+        let mut words = self.before.clone();
+        words.extend(["--case".to_owned(), case.name.clone()]);
+        if let Some(Some(file)) = self.files.get(case.scenario) {
+            words.extend(["--scenario".to_owned(), file.clone()]);
+        }
+        words.extend(self.after.iter().cloned());
+        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+    }
+}
+
+fn progress_bar(plan: &Plan) -> ProgressBar {
+    let endless = plan.indices.end == u64::MAX;
+    let (length, template) = if endless {
+        (None, "{spinner} {pos} cases, {msg}, {elapsed}")
+    } else {
+        (Some(plan.len()), "{bar:30} {pos}/{len} cases, {msg}, {eta} left")
+    };
+    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar
+}

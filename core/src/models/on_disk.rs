@@ -1,0 +1,149 @@
+//! Where a given RTL is on disk, for those who wait for it to change.
+
+use super::given::{Given, folder_of};
+use super::rtl::Rtl;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::MetadataExt;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use walkdir::{DirEntry, WalkDir};
+
+/// Endings of files that Verilator may read beside those that were named. What editors write beside them, as
+/// backups, has others.
+const ENDINGS: [&str; 7] = ["v", "sv", "vh", "svh", "h", "inc", "vlt"];
+
+/// What tells a file that was written or replaced from what it was.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Stamp {
+    modified: Option<SystemTime>,
+    length: u64,
+    /// A file that was renamed into its place has another one.
+    inode: u64,
+}
+
+/// The files that an RTL may be made of, as they are now. Two of them are equal unless one was saved.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct OnDisk {
+    files: BTreeMap<PathBuf, Stamp>,
+    folders: BTreeSet<PathBuf>,
+}
+
+impl OnDisk {
+    /// Looks for the files of `rtl`, and at those that Verilator `read` before. What is missing or cannot be
+    /// read is no error: it may come.
+    pub fn now(rtl: &Rtl, read: &[PathBuf]) -> Self {
+        let mut now = Self::default();
+        for path in rtl.paths.iter().chain(&rtl.include).chain(&rtl.lists).chain(read) {
+            // A folder that is replaced as a whole is seen in the one around it.
+            now.folders.insert(folder_of(path).to_owned());
+            now.file(path);
+            if path.is_dir() {
+                now.walk(path);
+            }
+        }
+        if let Ok(given) = Given::find(rtl) {
+            for folder in &given.folders {
+                now.folder(&folder.path);
+            }
+            for path in given.sources.iter().chain(&given.libraries) {
+                now.folders.insert(folder_of(path).to_owned());
+                now.file(path);
+            }
+        }
+        now
+    }
+
+    /// The folders in which it may change.
+    pub fn folders(&self) -> impl Iterator<Item = &Path> {
+        self.folders.iter().map(PathBuf::as_path).filter(|folder| folder.is_dir())
+    }
+
+    fn walk(&mut self, root: &Path) {
+        let is_hidden = |entry: &DirEntry| {
+            entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
+        };
+        let walk = WalkDir::new(root).follow_links(true).into_iter();
+        for entry in walk.filter_entry(|entry| !is_hidden(entry)).flatten() {
+            if entry.file_type().is_dir() {
+                self.folder(entry.path());
+            }
+        }
+    }
+
+    /// The files right in a folder.
+    fn folder(&mut self, folder: &Path) {
+        self.folders.insert(folder.to_owned());
+        for entry in fs::read_dir(folder).into_iter().flatten().flatten() {
+            let path = entry.path();
+            let is_hidden = entry.file_name().as_encoded_bytes().starts_with(b".");
+            let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+            if !is_hidden && ENDINGS.iter().any(|known| ending == *known) {
+                self.file(&path);
+            }
+        }
+    }
+
+    fn file(&mut self, path: &Path) {
+        if let Ok(metadata) = fs::metadata(path)
+            && metadata.is_file()
+        {
+            let (modified, length) = (metadata.modified().ok(), metadata.len());
+            let stamp = Stamp { modified, length, inode: metadata.ino() };
+            self.files.insert(path.to_owned(), stamp);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn write(path: &Path, text: &str) {
+        fs::create_dir_all(folder_of(path)).unwrap();
+        fs::write(path, text).unwrap();
+    }
+
+    #[test]
+    fn what_counts_as_a_save() {
+        let folder = TempDir::new().unwrap();
+        let at = |name: &str| folder.path().join(name);
+        let rtl = Rtl { paths: vec![at("rtl")], ..Rtl::default() };
+        let now = |read: &[PathBuf]| OnDisk::now(&rtl, read);
+        write(&at("rtl/a.v"), "module a; endmodule");
+        let saved = |change: &dyn Fn()| {
+            let before = now(&[]);
+            change();
+            before != now(&[])
+        };
+        assert!(!saved(&|| ()), "nothing");
+        assert!(saved(&|| write(&at("rtl/a.v"), "module a; wire b; endmodule")), "written");
+        assert!(
+            saved(&|| {
+                write(&at("new"), "module a; wire c; endmodule");
+                fs::rename(at("new"), at("rtl/a.v")).unwrap();
+            }),
+            "replaced by a file of the same length"
+        );
+        assert!(saved(&|| write(&at("rtl/sub/b.svh"), "")), "a new file in a new folder");
+        assert!(saved(&|| fs::remove_file(at("rtl/sub/b.svh")).unwrap()), "removed");
+        for name in ["rtl/.a.v.swp", "rtl/a.v~", "rtl/#a.v#", "rtl/4913", "rtl/.git/b.v", "other.v"]
+        {
+            assert!(!saved(&|| write(&at(name), "")), "{name} is no part of the RTL");
+        }
+        let before = now(&[at("table.hex")]);
+        write(&at("table.hex"), "1f");
+        assert!(before != now(&[at("table.hex")]), "a file that Verilator read, whatever its name");
+    }
+
+    #[test]
+    fn a_folder_that_is_gone_is_waited_for() {
+        let folder = TempDir::new().unwrap();
+        let rtl = Rtl { paths: vec![folder.path().join("rtl")], ..Rtl::default() };
+        let before = OnDisk::now(&rtl, &[]);
+        assert_eq!(before.folders().collect::<Vec<_>>(), [folder.path()]);
+        write(&folder.path().join("rtl/a.v"), "");
+        assert!(before != OnDisk::now(&rtl, &[]));
+    }
+}
