@@ -178,7 +178,11 @@ impl Rtl {
     ) -> Result<Built, Error> {
         let examined = self.examined::<B>()?;
         let mut texts = examined.texts.clone();
-        let mut design = Design { prefix: "Vmodel".to_owned(), ..examined.design.clone() };
+        let mut design = Design {
+            clock: B::RTL.clock.into(),
+            prefix: "Vmodel".to_owned(),
+            ..examined.design.clone()
+        };
         design.parameters = parameters.verilog(B::RTL.mask_parameter);
         design.parameters.retain(|(name, _)| examined.parameters.contains(name));
         if let View::Observed(tracing) = view {
@@ -206,7 +210,12 @@ fn ports<B: Block>() -> Ports {
         let port = |port: &Port| BuildPort { name: port.name.to_owned(), width: port.width };
         ports.iter().map(port).collect()
     };
-    Ports { inputs: all(B::Inputs::PORTS), outputs: all(B::Outputs::PORTS), observing: false }
+    Ports {
+        clock: B::RTL.clock.to_owned(),
+        inputs: all(B::Inputs::PORTS),
+        outputs: all(B::Outputs::PORTS),
+        observing: false,
+    }
 }
 
 /// Where the program keeps compiled models: `COSIM_CACHE`, else `cosim` in the user's cache folder. For

@@ -11,7 +11,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::{Component, Path, PathBuf};
 use tempfile::{Builder, TempDir};
-use verilated_build::{Design, Error as BuildError, Port, Ports, Verilator};
+use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator};
 
 /// What a new crate is to be.
 #[derive(Debug, Clone)]
@@ -24,6 +24,8 @@ pub struct Skeleton {
     pub rtl: Rtl,
     /// Where `cosim-core` and `cosim-build` come from.
     pub source: Source,
+    /// The clock, if it was named.
+    pub clock: Option<String>,
     /// The reset, if it was named.
     pub reset: Option<Reset>,
 }
@@ -199,6 +201,9 @@ fn is_keyword(name: &str) -> bool {
     KEYWORDS.split(' ').any(|keyword| keyword == name)
 }
 
+/// Names of inputs that are taken for the clock if none was named.
+const USUAL_CLOCKS: [&str; 6] = ["clk", "clk_i", "i_clk", "clock", "aclk", "sys_clk"];
+
 /// A port, for templates.
 #[derive(Debug, Clone, Serialize)]
 struct PortText {
@@ -302,12 +307,23 @@ impl Skeleton {
             ..Design::default()
         };
         let verilated = design.verilate(&Verilator::find()?, &answer.path().join("new"))?;
-        let ports = Ports::read(&verilated, &self.top).map_err(|error| match error {
-            BuildError::Port { port, reason, .. } if port == "clk" => Error::Usage(format!(
-                "module {}: {reason}: the harness drives one clock, called clk, and looks at its rising edge; write \
-                 a module around it with that name for the clock, and give it with --top",
-                self.top
-            )),
+        // The one that was named, else the first usual one that it has.
+        let clocks = match &self.clock {
+            Some(clock) => vec![clock.as_str()],
+            None => USUAL_CLOCKS.to_vec(),
+        };
+        let read = |clock: &&str| Ports::read(&verilated, &self.top, &Clock::from(*clock));
+        let is_missing = |ports: &Result<Ports, BuildError>| matches!(ports, Err(BuildError::Port { port, .. }) if clocks.contains(&port.as_str()));
+        let found = clocks.iter().map(read).find(|ports| !is_missing(ports));
+        let ports = found.ok_or_else(|| {
+            Error::Usage(format!(
+                "module {} has no input of 1 bit called {}: the harness drives one clock, and looks at its rising \
+                 edge; name it with --clock",
+                self.top,
+                clocks.join(", ")
+            ))
+        })?;
+        let ports = ports.map_err(|error| match error {
             error @ BuildError::Port { .. } => Error::Usage(error.to_string()),
             other => Error::Build(other),
         })?;
@@ -317,7 +333,8 @@ impl Skeleton {
                 "names of ports that begin with cosim_ are the harness's own".to_owned(),
             );
         }
-        for (side, what) in [(&ports.inputs, "input beside clk"), (&ports.outputs, "output")] {
+        for (side, what) in [(&ports.inputs, "input beside the clock"), (&ports.outputs, "output")]
+        {
             if side.is_empty() {
                 return refuse(format!("has no {what}: there is nothing to compare"));
             }
@@ -374,6 +391,7 @@ impl Skeleton {
             block_text => quoted(&self.name.identifier()),
             type => self.name.type_name(),
             top => self.top,
+            clock => ports.clock,
             top_text => quoted(&self.top),
             core => self.source.dependency("core"),
             build => self.source.dependency("core/build"),

@@ -11,7 +11,7 @@ use tempfile::TempDir;
 const TOP: &str = r#"
 `include "widths.svh"
 module registers #(parameter int WIDTH = `WIDEST, parameter bit [3:0] UNUSED = 3) (
-  input  logic             clk,
+  input  logic             clk_i,
   input  logic             rst_n,
   input  logic             box,
   input  logic [6:0]       seven,
@@ -25,11 +25,11 @@ module registers #(parameter int WIDTH = `WIDEST, parameter bit [3:0] UNUSED = 3
   output logic [WIDTH-1:0] longestQ
 );
 `ifdef WITH_REGISTERS
-  register #(.WIDTH(1)) one (.clk, .rst_n, .d(box), .q(match));
-  register #(.WIDTH(7)) two (.clk, .rst_n, .d(seven), .q(seven_q));
-  register #(.WIDTH(64)) three (.clk, .rst_n, .d(long_one), .q(long_q));
-  register #(.WIDTH(65)) four (.clk, .rst_n, .d(longer), .q(longer_q));
-  register #(.WIDTH(WIDTH)) five (.clk, .rst_n, .d(longest), .q(longestQ));
+  register #(.WIDTH(1)) one (.clk(clk_i), .rst_n, .d(box), .q(match));
+  register #(.WIDTH(7)) two (.clk(clk_i), .rst_n, .d(seven), .q(seven_q));
+  register #(.WIDTH(64)) three (.clk(clk_i), .rst_n, .d(long_one), .q(long_q));
+  register #(.WIDTH(65)) four (.clk(clk_i), .rst_n, .d(longer), .q(longer_q));
+  register #(.WIDTH(WIDTH)) five (.clk(clk_i), .rst_n, .d(longest), .q(longestQ));
 `endif
 endmodule
 "#;
@@ -137,7 +137,7 @@ fn a_new_crate_builds_without_a_word_and_never_passes_before_it_has_a_golden_mod
     let new = ["new", "wide-block", "--top", "registers", "design", "-I", "headers"];
     let output = run_in(place.path(), &[&new[..], &["-D", "WITH_REGISTERS"]].concat());
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(text(&output).contains("reset rst_n, 0 in reset, 6 inputs and 5 outputs"));
+    assert!(text(&output).contains("clock clk_i, reset rst_n, 0 in reset, 6 inputs and 5 outputs"));
     let folder = place.path().join("wide-block");
     // It stands alone: what it was made from can go.
     fs::rename(place.path().join("design"), place.path().join("gone")).unwrap();
@@ -238,12 +238,17 @@ fn refused(module: &str, arguments: &[&str], expected: &str) {
 fn what_cannot_be_driven_is_refused_by_name() {
     let module = |ports: &str| format!("module a({ports}); endmodule\n");
     let a = ["b", "--top", "a", "a.sv"];
-    refused(&module("input clk_i, input d, output q"), &a, "clk");
+    refused(&module("input tick, input d, output q"), &a, "--clock");
+    refused(
+        &module("input clk, input d, output q"),
+        &[&a[..], &["--clock", "e"]].concat(),
+        "called e",
+    );
     refused(&module("input [1:0] clk, input d, output q"), &a, "clk");
     refused(&module("input clk, inout pad, output q"), &a, "`pad`");
     refused(&module("input clk, input [7:0] lanes [3:0], output q"), &a, "`lanes`");
     refused(&module("input clk, input d"), &a, "no output");
-    refused(&module("input clk, output q"), &a, "no input beside clk");
+    refused(&module("input clk, output q"), &a, "no input beside the clock");
     refused(&module("input clk, input padding, output q"), &a, "padding");
     let good = module("input clk, input d, output q");
     refused(&good, &["b", "--top", "c", "a.sv"], "no module c");

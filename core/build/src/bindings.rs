@@ -44,7 +44,7 @@ fn pins(block: &Block, model: &Model, out: &Path) -> Result<String, Error> {
 
 /// The constant that names the RTL's files and its models.
 fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
-    let Block { top, mask, folder, defines, .. } = block;
+    let Block { top, clock, mask, folder, defines, .. } = block;
     let absolute = |path: &Path| std::path::absolute(path).map_err(Error::io(path));
     let inside = absolute(folder)?;
     let mut sources = String::new();
@@ -73,6 +73,7 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
         .replace("CORE", CORE)
         .replace("VERILATED", VERILATED)
         .replace("TOP", &format!("{top:?}"))
+        .replace("CLOCK", &format!("{:?}", clock.to_string()))
         .replace("MASK", &format!("{mask:?}"))
         .replace("SOURCES", &sources)
         .replace("ROOTS", &format!("{:?}", block.names()))

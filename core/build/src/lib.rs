@@ -26,13 +26,14 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
-use verilated_build::{Verilator, identity};
+use verilated_build::{Clock, Verilator, identity};
 
 /// A block whose RTL is built.
 #[derive(Debug, Clone)]
 pub struct Block {
     name: String,
     top: String,
+    clock: Clock,
     folder: PathBuf,
     sources: Vec<PathBuf>,
     defines: Vec<String>,
@@ -47,12 +48,20 @@ impl Block {
         Self {
             name: name.to_owned(),
             top: top.to_owned(),
+            clock: Clock::default(),
             folder: PathBuf::from("rtl"),
             sources: Vec::new(),
             defines: Vec::new(),
             mask: None,
             models: Vec::new(),
         }
+    }
+
+    /// Another clock than `clk`: an input of one bit whose rising edge counts.
+    #[must_use]
+    pub fn clock(mut self, name: &str) -> Self {
+        self.clock = Clock::from(name);
+        self
     }
 
     /// Another folder than `rtl`, relative to the crate's.

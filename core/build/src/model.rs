@@ -32,6 +32,7 @@ pub fn build(
     let parameters = values.iter().map(|(name, value)| (name.clone(), block.verilog(name, *value)));
     let design = Design {
         top: block.top.clone(),
+        clock: block.clock.clone(),
         sources: block.files(),
         include: vec![block.folder.clone()],
         defines: block.defines.clone(),
@@ -54,14 +55,14 @@ pub fn build(
         && fs::read_to_string(&stamp_file)
             .is_ok_and(|old| stamp(&known, block, &design, verilator).is_ok_and(|new| new == old));
     if is_built {
-        let ports = Ports::read(&known, &block.top)?;
+        let ports = Ports::read(&known, &block.top, &block.clock)?;
         return Ok(Model { ports, files: known.files_read(verilator)? });
     }
     let verilated = design.verilate(verilator, &dir)?;
     for warning in verilated.warnings.lines() {
         println!("cargo:warning={warning}");
     }
-    let ports = Ports::read(&verilated, &block.top)?;
+    let ports = Ports::read(&verilated, &block.top, &block.clock)?;
     let files = verilated.files_read(verilator)?;
     let stamp = stamp(&verilated, block, &design, verilator)?;
     compile_archive(block, &design, verilated, &ports, verilator, out)?;

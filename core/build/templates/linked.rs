@@ -1,6 +1,7 @@
 /// The RTL and its models.
 pub const RTL: CORE::harness::LinkedRtl<Inputs, Outputs> = CORE::harness::LinkedRtl {
     top: TOP,
+    clock: CLOCK,
     mask_parameter: MASK,
     sources: &[
 SOURCES    ],

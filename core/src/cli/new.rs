@@ -14,7 +14,7 @@ use std::process::ExitCode;
 pub struct Arguments {
     /// Name of the crate, of its block and of the new folder.
     name: CrateName,
-    /// The top module; its clock is an input called clk.
+    /// The top module.
     #[arg(long, value_name = "MODULE", value_parser = module)]
     top: String,
     /// The RTL: Verilog files, and folders with all below them.
@@ -29,6 +29,9 @@ pub struct Arguments {
     /// A Verilog file list; may be given more than once.
     #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
     list: Vec<PathBuf>,
+    /// The clock, an input of 1 bit whose rising edge counts [default: clk, clk_i, clock or the like].
+    #[arg(long, value_name = "NAME")]
+    clock: Option<String>,
     /// The reset, an input of 1 bit, and its value in reset [default: rst, reset, rst_n or the like, if there is
     /// one; 0 if the name ends with n].
     #[arg(long, value_name = "NAME[=VALUE]")]
@@ -62,6 +65,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             lists: arguments.list.clone(),
         },
         source,
+        clock: arguments.clock.clone(),
         reset: arguments.reset.clone(),
     };
     let Written { folder, ports, reset } = skeleton.write(Path::new("."))?;
@@ -70,9 +74,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         None => "no reset; see its README.md".to_owned(),
     };
     print_text(&format!(
-        "wrote {}: clock clk, {reset}, {} inputs and {} outputs of module {}\n\
+        "wrote {}: clock {}, {reset}, {} inputs and {} outputs of module {}\n\
          next: cd {} && cargo run --release -- run; README.md says what to write",
         folder.display(),
+        ports.clock,
         ports.inputs.len(),
         ports.outputs.len(),
         arguments.top,

@@ -3,7 +3,7 @@
 use crate::error::Error;
 use crate::harness::{
     self, Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Recording, Scoreboard,
-    Stimulus, Verdict, Watch, case_seed,
+    Stimulus, Verdict, Watch, Weights as _, case_seed,
 };
 use rand::SeedableRng;
 use serde::{Deserialize, Serialize};
@@ -85,11 +85,14 @@ pub fn run<B: Block>(
 ) -> Result<BenchReport, Error> {
     let parameters = &profile.parameters;
     let scenarios = B::scenarios();
-    let scenario = scenarios
-        .iter()
-        .find(|scenario| scenario.name == "default")
-        .or(scenarios.first())
-        .ok_or_else(|| Error::Usage(format!("{} has no scenario to measure", B::NAME)))?;
+    let scenario =
+        scenarios.iter().find(|scenario| scenario.name == B::Weights::BENCH).ok_or_else(|| {
+            Error::Usage(format!(
+                "{} has no scenario `{}` to measure: name one of its own in Weights::BENCH",
+                B::NAME,
+                B::Weights::BENCH
+            ))
+        })?;
     let generate = |seed: u64| {
         B::stimulus(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed))
     };

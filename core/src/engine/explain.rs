@@ -344,7 +344,7 @@ fn handshakes<B: Explain>(record: &Record<B>) -> Vec<String> {
     let all: BTreeSet<&str> =
         B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name).collect();
     // The other pins of a channel say something only while its valid is high.
-    let channels: Vec<&str> = all.iter().filter_map(|name| name.strip_suffix("_valid")).collect();
+    let channels: Vec<&str> = all.iter().filter_map(|name| B::NAMING.channel(name)).collect();
     let channel_of = |name: &str| {
         let is_of = |channel: &&&str| {
             name.strip_prefix(**channel).is_some_and(|rest| rest.starts_with('_'))
@@ -357,14 +357,14 @@ fn handshakes<B: Explain>(record: &Record<B>) -> Vec<String> {
             shown.push((*name).to_owned());
             continue;
         };
-        if *name != format!("{channel}_valid") {
+        if B::NAMING.channel(name) != Some(channel) {
             continue;
         }
-        let ready = format!("{channel}_ready");
-        let handshake = match (all.contains(ready.as_str()), high.contains(ready.as_str())) {
-            (false, _) => "",
-            (true, true) => ":VR",
-            (true, false) => ":V-",
+        let ready = all.iter().find(|port| B::NAMING.is_ready_of(port, channel));
+        let handshake = match ready {
+            None => "",
+            Some(ready) if high.contains(ready) => ":VR",
+            Some(_) => ":V-",
         };
         let words = B::words(channel, &record.inputs, &record.expected);
         let words = words.map_or(String::new(), |words| format!("({words})"));

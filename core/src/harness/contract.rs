@@ -49,7 +49,8 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The RTL's state register inside the top module, at most 64 bits, if the block has one: waves and
     /// explanations follow it.
     const STATE_REGISTER: Option<&'static str> = None;
-    /// What the names of ports say of them; it decides which of several differing outputs is named first.
+    /// What the names of ports say of them; it decides which of several differing outputs is named first, and
+    /// which channels an explanation shows.
     const NAMING: Naming = Naming::DEFAULT;
 
     /// Every input but the clock.
@@ -181,7 +182,7 @@ pub trait Explain: Block {
     }
 
     /// What a channel says in a cycle with its valid high, as in "Nak 3"; `channel` is the valid's name
-    /// without `_valid`.
+    /// without its last word.
     fn words(_channel: &str, _inputs: &Self::Inputs, _outputs: &Self::Outputs) -> Option<String> {
         None
     }
@@ -194,6 +195,10 @@ pub trait Explain: Block {
 
 /// Stimulus in a block's own terms: an explicit list of what happens, as a vector has it.
 pub trait Traffic: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + Send + Sync {
+    /// Words in the names of numbers that are waits, in cycles: shrinking takes waits away before other numbers,
+    /// and never joins two of them.
+    const WAITS: &'static [&'static str] = &["gap", "stall", "delay", "after", "cycles"];
+
     /// Checks what the types cannot say, as the order of packets.
     ///
     /// # Errors
@@ -207,6 +212,9 @@ pub trait Traffic: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + S
 pub trait Weights<B: Block<Weights = Self>>:
     Checked + Serialize + DeserializeOwned + Clone + Debug + Send + Sync
 {
+    /// The name of the scenario whose speed `bench` measures: traffic as it usually is.
+    const BENCH: &'static str = "default";
+
     /// The built-in scenarios.
     fn scenarios() -> Vec<Scenario<Self>>;
 
@@ -238,6 +246,8 @@ pub struct Objection {
 pub struct LinkedRtl<I, O> {
     /// The top module.
     pub top: &'static str,
+    /// Its clock, as the build script names it.
+    pub clock: &'static str,
     /// The 8-bit parameter that takes the mask of fixes; `None` for a block without errata.
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).

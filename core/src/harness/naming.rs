@@ -1,5 +1,5 @@
-//! What a port's name says of its part in a handshake, and so which of several differing ports explains
-//! the others.
+//! What a port's name says of its part in a handshake: which of several differing ports explains the
+//! others, and what an explanation shows of a cycle.
 //!
 //! A DUT that goes wrong often differs in many outputs at once. A valid that is missing takes its payload
 //! with it, a write enable its address and data: the first of them is what happened, the others follow.
@@ -36,6 +36,18 @@ impl Naming {
         enable: &["wen", "ren", "we", "en"],
         ready: &["ready", "rdy"],
     };
+
+    /// The channel whose valid a port is: its name without the last word.
+    pub fn channel<'a>(&self, port: &'a str) -> Option<&'a str> {
+        let (channel, last) = port.rsplit_once('_')?;
+        self.valid.contains(&last).then_some(channel)
+    }
+
+    /// Whether a port is the ready of a channel.
+    pub fn is_ready_of(&self, port: &str, channel: &str) -> bool {
+        let word = port.strip_prefix(channel).and_then(|rest| rest.strip_prefix('_'));
+        word.is_some_and(|word| self.ready.contains(&word))
+    }
 
     /// A port's role.
     pub fn role(&self, port: &str) -> Role {
@@ -135,6 +147,16 @@ mod tests {
         assert_eq!(leading(&["state", "cq_resp_ready", "cq_req_valid"]), ["cq_req_valid"]);
         assert_eq!(leading(&["state", "cq_resp_ready"]), ["cq_resp_ready"]);
         assert_eq!(leading(&["cq_req_valid", "rq_wen"]), ["cq_req_valid", "rq_wen"]);
+    }
+
+    #[test]
+    fn a_channel_is_what_comes_before_a_valid() {
+        const NAMING: Naming = Naming { valid: &["tvalid"], ready: &["tready"], ..Naming::DEFAULT };
+        assert_eq!(NAMING.channel("m_axis_tvalid"), Some("m_axis"));
+        assert_eq!(NAMING.channel("m_axis_valid"), None);
+        assert!(NAMING.is_ready_of("m_axis_tready", "m_axis"));
+        assert!(!NAMING.is_ready_of("m_axis_ready", "m_axis"));
+        assert!(!NAMING.is_ready_of("m_axis_2_tready", "m_axis"));
     }
 
     #[test]

@@ -13,15 +13,16 @@ const TEXT_BITS: u32 = 192;
 ///
 /// `parameters` are those that the DUT has.
 pub fn observing_top<B: Block>(parameters: &[String]) -> String {
+    let clock = B::RTL.clock;
     let (inputs, outputs) = (B::Inputs::PORTS, B::Outputs::PORTS);
     let declare = |direction: &str, port: &Port| {
         format!("  {direction} wire [{}:0] {}", port.width - 1, port.name)
     };
-    let mut ports = vec!["  input wire clk".to_owned()];
+    let mut ports = vec![format!("  input wire {clock}")];
     ports.extend(inputs.iter().map(|port| declare("input", port)));
     ports.extend(outputs.iter().map(|port| declare("output", port)));
     ports.push("  output wire [63:0] cosim_dut_state".to_owned());
-    let mut dut_pins = vec!["    .clk(clk)".to_owned()];
+    let mut dut_pins = vec![format!("    .{clock}({clock})")];
     let names = inputs.iter().chain(outputs).map(|port| port.name);
     dut_pins.extend(names.map(|name| format!("    .{name}({name})")));
     // Written from outside, through the model's class.

@@ -136,6 +136,8 @@ impl Default for Weights {
 }
 
 impl harness::Weights<Dll> for Weights {
+    const BENCH: &'static str = "clean";
+
     fn scenarios() -> Vec<Scenario<Self>> {
         let base = Weights::default;
         let none = || Mishaps::NONE;

@@ -223,7 +223,12 @@ pub fn model_cpp(
             ("false", ascii.escape_default().to_string())
         }
     };
-    text.push_str(&BATCH.replace("@REGISTERED@", registered).replace("@CLASS@", class));
+    text.push_str(
+        &BATCH
+            .replace("@CLOCK@", &ports.clock)
+            .replace("@REGISTERED@", registered)
+            .replace("@CLASS@", class),
+    );
     text.push_str(&observer(ports));
     let port_count = inputs.fields.len() + outputs.fields.len();
     let _ = write!(
@@ -427,6 +432,7 @@ mod tests {
     fn ports() -> Ports {
         let port = |name: &str, width| Port { name: name.to_owned(), width };
         Ports {
+            clock: "clk".to_owned(),
             inputs: vec![port("wide", 70), port("rst", 1)],
             outputs: vec![port("big", 41), port("narrow", 8)],
             observing: false,

@@ -38,7 +38,7 @@ pub use ports::{Port, Ports};
 pub use registered::{Driving, choose};
 pub use tool::interrupt;
 pub use toolchain::{MINIMUM_VERSION, Verilator};
-pub use verilate::{Design, Tracing, Verilated};
+pub use verilate::{Clock, Design, Tracing, Verilated};
 
 /// The texts that decide what is generated around a model, for hashes of what is made with them.
 pub fn generator_text() -> impl Iterator<Item = &'static str> {

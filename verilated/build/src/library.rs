@@ -140,7 +140,7 @@ impl LibraryCache {
         work: &Path,
         library: &Path,
     ) -> Result<(), Error> {
-        let ports = Ports::read(&verilated, &design.top)?;
+        let ports = Ports::read(&verilated, &design.top, &design.clock)?;
         if let Some(expected) = expected {
             let differences = expected.differences(&ports);
             if !differences.is_empty() {

@@ -1,11 +1,8 @@
 //! The ports of a model, read from the header Verilator wrote for it.
 
-use crate::{Error, Verilated};
+use crate::{Clock, Error, Verilated};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-
-/// Name of the clock port; the shim drives it, it is not among the inputs.
-const CLOCK: &str = "clk";
 
 /// How the names of an observing top's own ports begin.
 const OBSERVER: &str = "cosim_";
@@ -70,6 +67,8 @@ impl Storage {
 /// struct has no holes, then by name, so that the order of declaration does not matter.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ports {
+    /// The clock's name; the shim drives it, it is not among the inputs.
+    pub clock: String,
     /// Driven by the harness.
     pub inputs: Vec<Port>,
     /// Driven by the model.
@@ -83,11 +82,11 @@ impl Ports {
     /// Reads the ports of a verilated model.
     ///
     /// # Errors
-    /// [`Error::Port`] for an `inout` or an array, or if there is no 1-bit input `clk`; [`Error::Io`].
-    pub fn read(verilated: &Verilated, top: &str) -> Result<Self, Error> {
+    /// [`Error::Port`] for an `inout` or an array, or if `clock` is no input of 1 bit; [`Error::Io`].
+    pub fn read(verilated: &Verilated, top: &str, clock: &Clock) -> Result<Self, Error> {
         let header = verilated.header();
         let text = fs::read_to_string(&header).map_err(Error::io(&header))?;
-        Self::parse(&text, top)
+        Self::parse(&text, top, clock)
     }
 
     /// What is different in `found`, a line for each port; empty if nothing is. Ports of an observing top
@@ -114,8 +113,8 @@ impl Ports {
         lines.collect::<Vec<_>>().join("\n")
     }
 
-    fn parse(header: &str, top: &str) -> Result<Self, Error> {
-        let mut ports = Self::default();
+    fn parse(header: &str, top: &str, clock: &Clock) -> Result<Self, Error> {
+        let mut ports = Self { clock: clock.to_string(), ..Self::default() };
         let mut clocked = false;
         if let Some(port) = header.lines().find_map(array) {
             let reason = "it is an array of ports; give each of them a port of its own, or pack them into one";
@@ -128,7 +127,7 @@ impl Ports {
         for (direction, port) in header.lines().filter_map(declaration) {
             match direction {
                 _ if port.name.starts_with(OBSERVER) => ports.observing = true,
-                "IN" if port.name == CLOCK => clocked = port.width == 1,
+                "IN" if port.name == ports.clock => clocked = port.width == 1,
                 "IN" => ports.inputs.push(port),
                 "OUT" => ports.outputs.push(port),
                 _ => {
@@ -145,8 +144,10 @@ impl Ports {
         if !clocked {
             return Err(Error::Port {
                 top: top.to_owned(),
-                port: CLOCK.to_owned(),
-                reason: "there is no 1-bit input of that name to use as the clock".to_owned(),
+                port: ports.clock,
+                reason: "there is no 1-bit input of that name to use as the clock; a block with another one \
+                         says so in build.rs, as in .clock(\"clk_i\")"
+                    .to_owned(),
             });
         }
         for direction in [&mut ports.inputs, &mut ports.outputs] {
@@ -200,7 +201,7 @@ mod tests {
 
     #[test]
     fn ports_are_sorted_by_alignment_then_name_and_the_clock_is_left_out() {
-        let ports = Ports::parse(HEADER, "t").unwrap();
+        let ports = Ports::parse(HEADER, "t", &Clock::default()).unwrap();
         assert_eq!(ports.inputs, [port("wide", 416), port("rst", 1)]);
         assert_eq!(
             ports.outputs,
@@ -209,21 +210,25 @@ mod tests {
     }
 
     #[test]
-    fn a_module_without_clock_is_refused() {
-        let error = Ports::parse("    VL_IN8(&clock,0,0);\n", "t").unwrap_err();
+    fn a_module_without_the_clock_is_refused_and_with_another_it_is_taken() {
+        let header = "    VL_IN8(&clk_i,0,0);\n    VL_IN8(&clk,0,0);\n";
+        let ports = Ports::parse(header, "t", &Clock::from("clk_i")).unwrap();
+        assert_eq!(ports.inputs, [port("clk", 1)], "any other name is that of an input");
+        let error = Ports::parse("    VL_IN8(&clock,0,0);\n", "t", &Clock::default()).unwrap_err();
         assert!(error.to_string().contains("port `clk` of t"), "{error}");
+        assert!(error.to_string().contains(".clock("), "what to do: {error}");
     }
 
     #[test]
     fn an_inout_is_refused_by_name() {
-        let error = Ports::parse("    VL_INOUT8(&pad,0,0);\n", "t").unwrap_err();
+        let error = Ports::parse("    VL_INOUT8(&pad,0,0);\n", "t", &Clock::default()).unwrap_err();
         assert!(error.to_string().contains("`pad`"), "{error}");
     }
 
     #[test]
     fn an_array_of_ports_is_refused_by_name() {
         let header = "    VL_IN8(&clk,0,0);\n    VL_OUT8((&lanes)[4],7,0);\n";
-        let error = Ports::parse(header, "t").unwrap_err();
+        let error = Ports::parse(header, "t", &Clock::default()).unwrap_err();
         assert!(error.to_string().contains("port `lanes` of t: it is an array"), "{error}");
     }
 

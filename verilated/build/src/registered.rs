@@ -72,7 +72,7 @@ pub fn choose(
         }
         Err(other) => return Err(other),
     };
-    Ok(match between_edges(&verilated)? {
+    Ok(match between_edges(&verilated, &ports.clock)? {
         None => (verilated, Driving::Registered),
         Some(reason) => (plain, Driving::TwoEvaluations(reason)),
     })
@@ -100,6 +100,7 @@ fn top(design: &Design, ports: &Ports) -> String {
     let parameters =
         if values.is_empty() { String::new() } else { format!("#({})", values.join(", ")) };
     [
+        ("@CLOCK@", ports.clock.clone()),
         ("@PORTS@", lines(declared.collect())),
         ("@REGISTERS@", lines(registers.collect())),
         ("@LOADS@", lines(loads.collect())),
@@ -117,7 +118,7 @@ fn top(design: &Design, ports: &Ports) -> String {
 /// Verilator names every event that something waits for in the texts of its debugging functions, those of
 /// the clocks and the one of logic that follows top-level inputs at once. With registered inputs the
 /// clock is the only input that such logic can follow.
-fn between_edges(verilated: &Verilated) -> Result<Option<String>, Error> {
+fn between_edges(verilated: &Verilated, clock: &str) -> Result<Option<String>, Error> {
     let read = |path: &PathBuf| fs::read_to_string(path).map_err(Error::io(path));
     let texts: Vec<String> = verilated.sources.iter().map(read).collect::<Result<_, _>>()?;
     let mut knows_the_load = false;
@@ -126,9 +127,9 @@ fn between_edges(verilated: &Verilated) -> Result<Option<String>, Error> {
             _ if event == format!("@(posedge {LOAD})") => knows_the_load = true,
             "Internal 'stl' trigger - first iteration" => {}
             "Internal 'ico' trigger - first iteration" => {
-                return Ok(Some("logic follows the level of clk".to_owned()));
+                return Ok(Some(format!("logic follows the level of {clock}")));
             }
-            _ if is_edge_of_pins(event) => {}
+            _ if is_edge_of_pins(event, clock) => {}
             _ => {
                 let event = event.replace(&format!("{TOP}.{REGISTER}"), "");
                 let event = event.replace(&format!("{TOP}.dut."), "");
@@ -138,8 +139,8 @@ fn between_edges(verilated: &Verilated) -> Result<Option<String>, Error> {
             }
         }
     }
-    if let Some(function) = texts.iter().find_map(|text| reader_of_clock(text)) {
-        return Ok(Some(format!("clk is used as data ({function} of Verilator's output)")));
+    if let Some(function) = texts.iter().find_map(|text| reader_of_clock(text, clock)) {
+        return Ok(Some(format!("{clock} is used as data ({function} of Verilator's output)")));
     }
     let unknown = "Verilator's output does not say what the design waits for";
     Ok((!knows_the_load).then(|| unknown.to_owned()))
@@ -153,21 +154,21 @@ fn events(text: &str) -> impl Iterator<Item = &str> {
 
 /// Whether an event is made of rising edges of the clock and edges of inputs alone, which come at the
 /// same times in both models.
-fn is_edge_of_pins(event: &str) -> bool {
+fn is_edge_of_pins(event: &str, clock: &str) -> bool {
     let Some(terms) = event.strip_prefix("@(").and_then(|rest| rest.strip_suffix(')')) else {
         return false;
     };
     let is_name = |name: &str| name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
     let input = format!("{TOP}.{REGISTER}");
     terms.split(" or ").all(|term| match term.split_once(' ') {
-        Some(("posedge", "clk")) => true,
+        Some(("posedge", signal)) if signal == clock => true,
         Some(("posedge" | "negedge", signal)) => signal.strip_prefix(&input).is_some_and(is_name),
         _ => false,
     })
 }
 
 /// The first function for a process of the design that reads the clock's level.
-fn reader_of_clock(text: &str) -> Option<&str> {
+fn reader_of_clock<'a>(text: &'a str, clock: &str) -> Option<&'a str> {
     let mut function = "";
     for line in text.lines() {
         if !line.starts_with([' ', '}', '#', '/'])
@@ -176,7 +177,7 @@ fn reader_of_clock(text: &str) -> Option<&str> {
             function = head.rsplit([' ', '*']).next().unwrap_or(head);
         }
         let is_process = ["___nba_", "___act_"].iter().any(|kind| function.contains(kind));
-        let reads = line.match_indices("clk").any(|(at, word)| {
+        let reads = line.match_indices(clock).any(|(at, word)| {
             let (before, after) = (&line[..at], &line[at + word.len()..]);
             let member = before.ends_with("->") || before.ends_with('.');
             member && !after.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
@@ -215,7 +216,7 @@ mod tests {
         };
         let verilator = Verilator::find().unwrap();
         let plain = design.verilate(&verilator, &folder.path().join("model")).unwrap();
-        let ports = Ports::read(&plain, "odd").unwrap();
+        let ports = Ports::read(&plain, "odd", &design.clock).unwrap();
         choose(&design, plain, &ports, &verilator).unwrap().1
     }
 
@@ -261,6 +262,7 @@ mod tests {
     fn every_input_is_registered_and_parameters_are_handed_on() {
         let port = |name: &str, width| Port { name: name.to_owned(), width };
         let ports = Ports {
+            clock: "clk_i".to_owned(),
             inputs: vec![port("wide", 70), port("rst", 1)],
             outputs: vec![port("out", 8)],
             observing: false,
@@ -269,7 +271,10 @@ mod tests {
         let text = top(&Design { top: "t".to_owned(), parameters, ..Design::default() }, &ports);
         for line in [
             "  input wire [69:0] wide,",
-            "  reg [69:0] cosim_q_wide = 0;",
+            "  reg [69:0] cosim_q_wide;",
+            "  initial cosim_q_wide = wide;",
+            "  input wire clk_i",
+            "    .clk_i(clk_i)",
             "    cosim_q_rst <= rst;",
             "    .wide(cosim_q_wide),",
             "    .out(out),",

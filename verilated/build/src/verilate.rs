@@ -2,6 +2,7 @@
 
 use crate::{Error, Verilator, before_reset, tool};
 use std::ffi::OsString;
+use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -21,11 +22,35 @@ pub enum Tracing {
 /// The widest signal and the largest memory in a trace, in bits and words.
 const TRACED: &str = "4096";
 
+/// The name of a design's clock, an input of 1 bit; `clk` if nothing else is said. Its rising edge counts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Clock(String);
+
+impl Default for Clock {
+    fn default() -> Self {
+        Self::from("clk")
+    }
+}
+
+impl From<&str> for Clock {
+    fn from(name: &str) -> Self {
+        Self(name.to_owned())
+    }
+}
+
+impl fmt::Display for Clock {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
 /// A Verilog design and how it is to be translated.
 #[derive(Debug, Clone, Default)]
 pub struct Design {
     /// The top module.
     pub top: String,
+    /// The top's clock.
+    pub clock: Clock,
     /// Source files given to Verilator; further modules are found in `include`.
     pub sources: Vec<PathBuf>,
     /// Folders searched for `include`d files and for modules.

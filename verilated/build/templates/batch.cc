@@ -9,15 +9,15 @@ inline void present(Top &top, const Inputs &pins, bool edge_due) {
   if constexpr (registered) {
     drive(top, pins);
     top.cosim_load = 1;
-    top.clk = edge_due;
+    top.@CLOCK@ = edge_due;
     top.eval();
   } else {
     if (edge_due) {
-      top.clk = 1;
+      top.@CLOCK@ = 1;
       top.eval();
     }
     drive(top, pins);
-    top.clk = 0;
+    top.@CLOCK@ = 0;
     top.eval();
   }
 }
@@ -26,15 +26,15 @@ inline void present(Top &top, const Inputs &pins, bool edge_due) {
 // names of 5.006, and by those of later versions). Nothing in a registered top answers a falling edge, so
 // this is all that an evaluation would do. False where there are no such names.
 template <class Root>
-auto lower(Root &root, int) -> decltype(root.__Vtrigrprev__TOP__clk, root.__Vtrigrprev__TOP__cosim_load, bool()) {
-  root.__Vtrigrprev__TOP__clk = 0;
+auto lower(Root &root, int) -> decltype(root.__Vtrigrprev__TOP__@CLOCK@, root.__Vtrigrprev__TOP__cosim_load, bool()) {
+  root.__Vtrigrprev__TOP__@CLOCK@ = 0;
   root.__Vtrigrprev__TOP__cosim_load = 0;
   return true;
 }
 template <class Root>
 auto lower(Root &root, int)
-    -> decltype(root.__Vtrigprevexpr___TOP__clk__0, root.__Vtrigprevexpr___TOP__cosim_load__0, bool()) {
-  root.__Vtrigprevexpr___TOP__clk__0 = 0;
+    -> decltype(root.__Vtrigprevexpr___TOP__@CLOCK@__0, root.__Vtrigprevexpr___TOP__cosim_load__0, bool()) {
+  root.__Vtrigprevexpr___TOP__@CLOCK@__0 = 0;
   root.__Vtrigprevexpr___TOP__cosim_load__0 = 0;
   return true;
 }
@@ -48,7 +48,7 @@ template <class Top>
 inline void rest(Top &top) {
   if constexpr (registered) {
     top.cosim_load = 0;
-    top.clk = 0;
+    top.@CLOCK@ = 0;
     if (!lower(*top.rootp, 0)) top.eval();
   }
 }
@@ -65,7 +65,7 @@ int32_t settle(vl_model *model, const void *inputs, void *outputs) noexcept {
 
 int32_t edge(vl_model *model) noexcept {
   return call(model, [&] {
-    model->top->clk = 1;
+    model->top->@CLOCK@ = 1;
     model->top->eval();
     model->edge_due = false;
   });
@@ -99,7 +99,7 @@ int32_t run_recorded(vl_model *model, const void *inputs, size_t count, void *ou
       if (cycle + 1 == count) sample(top, *static_cast<Outputs *>(outputs));
       rest(top);
     }
-    if (count > 0) top.clk = 1;
+    if (count > 0) top.@CLOCK@ = 1;
     top.eval();
     model->edge_due = false;
   });

@@ -5,7 +5,7 @@
 module cosim_registered (
 @PORTS@
   input wire cosim_load,
-  input wire clk
+  input wire @CLOCK@
 );
 
 @REGISTERS@
@@ -16,7 +16,7 @@ module cosim_registered (
 
   @TOP@ @PARAMETERS@ dut (
 @PINS@
-    .clk(clk)
+    .@CLOCK@(@CLOCK@)
   );
 
 endmodule

@@ -2,9 +2,6 @@
 
 use serde_json::Value;
 
-/// Names of numbers that are waits, in cycles; they go before other numbers.
-const WAITS: [&str; 5] = ["gap", "stall", "delay", "after", "cycles"];
-
 /// Which lists are meant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Depth {
@@ -14,9 +11,9 @@ pub enum Depth {
     Inner,
 }
 
-/// Whether a number of that name is a wait.
-pub fn is_wait(name: &str) -> bool {
-    WAITS.iter().any(|wait| name.contains(wait))
+/// Whether a number of that name is a wait, by the words that a traffic declares.
+pub fn is_wait(waits: &[&str], name: &str) -> bool {
+    waits.iter().any(|wait| name.contains(wait))
 }
 
 /// How many numbers, strings and other leaves a value has.
@@ -55,7 +52,7 @@ pub fn find_values(
     value: &Value,
     at: String,
     name: &str,
-    wanted: fn(&str) -> bool,
+    wanted: &dyn Fn(&str) -> bool,
     found: &mut Vec<String>,
 ) {
     let is_zero = matches!(value.as_u64(), Some(0)) || value.as_str() == Some("0x0");
@@ -81,11 +78,11 @@ pub fn find_objects(value: &Value, at: String, found: &mut Vec<String>) {
 
 /// One element for two that follow each other: each of the two, with one number raised by that of the
 /// other, or to the largest one of ones alone below that.
-pub fn joined(left: &Value, right: &Value) -> Vec<Value> {
+pub fn joined(left: &Value, right: &Value, waits: &[&str]) -> Vec<Value> {
     let mut all = Vec::new();
     for (base, other) in [(left, right), (right, left)] {
         let mut pointers = Vec::new();
-        find_values(base, String::new(), "", |name| !is_wait(name), &mut pointers);
+        find_values(base, String::new(), "", &|name| !is_wait(waits, name), &mut pointers);
         for pointer in pointers {
             let number = |value: &Value| value.pointer(&pointer).and_then(number);
             let (Some(base_number), Some(other_number)) = (number(base), number(other)) else {
@@ -135,12 +132,12 @@ mod tests {
             json!({"gap": 1, "bytes": 7}),
             json!({"gap": 1, "bytes": 3}),
         ];
-        assert_eq!(joined(&left, &right), expected);
+        assert_eq!(joined(&left, &right, &["gap"]), expected);
     }
 
     #[test]
     fn hex_strings_stay_hex_strings() {
-        let joined = joined(&json!({"at": "0xf0"}), &json!({"at": "0x20"}));
+        let joined = joined(&json!({"at": "0xf0"}), &json!({"at": "0x20"}), &["gap"]);
         assert_eq!(joined[0], json!({"at": "0x110"}));
         assert_eq!(joined[1], json!({"at": "0xff"}));
     }

@@ -13,7 +13,7 @@ use super::json::{
     Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
 };
 use crate::error::Error;
-use crate::harness::{Block, CaseRng, Drive, Stimulus, case_seed};
+use crate::harness::{Block, CaseRng, Drive, Stimulus, Traffic as _, case_seed};
 use rand::SeedableRng;
 use serde::Deserialize;
 use serde_json::Value;
@@ -200,7 +200,7 @@ impl<B: Block> Work<'_, '_, B> {
                 self.merge();
             }
             self.lists(Depth::Inner);
-            self.values(is_wait);
+            self.values(is_wait_of::<B>);
             self.options();
             self.values(|_| true);
             if small_steps {
@@ -343,7 +343,7 @@ impl<B: Block> Work<'_, '_, B> {
                     break;
                 };
                 let mut kept = false;
-                for merged in joined(&list[index - 1], &list[index]) {
+                for merged in joined(&list[index - 1], &list[index], B::Traffic::WAITS) {
                     if self.is_over() {
                         return;
                     }
@@ -377,7 +377,7 @@ impl<B: Block> Work<'_, '_, B> {
         if !self.is_over() {
             let numbers = size(&self.json);
             self.pay(COST_OF_A_NUMBER * numbers);
-            find_values(&self.json, String::new(), "", wanted, &mut pointers);
+            find_values(&self.json, String::new(), "", &wanted, &mut pointers);
         }
         pointers
     }
@@ -409,7 +409,7 @@ impl<B: Block> Work<'_, '_, B> {
     /// another one what becomes of it, neither gets smaller alone.
     fn lower_together(&mut self) {
         let pointers: Vec<String> = self
-            .values_of(|name| !is_wait(name))
+            .values_of(|name| !is_wait_of::<B>(name))
             .into_iter()
             .filter(|pointer| pointer[1..].contains('/'))
             .collect();
@@ -465,6 +465,11 @@ impl<B: Block> Work<'_, '_, B> {
             run /= 2;
         }
     }
+}
+
+/// Whether a number of that name is a wait.
+fn is_wait_of<B: Block>(name: &str) -> bool {
+    is_wait(B::Traffic::WAITS, name)
 }
 
 /// Whether two pointers lead to numbers of one name in different lists of the stimulus.
