@@ -320,6 +320,12 @@ impl RuleSet {
         Self(1 << rule)
     }
 
+    /// The set of the rules whose bits are 1.
+    #[inline]
+    pub const fn of_bits(bits: u128) -> Self {
+        Self(bits)
+    }
+
     /// The rules of both sets.
     #[inline]
     #[must_use]

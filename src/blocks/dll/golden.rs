@@ -7,8 +7,8 @@ use super::Dll;
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rtl::{Bits1, Bits2, Bits12, Bits32, Inputs, Outputs};
 use super::rules::{
-    self, A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, A17, B1, B2, B3,
-    B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, B14, F0, fix,
+    self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16, ANSWERED, B1, B3, B8, B9,
+    B11, B12, B13, DUE, F0, Facts, NAK_DUE, REWIND, Rules, fix,
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
@@ -100,11 +100,10 @@ fn seq(pins: Bits12) -> u16 {
     pins.get() as u16
 }
 
-/// The rules that fire.
-macro_rules! fired {
-    ($( ($rule:expr, $fires:expr) ),* $(,)?) => {
-        RuleSet::EMPTY $( .with($rule.only_if($fires)) )*
-    };
+/// The fact, if it holds.
+#[inline]
+const fn fact(holds: bool, fact: Facts) -> Facts {
+    fact * holds as Facts
 }
 
 impl DeviceA {
@@ -129,86 +128,72 @@ impl DeviceA {
         dist(self.send_seq, self.ackd_seq) <= dist(self.last_sent_seq, self.ackd_seq)
     }
 
+    /// What the rules look at, but for whether the buffer is full.
     #[inline]
-    fn clock(&mut self, inputs: &Inputs, built_as: BuiltAs, replay_mem: &mut [u32]) -> RuleSet {
+    fn facts(&self, inputs: &Inputs, built_as: BuiltAs) -> Facts {
+        let progress = dist(seq(inputs.a_dllp_seq), self.ackd_seq);
+        fact(high(inputs.a_tlp_valid), rules::TLP_VALID)
+            | fact(self.tlp_ready, rules::TLP_READY)
+            | fact(self.link_valid, rules::OFFER)
+            | fact(high(inputs.a_link_ready), rules::LINK_READY)
+            | fact(high(inputs.a_dllp_valid), rules::DLLP)
+            | fact(high(inputs.a_dllp_crc_ok), rules::DLLP_CRC_OK)
+            | fact(high(inputs.a_dllp_nak), rules::DLLP_NAK)
+            | fact(progress <= dist(self.last_sent_seq, self.ackd_seq), rules::IN_RANGE)
+            | fact(progress != 0, rules::PROGRESS)
+            | fact(self.last_sent_seq != self.ackd_seq, rules::UNACKNOWLEDGED)
+            | fact(self.replay_timer == built_as.replay_limit - 1, rules::REPLAY_DUE)
+            | fact(self.replay_num == 3, rules::LAST_REPLAY)
+            | fact(self.send_seq != self.next_seq, rules::TO_SEND)
+            | fact(dist(self.send_seq, self.ackd_seq) <= progress, rules::OVERTAKEN)
+    }
+
+    /// `next_seq'` and `ackd_seq'`.
+    #[inline]
+    fn ends(&self, inputs: &Inputs, fired: Rules) -> (u16, u16) {
+        let next_seq = if fired.has(A1) { after(self.next_seq) } else { self.next_seq };
         let n = seq(inputs.a_dllp_seq);
-        let arrives = high(inputs.a_dllp_valid);
-        let good = arrives && high(inputs.a_dllp_crc_ok);
-        let nak = high(inputs.a_dllp_nak);
-        let progress = dist(n, self.ackd_seq);
-        let in_range = progress <= dist(self.last_sent_seq, self.ackd_seq);
-        let unacknowledged = self.last_sent_seq != self.ackd_seq;
+        (next_seq, if fired.has(A3.or(A4)) { n } else { self.ackd_seq })
+    }
 
-        let a1 = high(inputs.a_tlp_valid) && self.tlp_ready;
-        let a2 = self.link_valid && high(inputs.a_link_ready);
-        let a3 = good && !nak && in_range && progress != 0;
-        let a4 = good && nak && in_range && progress != 0;
-        let a5 = good && nak && progress == 0;
-        let a6 = good && !nak && progress == 0;
-        let a7 = good && !in_range;
-        let a8 = arrives && !good;
-        let answered = a3 || a4 || a5;
-        let a9 = unacknowledged && self.replay_timer == built_as.replay_limit - 1 && !answered;
-        let rewind = a4 || a5 || a9;
-        let a10 = rewind && self.replay_num == 3;
-        let a13 = self.link_valid && !high(inputs.a_link_ready);
-        let a14 = a3 && dist(self.send_seq, self.ackd_seq) <= progress;
-        let a12 = !a13 && self.send_seq != self.next_seq && !rewind && !a14;
-        let a15 = unacknowledged && !answered && !a9;
-        let a16 = !unacknowledged;
-
-        let next_seq = if a1 { after(self.next_seq) } else { self.next_seq };
-        let ackd_seq = if a3 || a4 { n } else { self.ackd_seq };
-        let held = dist(next_seq, ackd_seq);
-        let a11 = held > built_as.replay_depth || held >= HALF;
-
-        if a2 && self.link_seq == after(self.last_sent_seq) {
+    #[inline]
+    fn clock(&mut self, inputs: &Inputs, fired: Rules, replay_mem: &mut [u32]) {
+        let n = seq(inputs.a_dllp_seq);
+        let (next_seq, ackd_seq) = self.ends(inputs, fired);
+        if fired.has(A2) && self.link_seq == after(self.last_sent_seq) {
             self.last_sent_seq = self.link_seq;
         }
         // The entry is read before the new TLP is written; they are never the same one.
-        if a12 {
+        if fired.has(A12) {
             self.link_seq = self.send_seq;
             self.link_data = *entry(replay_mem, self.send_seq);
         }
-        if a1 {
+        if fired.has(A1) {
             *entry(replay_mem, self.next_seq) = inputs.a_tlp_data.get() as u32;
         }
-        self.send_seq = match () {
-            () if a4 || a5 || a14 => after(n),
-            () if a9 => after(self.ackd_seq),
-            () if a12 => after(self.send_seq),
-            () => self.send_seq,
-        };
-        self.replay_timer = if answered || a9 || a16 { 0 } else { self.replay_timer + 1 };
-        self.replay_num = match () {
-            () if a3 => 0,
-            () if rewind => (self.replay_num + 1) % 4,
-            () => self.replay_num,
-        };
+        if fired.has(A4.or(A5).or(A14)) {
+            self.send_seq = after(n);
+        } else if fired.has(A9) {
+            self.send_seq = after(self.ackd_seq);
+        } else if fired.has(A12) {
+            self.send_seq = after(self.send_seq);
+        }
+        if fired.has(ANSWERED.or(A9).or(A16)) {
+            self.replay_timer = 0;
+        } else if fired.has(A15) {
+            self.replay_timer += 1;
+        }
+        if fired.has(A3) {
+            self.replay_num = 0;
+        } else if fired.has(REWIND) {
+            self.replay_num = (self.replay_num + 1) % 4;
+        }
         self.next_seq = next_seq;
         self.ackd_seq = ackd_seq;
-        self.link_valid = a13 || a12;
-        self.tlp_ready = !a11;
-        self.dl_error = a7;
-        self.retrain = a10;
-        fired!(
-            (A1, a1),
-            (A2, a2),
-            (A3, a3),
-            (A4, a4),
-            (A5, a5),
-            (A6, a6),
-            (A7, a7),
-            (A8, a8),
-            (A9, a9),
-            (A10, a10),
-            (A11, a11),
-            (A12, a12),
-            (A13, a13),
-            (A14, a14),
-            (A15, a15),
-            (A16, a16),
-        )
+        self.link_valid = fired.has(A12.or(A13));
+        self.tlp_ready = !fired.has(A11);
+        self.dl_error = fired.has(A7);
+        self.retrain = fired.has(A10);
     }
 }
 
@@ -225,74 +210,51 @@ impl DeviceB {
         dllp_seq: 0,
     };
 
+    /// What the rules look at.
     #[inline]
-    fn clock(&mut self, inputs: &Inputs, built_as: BuiltAs) -> RuleSet {
-        let arrives = high(inputs.b_link_valid);
-        let good = arrives && high(inputs.b_link_crc_ok);
+    fn facts(&self, inputs: &Inputs, built_as: BuiltAs) -> Facts {
         let ahead_by = dist(seq(inputs.b_link_seq), self.next_rcv_seq);
-        let bad = arrives && !good;
-        let wanted = good && ahead_by == 0;
-        let ahead = good && ahead_by != 0 && ahead_by < HALF;
-        let duplicate = good && ahead_by >= HALF;
-        let silent = self.nak_scheduled;
+        let (arrives, crc_ok) = (high(inputs.b_link_valid), high(inputs.b_link_crc_ok));
+        let ahead = (ahead_by != 0) & (ahead_by < HALF);
+        let waits = self.dllp_valid & !high(inputs.b_dllp_ready);
+        fact(arrives, rules::TLP)
+            | fact(crc_ok, rules::TLP_CRC_OK)
+            | fact(ahead_by == 0, rules::NEXT)
+            | fact(ahead, rules::AHEAD)
+            | fact(arrives & (!crc_ok | ahead), rules::UNUSABLE)
+            | fact(self.nak_scheduled, rules::NAK_OUT)
+            | fact(self.acknak_timer_on, rules::TIMER_ON)
+            | fact(self.acknak_timer == built_as.acknak_latency - 1, rules::ACK_DUE)
+            | fact(self.dllp_valid, rules::ANSWER)
+            | fact(waits, rules::ANSWER_WAITS)
+            | fact(self.dllp_nak, rules::ANSWER_NAK)
+            | fact(built_as.f0_on, rules::F0_ON)
+    }
 
-        let b1 = wanted;
-        let b2 = duplicate && silent && !built_as.f0_on;
-        let f0 = duplicate && silent && built_as.f0_on;
-        let b3 = duplicate && !silent;
-        let b4 = bad && !silent;
-        let b5 = ahead && !silent;
-        let b6 = (bad || ahead) && silent;
-        let nak_due = b4 || b5;
-        let b7 =
-            self.acknak_timer_on && self.acknak_timer == built_as.acknak_latency - 1 && !nak_due;
-        let b13 = self.acknak_timer_on && !nak_due && !b7;
-        let due = nak_due || b7;
-        let waits = self.dllp_valid && !high(inputs.b_dllp_ready);
-        let b8 = b7 && waits && !self.dllp_nak;
-        let b9 = nak_due && waits && !self.dllp_nak;
-        let b10 = due && waits && self.dllp_nak;
-        let b11 = self.dllp_valid && !waits;
-        let b12 = due && !waits;
-
-        if b1 {
+    #[inline]
+    fn clock(&mut self, inputs: &Inputs, fired: Rules) {
+        if fired.has(B1) {
             self.next_rcv_seq = after(self.next_rcv_seq);
             self.deliver_data = inputs.b_link_data.get() as u32;
         }
         // N counts the TLP delivered at this edge, too.
         let newest = before(self.next_rcv_seq);
-        self.deliver_valid = b1;
-        self.nak_scheduled = !b1 && (nak_due || silent);
-        if due {
+        self.deliver_valid = fired.has(B1);
+        self.nak_scheduled = !fired.has(B1) && (fired.has(NAK_DUE) || self.nak_scheduled);
+        if fired.has(DUE) {
             self.acknak_timer_on = false;
             self.acknak_timer = 0;
         } else {
-            self.acknak_timer_on |= b1 || b3 || f0;
-            self.acknak_timer += u32::from(b13);
+            self.acknak_timer_on |= fired.has(B1.or(B3).or(F0));
+            self.acknak_timer += u32::from(fired.has(B13));
         }
-        self.dllp_valid = b12 || (self.dllp_valid && !b11);
-        if b9 || b12 {
-            self.dllp_nak = nak_due;
+        self.dllp_valid = fired.has(B12) || (self.dllp_valid && !fired.has(B11));
+        if fired.has(B9.or(B12)) {
+            self.dllp_nak = fired.has(NAK_DUE);
         }
-        if b8 || b9 || b12 {
+        if fired.has(B8.or(B9).or(B12)) {
             self.dllp_seq = newest;
         }
-        fired!(
-            (B1, b1),
-            (B2, b2),
-            (B3, b3),
-            (B4, b4),
-            (B5, b5),
-            (B6, b6),
-            (B7, b7),
-            (B8, b8),
-            (B9, b9),
-            (B10, b10),
-            (B11, b11),
-            (B12, b12),
-            (B13, b13),
-            (F0, f0),
-        )
     }
 }
 
@@ -349,10 +311,17 @@ impl harness::Golden<Dll> for Golden {
         if high(inputs.rst) {
             // The buffer has no reset: an entry is written before it is read.
             (self.a, self.b) = (DeviceA::RESET, DeviceB::RESET);
-            return A17.with(B14);
+            return rules::all(rules::RESET, rules::first(rules::RESET)).set();
         }
-        let a = self.a.clock(inputs, self.built_as, &mut self.replay_mem);
-        a.with(self.b.clock(inputs, self.built_as))
+        let facts = self.a.facts(inputs, self.built_as) | self.b.facts(inputs, self.built_as);
+        let first = rules::first(facts);
+        let (next_seq, ackd_seq) = self.a.ends(inputs, first);
+        let held = dist(next_seq, ackd_seq);
+        let full = held > self.built_as.replay_depth || held >= HALF;
+        let fired = rules::all(facts | fact(full, rules::FULL), first);
+        self.a.clock(inputs, fired, &mut self.replay_mem);
+        self.b.clock(inputs, fired);
+        fired.set()
     }
 
     #[inline]

@@ -1,7 +1,9 @@
-//! The rules as data: S3's behaviour as A1 to A17 and B1 to B14, and the repair F0.
+//! The rules as data, which the golden model executes: S3's behaviour as A1 to A17 and B1 to B14, and the
+//! repair F0. What registers a rule changes stands in [`golden`](super::golden).
 //!
-//! Several rules fire at one edge. The conditions stand in the golden model; the specification has
-//! them as a table.
+//! Several rules fire at one edge, and some only if others do or do not. So guards look at facts, which the
+//! model reads from pins and registers, and at rules; those that look at rules are evaluated after them, layer
+//! by layer, and those of a layer side by side.
 
 use cosim_core::harness::{Rule, RuleSet};
 
@@ -10,11 +12,142 @@ pub const fn fix(n: u32) -> u8 {
     1 << n
 }
 
+/// A set of facts.
+pub type Facts = u32;
+
+/// `rst` is 1.
+pub const RESET: Facts = 1 << 0;
+/// `a_tlp_valid`.
+pub const TLP_VALID: Facts = 1 << 1;
+/// `tlp_ready`.
+pub const TLP_READY: Facts = 1 << 2;
+/// `link_valid`: A offers a TLP to the link.
+pub const OFFER: Facts = 1 << 3;
+/// `a_link_ready`.
+pub const LINK_READY: Facts = 1 << 4;
+/// `a_dllp_valid`.
+pub const DLLP: Facts = 1 << 5;
+/// `a_dllp_crc_ok`.
+pub const DLLP_CRC_OK: Facts = 1 << 6;
+/// `a_dllp_nak`.
+pub const DLLP_NAK: Facts = 1 << 7;
+/// n is in range.
+pub const IN_RANGE: Facts = 1 << 8;
+/// n ≠ `ackd_seq`.
+pub const PROGRESS: Facts = 1 << 9;
+/// `last_sent_seq` ≠ `ackd_seq`.
+pub const UNACKNOWLEDGED: Facts = 1 << 10;
+/// `replay_timer` = REPLAY_LIMIT − 1.
+pub const REPLAY_DUE: Facts = 1 << 11;
+/// `replay_num` = 3.
+pub const LAST_REPLAY: Facts = 1 << 12;
+/// `send_seq` ≠ `next_seq`.
+pub const TO_SEND: Facts = 1 << 13;
+/// dist(`send_seq`, `ackd_seq`) ≤ dist(n, `ackd_seq`).
+pub const OVERTAKEN: Facts = 1 << 14;
+/// dist(`next_seq'`, `ackd_seq'`) > REPLAY_DEPTH, or ≥ 2048: known after A1, A3 and A4.
+pub const FULL: Facts = 1 << 15;
+/// `b_link_valid`.
+pub const TLP: Facts = 1 << 16;
+/// `b_link_crc_ok`.
+pub const TLP_CRC_OK: Facts = 1 << 17;
+/// The TLP's number is `next_rcv_seq`.
+pub const NEXT: Facts = 1 << 18;
+/// It is less than half of the numbers ahead of that, but not that.
+pub const AHEAD: Facts = 1 << 19;
+/// A TLP came that is bad or ahead.
+pub const UNUSABLE: Facts = 1 << 20;
+/// `nak_scheduled`.
+pub const NAK_OUT: Facts = 1 << 21;
+/// `acknak_timer_on`.
+pub const TIMER_ON: Facts = 1 << 22;
+/// `acknak_timer` = ACKNAK_LATENCY − 1.
+pub const ACK_DUE: Facts = 1 << 23;
+/// `dllp_valid`: B offers a DLLP to the link.
+pub const ANSWER: Facts = 1 << 24;
+/// That DLLP is not taken.
+pub const ANSWER_WAITS: Facts = 1 << 25;
+/// That DLLP is a Nak.
+pub const ANSWER_NAK: Facts = 1 << 26;
+/// F0 is on.
+pub const F0_ON: Facts = 1 << 27;
+/// Never.
+const NEVER: Facts = 1 << 31;
+
+/// A set of rules, bit n is the rule with index n.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rules(u32);
+
+impl Rules {
+    const NONE: Self = Self(0);
+
+    /// The rules of both sets.
+    #[inline]
+    #[must_use]
+    pub const fn or(self, other: Self) -> Self {
+        Self(self.0 | other.0)
+    }
+
+    /// Whether one of `others` is among them.
+    #[inline]
+    pub const fn has(self, others: Self) -> bool {
+        self.0 & others.0 != 0
+    }
+
+    /// As the harness has them.
+    #[inline]
+    pub const fn set(self) -> RuleSet {
+        RuleSet::of_bits(self.0 as u128)
+    }
+}
+
+/// When a rule fires: all of `on`, none of `off`, one of `any_of` if there are some, none of `unless`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Guard {
+    on: Facts,
+    off: Facts,
+    any_of: Rules,
+    unless: Rules,
+    /// Rules that decide facts this guard looks at.
+    after: Rules,
+}
+
+/// All of these facts; in reset nothing fires but the rules of reset.
+const fn on(facts: Facts) -> Guard {
+    let off = RESET & !facts;
+    Guard { on: facts, off, any_of: Rules::NONE, unless: Rules::NONE, after: Rules::NONE }
+}
+
+impl Guard {
+    const fn off(self, facts: Facts) -> Self {
+        Self { off: self.off | facts, ..self }
+    }
+
+    const fn any_of(self, any_of: Rules) -> Self {
+        Self { any_of, ..self }
+    }
+
+    const fn unless(self, unless: Rules) -> Self {
+        Self { unless, ..self }
+    }
+
+    const fn after(self, after: Rules) -> Self {
+        Self { after, ..self }
+    }
+
+    /// The rules that are evaluated before.
+    const fn needs(&self) -> u32 {
+        self.any_of.0 | self.unless.0 | self.after.0
+    }
+}
+
 /// A rule of the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Entry {
     /// The name used in reports, as in `A12`.
     pub name: &'static str,
+    /// When it fires.
+    pub guard: Guard,
     /// What it says.
     pub meaning: &'static str,
     /// Where it comes from, as in the specification's column.
@@ -22,56 +155,201 @@ pub struct Entry {
 }
 
 macro_rules! rules {
-    ($( $name:ident: $meaning:literal, $source:literal; )*) => {
+    ($( $name:ident: $guard:expr, $meaning:literal, $source:literal; )*) => {
         #[derive(Clone, Copy)]
         enum Index { $( $name, )* }
 
         $(
             #[doc = $meaning]
-            pub const $name: RuleSet = RuleSet::one(Index::$name as usize);
+            pub const $name: Rules = Rules(1 << Index::$name as usize);
         )*
 
         /// Every rule, in the order of the indices.
         pub const ENTRIES: [Entry; [$( Index::$name, )*].len()] = [
-            $( Entry { name: stringify!($name), meaning: $meaning, source: $source }, )*
+            $( Entry {
+                name: stringify!($name),
+                guard: $guard,
+                meaning: $meaning,
+                source: $source,
+            }, )*
         ];
     };
 }
 
+/// A DLLP that is whole.
+const GOOD_DLLP: Facts = DLLP | DLLP_CRC_OK;
+/// A TLP that is whole.
+const GOOD_TLP: Facts = TLP | TLP_CRC_OK;
+/// Rules after which the replay starts anew.
+pub const REWIND: Rules = A4.or(A5).or(A9);
+/// Rules by which the other device answers.
+pub const ANSWERED: Rules = A3.or(A4).or(A5);
+/// Rules after which a Nak is due.
+pub const NAK_DUE: Rules = B4.or(B5);
+/// Rules after which a DLLP is due.
+pub const DUE: Rules = NAK_DUE.or(B7);
+
 rules! {
-    A1: "A takes a new TLP into the replay buffer", "given";
-    A2: "the link takes A's TLP", "given; S3 1.1";
-    A3: "Ack with progress: frees entries, timer and REPLAY_NUM to 0", "S3 1.5, 2.3, 4.3";
-    A4: "Nak with progress: frees entries and sends again from n + 1, REPLAY_NUM + 1",
+    A1: on(TLP_VALID | TLP_READY),
+        "A takes a new TLP into the replay buffer", "given";
+    A2: on(OFFER | LINK_READY),
+        "the link takes A's TLP", "given; S3 1.1";
+    A3: on(GOOD_DLLP | IN_RANGE | PROGRESS).off(DLLP_NAK),
+        "Ack with progress: frees entries, timer and REPLAY_NUM to 0", "S3 1.5, 2.3, 4.3";
+    A4: on(GOOD_DLLP | IN_RANGE | PROGRESS | DLLP_NAK),
+        "Nak with progress: frees entries and sends again from n + 1, REPLAY_NUM + 1",
         "S3 3.5, 3.6 and the note between them";
-    A5: "Nak without progress: sends again from n + 1, REPLAY_NUM + 1", "given; S3 4.5";
-    A6: "Ack of nothing new: ignored", "given";
-    A7: "DLLP out of range: dl_error, else ignored", "given [D]";
-    A8: "damaged DLLP: ignored", "S3 5.4";
-    A9: "REPLAY_TIMER expires: everything is sent again, REPLAY_NUM + 1", "S3 5.6, 5.7";
-    A10: "REPLAY_NUM rolls over: retrain", "given [D]";
-    A11: "the replay buffer is full: not ready", "given";
-    A12: "the next TLP is offered to the link", "given, timing [D]";
-    A13: "the offer waits: held, whatever else happens", "[D]";
-    A14: "Ack overtakes a replay: the freed entries are not sent", "[D]";
-    A15: "REPLAY_TIMER counts", "given";
-    A16: "REPLAY_TIMER rests, nothing is unacknowledged", "given";
-    A17: "reset of A", "given";
-    B1: "wanted TLP: delivered, the Ack timer starts if stopped", "S3 1.2, 1.6, 3.7, 5.9";
-    B2: "duplicate while a Nak is out: dropped in silence", "S3 5.8";
-    B3: "duplicate: dropped, the Ack timer starts if stopped", "given [D]";
-    B4: "bad CRC: dropped, Nak", "S3 3.3, 5.3";
-    B5: "a TLP was lost: the one ahead is dropped, Nak", "S3 4.4";
-    B6: "bad or ahead while a Nak is out: dropped in silence", "S3 3.4, 5.5";
-    B7: "the Ack timer expires: Ack", "S3 1.4, 2.2";
-    B8: "a newer Ack takes the place of the one that waits", "given [D]";
-    B9: "a Nak takes the place of the Ack that waits", "given [D]; S3 3.3";
-    B10: "the Nak that waits stays, the due DLLP is dropped", "given [D]";
-    B11: "the link takes B's DLLP", "given";
-    B12: "a DLLP is put out", "given";
-    B13: "the Ack timer counts", "S3 1.3";
-    B14: "reset of B", "given";
-    F0: "duplicate while a Nak is out: dropped, the Ack timer starts if stopped", "section 10";
+    A5: on(GOOD_DLLP | DLLP_NAK).off(PROGRESS),
+        "Nak without progress: sends again from n + 1, REPLAY_NUM + 1", "given; S3 4.5";
+    A6: on(GOOD_DLLP).off(PROGRESS | DLLP_NAK),
+        "Ack of nothing new: ignored", "given";
+    A7: on(GOOD_DLLP).off(IN_RANGE),
+        "DLLP out of range: dl_error, else ignored", "given [D]";
+    A8: on(DLLP).off(DLLP_CRC_OK),
+        "damaged DLLP: ignored", "S3 5.4";
+    A9: on(UNACKNOWLEDGED | REPLAY_DUE).unless(ANSWERED),
+        "REPLAY_TIMER expires: everything is sent again, REPLAY_NUM + 1", "S3 5.6, 5.7";
+    A10: on(LAST_REPLAY).any_of(REWIND),
+        "REPLAY_NUM rolls over: retrain", "given [D]";
+    A11: on(FULL).after(A1.or(A3).or(A4)),
+        "the replay buffer is full: not ready", "given";
+    A12: on(TO_SEND).unless(A13.or(A14).or(REWIND)),
+        "the next TLP is offered to the link", "given, timing [D]";
+    A13: on(OFFER).off(LINK_READY),
+        "the offer waits: held, whatever else happens", "[D]";
+    A14: on(OVERTAKEN).any_of(A3),
+        "Ack overtakes a replay: the freed entries are not sent", "[D]";
+    A15: on(UNACKNOWLEDGED).unless(ANSWERED.or(A9)),
+        "REPLAY_TIMER counts", "given";
+    A16: on(0).off(UNACKNOWLEDGED),
+        "REPLAY_TIMER rests, nothing is unacknowledged", "given";
+    A17: on(RESET),
+        "reset of A", "given";
+    B1: on(GOOD_TLP | NEXT),
+        "wanted TLP: delivered, the Ack timer starts if stopped", "S3 1.2, 1.6, 3.7, 5.9";
+    B2: on(GOOD_TLP | NAK_OUT).off(NEXT | AHEAD | F0_ON),
+        "duplicate while a Nak is out: dropped in silence", "S3 5.8";
+    B3: on(GOOD_TLP).off(NEXT | AHEAD | NAK_OUT),
+        "duplicate: dropped, the Ack timer starts if stopped", "given [D]";
+    B4: on(TLP).off(TLP_CRC_OK | NAK_OUT),
+        "bad CRC: dropped, Nak", "S3 3.3, 5.3";
+    B5: on(GOOD_TLP | AHEAD).off(NAK_OUT),
+        "a TLP was lost: the one ahead is dropped, Nak", "S3 4.4";
+    B6: on(UNUSABLE | NAK_OUT),
+        "bad or ahead while a Nak is out: dropped in silence", "S3 3.4, 5.5";
+    B7: on(TIMER_ON | ACK_DUE).unless(NAK_DUE),
+        "the Ack timer expires: Ack", "S3 1.4, 2.2";
+    B8: on(ANSWER_WAITS).off(ANSWER_NAK).any_of(B7),
+        "a newer Ack takes the place of the one that waits", "given [D]";
+    B9: on(ANSWER_WAITS).off(ANSWER_NAK).any_of(NAK_DUE),
+        "a Nak takes the place of the Ack that waits", "given [D]; S3 3.3";
+    B10: on(ANSWER_WAITS | ANSWER_NAK).any_of(DUE),
+        "the Nak that waits stays, the due DLLP is dropped", "given [D]";
+    B11: on(ANSWER).off(ANSWER_WAITS),
+        "the link takes B's DLLP", "given";
+    B12: on(0).off(ANSWER_WAITS).any_of(DUE),
+        "a DLLP is put out", "given";
+    B13: on(TIMER_ON).unless(DUE),
+        "the Ack timer counts", "S3 1.3";
+    B14: on(RESET),
+        "reset of B", "given";
+    F0: on(GOOD_TLP | NAK_OUT | F0_ON).off(NEXT | AHEAD),
+        "duplicate while a Nak is out: dropped, the Ack timer starts if stopped", "section 10";
+}
+
+/// A layer of the rules: those that look at no rule but those of earlier layers, side by side, so that all of them are
+/// evaluated at once and without a branch. The table is filled up with guards that never hold.
+struct Layer<const MOST: usize> {
+    on: [Facts; MOST],
+    /// The facts that count, true or not.
+    looked_at: [Facts; MOST],
+    any_of: [u32; MOST],
+    unless: [u32; MOST],
+    rule: [u32; MOST],
+}
+
+/// The layer of each rule.
+const LAYER_OF: [usize; ENTRIES.len()] = {
+    let mut layers = [0; ENTRIES.len()];
+    // A rule is at most as deep as there are rules.
+    let mut round = 0;
+    while round < ENTRIES.len() {
+        let mut index = 0;
+        while index < ENTRIES.len() {
+            let needs = ENTRIES[index].guard.needs();
+            let mut other = 0;
+            while other < ENTRIES.len() {
+                if needs >> other & 1 == 1 && layers[index] <= layers[other] {
+                    layers[index] = layers[other] + 1;
+                }
+                other += 1;
+            }
+            index += 1;
+        }
+        round += 1;
+    }
+    layers
+};
+
+const fn layer<const MOST: usize>(number: usize) -> Layer<MOST> {
+    let none = [0; MOST];
+    let never = [NEVER; MOST];
+    let mut layer = Layer { on: never, looked_at: never, any_of: none, unless: none, rule: none };
+    let (mut filled, mut index) = (0, 0);
+    while index < ENTRIES.len() {
+        let Guard { on, off, any_of, unless, .. } = ENTRIES[index].guard;
+        if LAYER_OF[index] == number {
+            layer.on[filled] = on;
+            layer.looked_at[filled] = on | off;
+            layer.any_of[filled] = any_of.0;
+            layer.unless[filled] = unless.0;
+            layer.rule[filled] = 1 << index;
+            filled += 1;
+        }
+        assert!(LAYER_OF[index] < 3, "a layer more has to be evaluated");
+        index += 1;
+    }
+    layer
+}
+
+static FIRST: Layer<24> = layer(0);
+static SECOND: Layer<8> = layer(1);
+static THIRD: Layer<8> = layer(2);
+
+/// The rules of the first layer that fire: those that look at facts alone. [`FULL`] need not be known.
+#[inline]
+pub fn first(facts: Facts) -> Rules {
+    let mut fired = 0;
+    for place in 0..FIRST.on.len() {
+        let holds = u32::from(facts & FIRST.looked_at[place] == FIRST.on[place]);
+        // A mask in place of a branch.
+        fired |= FIRST.rule[place] & holds.wrapping_neg();
+    }
+    Rules(fired)
+}
+
+/// All rules that fire, from those of the first layer.
+#[inline]
+pub fn all(facts: Facts, first: Rules) -> Rules {
+    let fired = first.0;
+    let fired = fired | SECOND.evaluate(facts, fired);
+    Rules(fired | THIRD.evaluate(facts, fired))
+}
+
+impl<const MOST: usize> Layer<MOST> {
+    #[inline]
+    fn evaluate(&self, facts: Facts, fired: u32) -> u32 {
+        let mut fires = 0;
+        for place in 0..MOST {
+            let facts_hold = facts & self.looked_at[place] == self.on[place];
+            let any_of = self.any_of[place];
+            let one_fired = (any_of == 0) | (fired & any_of != 0);
+            let none_against = fired & self.unless[place] == 0;
+            let holds = u32::from(facts_hold & one_fired & none_against);
+            fires |= self.rule[place] & holds.wrapping_neg();
+        }
+        fires
+    }
 }
 
 /// The rules of the contract.
@@ -125,7 +403,8 @@ mod tests {
 
     #[test]
     fn a_rules_set_names_the_rule() {
-        let name = |rule: RuleSet| rule.iter().map(|index| RULES[index].name).collect::<String>();
+        let name =
+            |rule: Rules| rule.set().iter().map(|index| RULES[index].name).collect::<String>();
         assert_eq!(name(A1), "A1");
         assert_eq!(name(A17), "A17");
         assert_eq!(name(B14), "B14");
@@ -134,11 +413,97 @@ mod tests {
 
     #[test]
     fn b2_and_f0_exclude_each_other() {
-        let reason = |rule: RuleSet, mask| unreachable(rule.iter().next().unwrap(), mask);
+        let reason = |rule: Rules, mask| unreachable(rule.set().iter().next().unwrap(), mask);
         assert_eq!(reason(B2, 0x00), None);
         assert_eq!(reason(B2, 0xff).as_deref(), Some("replaced by F0"));
         assert_eq!(reason(F0, 0xfe).as_deref(), Some("needs F0"));
         assert_eq!(reason(F0, 0x01), None);
         assert_eq!(reason(A1, 0x00), None);
+    }
+
+    /// The rules of a set, one by one.
+    fn each(rules: Rules) -> impl Iterator<Item = Rules> {
+        rules.set().iter().map(|index| Rules(1 << index))
+    }
+
+    /// Facts about one device in every combination, those of the other false.
+    fn combinations(facts: &[Facts]) -> impl Iterator<Item = Facts> {
+        (0..1_u32 << facts.len()).map(move |bits| {
+            let held = facts.iter().enumerate().filter(|(index, _)| bits >> index & 1 == 1);
+            held.fold(0, |all, (_, fact)| all | fact)
+        })
+    }
+
+    fn fires(facts: Facts) -> Rules {
+        all(facts, first(facts))
+    }
+
+    #[test]
+    fn a_dllp_has_exactly_one_rule_and_without_one_none_has() {
+        // n = ackd_seq is in range, so no progress out of range cannot be.
+        for facts in combinations(&[DLLP, DLLP_CRC_OK, DLLP_NAK, IN_RANGE, PROGRESS]) {
+            if facts & (IN_RANGE | PROGRESS) == 0 {
+                continue;
+            }
+            let about_dllps = A3.or(A4).or(A5).or(A6).or(A7).or(A8);
+            let count = each(fires(facts)).filter(|rule| about_dllps.has(*rule)).count();
+            assert_eq!(count, usize::from(facts & DLLP != 0), "{facts:#b}");
+        }
+    }
+
+    #[test]
+    fn a_tlp_has_exactly_one_rule_and_without_one_none_has() {
+        for facts in combinations(&[TLP, TLP_CRC_OK, NEXT, AHEAD, NAK_OUT, F0_ON]) {
+            if facts & NEXT != 0 && facts & AHEAD != 0 {
+                continue;
+            }
+            let is_bad = facts & TLP != 0 && facts & TLP_CRC_OK == 0;
+            let is_ahead = facts & GOOD_TLP == GOOD_TLP && facts & AHEAD != 0;
+            let facts = facts | if is_bad || is_ahead { UNUSABLE } else { 0 };
+            let about_tlps = B1.or(B2).or(B3).or(B4).or(B5).or(B6).or(F0);
+            let count = each(fires(facts)).filter(|rule| about_tlps.has(*rule)).count();
+            assert_eq!(count, usize::from(facts & TLP != 0), "{facts:#b}");
+        }
+    }
+
+    #[test]
+    fn the_replay_timer_is_cleared_or_expires_or_counts_or_rests() {
+        let facts = [DLLP, DLLP_CRC_OK, DLLP_NAK, IN_RANGE, PROGRESS, UNACKNOWLEDGED, REPLAY_DUE];
+        for facts in combinations(&facts) {
+            let fired = fires(facts);
+            let rests = fired.has(A16) && !fired.has(ANSWERED);
+            let of_timer = [fired.has(ANSWERED), fired.has(A9), fired.has(A15), rests];
+            assert_eq!(of_timer.iter().filter(|holds| **holds).count(), 1, "{facts:#b}");
+        }
+    }
+
+    #[test]
+    fn a_due_dllp_is_put_out_or_takes_a_place_or_is_dropped() {
+        let facts = [TLP, TLP_CRC_OK, TIMER_ON, ACK_DUE, ANSWER, ANSWER_WAITS, ANSWER_NAK];
+        for facts in combinations(&facts) {
+            if facts & ANSWER_WAITS != 0 && facts & ANSWER == 0 {
+                continue;
+            }
+            let fired = fires(facts);
+            let ways = [B8, B9, B10, B12];
+            let count = ways.into_iter().filter(|rule| fired.has(*rule)).count();
+            assert_eq!(count, usize::from(fired.has(DUE)), "{facts:#b}");
+        }
+    }
+
+    #[test]
+    fn in_reset_nothing_fires_but_the_rules_of_reset() {
+        for others in [0, !RESET & !NEVER] {
+            assert_eq!(fires(RESET | others), A17.or(B14));
+        }
+    }
+
+    #[test]
+    fn every_rule_is_in_a_layer_behind_those_it_looks_at() {
+        assert_eq!(LAYER_OF[Index::A3 as usize], 0);
+        assert_eq!(LAYER_OF[Index::A9 as usize], 1, "it looks at A3, A4 and A5");
+        assert_eq!(LAYER_OF[Index::A12 as usize], 2, "it looks at A9, too");
+        let rules = FIRST.rule.iter().chain(&SECOND.rule).chain(&THIRD.rule);
+        assert_eq!(rules.fold(0, |all, rule| all | rule), u32::MAX, "32 rules, none left out");
     }
 }
