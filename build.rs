@@ -6,6 +6,9 @@ use std::process::ExitCode;
 fn main() -> ExitCode {
     let thread2 = Block::new("thread2", "ReqRecvCore_Thread_2").mask("FIXES");
     let dll = Block::new("dll", "PcieAckNak").mask("FIXES");
+    let recv = Block::new("recv", "RecvSideFsm").mask("FIXES");
+    let buffers =
+        |fixes, low, high, keep| [("FIXES", fixes), ("LOW", low), ("HIGH", high), ("KEEP", keep)];
     let timing = |fixes, depth, limit, latency| {
         [
             ("FIXES", fixes),
@@ -22,5 +25,9 @@ fn main() -> ExitCode {
             .model(timing(0, 2, 12, 2))
             .model(timing(0xff, 128, 500, 120)),
         qp,
+        recv.model(buffers(0, 4, 16, 8))
+            .model(buffers(0xff, 4, 16, 8))
+            .model(buffers(0, 1, 2, 3))
+            .model(buffers(0xff, 120, 200, 40)),
     ])
 }

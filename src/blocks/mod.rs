@@ -2,4 +2,5 @@
 
 pub mod dll;
 pub mod qp;
+pub mod recv;
 pub mod thread2;

@@ -1,0 +1,479 @@
+//! What surrounds the block: the sender, posted receives, the pool of buffers, and who reads kept packets.
+//!
+//! Follows the traffic's explicit lists; handshakes are those of the golden model.
+
+use super::parameters::{self, HIGH};
+use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
+use super::stimulus::{DP, EAGER, Message, Traffic};
+use super::{Recv, kind_name};
+use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
+use cosim_core::value::Uint;
+
+/// Idle cycles at the end, in which the last choice is made and nothing more may happen.
+const DRAIN: u64 = 6;
+/// Cycles without progress beyond what the traffic explains.
+const SLACK: u64 = 64;
+
+/// The environment of one case.
+#[derive(Debug, Clone)]
+pub struct Environment<'a> {
+    noise: Noise,
+    sender: Sender<'a>,
+    open: Option<Open<'a>>,
+    /// What a request for a temporary buffer is answered.
+    temp_ok: bool,
+    pool: Pool,
+    receiver: Receiver<'a>,
+    credits: Waits<'a>,
+    high: u64,
+    /// Buffers in the ring in the coming cycle.
+    ring_level: u64,
+    reset: ResetTimer,
+    drained: u64,
+    progress: u64,
+    patience: u64,
+}
+
+/// Cycles that one thing after another waits.
+#[derive(Debug, Clone)]
+struct Waits<'a> {
+    rest: &'a [Uint<12>],
+    /// Cycles that the first one still waits.
+    left: u64,
+}
+
+impl<'a> Waits<'a> {
+    fn new(all: &'a [Uint<12>]) -> Self {
+        let mut waits = Self { rest: all, left: 0 };
+        waits.next();
+        waits
+    }
+
+    #[inline]
+    fn next(&mut self) {
+        (self.left, self.rest) = match self.rest.split_first() {
+            Some((first, rest)) => (first.get(), rest),
+            None => (0, self.rest),
+        };
+    }
+
+    /// Whether the first one waits no more.
+    #[inline]
+    fn is_over(&self) -> bool {
+        self.left == 0
+    }
+
+    /// The edge while it is there; whether its time has come.
+    #[inline]
+    fn clock(&mut self) -> bool {
+        let over = self.is_over();
+        match over {
+            true => self.next(),
+            false => self.left -= 1,
+        }
+        over
+    }
+}
+
+/// Reads kept packets, one after the other.
+#[derive(Debug, Clone)]
+pub(super) struct Receiver<'a> {
+    kept: u64,
+    waits: Waits<'a>,
+}
+
+impl<'a> Receiver<'a> {
+    pub(super) fn new(reads: &'a [Uint<12>]) -> Self {
+        Self { kept: 0, waits: Waits::new(reads) }
+    }
+
+    /// Packets that are not read yet.
+    #[inline]
+    pub(super) fn kept(&self) -> u64 {
+        self.kept
+    }
+
+    /// The edge; whether a buffer is free again after it.
+    #[inline]
+    pub(super) fn clock(&mut self, keeps: bool) -> bool {
+        let returns = self.kept > 0 && self.waits.clock();
+        self.kept = self.kept + u64::from(keeps) - u64::from(returns);
+        returns
+    }
+
+    /// A reset of the block: every buffer is given back.
+    #[inline]
+    pub(super) fn forget(&mut self) {
+        self.kept = 0;
+    }
+}
+
+/// Free buffers.
+#[derive(Debug, Clone)]
+struct Pool {
+    at_first: u64,
+    free: u64,
+}
+
+/// A packet on offer.
+#[derive(Debug, Clone, Copy)]
+struct Offer {
+    kind: u64,
+    id: u64,
+    len: u64,
+    msg_len: u64,
+    last: bool,
+}
+
+/// Offers packets.
+#[derive(Debug, Clone)]
+struct Sender<'a> {
+    messages: &'a [Message],
+    /// The message that is being sent.
+    at: usize,
+    /// The entry of its data; none for its CP.
+    entry: Option<usize>,
+    /// Packets of the entry that were taken.
+    inside: u64,
+    /// Cycles before the packet is offered.
+    gap: u64,
+    taken: u64,
+}
+
+impl<'a> Sender<'a> {
+    fn new(messages: &'a [Message]) -> Self {
+        let mut sender = Self { messages, at: 0, entry: None, inside: 0, gap: 0, taken: 0 };
+        sender.begin(0);
+        sender
+    }
+
+    fn begin(&mut self, at: usize) {
+        (self.at, self.entry, self.inside) = (at, None, 0);
+        self.gap = self.messages.get(at).map_or(0, |message| message.gap.get());
+    }
+
+    #[inline]
+    fn is_done(&self) -> bool {
+        self.at == self.messages.len()
+    }
+
+    /// The packet that is offered or comes next.
+    #[inline]
+    fn packet(&self) -> Option<Offer> {
+        let message = self.messages.get(self.at)?;
+        let msg_len = message.msg_len.get();
+        Some(match self.entry {
+            None => Offer {
+                kind: message.kind.get(),
+                id: message.id.get(),
+                len: message.len.get(),
+                msg_len,
+                last: message.data.is_empty(),
+            },
+            Some(entry) => {
+                let data = &message.data[entry];
+                let is_last = entry + 1 == message.data.len() && self.inside + 1 == data.count();
+                Offer {
+                    kind: data.stray.map_or(DP, |stray| stray.kind.get()),
+                    id: data.id.get().wrapping_add(self.inside) & 0xff,
+                    len: data.len.get(),
+                    msg_len,
+                    last: data.stray.map_or(is_last, |stray| stray.last.get() == 1),
+                }
+            }
+        })
+    }
+
+    /// Whether it is the last packet of the message with this number.
+    #[inline]
+    fn is_at_last_of(&self, number: usize) -> bool {
+        self.at == number && self.packet().is_some_and(|packet| packet.kind == DP && packet.last)
+    }
+
+    /// The packet was taken.
+    fn advance(&mut self) {
+        self.taken += 1;
+        let Some(message) = self.messages.get(self.at) else { return };
+        let next = match self.entry {
+            None => 0,
+            Some(entry) if self.inside + 1 < message.data[entry].count() => {
+                self.inside += 1;
+                return;
+            }
+            Some(entry) => entry + 1,
+        };
+        match message.data.get(next) {
+            Some(data) => {
+                (self.entry, self.inside, self.gap) = (Some(next), 0, data.gap.get());
+            }
+            None => self.begin(self.at + 1),
+        }
+    }
+
+    /// A reset of the block: the rest of a message that has begun is not sent.
+    fn drop_message(&mut self) {
+        if self.entry.is_some() {
+            self.begin(self.at + 1);
+        }
+    }
+}
+
+/// A message whose CP was taken, until the block waits for nothing of the environment but packets.
+#[derive(Debug, Clone, Copy)]
+struct Open<'a> {
+    number: usize,
+    message: &'a Message,
+    phase: Phase,
+}
+
+#[derive(Debug, Clone, Copy)]
+enum Phase {
+    /// The block asks whether it is posted, and is told after so many cycles.
+    Asked(u64),
+    /// Its data goes to its place; finished so many cycles after the earliest.
+    Receiving(u64),
+}
+
+impl<'a> Open<'a> {
+    fn new(number: usize, message: &'a Message) -> Option<Self> {
+        let phase = match message.kind.get() {
+            EAGER => Phase::Asked(message.match_wait.get()),
+            _ if message.is_posted() => Phase::Receiving(message.done_wait.get()),
+            _ => return None,
+        };
+        Some(Self { number, message, phase })
+    }
+}
+
+/// Cycles without progress that a traffic explains.
+fn patience(traffic: &Traffic) -> u64 {
+    let longest = |of: fn(&Message) -> u64| traffic.messages.iter().map(of).max().unwrap_or(0);
+    let most = |list: &[Uint<12>]| list.iter().map(|wait| wait.get()).max().unwrap_or(0);
+    SLACK
+        + longest(|message| message.gap.get())
+        + longest(|message| message.data.iter().map(|data| data.gap.get()).max().unwrap_or(0))
+        + longest(|message| message.match_wait.get())
+        + longest(|message| message.done_wait.get())
+        + longest(|message| message.reset.map_or(0, |reset| reset.total()))
+        + most(&traffic.credit_stalls)
+        + most(&traffic.reads)
+}
+
+impl Environment<'_> {
+    /// The packet on offer in this cycle.
+    #[inline]
+    fn offer(&self) -> Option<Offer> {
+        let packet = self.sender.packet().filter(|_| self.sender.gap == 0)?;
+        // A DP by itself would be taken for one of the posted message before it.
+        let waits = self.sender.entry.is_none()
+            && packet.kind == DP
+            && self.open.is_some_and(|open| open.message.is_posted());
+        (!waits).then_some(packet)
+    }
+
+    /// Whether `posted_done` may come in this cycle.
+    #[inline]
+    fn may_finish(&self, open: &Open<'_>) -> bool {
+        let takes_last =
+            self.sender.gap == 0 && self.ring_level > 0 && self.sender.is_at_last_of(open.number);
+        self.sender.at > open.number || takes_last
+    }
+
+    #[inline]
+    fn finishes(&self) -> bool {
+        self.open.is_some_and(|open| match open.phase {
+            Phase::Receiving(0) => self.may_finish(&open),
+            _ => false,
+        })
+    }
+
+    #[inline]
+    fn answers(&self) -> bool {
+        matches!(self.open, Some(Open { phase: Phase::Asked(0), .. }))
+    }
+
+    /// The edge of the open message; whether there was progress.
+    #[inline]
+    fn clock_open(&mut self) -> bool {
+        let Some(open) = self.open else { return false };
+        let phase = match open.phase {
+            Phase::Asked(0) if open.message.is_posted() => {
+                Some(Phase::Receiving(open.message.done_wait.get()))
+            }
+            Phase::Asked(0) => None,
+            Phase::Asked(wait) => Some(Phase::Asked(wait - 1)),
+            Phase::Receiving(wait) if !self.may_finish(&open) => Some(Phase::Receiving(wait)),
+            Phase::Receiving(0) => None,
+            Phase::Receiving(wait) => Some(Phase::Receiving(wait - 1)),
+        };
+        let progress = self.answers() || self.finishes();
+        self.open = phase.map(|phase| Open { phase, ..open });
+        progress
+    }
+
+    /// The block was reset: all begins anew.
+    fn forget(&mut self) {
+        self.open = None;
+        self.sender.drop_message();
+        self.pool.free = self.pool.at_first;
+        self.receiver.forget();
+        self.ring_level = self.high;
+        self.drained = 0;
+    }
+
+    /// What is on its way, in words.
+    pub(super) fn in_flight(&self) -> Vec<String> {
+        let open = self.open.map(|open| {
+            let what = match open.phase {
+                Phase::Asked(_) => "asked for a posted receive",
+                Phase::Receiving(_) => "receiving posted data",
+            };
+            format!("messages[{}]: {what}", open.number)
+        });
+        let next = self.sender.packet().map(|packet| {
+            let entry = self.sender.entry.map_or(String::new(), |entry| format!(".data[{entry}]"));
+            let (kind, at) = (kind_name(packet.kind), self.sender.at);
+            format!("next packet: {kind} {:#04x}, from messages[{at}]{entry}", packet.id)
+        });
+        let kept = self.receiver.kept();
+        let buffers = format!("{} buffers free, {kept} kept", self.pool.free);
+        open.into_iter().chain(next).chain([buffers]).collect()
+    }
+}
+
+impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        let pool = parameters::pool(traffic.pool.get(), parameters);
+        let high = parameters.get(HIGH);
+        Self {
+            noise: Noise::new(traffic.noise.get()),
+            sender: Sender::new(&traffic.messages),
+            open: None,
+            temp_ok: false,
+            pool: Pool { at_first: pool, free: pool },
+            receiver: Receiver::new(&traffic.reads),
+            credits: Waits::new(&traffic.credit_stalls),
+            high,
+            ring_level: high,
+            reset: ResetTimer::default(),
+            drained: 0,
+            progress: 0,
+            patience: patience(traffic),
+        }
+    }
+
+    #[inline]
+    fn drive(&mut self, inputs: &mut Inputs) {
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        let Inputs {
+            rst,
+            pkt_valid,
+            pkt_kind,
+            pkt_id,
+            pkt_len,
+            pkt_msg_len,
+            pkt_last,
+            match_rsp,
+            match_found,
+            posted_done,
+            pool_free,
+            credit_ready,
+            temp_alloc_ok,
+            padding: _,
+        } = inputs;
+        let bit = |high: bool| Bits1::new(u64::from(high));
+        let [packet, msg_len] = self.noise.words();
+        let [packet, msg_len] = [u64::from(packet), u64::from(msg_len)];
+        *rst = bit(self.reset.asserted());
+
+        let offer = self.offer();
+        *pkt_valid = bit(offer.is_some());
+        let Offer { kind, id, len, msg_len, last } = offer.unwrap_or(Offer {
+            kind: packet,
+            id: packet >> 3,
+            len: packet >> 11,
+            msg_len,
+            last: packet >> 27 & 1 == 1,
+        });
+        *pkt_kind = Bits3::new(kind);
+        *pkt_id = Bits8::new(id);
+        *pkt_len = Bits16::new(len);
+        *pkt_msg_len = Bits32::new(msg_len);
+        *pkt_last = bit(last);
+
+        let answers = self.answers();
+        *match_rsp = bit(answers);
+        *match_found = match self.open {
+            Some(open) if answers => bit(open.message.is_posted()),
+            _ => Bits1::new(packet >> 28),
+        };
+        *posted_done = bit(self.finishes());
+        *pool_free = Bits8::new(self.pool.free);
+        *credit_ready = bit(self.credits.is_over());
+        *temp_alloc_ok = bit(self.temp_ok);
+    }
+
+    #[inline]
+    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let high = |pin: Bits1| pin.get() == 1;
+        if high(inputs.rst) {
+            self.forget();
+            self.reset.clock();
+            return;
+        }
+        let mut progress = u64::from(self.clock_open());
+        if high(inputs.pkt_valid) && high(outputs.pkt_ready) {
+            progress += 1;
+            if self.sender.entry.is_none()
+                && let Some(message) = self.sender.messages.get(self.sender.at)
+            {
+                self.open = Open::new(self.sender.at, message);
+                self.temp_ok = message.temp_ok.get() == 1;
+                if let Some(reset) = message.reset {
+                    self.reset.start(reset);
+                }
+            }
+            self.sender.advance();
+        } else {
+            self.sender.gap = self.sender.gap.saturating_sub(1);
+        }
+        if high(outputs.credit_valid) {
+            progress += u64::from(self.credits.clock());
+        }
+        let returned = u64::from(self.receiver.clock(high(outputs.keep_valid)));
+        let released = outputs.release_valid.get();
+        self.pool.free = self.pool.free + released + returned - outputs.alloc_count.get();
+        let taken = u64::from(high(inputs.pkt_valid) && high(outputs.pkt_ready));
+        self.ring_level = outputs.ring_level.get() + outputs.alloc_count.get() - taken;
+        self.progress += progress + returned;
+
+        let idle = self.sender.is_done()
+            && self.open.is_none()
+            && self.receiver.kept() == 0
+            && !high(outputs.credit_valid);
+        self.drained = if idle { self.drained + 1 } else { 0 };
+        self.reset.clock();
+    }
+
+    #[inline]
+    fn finished(&self) -> bool {
+        self.reset.is_over() && self.drained >= DRAIN
+    }
+
+    #[inline]
+    fn handshakes(&self) -> u64 {
+        self.progress
+    }
+
+    #[inline]
+    fn patience(&self) -> u64 {
+        self.patience
+    }
+
+    fn packets(&self) -> u64 {
+        self.sender.taken
+    }
+}
+
+#[cfg(test)]
+mod tests;

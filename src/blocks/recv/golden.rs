@@ -1,0 +1,265 @@
+//! The golden model of `RecvSideFsm`, written from the specification, sections 3 to 7.
+//!
+//! The transitions stand in the table of [`rules`]; this file has the registers and the arithmetic of the
+//! ring and of the credits.
+
+use super::Recv;
+use super::parameters::{HIGH, KEEP, LOW, is_repaired};
+use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
+use super::rules::{
+    self, F0, Fate, G1, G2, G3, G4, K1, K2, K3, Load, O1, Packet, R1, Row, State, Takes, U1, U2,
+    U3, ask,
+};
+use cosim_core::harness::{self, Parameters, Rule, RuleSet};
+
+/// The most that a pending credit can be.
+const MOST_PENDING: u64 = 255;
+
+/// The registers of section 4.
+#[derive(Debug, Clone, Copy)]
+struct Registers {
+    state: State,
+    ring_level: u64,
+    credit_pending: u64,
+    cp_id: Bits8,
+    cp_len: Bits16,
+    cp_msg_len: Bits32,
+    complete: bool,
+    copying: bool,
+}
+
+/// The model: its parameters and registers.
+#[derive(Debug, Clone)]
+pub struct Golden {
+    low: u64,
+    high: u64,
+    keep: u64,
+    repaired: bool,
+    registers: Registers,
+}
+
+/// What happens in one cycle.
+struct Cycle {
+    row: &'static Row,
+    ready: bool,
+    taken: bool,
+    /// Buffers that the ring gets.
+    refill: u64,
+    /// More are wanted and could be had, but the credit is too large.
+    too_much: bool,
+    /// A temporary buffer is asked for.
+    asks_temp: bool,
+    /// The latched CP is copied, in the cycle of the choice.
+    copies: bool,
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+#[inline]
+fn bit(high: bool) -> Bits1 {
+    Bits1::new(u64::from(high))
+}
+
+/// A handle beside its valid.
+#[inline]
+fn handle(valid: bool, id: Bits8) -> Bits8 {
+    if valid { id } else { Bits8::new(0) }
+}
+
+impl Registers {
+    fn reset(ring_level: u64) -> Self {
+        Self {
+            state: State::AwaitCp,
+            ring_level,
+            credit_pending: 0,
+            cp_id: Bits8::new(0),
+            cp_len: Bits16::new(0),
+            cp_msg_len: Bits32::new(0),
+            complete: false,
+            copying: false,
+        }
+    }
+}
+
+impl Golden {
+    /// Section 7, `pkt_ready`.
+    #[inline]
+    fn ready(&self, inputs: &Inputs) -> bool {
+        let registers = &self.registers;
+        let wanted = match registers.state.takes() {
+            Takes::No => false,
+            Takes::Any => true,
+            Takes::AnyWhileIncomplete => !registers.complete,
+            Takes::Dps => high(inputs.pkt_valid) && inputs.pkt_kind.get() == 6,
+        };
+        wanted && registers.ring_level > 0
+    }
+
+    /// What the cycle with these inputs does.
+    #[inline]
+    fn cycle(&self, inputs: &Inputs) -> Cycle {
+        let registers = &self.registers;
+        let ready = self.ready(inputs);
+        let taken = ready && high(inputs.pkt_valid);
+
+        let asked = [
+            (high(inputs.pkt_valid), ask::VALID),
+            (taken, ask::TAKEN),
+            (registers.complete, ask::COMPLETE),
+            (registers.complete && self.repaired, ask::OVER),
+            (registers.copying, ask::COPYING),
+            (high(inputs.match_rsp), ask::ANSWER),
+            (high(inputs.match_found), ask::FOUND),
+            (high(inputs.posted_done), ask::DONE),
+        ];
+        let asked = asked.iter().fold(0, |all, (holds, bit)| all | (u16::from(*holds) * bit));
+        let row = rules::the_row(registers.state, asked, inputs.pkt_kind.get() as u8);
+
+        // Section 6: what is left in the ring, and what it lacks.
+        let left = registers.ring_level - u64::from(taken);
+        let lacks = match (taken, registers.ring_level) {
+            (true, _) if left < self.low => self.high - left,
+            (false, 0) => self.high,
+            _ => 0,
+        };
+        let wanted = lacks.min(inputs.pool_free.get());
+        let fits = registers.credit_pending + wanted <= MOST_PENDING;
+
+        // Section 7, the choice.
+        let asks_temp = row.fate == Fate::Choose && inputs.pool_free.get() < self.keep;
+        Cycle {
+            row,
+            ready,
+            taken,
+            refill: if fits { wanted } else { 0 },
+            too_much: !fits,
+            asks_temp,
+            copies: asks_temp && high(inputs.temp_alloc_ok),
+        }
+    }
+}
+
+impl harness::Golden<Recv> for Golden {
+    const RULES: &'static [Rule] = &rules::RULES;
+
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
+        rules::unreachable(rule, parameters)
+    }
+
+    fn new(parameters: &Parameters) -> Self {
+        Self {
+            low: parameters.get(LOW),
+            high: parameters.get(HIGH),
+            keep: parameters.get(KEEP),
+            repaired: is_repaired(parameters),
+            registers: Registers::reset(parameters.get(HIGH)),
+        }
+    }
+
+    #[inline]
+    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+        // R1: the reset is asynchronous.
+        if high(inputs.rst) {
+            *outputs = Outputs::default();
+            return;
+        }
+        let registers = &self.registers;
+        let cycle = self.cycle(inputs);
+        let (mut copies, mut keeps, mut releases) = (false, false, false);
+        let (mut id, mut len) = (inputs.pkt_id, inputs.pkt_len);
+        match cycle.row.fate {
+            Fate::Nothing => {}
+            Fate::Release => releases = true,
+            Fate::Copy(Packet::Pins) => (copies, releases) = (true, true),
+            Fate::Copy(Packet::Cp) => {
+                (copies, releases) = (true, true);
+                (id, len) = (registers.cp_id, registers.cp_len);
+            }
+            Fate::Keep => keeps = true,
+            Fate::Choose => {
+                (copies, releases, keeps) = (cycle.copies, cycle.copies, !cycle.copies);
+                (id, len) = (registers.cp_id, registers.cp_len);
+            }
+        }
+        let asks_match = registers.state == State::CheckPosted;
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        *outputs = Outputs {
+            pkt_ready: bit(cycle.ready),
+            match_req: bit(asks_match),
+            match_id: handle(asks_match, registers.cp_id),
+            alloc_valid: bit(cycle.refill > 0),
+            alloc_count: Bits8::new(cycle.refill),
+            ring_level: Bits8::new(registers.ring_level),
+            credit_valid: bit(registers.credit_pending > 0),
+            credit_count: Bits8::new(registers.credit_pending),
+            copy_valid: bit(copies),
+            copy_id: handle(copies, id),
+            copy_len: if copies { len } else { Bits16::new(0) },
+            keep_valid: bit(keeps),
+            keep_id: handle(keeps, id),
+            release_valid: bit(releases),
+            release_id: handle(releases, id),
+            temp_alloc_valid: bit(cycle.asks_temp),
+            temp_alloc_len: if cycle.asks_temp { registers.cp_msg_len } else { Bits32::new(0) },
+            protocol_error: bit(cycle.row.error),
+            state: Bits3::new(registers.state as u64),
+            padding: Default::default(),
+        };
+    }
+
+    #[inline]
+    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+        if high(inputs.rst) {
+            self.registers = Registers::reset(self.high);
+            return R1;
+        }
+        let cycle = self.cycle(inputs);
+        let Cycle { row, taken, refill, .. } = cycle;
+        let registers = &mut self.registers;
+        let left = registers.ring_level - u64::from(taken);
+        let sent = registers.credit_pending > 0 && high(inputs.credit_ready);
+        let mut fired = row.rule;
+        let mut fires = |rule: RuleSet, holds: bool| fired = fired.with(rule.only_if(holds));
+        let is_low = left < self.low;
+        fires(F0, row.fate == Fate::Choose && registers.complete && self.repaired);
+        fires(G1, taken && !is_low);
+        fires(G2, taken && is_low && refill > 0);
+        fires(G3, taken && is_low && refill == 0);
+        fires(G4, !taken && refill > 0);
+        fires(O1, cycle.too_much);
+        fires(K1, refill > 0 && !sent);
+        fires(K2, refill > 0 && sent);
+        fires(K3, refill == 0 && sent);
+        if row.fate == Fate::Choose {
+            fires(U1, cycle.copies);
+            fires(U2, cycle.asks_temp && !cycle.copies);
+            fires(U3, !cycle.asks_temp);
+            registers.copying = cycle.copies;
+        }
+        registers.ring_level = left + refill;
+        registers.credit_pending = refill + if sent { 0 } else { registers.credit_pending };
+        match row.load {
+            Load::Nothing => {}
+            Load::Complete => registers.complete = high(inputs.pkt_last),
+            Load::Cp => {
+                registers.cp_id = inputs.pkt_id;
+                registers.cp_len = inputs.pkt_len;
+                registers.cp_msg_len = inputs.pkt_msg_len;
+                registers.complete = high(inputs.pkt_last);
+            }
+        }
+        registers.state = row.to;
+        fired
+    }
+
+    #[inline]
+    fn state(&self) -> &'static str {
+        self.registers.state.name()
+    }
+}
+
+#[cfg(test)]
+mod tests;

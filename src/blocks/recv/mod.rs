@@ -1,0 +1,92 @@
+//! Block `recv`: `RecvSideFsm`, the packet receive side of a message layer.
+//!
+//! Its specification is `docs/recv.md`.
+
+mod chaos;
+mod environment;
+mod generator;
+mod golden;
+pub mod parameters;
+pub mod rules;
+pub mod scenarios;
+mod scoreboard;
+pub mod stimulus;
+
+#[allow(missing_docs, clippy::all)]
+pub mod rtl {
+    //! Pins and models, generated from the RTL by the build script.
+    cosim_core::rtl!("recv");
+}
+
+use cosim_core::harness::{Block, Explain, LinkedRtl, Parameter, Profile};
+pub use environment::Environment;
+pub use golden::Golden;
+use rules::{ENTRIES, ROWS, State};
+pub use scoreboard::Scoreboard;
+
+/// The block.
+#[derive(Debug, Clone, Copy)]
+pub struct Recv;
+
+impl Block for Recv {
+    const NAME: &'static str = "recv";
+    const TITLE: &'static str = "RecvSideFsm, packets of messages: ring, credits, copy or keep";
+    const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
+    const PROFILES: &'static [Profile] = &parameters::PROFILES;
+    const STATE_REGISTER: Option<&'static str> = Some("cur_state");
+    /// Four profiles: half as many take as long as another block's.
+    const CASES: u64 = 200;
+
+    type Inputs = rtl::Inputs;
+    type Outputs = rtl::Outputs;
+    type Golden = Golden;
+    type Traffic = stimulus::Traffic;
+    type Environment<'a> = Environment<'a>;
+    type Scoreboard<'a> = Scoreboard<'a>;
+    type Weights = scenarios::Weights;
+}
+
+/// The name of a kind of packet.
+fn kind_name(kind: u64) -> &'static str {
+    const NAMES: [&str; 8] =
+        ["flow", "rndv_rts", "rndv_cts", "short", "eager", "rndv_data", "DP", "kind 7"];
+    NAMES[kind as usize % NAMES.len()]
+}
+
+impl Explain for Recv {
+    fn state_name(code: u64) -> Option<&'static str> {
+        State::ALL.get(code as usize).map(|state| state.name())
+    }
+
+    fn rules_between(from: &str, to: &str) -> Vec<&'static str> {
+        let leads = |row: &&rules::Row| row.from.name() == from && row.to.name() == to;
+        let names = ROWS.iter().filter(leads).flat_map(|row| row.rule.iter());
+        names.map(|index| ENTRIES[index].name).collect()
+    }
+
+    fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
+        match channel {
+            "pkt" => {
+                let (kind, id) = (kind_name(inputs.pkt_kind.get()), inputs.pkt_id.get());
+                let last = if inputs.pkt_last.get() == 1 { ", last" } else { "" };
+                Some(format!("{kind} {id:#04x}{last}"))
+            }
+            "alloc" => Some(format!("{} buffers", outputs.alloc_count.get())),
+            "credit" => Some(format!("{} buffers", outputs.credit_count.get())),
+            "copy" => Some(format!(
+                "packet {:#04x}, {} bytes",
+                outputs.copy_id.get(),
+                outputs.copy_len.get()
+            )),
+            "keep" => Some(format!("packet {:#04x}", outputs.keep_id.get())),
+            "release" => Some(format!("packet {:#04x}", outputs.release_id.get())),
+            "temp_alloc" => Some(format!("{} bytes", outputs.temp_alloc_len.get())),
+            _ => None,
+        }
+    }
+
+    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
+        environment.in_flight()
+    }
+}

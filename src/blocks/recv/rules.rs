@@ -1,0 +1,501 @@
+//! The rules as data: the transitions with their guards and what becomes of packets.
+//!
+//! The golden model evaluates every guard of its state and executes the row that applies; a test shows by
+//! enumeration that it is always exactly one. The rules of the ring and of the credits are arithmetic and
+//! stand in the golden model.
+
+use super::parameters::{HIGH, KEEP, LOW, is_repaired};
+use cosim_core::harness::{Parameters, Rule, RuleSet};
+
+/// A rule of the specification.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Entry {
+    /// The name used in reports, as in `P12`.
+    pub name: &'static str,
+    /// What it says.
+    pub meaning: &'static str,
+}
+
+macro_rules! rules {
+    ($( $name:ident: $meaning:literal; )*) => {
+        #[derive(Clone, Copy)]
+        enum Index { $( $name, )* }
+
+        $(
+            #[doc = $meaning]
+            pub const $name: RuleSet = RuleSet::one(Index::$name as usize);
+        )*
+
+        /// Every rule, in the order of the indices.
+        pub const ENTRIES: [Entry; [$( Index::$name, )*].len()] = [
+            $( Entry { name: stringify!($name), meaning: $meaning }, )*
+        ];
+    };
+}
+
+rules! {
+    P0: "no state has this code: to AWAIT_CP";
+    P1: "no control packet waits";
+    P2: "a control packet waits";
+    P3: "no packet is taken";
+    P4: "flow: released";
+    P5: "rndv_rts: released";
+    P6: "rndv_cts: released";
+    P7: "short: released";
+    P8: "eager: is it posted?";
+    P9: "rndv_data: copied to its place and released";
+    P10: "no control packet: released, protocol error";
+    P11: "the answer is not there";
+    P12: "posted: the CP is copied to its place and released";
+    P13: "not posted";
+    P14: "the unexpected message is complete, a packet waits";
+    P15: "the unexpected message is complete, no packet waits";
+    P16: "unexpected data, a packet waits";
+    P17: "unexpected data, no packet waits";
+    P18: "no unexpected DP waits";
+    P19: "a packet waits";
+    P20: "unexpected DP: copied and released";
+    P21: "unexpected DP: kept";
+    P22: "no DP: released, protocol error";
+    P23: "a packet waits for the ring";
+    P24: "more DPs to come";
+    P25: "all DPs are there, a packet waits";
+    P26: "all DPs are there, no packet waits";
+    P27: "posted DP: copied to its place and released";
+    P28: "posted DP and finished";
+    P29: "nothing is taken, not finished";
+    P30: "finished";
+    U1: "the pool is low and a temporary buffer granted: the message is copied";
+    U2: "the pool is low, but there is no temporary buffer: the message is kept";
+    U3: "the pool is not low: the message is kept";
+    G1: "a packet leaves the ring, which holds enough";
+    G2: "a packet leaves the ring, which is refilled";
+    G3: "a packet leaves the ring, which cannot be refilled";
+    G4: "the empty ring is refilled";
+    O1: "no refill: the pending credit would be too large";
+    K1: "new credits";
+    K2: "new credits as the older ones are taken";
+    K3: "the credits are taken";
+    F0: "the CP was the whole message: no DP is waited for";
+    R1: "reset";
+}
+
+/// The rules of the contract.
+pub const RULES: [Rule; ENTRIES.len()] = {
+    let mut rules = [Rule { name: "", meaning: "" }; ENTRIES.len()];
+    let mut index = 0;
+    while index < ENTRIES.len() {
+        rules[index] = Rule { name: ENTRIES[index].name, meaning: ENTRIES[index].meaning };
+        index += 1;
+    }
+    rules
+};
+
+/// Why no legal stimulus hits a rule under some parameters; `None` if one can.
+pub fn unreachable(index: usize, parameters: &Parameters) -> Option<String> {
+    let repaired = is_repaired(parameters);
+    let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
+    let reason = match ENTRIES[index].name {
+        "P0" => "nothing leads to code 7",
+        "P14" | "P15" | "F0" if !repaired => "needs F0",
+        "U1" | "U2" if keep == 0 => "with KEEP = 0 the pool is never low",
+        // Of 255 buffers the CP has one.
+        "U3" if keep == 255 => "with KEEP = 255 the pool is always low",
+        "G1" if low >= high => "with LOW = HIGH each packet is replaced",
+        _ => return None,
+    };
+    Some(reason.to_owned())
+}
+
+/// A state of the block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum State {
+    /// S2's state [Await CP].
+    AwaitCp,
+    /// S2's action [Determine CP Type].
+    DetermineCpType,
+    /// S2's action [Check For Posted Request].
+    CheckPosted,
+    /// S2's action [Proc Unexp Eager CP Data].
+    ProcUnexpCp,
+    /// S2's state [Await Unexp DP].
+    AwaitUnexpDp,
+    /// S2's action [Proc Unexp DP].
+    ProcUnexpDp,
+    /// S2's state [Recv Posted Data].
+    RecvPostedData,
+    /// Code 7.
+    None,
+}
+
+use State::{
+    AwaitCp, AwaitUnexpDp, CheckPosted, DetermineCpType, ProcUnexpCp, ProcUnexpDp, RecvPostedData,
+};
+
+impl State {
+    /// Every state, by its code.
+    pub const ALL: [Self; 8] = [
+        AwaitCp,
+        DetermineCpType,
+        CheckPosted,
+        ProcUnexpCp,
+        AwaitUnexpDp,
+        ProcUnexpDp,
+        RecvPostedData,
+        Self::None,
+    ];
+
+    /// The name as in the specification.
+    pub const fn name(self) -> &'static str {
+        [
+            "AWAIT_CP",
+            "DETERMINE_CP_TYPE",
+            "CHECK_POSTED",
+            "PROC_UNEXP_CP",
+            "AWAIT_UNEXP_DP",
+            "PROC_UNEXP_DP",
+            "RECV_POSTED_DATA",
+            "NONE",
+        ][self as usize]
+    }
+
+    /// Which packets it takes while the ring holds a buffer.
+    #[inline]
+    pub const fn takes(self) -> Takes {
+        match self {
+            DetermineCpType => Takes::Any,
+            ProcUnexpDp => Takes::AnyWhileIncomplete,
+            RecvPostedData => Takes::Dps,
+            _ => Takes::No,
+        }
+    }
+}
+
+/// Which packets a state takes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Takes {
+    /// None.
+    No,
+    /// Any.
+    Any,
+    /// Any, until the message is complete.
+    AnyWhileIncomplete,
+    /// DPs.
+    Dps,
+}
+
+/// What a guard can ask, as bits.
+pub mod ask {
+    /// `pkt_valid`.
+    pub const VALID: u16 = 1 << 0;
+    /// A packet is taken.
+    pub const TAKEN: u16 = 1 << 1;
+    /// `complete`.
+    pub const COMPLETE: u16 = 1 << 2;
+    /// `complete`, and F0 is on.
+    pub const OVER: u16 = 1 << 3;
+    /// `copying`.
+    pub const COPYING: u16 = 1 << 4;
+    /// `match_rsp`.
+    pub const ANSWER: u16 = 1 << 5;
+    /// `match_found`.
+    pub const FOUND: u16 = 1 << 6;
+    /// `posted_done`.
+    pub const DONE: u16 = 1 << 7;
+}
+
+use ask::{ANSWER, COMPLETE, COPYING, DONE, FOUND, OVER, TAKEN, VALID};
+
+/// When a row applies in its state.
+#[derive(Debug, Clone, Copy)]
+struct Guard {
+    /// These hold.
+    all: u16,
+    /// None of these holds.
+    none: u16,
+    /// The packet on the pins is of one of these kinds.
+    kinds: u8,
+}
+
+/// A packet that something becomes of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Packet {
+    /// The one on the pins.
+    Pins,
+    /// The latched one.
+    Cp,
+}
+
+/// What becomes of a packet.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fate {
+    /// Nothing yet.
+    Nothing,
+    /// Its buffer goes back.
+    Release,
+    /// Its data is copied and its buffer goes back.
+    Copy(Packet),
+    /// Its handle is kept.
+    Keep,
+    /// The latched packet is copied or kept, by the choice.
+    Choose,
+}
+
+/// What registers take.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Load {
+    /// Nothing.
+    Nothing,
+    /// The fields of the CP on the pins.
+    Cp,
+    /// `complete` takes `pkt_last`.
+    Complete,
+}
+
+/// A row of the transitions.
+#[derive(Debug, Clone, Copy)]
+pub struct Row {
+    /// Its rule.
+    pub rule: RuleSet,
+    /// The state it belongs to.
+    pub from: State,
+    when: Guard,
+    /// The next state.
+    pub to: State,
+    /// What becomes of which packet.
+    pub fate: Fate,
+    /// What registers take.
+    pub load: Load,
+    /// `protocol_error`.
+    pub error: bool,
+}
+
+const ANY: u8 = 0xff;
+const FLOW: u8 = 1 << 0;
+const RNDV_RTS: u8 = 1 << 1;
+const RNDV_CTS: u8 = 1 << 2;
+const SHORT: u8 = 1 << 3;
+const EAGER: u8 = 1 << 4;
+const RNDV_DATA: u8 = 1 << 5;
+const DP: u8 = 1 << 6;
+
+/// A row in which no packet is taken and nothing becomes of any.
+const fn row(rule: RuleSet, from: State, all: u16, none: u16, to: State) -> Row {
+    let when = Guard { all, none, kinds: ANY };
+    Row { rule, from, when, to, fate: Fate::Nothing, load: Load::Nothing, error: false }
+}
+
+impl Row {
+    const fn of(mut self, kinds: u8) -> Self {
+        self.when.kinds = kinds;
+        self
+    }
+
+    const fn fate(self, fate: Fate) -> Self {
+        Self { fate, ..self }
+    }
+
+    const fn load(self, load: Load) -> Self {
+        Self { load, ..self }
+    }
+
+    const fn error(self) -> Self {
+        Self { error: true, ..self }
+    }
+
+    /// Whether its guard holds: `asked` are the bits of [`ask`], `kind` is that of the packet on the pins.
+    #[inline]
+    pub const fn applies(&self, asked: u16, kind: u8) -> bool {
+        let Guard { all, none, kinds } = self.when;
+        asked & all == all && asked & none == 0 && kinds >> kind & 1 == 1
+    }
+}
+
+/// A control packet that is taken.
+const fn cp(rule: RuleSet, kinds: u8, to: State, fate: Fate) -> Row {
+    row(rule, DetermineCpType, TAKEN, 0, to).of(kinds).fate(fate).load(Load::Cp)
+}
+
+const COPY: Fate = Fate::Copy(Packet::Pins);
+
+/// Section 7 of the specification, state by state.
+pub const ROWS: [Row; 31] = [
+    row(P1, AwaitCp, 0, VALID, AwaitCp),
+    row(P2, AwaitCp, VALID, 0, DetermineCpType),
+    row(P3, DetermineCpType, 0, TAKEN, DetermineCpType),
+    cp(P4, FLOW, AwaitCp, Fate::Release),
+    cp(P5, RNDV_RTS, AwaitCp, Fate::Release),
+    cp(P6, RNDV_CTS, AwaitCp, Fate::Release),
+    cp(P7, SHORT, AwaitCp, Fate::Release),
+    cp(P8, EAGER, CheckPosted, Fate::Nothing),
+    cp(P9, RNDV_DATA, RecvPostedData, COPY),
+    cp(P10, !(FLOW | RNDV_RTS | RNDV_CTS | SHORT | EAGER | RNDV_DATA), AwaitCp, Fate::Release)
+        .error(),
+    row(P11, CheckPosted, 0, ANSWER, CheckPosted),
+    row(P12, CheckPosted, ANSWER | FOUND, 0, RecvPostedData).fate(Fate::Copy(Packet::Cp)),
+    row(P13, CheckPosted, ANSWER, FOUND, ProcUnexpCp),
+    row(P14, ProcUnexpCp, OVER | VALID, 0, DetermineCpType).fate(Fate::Choose),
+    row(P15, ProcUnexpCp, OVER, VALID, AwaitCp).fate(Fate::Choose),
+    row(P16, ProcUnexpCp, VALID, OVER, ProcUnexpDp).fate(Fate::Choose),
+    row(P17, ProcUnexpCp, 0, OVER | VALID, AwaitUnexpDp).fate(Fate::Choose),
+    row(P18, AwaitUnexpDp, 0, VALID, AwaitUnexpDp),
+    row(P19, AwaitUnexpDp, VALID, 0, ProcUnexpDp),
+    row(P20, ProcUnexpDp, TAKEN | COPYING, COMPLETE, ProcUnexpDp)
+        .of(DP)
+        .fate(COPY)
+        .load(Load::Complete),
+    row(P21, ProcUnexpDp, TAKEN, COMPLETE | COPYING, ProcUnexpDp)
+        .of(DP)
+        .fate(Fate::Keep)
+        .load(Load::Complete),
+    row(P22, ProcUnexpDp, TAKEN, COMPLETE, ProcUnexpDp).of(!DP).fate(Fate::Release).error(),
+    row(P23, ProcUnexpDp, VALID, COMPLETE | TAKEN, ProcUnexpDp),
+    row(P24, ProcUnexpDp, 0, COMPLETE | VALID, AwaitUnexpDp),
+    row(P25, ProcUnexpDp, COMPLETE | VALID, 0, DetermineCpType),
+    row(P26, ProcUnexpDp, COMPLETE, VALID, AwaitCp),
+    row(P27, RecvPostedData, TAKEN, DONE, RecvPostedData).fate(COPY),
+    row(P28, RecvPostedData, TAKEN | DONE, 0, AwaitCp).fate(COPY),
+    row(P29, RecvPostedData, 0, TAKEN | DONE, RecvPostedData),
+    row(P30, RecvPostedData, DONE, TAKEN, AwaitCp),
+    row(P0, State::None, 0, 0, AwaitCp),
+];
+
+/// Where the rows of each state begin and end.
+const RANGES: [(usize, usize); 8] = {
+    let mut ranges = [(0, 0); 8];
+    let mut index = 0;
+    while index < ROWS.len() {
+        let range = &mut ranges[ROWS[index].from as usize];
+        if range.1 == 0 {
+            range.0 = index;
+        }
+        range.1 = index + 1;
+        index += 1;
+    }
+    ranges
+};
+
+/// The row that applies. All guards of the state are evaluated.
+#[inline]
+pub fn the_row(state: State, asked: u16, kind: u8) -> &'static Row {
+    let (begin, end) = RANGES[state as usize];
+    let mut found = begin;
+    for (index, row) in ROWS.iter().enumerate().take(end).skip(begin) {
+        let applies = usize::from(row.applies(asked, kind)).wrapping_neg();
+        found = (found & !applies) | (index & applies);
+    }
+    &ROWS[found]
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cosim_core::harness::Parameters;
+
+    const SPECIFICATION: &str = include_str!("../../../docs/recv.md");
+
+    fn name(rule: RuleSet) -> String {
+        rule.iter().map(|index| RULES[index].name).collect()
+    }
+
+    /// The cells of the rows of the specification's tables.
+    fn rows() -> impl Iterator<Item = Vec<&'static str>> {
+        let rows = SPECIFICATION.lines().filter(|line| line.starts_with('|'));
+        rows.map(|line| line.trim_matches('|').split('|').map(str::trim).collect())
+    }
+
+    #[test]
+    fn every_rule_of_the_specification_is_there_and_no_other() {
+        let is_rule = |cell: &&str| {
+            let number = cell.strip_prefix(['P', 'U', 'G', 'O', 'K', 'F']);
+            number.is_some_and(|number| number.parse::<u32>().is_ok())
+        };
+        let mut specified: Vec<&str> = rows().map(|cells| cells[0]).filter(is_rule).collect();
+        // This one has no table.
+        assert!(SPECIFICATION.contains("(R1)"));
+        specified.push("R1");
+        specified.sort_unstable();
+        let mut listed: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        listed.sort_unstable();
+        assert_eq!(listed, specified);
+        assert_eq!(listed.len(), 31 + 3 + 4 + 1 + 3 + 1 + 1);
+    }
+
+    #[test]
+    fn each_row_leads_where_the_specification_says() {
+        let mut seen = 0;
+        for row in &ROWS {
+            let cells = rows().find(|cells| cells[0] == name(row.rule)).unwrap();
+            let [from, to] = [cells[1], cells[3]];
+            let named = |cell| if cell == "code 7" { "NONE" } else { cell };
+            assert_eq!(row.from.name(), named(from), "{cells:?}");
+            let to = if to == "stays" { from } else { to };
+            assert_eq!(row.to.name(), to, "{cells:?}");
+            assert_eq!(row.error, cells[4].contains("`protocol_error` = 1"), "{cells:?}");
+            let fate = match cells[4].split([';', ',']).next().unwrap() {
+                "copy and release the packet" => Fate::Copy(Packet::Pins),
+                "copy and release CP" => Fate::Copy(Packet::Cp),
+                "release the packet" => Fate::Release,
+                "keep the packet" => Fate::Keep,
+                "as below" => Fate::Choose,
+                _ => Fate::Nothing,
+            };
+            assert_eq!(row.fate, fate, "{cells:?}");
+            seen += 1;
+        }
+        let is_row = |cells: &Vec<&str>| cells.len() == 6 && cells[0].starts_with('P');
+        assert_eq!(seen, rows().filter(is_row).count());
+    }
+
+    #[test]
+    fn states_have_the_codes_of_the_specification() {
+        for (code, state) in State::ALL.iter().enumerate().take(7) {
+            assert_eq!(*state as usize, code);
+            assert!(rows().any(|cells| cells[0] == code.to_string() && cells[1] == state.name()));
+        }
+    }
+
+    /// What can be asked at once of a state: a packet that is taken is there and the state takes it.
+    fn is_possible(state: State, asked: u16, kind: u8) -> bool {
+        let takes = match state.takes() {
+            Takes::No => false,
+            Takes::Any => true,
+            Takes::AnyWhileIncomplete => asked & COMPLETE == 0,
+            Takes::Dps => kind == 6,
+        };
+        (asked & TAKEN == 0 || takes && asked & VALID != 0)
+            && (asked & OVER == 0 || asked & COMPLETE != 0)
+    }
+
+    /// Every guard is evaluated for every case there is; exactly one holds.
+    #[test]
+    fn exactly_one_row_applies_to_each_case() {
+        for state in State::ALL {
+            let all = (0..256_u16).flat_map(|asked| (0..8).map(move |kind| (asked, kind)));
+            for (asked, kind) in all.filter(|(asked, kind)| is_possible(state, *asked, *kind)) {
+                let holds = |row: &&Row| row.from == state && row.applies(asked, kind);
+                let holding: Vec<&Row> = ROWS.iter().filter(holds).collect();
+                assert_eq!(holding.len(), 1, "{state:?} {asked:#010b} {kind}");
+                assert_eq!(the_row(state, asked, kind).rule, holding[0].rule);
+            }
+        }
+    }
+
+    #[test]
+    fn rules_that_parameters_exclude_are_told() {
+        let reason = |rule: RuleSet, parameters: &Parameters| {
+            unreachable(rule.iter().next().unwrap(), parameters)
+        };
+        let of = |fixes| Parameters::of::<crate::blocks::recv::Recv>(fixes);
+        assert_eq!(reason(P14, &of(0)).as_deref(), Some("needs F0"));
+        assert_eq!(reason(P15, &of(0xfe)).as_deref(), Some("needs F0"));
+        assert_eq!(reason(P14, &of(1)), None);
+        assert!(reason(U1, &of(0).with(KEEP, 0)).is_some());
+        assert_eq!(reason(U3, &of(0).with(KEEP, 0)), None);
+        assert!(reason(U3, &of(0).with(KEEP, 255)).is_some());
+        assert_eq!(reason(U3, &of(0).with(KEEP, 254)), None);
+        assert!(reason(G1, &of(0).with(LOW, 16)).is_some());
+        assert_eq!(reason(G1, &of(0).with(LOW, 15)), None);
+        assert_eq!(reason(P1, &of(0)), None);
+    }
+}

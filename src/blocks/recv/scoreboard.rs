@@ -1,0 +1,540 @@
+//! The judge at transaction level: where each buffer is, what becomes of each packet, and that each credit is
+//! sent once.
+//!
+//! It follows messages by what was taken from the pins, and has no transition table: where a message stands
+//! decides what may be taken and what must become of it in the same cycle. It judges both models alike.
+
+use super::environment::Receiver;
+use super::kind_name;
+use super::parameters::{self, HIGH, KEEP, LOW, is_repaired};
+use super::rtl::{Bits1, Inputs, Outputs};
+use super::stimulus::{DP, EAGER, RNDV_DATA, Traffic};
+use super::{Recv, rules::State};
+use cosim_core::harness::{self, Counter, Parameters, Violation};
+
+/// In reset every output is 0.
+const IN_RESET: &str = "silent-in-reset";
+/// After reset the ring is full.
+const FULL: &str = "ring-full-after-reset";
+/// Payload beside a valid that is 0 is 0.
+const IDLE: &str = "idle-pins-are-0";
+/// Buffers in the ring, free, with a packet and kept are always as many.
+const CONSERVED: &str = "buffers-are-conserved";
+/// The state is one in which the block waits for what comes next.
+const STATE: &str = "state-by-what-is-awaited";
+/// Buffers go into the ring when it is low, and only then.
+const REFILLED: &str = "refill-when-low";
+/// As many as there are free and places for.
+const AS_MANY: &str = "refill-as-far-as-possible";
+/// Every buffer that goes into the ring is a credit, on offer until it is taken once.
+const CREDIT: &str = "each-credit-once";
+/// Nothing is taken without a buffer, nor while another packet is looked at, nor by a posted message that
+/// it does not belong to.
+const TAKEN: &str = "taken-when-its-turn";
+/// What can be taken does not wait.
+const PROMPT: &str = "packet-not-left-waiting";
+/// An eager message is asked for until there is an answer.
+const ASKED: &str = "match-asked-until-answered";
+/// A temporary buffer for the whole message is asked for if the pool is low.
+const TEMPORARY: &str = "temporary-buffer-when-pool-low";
+/// Data is copied once if its message says so.
+const COPIED: &str = "copied-as-chosen";
+/// A handle is kept once if its message says so.
+const KEPT: &str = "kept-as-chosen";
+/// The buffer of every packet that is not kept is given back once.
+const RELEASED: &str = "released-unless-kept";
+/// What does not fit is told, and nothing else.
+const ERROR: &str = "error-for-what-does-not-fit";
+/// At the end nothing is left.
+const COMPLETE: &str = "complete";
+
+/// Cycles that a packet which can be taken may wait: one to see it, and one more to see that the message
+/// before it was complete.
+const PATIENCE: u64 = 2;
+/// Credits that can be on offer.
+const MOST_CREDITS: u64 = 255;
+
+/// A CP that was taken and not yet dealt with.
+#[derive(Debug, Clone, Copy)]
+struct Cp {
+    id: u64,
+    len: u64,
+    msg_len: u64,
+    last: bool,
+}
+
+/// Where the message that came last stands.
+#[derive(Debug, Clone, Copy)]
+enum Stands {
+    /// It is over; the block may be in the states of this set.
+    Over(u8),
+    /// Is it posted?
+    Asked(Cp),
+    /// It is not; is it copied?
+    Chosen(Cp),
+    /// Its DPs are copied or kept.
+    Unexpected { copies: bool },
+    /// Its DPs go to their place.
+    Posted,
+}
+
+/// What must become of packets in one cycle.
+#[derive(Debug, Clone, Copy, Default)]
+struct Due {
+    copy: Option<(u64, u64)>,
+    keep: Option<u64>,
+    release: Option<u64>,
+    temporary: Option<u64>,
+    error: bool,
+}
+
+/// What is counted without being judged.
+#[derive(Debug, Clone, Default)]
+struct Counts {
+    copied: u64,
+    kept: u64,
+    posted: u64,
+    controls: u64,
+    errors: u64,
+    credits: u64,
+    most_credits: u64,
+    refused: u64,
+    empty: u64,
+    finished: u64,
+}
+
+/// The scoreboard of one case.
+#[derive(Debug, Clone)]
+pub struct Scoreboard<'a> {
+    low: u64,
+    high: u64,
+    keep: u64,
+    repaired: bool,
+    /// All buffers.
+    total: u64,
+    /// Packets of the traffic; none if a reset may drop some.
+    packets: Option<u64>,
+    taken: u64,
+    after_reset: bool,
+    stands: Stands,
+    /// Packets that were taken and neither kept nor released.
+    in_hand: i64,
+    receiver: Receiver<'a>,
+    /// Credits that nobody has taken.
+    owed: u64,
+    waited: u64,
+    counts: Counts,
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+const AWAIT_CP: u8 = 1 << State::AwaitCp as u8;
+const DETERMINE_CP_TYPE: u8 = 1 << State::DetermineCpType as u8;
+const CHECK_POSTED: u8 = 1 << State::CheckPosted as u8;
+const PROC_UNEXP_CP: u8 = 1 << State::ProcUnexpCp as u8;
+const AWAIT_UNEXP_DP: u8 = 1 << State::AwaitUnexpDp as u8;
+const PROC_UNEXP_DP: u8 = 1 << State::ProcUnexpDp as u8;
+const RECV_POSTED_DATA: u8 = 1 << State::RecvPostedData as u8;
+
+/// The states in which the next message can come.
+const BETWEEN: u8 = AWAIT_CP | DETERMINE_CP_TYPE;
+
+impl Stands {
+    /// The states that fit.
+    #[inline]
+    fn states(self) -> u8 {
+        match self {
+            Self::Over(states) => states,
+            Self::Asked(_) => CHECK_POSTED,
+            Self::Chosen(_) => PROC_UNEXP_CP,
+            Self::Unexpected { .. } => AWAIT_UNEXP_DP | PROC_UNEXP_DP,
+            Self::Posted => RECV_POSTED_DATA,
+        }
+    }
+
+    /// Whether a packet of this kind can be taken.
+    #[inline]
+    fn can_take(self, kind: u64) -> bool {
+        match self {
+            Self::Over(_) | Self::Unexpected { .. } => true,
+            Self::Asked(_) | Self::Chosen(_) => false,
+            Self::Posted => kind == DP,
+        }
+    }
+}
+
+fn packet(id: Option<u64>) -> String {
+    id.map_or("no packet".to_owned(), |id| format!("packet {id:#04x}"))
+}
+
+impl Scoreboard<'_> {
+    /// The pins of a reset, or of the first cycle after one.
+    #[inline]
+    fn observe_reset(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<bool, Violation> {
+        if high(inputs.rst) {
+            if *outputs != Outputs::default() {
+                return Err(Violation::new(IN_RESET, "an output is not 0 in reset"));
+            }
+            self.stands = Stands::Over(BETWEEN);
+            (self.in_hand, self.owed, self.waited) = (0, 0, 0);
+            self.receiver.forget();
+            self.after_reset = true;
+            return Ok(true);
+        }
+        let level = outputs.ring_level.get();
+        if self.after_reset && level != self.high {
+            let message = format!("the ring holds {level} buffers, expected {}", self.high);
+            return Err(Violation::new(FULL, message));
+        }
+        self.after_reset = false;
+        Ok(false)
+    }
+
+    #[inline]
+    fn observe_idle(outputs: &Outputs) -> Result<(), Violation> {
+        let pins = [
+            ("match_id", outputs.match_req, outputs.match_id.get()),
+            ("alloc_count", outputs.alloc_valid, outputs.alloc_count.get()),
+            ("credit_count", outputs.credit_valid, outputs.credit_count.get()),
+            ("copy_id", outputs.copy_valid, outputs.copy_id.get()),
+            ("copy_len", outputs.copy_valid, outputs.copy_len.get()),
+            ("keep_id", outputs.keep_valid, outputs.keep_id.get()),
+            ("release_id", outputs.release_valid, outputs.release_id.get()),
+            ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
+        ];
+        match pins.iter().find(|(_, valid, value)| !high(*valid) && *value != 0) {
+            Some((name, _, value)) => {
+                Err(Violation::new(IDLE, format!("{name} is {value} while its valid is 0")))
+            }
+            None => Ok(()),
+        }
+    }
+
+    /// The equation of all buffers, as the cycle begins.
+    #[inline]
+    fn observe_buffers(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let (ring, free) = (outputs.ring_level.get(), inputs.pool_free.get());
+        let kept = self.receiver.kept();
+        let all = (ring + free + kept) as i64 + self.in_hand;
+        if all != self.total as i64 {
+            let message = format!(
+                "{ring} in the ring + {free} free + {} with a packet + {kept} kept = {all}, \
+                 expected {}",
+                self.in_hand, self.total
+            );
+            return Err(Violation::new(CONSERVED, message));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn observe_state(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let state = outputs.state.get();
+        let fits = self.stands.states();
+        if fits >> state & 1 == 0 {
+            let named = State::ALL.into_iter().filter(|state| fits >> *state as u8 & 1 == 1);
+            let names: Vec<&str> = named.map(State::name).collect();
+            let message = format!("state {state}, expected {}", names.join(" or "));
+            return Err(Violation::new(STATE, message));
+        }
+        // Once the end of a message has been seen, it is over.
+        if let Stands::Over(states) = &mut self.stands
+            && BETWEEN >> state & 1 == 1
+        {
+            *states = BETWEEN;
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn observe_credit(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let (valid, count) = (high(outputs.credit_valid), outputs.credit_count.get());
+        if valid != (self.owed > 0) || count != self.owed {
+            let message = format!("credit of {count} on offer, expected {}", self.owed);
+            return Err(Violation::new(CREDIT, message));
+        }
+        self.counts.most_credits = self.counts.most_credits.max(count);
+        if valid && high(inputs.credit_ready) {
+            self.counts.credits += count;
+            self.owed = 0;
+        }
+        Ok(())
+    }
+
+    /// What goes into the ring. Called before the credit on offer is taken.
+    #[inline]
+    fn observe_ring(
+        &mut self,
+        inputs: &Inputs,
+        outputs: &Outputs,
+        taken: bool,
+    ) -> Result<u64, Violation> {
+        let (level, free) = (outputs.ring_level.get(), inputs.pool_free.get());
+        let count = outputs.alloc_count.get();
+        let left = level - u64::from(taken);
+        let is_low = if taken { left < self.low } else { level == 0 };
+        let places = self.high.saturating_sub(left);
+        let possible = if is_low { places.min(free) } else { 0 };
+        let refused = self.owed + possible > MOST_CREDITS;
+        let expected = if refused { 0 } else { possible };
+        self.counts.refused += u64::from(refused);
+        self.counts.empty += u64::from(level == 0);
+        if high(outputs.alloc_valid) != (expected > 0) {
+            let message = format!(
+                "{left} buffers left in the ring, {free} free, credit of {} on offer: alloc_valid is \
+                 {}",
+                self.owed,
+                outputs.alloc_valid.get()
+            );
+            return Err(Violation::new(REFILLED, message));
+        }
+        if count != expected {
+            let message = format!("{count} buffers go into the ring, expected {expected}");
+            return Err(Violation::new(AS_MANY, message));
+        }
+        Ok(count)
+    }
+
+    /// A packet that is taken: what must become of it, and where its message stands then.
+    fn take(&mut self, inputs: &Inputs, due: &mut Due) {
+        let (kind, id) = (inputs.pkt_kind.get(), inputs.pkt_id.get());
+        let (len, last) = (inputs.pkt_len.get(), high(inputs.pkt_last));
+        let fits = match self.stands {
+            Stands::Over(_) => kind <= RNDV_DATA,
+            _ => kind == DP,
+        };
+        due.error = !fits;
+        due.release = Some(id);
+        match self.stands {
+            _ if !fits => {}
+            Stands::Over(_) if kind == EAGER => {
+                due.release = None;
+                let msg_len = inputs.pkt_msg_len.get();
+                self.stands = Stands::Asked(Cp { id, len, msg_len, last });
+            }
+            Stands::Over(_) if kind == RNDV_DATA => {
+                due.copy = Some((id, len));
+                self.stands = Stands::Posted;
+            }
+            Stands::Over(_) => self.counts.controls += 1,
+            Stands::Unexpected { copies } => {
+                match copies {
+                    true => due.copy = Some((id, len)),
+                    false => (due.keep, due.release) = (Some(id), None),
+                }
+                if last {
+                    self.stands = Stands::Over(BETWEEN | PROC_UNEXP_DP);
+                }
+            }
+            Stands::Posted => due.copy = Some((id, len)),
+            Stands::Asked(_) | Stands::Chosen(_) => {}
+        }
+        self.counts.errors += u64::from(due.error);
+    }
+
+    /// The choice for an unexpected message.
+    fn choose(&mut self, cp: Cp, inputs: &Inputs, due: &mut Due) {
+        let is_low = inputs.pool_free.get() < self.keep;
+        let copies = is_low && high(inputs.temp_alloc_ok);
+        due.temporary = is_low.then_some(cp.msg_len);
+        match copies {
+            true => (due.copy, due.release) = (Some((cp.id, cp.len)), Some(cp.id)),
+            false => due.keep = Some(cp.id),
+        }
+        self.counts.copied += u64::from(copies);
+        self.counts.kept += u64::from(!copies);
+        self.stands = match cp.last {
+            false => Stands::Unexpected { copies },
+            true if self.repaired => Stands::Over(BETWEEN),
+            // The block has not seen it yet.
+            true => Stands::Over(AWAIT_UNEXP_DP | PROC_UNEXP_DP | BETWEEN),
+        };
+    }
+
+    /// What must become of packets in this cycle.
+    #[inline]
+    fn due(&mut self, inputs: &Inputs, taken: bool) -> Due {
+        let mut due = Due::default();
+        let before = self.stands;
+        if taken {
+            self.take(inputs, &mut due);
+        }
+        match before {
+            Stands::Asked(cp) if high(inputs.match_rsp) && high(inputs.match_found) => {
+                due.copy = Some((cp.id, cp.len));
+                due.release = Some(cp.id);
+                self.stands = Stands::Posted;
+            }
+            Stands::Asked(cp) if high(inputs.match_rsp) => self.stands = Stands::Chosen(cp),
+            Stands::Chosen(cp) => self.choose(cp, inputs, &mut due),
+            Stands::Posted if high(inputs.posted_done) => {
+                self.counts.finished += 1;
+                self.stands = Stands::Over(BETWEEN);
+            }
+            _ => {}
+        }
+        let placed = matches!(before, Stands::Posted) || matches!(self.stands, Stands::Posted);
+        self.counts.posted += u64::from(placed && due.copy.is_some());
+        due
+    }
+
+    /// What becomes of packets.
+    #[inline]
+    fn observe_fates(outputs: &Outputs, due: &Due) -> Result<(), Violation> {
+        let seen = |valid, id| high(valid).then_some(id);
+        let temporary = seen(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
+        if temporary != due.temporary {
+            let bytes = |len: Option<u64>| len.map_or("none".to_owned(), |len| len.to_string());
+            let message =
+                format!("bytes asked for: {}, expected {}", bytes(temporary), bytes(due.temporary));
+            return Err(Violation::new(TEMPORARY, message));
+        }
+        let copy =
+            high(outputs.copy_valid).then(|| (outputs.copy_id.get(), outputs.copy_len.get()));
+        if copy != due.copy {
+            let words = |copy: Option<(u64, u64)>| match copy {
+                Some((id, len)) => format!("packet {id:#04x}, {len} bytes"),
+                None => "no packet".to_owned(),
+            };
+            let message = format!("copied: {}, expected {}", words(copy), words(due.copy));
+            return Err(Violation::new(COPIED, message));
+        }
+        let keep = seen(outputs.keep_valid, outputs.keep_id.get());
+        if keep != due.keep {
+            let message = format!("kept: {}, expected {}", packet(keep), packet(due.keep));
+            return Err(Violation::new(KEPT, message));
+        }
+        let release = seen(outputs.release_valid, outputs.release_id.get());
+        if release != due.release {
+            let (seen, expected) = (packet(release), packet(due.release));
+            return Err(Violation::new(RELEASED, format!("released: {seen}, expected {expected}")));
+        }
+        if high(outputs.protocol_error) != due.error {
+            let message = format!("protocol_error is {}", outputs.protocol_error.get());
+            return Err(Violation::new(ERROR, message));
+        }
+        Ok(())
+    }
+
+    /// Whether a packet may be taken, and whether it waits too long.
+    #[inline]
+    fn observe_turn(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let (kind, level) = (inputs.pkt_kind.get(), outputs.ring_level.get());
+        let (valid, ready) = (high(inputs.pkt_valid), high(outputs.pkt_ready));
+        let can = level > 0 && self.stands.can_take(kind);
+        let taken = valid && ready;
+        if ready && level == 0 {
+            return Err(Violation::new(TAKEN, "pkt_ready while the ring is empty"));
+        }
+        if taken && !can {
+            let message = format!("{} is taken, {:?}", kind_name(kind), self.stands);
+            return Err(Violation::new(TAKEN, message));
+        }
+        self.waited = if valid && can && !taken { self.waited + 1 } else { 0 };
+        if self.waited > PATIENCE {
+            let message = format!("{} waits, {:?}", kind_name(kind), self.stands);
+            return Err(Violation::new(PROMPT, message));
+        }
+        Ok(())
+    }
+
+    #[inline]
+    fn observe_match(&self, outputs: &Outputs) -> Result<(), Violation> {
+        let asked = match self.stands {
+            Stands::Asked(cp) => Some(cp.id),
+            _ => None,
+        };
+        let seen = high(outputs.match_req).then(|| outputs.match_id.get());
+        if seen != asked {
+            let message = format!("asked for: {}, expected {}", packet(seen), packet(asked));
+            return Err(Violation::new(ASKED, message));
+        }
+        Ok(())
+    }
+}
+
+impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
+    const CHECKS: &'static [&'static str] = &[
+        IN_RESET, FULL, IDLE, CONSERVED, STATE, REFILLED, AS_MANY, CREDIT, TAKEN, PROMPT, ASKED,
+        TEMPORARY, COPIED, KEPT, RELEASED, ERROR, COMPLETE,
+    ];
+
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        let resets = traffic.messages.iter().any(|message| message.reset.is_some());
+        Self {
+            low: parameters.get(LOW),
+            high: parameters.get(HIGH),
+            keep: parameters.get(KEEP),
+            repaired: is_repaired(parameters),
+            total: parameters.get(HIGH) + parameters::pool(traffic.pool.get(), parameters),
+            packets: (!resets).then(|| traffic.packets()),
+            taken: 0,
+            after_reset: false,
+            stands: Stands::Over(BETWEEN),
+            in_hand: 0,
+            receiver: Receiver::new(&traffic.reads),
+            owed: 0,
+            waited: 0,
+            counts: Counts::default(),
+        }
+    }
+
+    #[inline]
+    fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        if self.observe_reset(inputs, outputs)? {
+            return Ok(());
+        }
+        Self::observe_idle(outputs)?;
+        self.observe_buffers(inputs, outputs)?;
+        self.observe_state(outputs)?;
+        self.observe_turn(inputs, outputs)?;
+        self.observe_match(outputs)?;
+        let taken = high(inputs.pkt_valid) && high(outputs.pkt_ready);
+        let alloc = self.observe_ring(inputs, outputs, taken)?;
+        self.observe_credit(inputs, outputs)?;
+        let due = self.due(inputs, taken);
+        Self::observe_fates(outputs, &due)?;
+        self.taken += u64::from(taken);
+        self.owed += alloc;
+        self.in_hand += i64::from(taken)
+            - i64::from(high(outputs.keep_valid))
+            - i64::from(high(outputs.release_valid));
+        self.receiver.clock(high(outputs.keep_valid));
+        Ok(())
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        let fail = |message: String| Err(Violation::new(COMPLETE, message));
+        if let Some(packets) = self.packets.filter(|packets| *packets != self.taken) {
+            return fail(format!("{} packets were taken, expected {packets}", self.taken));
+        }
+        if self.owed > 0 {
+            return fail(format!("a credit of {} was not taken", self.owed));
+        }
+        match self.stands {
+            Stands::Over(_) => Ok(()),
+            stands => fail(format!("the last message is not over: {stands:?}")),
+        }
+    }
+
+    fn counters() -> Vec<Counter<Self>> {
+        vec![
+            Counter::sum("unexpected messages copied", |board| board.counts.copied),
+            Counter::sum("unexpected messages kept", |board| board.counts.kept),
+            Counter::sum("packets copied to their place", |board| board.counts.posted),
+            Counter::sum("posted messages finished", |board| board.counts.finished),
+            Counter::sum("control packets", |board| board.counts.controls),
+            Counter::sum("protocol errors", |board| board.counts.errors),
+            Counter::sum("credits taken", |board| board.counts.credits),
+            Counter::max("largest credit on offer", |board| board.counts.most_credits),
+            Counter::sum("refills refused for the credit", |board| board.counts.refused),
+            Counter::sum("cycles the ring was empty", |board| board.counts.empty),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! Traffic in the block's own terms: what a vector of `recv` holds.
+
+use super::kind_name;
+use cosim_core::harness::{self, Objection, Reset};
+use cosim_core::value::Uint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// The kind of a DP.
+pub const DP: u64 = 6;
+/// The kind of an eager CP.
+pub const EAGER: u64 = 4;
+/// The kind of a CP with rendezvous data.
+pub const RNDV_DATA: u64 = 5;
+
+/// Everything that surrounds the block in one case. Gaps and waits are in cycles.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Key of the noise on payload pins whose valid is low; 0 is silence.
+    pub noise: Uint<64>,
+    /// Free buffers at the beginning and after a reset; fewer if there would be more than 255 with those of
+    /// the ring.
+    pub pool: Uint<8>,
+    /// Messages in the order in which they are sent.
+    pub messages: Vec<Message>,
+    /// Cycles each credit waits until it is taken; those beyond the list do not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub credit_stalls: Vec<Uint<12>>,
+    /// Cycles until each kept packet is read, after the one before it was; those beyond the list are read at
+    /// once. Then its buffer is free again.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub reads: Vec<Uint<12>>,
+}
+
+/// A message, or a control packet by itself.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Message {
+    /// Cycles before its CP is offered, after the packet before it was taken.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub gap: Uint<12>,
+    /// The CP: 0 flow, 1 rndv_rts, 2 rndv_cts, 3 short, 4 eager, 5 rndv_data; 6 and 7 do not fit.
+    pub kind: Uint<3>,
+    /// The CP's handle.
+    pub id: Uint<8>,
+    /// Bytes in the CP.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub len: Uint<16>,
+    /// Bytes of the message.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub msg_len: Uint<32>,
+    /// 1: its receive is posted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub posted: Uint<1>,
+    /// Cycles until the block is told whether it is.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub match_wait: Uint<12>,
+    /// 1: a temporary buffer is granted.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub temp_ok: Uint<1>,
+    /// Cycles until `posted_done`, after the earliest cycle in which it can come.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub done_wait: Uint<12>,
+    /// What follows the CP.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub data: Vec<Data>,
+    /// A reset after the CP was taken.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reset: Option<Reset>,
+}
+
+/// Packets of a message behind its CP.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Data {
+    /// Cycles before the first of them is offered, after the packet before it was taken.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub gap: Uint<12>,
+    /// The first one's handle; each further one has the next.
+    pub id: Uint<8>,
+    /// Bytes in each of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub len: Uint<16>,
+    /// How many they are, at least 1; one if it is left out.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub count: Option<Uint<12>>,
+    /// They are no DPs, but of this kind; they do not fit.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub stray: Option<Stray>,
+}
+
+/// A packet that does not belong to the message it comes in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Stray {
+    /// Any but 6.
+    pub kind: Uint<3>,
+    /// 1: it says that it is the last packet of its message.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub last: Uint<1>,
+}
+
+fn is_zero<const WIDTH: u32>(number: &Uint<WIDTH>) -> bool {
+    number.get() == 0
+}
+
+impl Data {
+    /// How many packets they are.
+    pub fn count(&self) -> u64 {
+        self.count.map_or(1, Uint::get)
+    }
+}
+
+impl Message {
+    /// Packets of the message, its CP included.
+    pub fn packets(&self) -> u64 {
+        1 + self.data.iter().map(Data::count).sum::<u64>()
+    }
+
+    /// Whether its data goes to its place, once the block has seen it.
+    pub fn is_posted(&self) -> bool {
+        match self.kind.get() {
+            EAGER => self.posted.get() == 1,
+            kind => kind == RNDV_DATA,
+        }
+    }
+
+    fn check(&self) -> Result<(), (String, String)> {
+        let object = |field: &str, message: &str| Err((field.to_owned(), message.to_owned()));
+        let kind = self.kind.get();
+        if kind != EAGER && kind != RNDV_DATA && !self.data.is_empty() {
+            let message = format!("{} is no message with data", kind_name(kind));
+            return object("data", &message);
+        }
+        if self.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+            return object("reset.cycles", "0; a reset lasts at least one cycle");
+        }
+        for (index, data) in self.data.iter().enumerate() {
+            let at = |field: &str| format!("data[{index}].{field}");
+            if data.count() == 0 {
+                return object(&at("count"), "0; an entry stands for at least one packet");
+            }
+            match data.stray {
+                Some(stray) if stray.kind.get() == DP => {
+                    return object(&at("stray.kind"), "6 is a DP, which fits");
+                }
+                Some(_) if self.is_posted() => {
+                    let message = "in a posted message it would wait for a `posted_done` that \
+                        waits for the last DP";
+                    return object(&at("stray"), message);
+                }
+                Some(_) if index + 1 == self.data.len() => {
+                    return object(&at("stray"), "the last packet of a message is a DP");
+                }
+                _ => {}
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Traffic {
+    /// Packets of the whole case.
+    pub fn packets(&self) -> u64 {
+        self.messages.iter().map(Message::packets).sum()
+    }
+}
+
+impl harness::Traffic for Traffic {
+    fn check(&self) -> Result<(), Objection> {
+        for (index, message) in self.messages.iter().enumerate() {
+            message.check().map_err(|(field, message)| Objection {
+                path: format!("messages[{index}].{field}"),
+                message,
+            })?;
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use harness::Traffic as _;
+
+    fn read(message: &str) -> Traffic {
+        let json = format!(r#"{{"noise": "0x0", "pool": 9, "messages": [{message}]}}"#);
+        serde_json::from_str(&json).unwrap()
+    }
+
+    fn objection(message: &str) -> String {
+        read(message).check().unwrap_err().path
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_there() {
+        let text = concat!(
+            r#"{"noise":"0x0","pool":9,"messages":[{"kind":4,"id":7},"#,
+            r#"{"kind":5,"id":8,"data":[{"id":9},{"id":255,"count":3}]}]}"#
+        );
+        let traffic: Traffic = serde_json::from_str(text).unwrap();
+        assert_eq!(traffic.check(), Ok(()));
+        assert_eq!(traffic.packets(), 1 + 1 + 1 + 3);
+        assert_eq!(serde_json::to_string(&traffic).unwrap(), text);
+    }
+
+    #[test]
+    fn what_the_types_cannot_say_is_objected_to() {
+        for (message, path) in [
+            (r#"{"kind": 0, "id": 1, "data": [{"id": 2}]}"#, "messages[0].data"),
+            (r#"{"kind": 6, "id": 1, "data": [{"id": 2}]}"#, "messages[0].data"),
+            (
+                r#"{"kind": 4, "id": 1, "reset": {"after": 3, "cycles": 0}}"#,
+                "messages[0].reset.cycles",
+            ),
+            (
+                r#"{"kind": 4, "id": 1, "data": [{"id": 2}, {"id": 3, "count": 0}]}"#,
+                "messages[0].data[1].count",
+            ),
+            (
+                r#"{"kind": 4, "id": 1, "data": [{"id": 2, "stray": {"kind": 6}}, {"id": 3}]}"#,
+                "messages[0].data[0].stray.kind",
+            ),
+            (
+                r#"{"kind": 5, "id": 1, "data": [{"id": 2, "stray": {"kind": 0}}, {"id": 3}]}"#,
+                "messages[0].data[0].stray",
+            ),
+            (
+                r#"{"kind": 4, "id": 1, "data": [{"id": 2, "stray": {"kind": 0}}]}"#,
+                "messages[0].data[0].stray",
+            ),
+        ] {
+            assert_eq!(objection(message), path);
+        }
+    }
+
+    #[test]
+    fn an_eager_message_is_posted_if_it_says_so() {
+        let posted = |message: &str| read(message).messages[0].is_posted();
+        assert!(posted(r#"{"kind": 4, "id": 1, "posted": 1}"#));
+        assert!(!posted(r#"{"kind": 4, "id": 1}"#));
+        assert!(posted(r#"{"kind": 5, "id": 1}"#));
+        assert!(!posted(r#"{"kind": 3, "id": 1, "posted": 1}"#));
+    }
+}
