@@ -9,7 +9,7 @@ use std::collections::BTreeSet;
 use std::fs;
 
 /// What is expected of the bugs of each folder.
-const EXPECTED: [(&str, Bugs<'_>); 3] = [
+const EXPECTED: [(&str, Bugs<'_>); 4] = [
     ("thread2", Bugs { count: 94, most_packets: |_| Some(3), open: Some(THREAD2_OPEN) }),
     // A packet is one TLP here. Most bugs need three; a full buffer needs 16, a timer that runs on more,
     // and sequence numbers roll over after 4096.
@@ -24,6 +24,7 @@ const EXPECTED: [(&str, Bugs<'_>); 3] = [
         },
     ),
     ("qp", Bugs { count: 69, most_packets: steps_of_qp, open: Some(QP_OPEN) }),
+    ("recv", Bugs { count: 68, most_packets: packets_of_recv, open: None }),
 ];
 
 /// The others, 80 of 94, are judged to be the RTL's. Raw pins come first in profile `spec` for bugs that legal
@@ -97,6 +98,19 @@ fn steps_of_qp(name: &str) -> Option<u64> {
 
 /// Noise on idle pins hardly names a QP that could wait.
 const QP_OPEN: &[(&str, &str)] = &[("63-hw-ready-looks-at-idle-pins", "raw_pins")];
+
+/// A low ring of `recv` has seen thirteen packets in profile `spec`, and an empty one sixteen; a credit of 255 has
+/// seen as many.
+fn packets_of_recv(name: &str) -> Option<u64> {
+    let has = |words: &[&str]| words.iter().any(|word| name.contains(word));
+    Some(match name {
+        _ if has(&["255", "254", "credit-room", "alloc-count"]) => 300,
+        _ if has(&["low", "refill", "credit", "empty-ring"]) => 30,
+        // The rules of the cycle in which it shows are part of a failure, and a refill is one of them.
+        _ if has(&["complete-never-ends"]) => 20,
+        _ => 3,
+    })
+}
 
 #[test]
 fn each_block_has_its_bugs_and_there_are_no_others() {

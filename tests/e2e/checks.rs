@@ -15,7 +15,8 @@ use std::path::Path;
 use tempfile::TempDir;
 
 /// Checks that no fault of a pin brings about, with their block; its unit tests show that they fire.
-const SHOWN_BY_HAND: [(&str, &str); 2] = [("thread2", "request-order"), ("dll", "progress")];
+const SHOWN_BY_HAND: [(&str, &str); 3] =
+    [("thread2", "request-order"), ("dll", "progress"), ("recv", "complete")];
 
 fn each_of_ours(check: impl Fn(&Checks) -> Result) -> Result {
     PROGRAM.blocks.iter().try_for_each(|block| check(&checks(*block)))

@@ -442,9 +442,12 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
         }
         let returned = u64::from(self.receiver.clock(high(outputs.keep_valid)));
         let released = outputs.release_valid.get();
-        self.pool.free = self.pool.free + released + returned - outputs.alloc_count.get();
+        // A wrong block may take what is not there.
+        let free = self.pool.free + released + returned;
+        self.pool.free = free.saturating_sub(outputs.alloc_count.get());
         let taken = u64::from(high(inputs.pkt_valid) && high(outputs.pkt_ready));
-        self.ring_level = outputs.ring_level.get() + outputs.alloc_count.get() - taken;
+        self.ring_level =
+            (outputs.ring_level.get() + outputs.alloc_count.get()).saturating_sub(taken);
         self.progress += progress + returned;
 
         let idle = self.sender.is_done()
