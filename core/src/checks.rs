@@ -34,6 +34,7 @@ use crate::harness::Explain;
 pub use bugs::Bugs;
 pub use scoreboard::shown;
 use serde_json::Value;
+use std::env;
 use std::ffi::OsStr;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -176,6 +177,10 @@ impl Checks {
         command.args(arguments);
         if let Some(models) = &self.models {
             command.env("COSIM_CACHE", models);
+        }
+        // Each model is used for some seconds at most: what optimising it takes is longer than what it saves.
+        if env::var_os("CXXFLAGS").is_none() {
+            command.env("CXXFLAGS", "-O1");
         }
         command
             .output()
