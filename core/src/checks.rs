@@ -32,7 +32,7 @@ mod scoreboard;
 use crate::engine::{AnyBlock, Engine};
 use crate::harness::Explain;
 pub use bugs::Bugs;
-pub use scoreboard::shown;
+pub use scoreboard::{shown, shown_of};
 use serde_json::Value;
 use std::env;
 use std::ffi::OsStr;

@@ -32,6 +32,11 @@ impl<const WIDTH: u32> Uint<WIDTH> {
     const IS_WIDE: bool = WIDTH > 32;
 }
 
+/// [`Uint::new`], for tables of many numbers.
+pub const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
+    Uint::new(value)
+}
+
 impl<const WIDTH: u32> fmt::Debug for Uint<WIDTH> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{:#x}", self.0)

@@ -17,6 +17,9 @@ const PACKETS: u32 = 12;
 /// Cycles of a case at most: a fault may keep it from ending.
 const CYCLES: u64 = 20_000;
 
+/// Cycles after which a golden model hangs, whatever its traffic.
+const LONGEST: u64 = 1_000_000;
+
 /// Runs the golden model under a traffic and shows the scoreboard pins that `tamper` has changed; what the
 /// scoreboard counts, unless a check fires. For the tests of a check: the environment sees the golden model as it is, so
 /// the case goes on whatever is shown.
@@ -26,13 +29,25 @@ const CYCLES: u64 = 20_000;
 pub fn shown<B: Block>(
     traffic: &B::Traffic,
     parameters: &Parameters,
+    tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
+) -> std::result::Result<Vec<u64>, Violation> {
+    let golden = B::Golden::new(parameters);
+    let environment = B::Environment::new(traffic, parameters);
+    shown_of::<B, _, _>(golden, environment, B::Scoreboard::new(traffic, parameters), tamper)
+}
+
+/// As [`shown`], with parts that need not have the same parameters: what a scoreboard says of a model of another profile.
+///
+/// # Errors
+/// The check that fires.
+pub fn shown_of<'a, B: Block, E: Environment<'a, B>, S: Scoreboard<'a, B>>(
+    mut golden: B::Golden,
+    mut environment: E,
+    mut scoreboard: S,
     mut tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
 ) -> std::result::Result<Vec<u64>, Violation> {
-    let mut golden = B::Golden::new(parameters);
-    let mut environment = B::Environment::new(traffic, parameters);
-    let mut scoreboard = B::Scoreboard::new(traffic, parameters);
     let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
-    for cycle in 0.. {
+    for cycle in 0..LONGEST {
         golden.outputs(&inputs, &mut outputs);
         let (mut driven, mut shown) = (inputs, outputs);
         tamper(cycle, &mut driven, &mut shown);
@@ -43,12 +58,15 @@ pub fn shown<B: Block>(
             environment.clock(&inputs, &outputs);
         }
         if environment.finished() {
-            break;
+            scoreboard.finish()?;
+            return Ok(scoreboard.counts());
         }
         environment.drive(&mut inputs);
     }
-    scoreboard.finish()?;
-    Ok(scoreboard.counts())
+    Err(Violation::new(
+        "ends",
+        format_args!("the golden model is not at the end after {LONGEST} cycles"),
+    ))
 }
 
 /// What is wrong with a pin while a fault lasts.

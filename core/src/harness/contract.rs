@@ -310,7 +310,7 @@ impl RuleSet {
     pub const fn can_hold(rules: usize) {
         assert!(
             rules <= Self::CAPACITY,
-            "a block has at most 128 rules: join some, or widen RuleSet in src/harness/contract.rs"
+            "a block has at most 128 rules: join some, or widen cosim_core::harness::RuleSet"
         );
     }
 
@@ -504,4 +504,11 @@ pub struct Scenario<W> {
     /// What is drawn how often.
     #[serde(deserialize_with = "checked")]
     pub weights: W,
+}
+
+impl<W> Scenario<W> {
+    /// A scenario.
+    pub fn new(name: &str, about: &str, weights: W) -> Self {
+        Self { name: name.to_owned(), about: about.to_owned(), weights }
+    }
 }

@@ -14,10 +14,12 @@ mod noise;
 mod parameters;
 pub mod raw_pins;
 mod reset;
+mod rules;
 mod span;
 mod stimulus;
 mod table;
 mod verdict;
+mod waits;
 
 pub use batch::{Recording, run_golden};
 pub use case::{Dut, Moment, Outcome, Watch, run};
@@ -40,3 +42,4 @@ pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
 pub use table::{Row, Table};
 pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};
+pub use waits::Waits;

@@ -4,7 +4,7 @@ use crate::rtl::Inputs;
 use crate::stimulus::Traffic;
 use crate::{Arbiter, generator};
 use cosim_core::harness::{self, CaseRng, Checked, Parameters, Percent, Scenario, Span, percent};
-use cosim_core::value::Uint;
+use cosim_core::value::{Uint, n};
 use serde::{Deserialize, Serialize};
 
 /// What the generator draws how often. Fields that a file leaves out have the values of `default`.
@@ -47,10 +47,6 @@ impl Checked for Weights {
     }
 }
 
-const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
-    Uint::new(value)
-}
-
 impl Default for Weights {
     fn default() -> Self {
         Self {
@@ -72,11 +68,7 @@ impl Default for Weights {
 impl harness::Weights<Arbiter> for Weights {
     fn scenarios() -> Vec<Scenario<Self>> {
         let base = Weights::default;
-        let scenario = |name: &str, about: &str, weights| Scenario {
-            name: name.to_owned(),
-            about: about.to_owned(),
-            weights,
-        };
+        let scenario = Scenario::new;
         vec![
             scenario("default", "packets of all requesters, some of everything", base()),
             scenario(

@@ -6,7 +6,7 @@ use super::{Dll, chaos, generator};
 use cosim_core::harness::{
     self, CaseRng, Checked, Parameters, Percent, Scenario, Span, beyond_all, checked, percent,
 };
-use cosim_core::value::Uint;
+use cosim_core::value::{Uint, n};
 use serde::{Deserialize, Serialize};
 
 /// What the generator draws how often. Fields that a file leaves out have the values of `default`.
@@ -85,10 +85,6 @@ impl Checked for Mishaps {
     }
 }
 
-const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
-    Uint::new(value)
-}
-
 impl Mishaps {
     /// Everything passes.
     const NONE: Self = Self {
@@ -142,11 +138,7 @@ impl harness::Weights<Dll> for Weights {
         let base = Weights::default;
         let none = || Mishaps::NONE;
         let lossy = || Mishaps { lost: n(8), damaged: n(5), again: n(3), delayed: n(8), ..none() };
-        let scenario = |name: &str, about: &str, weights| Scenario {
-            name: name.to_owned(),
-            about: about.to_owned(),
-            weights,
-        };
+        let scenario = Scenario::new;
         vec![
             scenario(
                 "clean",

@@ -5,7 +5,7 @@
 use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};
 use super::stimulus::{Command, Event, Packet, Step, Traffic};
 use super::{KINDS, Qp, name_of};
-use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
+use cosim_core::harness::{self, Noise, Parameters, ResetTimer, Waits};
 use cosim_core::value::Uint;
 
 /// Idle cycles at the end, in which the last answer and the last change of state are seen.
@@ -26,46 +26,12 @@ pub struct Environment<'a> {
     event: Option<Event>,
     packet: Option<Packet>,
     query: Uint<8>,
-    software: Software<'a>,
+    /// Software, which takes events.
+    software: Waits<'a>,
     reset: ResetTimer,
     drained: u64,
     handshakes: u64,
     patience: u64,
-}
-
-/// Takes events.
-#[derive(Debug, Clone)]
-struct Software<'a> {
-    stalls: &'a [Uint<12>],
-    /// Cycles that the event shown still waits.
-    waits: u64,
-}
-
-impl<'a> Software<'a> {
-    fn new(stalls: &'a [Uint<12>]) -> Self {
-        let mut software = Self { stalls, waits: 0 };
-        software.next();
-        software
-    }
-
-    #[inline]
-    fn next(&mut self) {
-        (self.waits, self.stalls) = match self.stalls.split_first() {
-            Some((first, rest)) => (first.get(), rest),
-            None => (0, self.stalls),
-        };
-    }
-
-    /// The edge with an event on show; whether it was taken.
-    #[inline]
-    fn clock(&mut self) -> bool {
-        let takes = self.waits == 0;
-        match takes {
-            true => self.next(),
-            false => self.waits -= 1,
-        }
-        takes
-    }
 }
 
 /// Cycles without progress that a traffic explains.
@@ -127,7 +93,7 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
             event: None,
             packet: None,
             query: Uint::new(0),
-            software: Software::new(&traffic.evt_stalls),
+            software: Waits::new(&traffic.evt_stalls),
             reset: ResetTimer::default(),
             drained: 0,
             handshakes: 0,
@@ -192,7 +158,7 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
         *msg_error = Bits1::new(packet.error.get());
 
         *query_qpn = Bits8::new(self.query.get());
-        *evt_ready = bit(self.software.waits == 0);
+        *evt_ready = bit(self.software.is_over());
     }
 
     #[inline]

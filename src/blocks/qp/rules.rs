@@ -3,35 +3,9 @@
 //! Each row has its guard as a set of cases and what it does. The golden model evaluates every guard and
 //! executes the row that applies; a test shows by enumeration that it is always exactly one.
 
-use cosim_core::harness::{Rule, RuleSet};
+use cosim_core::harness::RuleSet;
 
-/// A rule of the specification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// The name used in reports, as in `C5`.
-    pub name: &'static str,
-    /// What it says.
-    pub meaning: &'static str,
-}
-
-macro_rules! rules {
-    ($( $name:ident: $meaning:literal; )*) => {
-        #[derive(Clone, Copy)]
-        enum Index { $( $name, )* }
-
-        $(
-            #[doc = $meaning]
-            pub const $name: RuleSet = RuleSet::one(Index::$name as usize);
-        )*
-
-        /// Every rule, in the order of the indices.
-        pub const ENTRIES: [Entry; [$( Index::$name, )*].len()] = [
-            $( Entry { name: stringify!($name), meaning: $meaning }, )*
-        ];
-    };
-}
-
-rules! {
+cosim_core::rules! {
     C1: "RESET to INIT, with a service";
     C2: "INIT to INIT";
     C3: "INIT to RTR";
@@ -66,17 +40,6 @@ rules! {
     X1: "an event and a command for one QP: the event goes first";
     R1: "reset";
 }
-
-/// The rules of the contract.
-pub const RULES: [Rule; ENTRIES.len()] = {
-    let mut rules = [Rule { name: "", meaning: "" }; ENTRIES.len()];
-    let mut index = 0;
-    while index < ENTRIES.len() {
-        rules[index] = Rule { name: ENTRIES[index].name, meaning: ENTRIES[index].meaning };
-        index += 1;
-    }
-    rules
-};
 
 /// The state of a QP.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -429,7 +392,7 @@ mod tests {
             specified.push(name);
         }
         specified.sort_unstable();
-        let mut listed: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        let mut listed: Vec<&str> = RULES.iter().map(|entry| entry.name).collect();
         listed.sort_unstable();
         assert_eq!(listed, specified);
         assert_eq!(listed.len(), 13 + 9 + 4 + 1 + 4 + 1 + 1);

@@ -6,7 +6,7 @@ use super::parameters::{self, HIGH};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::stimulus::{DP, EAGER, Message, Traffic};
 use super::{Recv, kind_name};
-use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
+use cosim_core::harness::{self, Noise, Parameters, ResetTimer, Waits};
 use cosim_core::value::Uint;
 
 /// Idle cycles at the end, in which the last choice is made and nothing more may happen.
@@ -32,47 +32,6 @@ pub struct Environment<'a> {
     drained: u64,
     progress: u64,
     patience: u64,
-}
-
-/// Cycles that one thing after another waits.
-#[derive(Debug, Clone)]
-struct Waits<'a> {
-    rest: &'a [Uint<12>],
-    /// Cycles that the first one still waits.
-    left: u64,
-}
-
-impl<'a> Waits<'a> {
-    fn new(all: &'a [Uint<12>]) -> Self {
-        let mut waits = Self { rest: all, left: 0 };
-        waits.next();
-        waits
-    }
-
-    #[inline]
-    fn next(&mut self) {
-        (self.left, self.rest) = match self.rest.split_first() {
-            Some((first, rest)) => (first.get(), rest),
-            None => (0, self.rest),
-        };
-    }
-
-    /// Whether the first one waits no more.
-    #[inline]
-    fn is_over(&self) -> bool {
-        self.left == 0
-    }
-
-    /// The edge while it is there; whether its time has come.
-    #[inline]
-    fn clock(&mut self) -> bool {
-        let over = self.is_over();
-        match over {
-            true => self.next(),
-            false => self.left -= 1,
-        }
-        over
-    }
 }
 
 /// Reads kept packets, one after the other.

@@ -21,7 +21,7 @@ pub mod rtl {
 use cosim_core::harness::{Block, Explain, LinkedRtl, Parameter, Profile};
 pub use environment::Environment;
 pub use golden::Golden;
-use rules::{ENTRIES, ROWS, State};
+use rules::{ROWS, RULES, State};
 pub use scoreboard::Scoreboard;
 
 /// The block.
@@ -62,7 +62,7 @@ impl Explain for Recv {
     fn rules_between(from: &str, to: &str) -> Vec<&'static str> {
         let leads = |row: &&rules::Row| row.from.name() == from && row.to.name() == to;
         let names = ROWS.iter().filter(leads).flat_map(|row| row.rule.iter());
-        names.map(|index| ENTRIES[index].name).collect()
+        names.map(|index| RULES[index].name).collect()
     }
 
     fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {

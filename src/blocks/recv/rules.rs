@@ -5,35 +5,9 @@
 //! stand in the golden model.
 
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};
-use cosim_core::harness::{Parameters, Rule, RuleSet};
+use cosim_core::harness::{Parameters, RuleSet};
 
-/// A rule of the specification.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Entry {
-    /// The name used in reports, as in `P12`.
-    pub name: &'static str,
-    /// What it says.
-    pub meaning: &'static str,
-}
-
-macro_rules! rules {
-    ($( $name:ident: $meaning:literal; )*) => {
-        #[derive(Clone, Copy)]
-        enum Index { $( $name, )* }
-
-        $(
-            #[doc = $meaning]
-            pub const $name: RuleSet = RuleSet::one(Index::$name as usize);
-        )*
-
-        /// Every rule, in the order of the indices.
-        pub const ENTRIES: [Entry; [$( Index::$name, )*].len()] = [
-            $( Entry { name: stringify!($name), meaning: $meaning }, )*
-        ];
-    };
-}
-
-rules! {
+cosim_core::rules! {
     P0: "no state has this code: to AWAIT_CP";
     P1: "no control packet waits";
     P2: "a control packet waits";
@@ -80,22 +54,11 @@ rules! {
     R1: "reset";
 }
 
-/// The rules of the contract.
-pub const RULES: [Rule; ENTRIES.len()] = {
-    let mut rules = [Rule { name: "", meaning: "" }; ENTRIES.len()];
-    let mut index = 0;
-    while index < ENTRIES.len() {
-        rules[index] = Rule { name: ENTRIES[index].name, meaning: ENTRIES[index].meaning };
-        index += 1;
-    }
-    rules
-};
-
 /// Why no legal stimulus hits a rule under some parameters; `None` if one can.
 pub fn unreachable(index: usize, parameters: &Parameters) -> Option<String> {
     let repaired = is_repaired(parameters);
     let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
-    let reason = match ENTRIES[index].name {
+    let reason = match RULES[index].name {
         "P0" => "nothing leads to code 7",
         "P14" | "P15" | "F0" if !repaired => "needs F0",
         "U1" | "U2" if keep == 0 => "with KEEP = 0 the pool is never low",
@@ -415,7 +378,7 @@ mod tests {
         assert!(SPECIFICATION.contains("(R1)"));
         specified.push("R1");
         specified.sort_unstable();
-        let mut listed: Vec<&str> = ENTRIES.iter().map(|entry| entry.name).collect();
+        let mut listed: Vec<&str> = RULES.iter().map(|entry| entry.name).collect();
         listed.sort_unstable();
         assert_eq!(listed, specified);
         assert_eq!(listed.len(), 31 + 3 + 4 + 1 + 3 + 1 + 1);

@@ -4,7 +4,7 @@ use super::rtl::Inputs;
 use super::stimulus::Traffic;
 use super::{Recv, chaos, generator};
 use cosim_core::harness::{self, CaseRng, Checked, Parameters, Percent, Scenario, Span, percent};
-use cosim_core::value::Uint;
+use cosim_core::value::{Uint, n};
 use serde::{Deserialize, Serialize};
 
 /// What a scenario draws. Chances are of one message each, if nothing else is said.
@@ -75,10 +75,6 @@ pub struct Weights {
 
 impl Checked for Weights {}
 
-const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
-    Uint::new(value)
-}
-
 impl Default for Weights {
     fn default() -> Self {
         Self {
@@ -112,11 +108,7 @@ impl Default for Weights {
 impl harness::Weights<Recv> for Weights {
     fn scenarios() -> Vec<Scenario<Self>> {
         let base = Weights::default;
-        let scenario = |name: &str, about: &str, weights| Scenario {
-            name: name.to_owned(),
-            about: about.to_owned(),
-            weights,
-        };
+        let scenario = Scenario::new;
         vec![
             scenario("default", "a little of everything", base()),
             scenario(

@@ -501,6 +501,7 @@ impl harness::Golden<Thread2> for Golden {
             return RuleSet::EMPTY;
         }
         let offer = self.offer(inputs);
+        // A table with a hole would stand still and hit no row; a test shows that it has none.
         let Some(index) = rows::select(self.state, self.packet, &self.cycle_inputs(inputs, &offer))
         else {
             return RuleSet::EMPTY;

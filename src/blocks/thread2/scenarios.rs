@@ -7,7 +7,7 @@ use cosim_core::harness::{
     self, CaseRng, Checked, Parameters, Percent, Scenario, Span, beyond_all, checked,
     nothing_to_draw, percent,
 };
-use cosim_core::value::Uint;
+use cosim_core::value::{Uint, n};
 use serde::{Deserialize, Serialize};
 
 /// What the generator draws how often. Fields that a file leaves out have the values of `default`.
@@ -165,10 +165,6 @@ impl Checked for Services {
     }
 }
 
-const fn n<const WIDTH: u32>(value: u64) -> Uint<WIDTH> {
-    Uint::new(value)
-}
-
 impl Default for Operations {
     fn default() -> Self {
         Self {
@@ -226,11 +222,7 @@ impl Default for Weights {
 impl harness::Weights<Thread2> for Weights {
     fn scenarios() -> Vec<Scenario<Self>> {
         let base = Weights::default;
-        let scenario = |name: &str, about: &str, weights| Scenario {
-            name: name.to_owned(),
-            about: about.to_owned(),
-            weights,
-        };
+        let scenario = Scenario::new;
         vec![
             scenario(
                 "smoke",

@@ -3,6 +3,7 @@
 use super::*;
 use crate::blocks::dll::rtl::{Bits2, Bits12, Bits32};
 use crate::blocks::dll::{Environment, Golden};
+use cosim_core::checks;
 use cosim_core::harness::{Environment as _, Golden as _, Scoreboard as _};
 use std::collections::HashSet;
 
@@ -45,24 +46,15 @@ fn judge(
     mut tamper: impl FnMut(u64, &mut Inputs, &mut Outputs),
 ) -> Result<Vec<u64>, Violation> {
     let traffic = serde_json::from_str(json).unwrap();
-    let mut golden = Golden::new(&Parameters::of::<Dll>(mask));
-    let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
-    let mut scoreboard = Scoreboard::new(&traffic, &Parameters::of::<Dll>(judged_as));
-    let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
-    for cycle in 0.. {
-        if environment.finished() {
-            break;
+    let golden = Golden::new(&Parameters::of::<Dll>(mask));
+    let environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
+    let scoreboard = Scoreboard::new(&traffic, &Parameters::of::<Dll>(judged_as));
+    // Cycle 0 is that in reset, which is nobody's.
+    checks::shown_of::<Dll, _, _>(golden, environment, scoreboard, |cycle, inputs, outputs| {
+        if let Some(cycle) = cycle.checked_sub(1) {
+            tamper(cycle, inputs, outputs);
         }
-        environment.drive(&mut inputs);
-        golden.outputs(&inputs, &mut outputs);
-        let (mut shown_in, mut shown_out) = (inputs, outputs);
-        tamper(cycle, &mut shown_in, &mut shown_out);
-        scoreboard.observe(&shown_in, &shown_out)?;
-        golden.clock(&inputs);
-        environment.clock(&inputs, &outputs);
-    }
-    scoreboard.finish()?;
-    Ok(scoreboard.counts())
+    })
 }
 
 #[track_caller]

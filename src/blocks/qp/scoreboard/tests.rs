@@ -3,6 +3,7 @@
 use super::*;
 use crate::blocks::qp::rtl::{Bits2, Bits3, Bits8};
 use crate::blocks::qp::{Environment, Golden};
+use cosim_core::checks;
 use cosim_core::harness::{Environment as _, Golden as _, Scoreboard as _};
 
 /// QP 5 (RC) to RTS, where a packet comes, to SQD with notification, drained twice; then it breaks. QP 6
@@ -46,24 +47,12 @@ fn judge(
     mut tamper: impl FnMut(u64, &mut Inputs, &mut Outputs),
 ) -> Result<Vec<u64>, Violation> {
     let traffic = serde_json::from_str(json).unwrap();
-    let mut golden = Golden::new(&Parameters::NONE);
-    let mut environment = Environment::new(&traffic, &Parameters::NONE);
-    let mut scoreboard = Scoreboard::new(&traffic, &Parameters::NONE);
-    let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
-    for cycle in 0.. {
-        if environment.finished() {
-            break;
+    // Cycle 0 is that in reset, which is nobody's.
+    checks::shown::<Qp>(&traffic, &Parameters::NONE, |cycle, inputs, outputs| {
+        if let Some(cycle) = cycle.checked_sub(1) {
+            tamper(cycle, inputs, outputs);
         }
-        environment.drive(&mut inputs);
-        golden.outputs(&inputs, &mut outputs);
-        let (mut shown_in, mut shown_out) = (inputs, outputs);
-        tamper(cycle, &mut shown_in, &mut shown_out);
-        scoreboard.observe(&shown_in, &shown_out)?;
-        golden.clock(&inputs);
-        environment.clock(&inputs, &outputs);
-    }
-    scoreboard.finish()?;
-    Ok(scoreboard.counts())
+    })
 }
 
 #[track_caller]

@@ -1,0 +1,30 @@
+//! Rules by name.
+
+/// Declares the rules of a block: a constant with the [`RuleSet`](crate::harness::RuleSet) of each, and all of them as
+/// `RULES`, in the order of their indices, as [`Golden::RULES`](crate::harness::Golden::RULES) wants them.
+///
+/// ```
+/// cosim_core::rules! {
+///     T1: "nothing is offered";
+///     T2: "it is taken";
+/// }
+/// assert_eq!(RULES[T2.iter().next().unwrap()].meaning, "it is taken");
+/// ```
+#[macro_export]
+macro_rules! rules {
+    ($( $name:ident: $meaning:literal; )*) => {
+        #[derive(Clone, Copy)]
+        enum Index { $( $name, )* }
+
+        $(
+            #[doc = $meaning]
+            pub const $name: $crate::harness::RuleSet =
+                $crate::harness::RuleSet::one(Index::$name as usize);
+        )*
+
+        /// Every rule, in the order of the indices.
+        pub const RULES: [$crate::harness::Rule; [$( Index::$name, )*].len()] = [
+            $( $crate::harness::Rule { name: stringify!($name), meaning: $meaning }, )*
+        ];
+    };
+}
