@@ -102,7 +102,8 @@ impl Reset {
     ];
 
     fn level(&self) -> bool {
-        let is_low = ["n", "_ni", "_b"].iter().any(|ending| self.port.ends_with(ending));
+        let low = ["_n", "_ni", "_b", "rstn", "resetn"];
+        let is_low = low.iter().any(|ending| self.port.ends_with(ending));
         self.is_high.unwrap_or(!is_low)
     }
 }
@@ -546,6 +547,8 @@ mod tests {
             ("rst_n", false),
             ("aresetn", false),
             ("rst_ni", false),
+            ("reset_in", true),
+            ("rst_main", true),
             ("rst_n=1", true),
             ("rst=0", false),
         ] {

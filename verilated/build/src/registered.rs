@@ -235,24 +235,31 @@ mod tests {
 
     #[test]
     fn what_looks_between_the_edges_needs_two() {
-        for (processes, reason) in [
-            ("always @(negedge clk) x <= a;", "waits for @(negedge clk)"),
-            ("always @(clk) x = a;", "waits for @(clk)"),
-            ("always @* if (!clk) x = a;", "level of clk"),
-            ("assign y = a & {8{clk}};", "level of clk"),
+        for (processes, reasons) in [
+            ("always @(negedge clk) x <= a;", &["waits for @(negedge clk)"][..]),
+            ("always @(clk) x = a;", &["waits for @(clk)"]),
+            ("always @* if (!clk) x = a;", &["level of clk"]),
+            ("assign y = a & {8{clk}};", &["level of clk"]),
             (
                 "always @(posedge clk) d <= ~d; always @(posedge d) x <= a;",
-                "waits for @(posedge d)",
+                &["waits for @(posedge d)"],
             ),
-            ("wire gated = clk & a[0]; always @(posedge gated) x <= a;", "level of clk"),
-            ("always @(posedge rst) x <= {8{clk}};", "clk is used as data"),
+            (
+                "wire gated = clk & a[0]; always @(posedge gated) x <= a;",
+                // Debian's Verilator makes a signal of the gate, the newest an expression in the event.
+                &["level of clk", "waits for @(posedge (clk & a[0]))"],
+            ),
+            ("always @(posedge rst) x <= {8{clk}};", &["clk is used as data"]),
             (
                 "always @(posedge clk or posedge rst) if (rst) x <= {8{clk}}; else x <= a;",
-                "clk is used as data",
+                &["clk is used as data"],
             ),
         ] {
             match driving(processes) {
-                Driving::TwoEvaluations(why) => assert!(why.contains(reason), "{processes}: {why}"),
+                Driving::TwoEvaluations(why) => {
+                    let told = reasons.iter().any(|reason| why.contains(reason));
+                    assert!(told, "{processes}: {why}");
+                }
                 Driving::Registered => panic!("{processes}"),
             }
         }
