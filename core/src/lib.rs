@@ -14,7 +14,7 @@
 //! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
 //! - [`skeleton`] writes a crate for a new block.
 //! - [`checks`] has what every block's tests look for.
-//! - [`runner`] runs many cases; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
+//! - [`runner`] runs many cases; [`report`] is what others read of a run; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
 //!   [`cli`] is the command line.
 
 pub mod checks;
@@ -26,6 +26,7 @@ pub mod harness;
 pub mod models;
 mod observe;
 pub mod program;
+pub mod report;
 pub mod runner;
 pub mod skeleton;
 pub mod value;

@@ -247,3 +247,31 @@ pub fn cases(results: &Value) -> BTreeMap<String, CaseResult> {
 pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
     cosim().current_dir(folder).args(arguments).output().expect("the program runs")
 }
+
+/// Python with the packages that tests read our files with: a virtual environment below the build folder, made
+/// once.
+///
+/// # Panics
+/// If it cannot be made, with what to do.
+pub fn python() -> std::process::Command {
+    const PACKAGES: [&str; 3] =
+        ["check-jsonschema==0.39.0", "junitparser==4.0.2", "xmlschema==4.3.1"];
+    let folder = below_build("python");
+    fs::create_dir_all(&folder).expect("a folder");
+    let lock = fs::File::create(folder.join("lock")).expect("a lock");
+    lock.lock().expect("the lock");
+    let (python, done) = (folder.join("venv/bin/python"), folder.join(PACKAGES.join(" ")));
+    if !done.exists() {
+        let run = |program: &Path, arguments: &[&str]| {
+            let output = std::process::Command::new(program).args(arguments).output();
+            let output = output.expect("Python: apt-get install python3-venv");
+            assert!(output.status.success(), "{arguments:?}: {}", text(&output));
+        };
+        let venv = folder.join("venv").display().to_string();
+        run(Path::new("python3"), &["-m", "venv", "--clear", &venv]);
+        let install = ["-m", "pip", "install", "--quiet", "--disable-pip-version-check"];
+        run(&python, &[&install[..], &PACKAGES].concat());
+        fs::write(done, "").expect("a mark");
+    }
+    std::process::Command::new(python)
+}

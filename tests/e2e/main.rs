@@ -11,6 +11,7 @@ mod before_reset;
 mod build_errors;
 mod cache;
 mod checks;
+mod ci_files;
 mod common;
 mod corpus;
 mod dll_examples;

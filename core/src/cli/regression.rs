@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::models::{Built, Examined};
 use crate::program;
+use crate::report;
 use crate::runner::{
     self, End, Failures, Group, Header, Keep, Limits, MOST_CASES, PeakMemory, Place, Plan,
     Progress, RunDirectory, Shard, Tally, Timing,
@@ -238,22 +239,33 @@ impl Job {
             return Err(Error::Usage(message));
         }
         let header = Header {
-            version: program::version(),
-            build: program::build(),
-            verilator: program::verilator(),
+            version: program::version().to_owned(),
+            build: program::build().to_owned(),
+            verilator: program::verilator().to_owned(),
             rtl: examined.identity.clone(),
             given: setup.rtl.clone(),
             rtl_files: examined.files.clone(),
             two_evaluations,
-            block: block.name(),
+            block: block.name().to_owned(),
             seed: self.seed,
             packets: setup.packets,
             shard: plan.shard.to_string(),
             profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
             scenarios: plan.scenarios.clone(),
+            scenario_files: self.scenario_files(&plan.scenarios),
         };
         let interrupted = Arc::clone(interrupted);
         Ok(Ready { job: self, session, opening, desk, plan, header, interrupted })
+    }
+}
+
+impl Job {
+    /// The files of scenarios that are not built in, by the scenarios' names.
+    fn scenario_files(&self, names: &[String]) -> BTreeMap<String, String> {
+        let built_in = self.block.scenarios();
+        let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
+        let given = names.iter().zip(&self.setup.scenarios).filter(|(_, given)| is_file(given));
+        given.map(|(name, given)| (name.clone(), given.clone())).collect()
     }
 }
 
@@ -313,7 +325,7 @@ impl Ready<'_> {
         let elapsed = begin.elapsed().saturating_sub(observer.aside);
         observer.bar.finish_and_clear();
 
-        let Observer { tally, directory, mut failures, mut unwritten, aside, .. } = observer;
+        let Observer { tally, mut directory, mut failures, mut unwritten, aside, .. } = observer;
         failures.settle();
         failures.unwritten().iter().for_each(|error| unwritten.add(error));
         let timing = Timing {
@@ -326,6 +338,12 @@ impl Ready<'_> {
         };
         let results = directory.finish(&tally, failures.groups(), end, &timing);
         let results = results.map_err(|error| unwritten.add(&error)).ok();
+        if results.is_some()
+            && let Err(error) = report::write(&folder)
+        {
+            unwritten.add(&error);
+        }
+        directory.release();
         let (header, failures) = (self.header.clone(), failures.groups().to_vec());
         Ok(Report { header, tally, failures, folder, end, timing, results, unwritten })
     }
@@ -412,6 +430,11 @@ impl Report {
         }
     }
 
+    /// Whether there is a `results.json`.
+    pub fn is_written(&self) -> bool {
+        self.results.is_some()
+    }
+
     /// The exit code of `cosim run`.
     pub fn exit_code(&self) -> u8 {
         match self.end {
@@ -467,44 +490,6 @@ impl Progress for Observer {
             eprintln!("cosim: warning: results are lost: {error}");
         }
         Ok(())
-    }
-}
-
-/// Makes command lines that show one case again.
-pub struct Reproduce {
-    before: Vec<String>,
-    after: Vec<String>,
-    /// The scenarios' files, in the order of the scenarios; `None` for one that is built in.
-    files: Vec<Option<String>>,
-}
-
-impl Reproduce {
-    /// For the cases of a job.
-    pub fn new(job: &Job) -> Self {
-        let program = env::args().next().unwrap_or_else(|| "cosim".to_owned());
-        let before = vec![program, "run".to_owned(), "--seed".to_owned(), job.seed.to_string()];
-        let mut after = Vec::new();
-        if let Some(packets) = job.setup.packets {
-            after.extend(["--packets".to_owned(), packets.to_string()]);
-        }
-        after.extend(job.setup.rtl.arguments());
-        after.extend(["--build".to_owned(), program::build().to_owned()]);
-        // A scenario's file is not in the case's name.
-        let built_in = job.block.scenarios();
-        let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
-        let files = job.setup.scenarios.iter().map(|given| is_file(given).then(|| given.clone()));
-        Self { before, after, files: files.collect() }
-    }
-
-    /// The command that shows a case.
-    pub fn command(&self, case: &Case) -> String {
-        let mut words = self.before.clone();
-        words.extend(["--case".to_owned(), case.name.clone()]);
-        if let Some(Some(file)) = self.files.get(case.scenario) {
-            words.extend(["--scenario".to_owned(), file.clone()]);
-        }
-        words.extend(self.after.iter().cloned());
-        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
     }
 }
 

@@ -1,14 +1,17 @@
 //! `cosim run`.
 
 use super::options::{Format, check_output, of_block};
-use super::regression::{CaseName, Job, Options, Ready, Reproduce, UNWRITTEN};
+use super::regression::{CaseName, Job, Options, Ready, Report, UNWRITTEN};
 use super::summary::Detail;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
 use crate::engine::{AnyBlock, Waves};
 use crate::error::Error;
+use crate::harness::Case;
 use crate::program;
+use crate::report::{self, Ci, Reproduce};
 use crate::runner::{Place, RunDirectory, Shard};
 use clap::Args;
+use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -50,14 +53,14 @@ pub struct Arguments {
     /// Print the result and the failures only.
     #[arg(long)]
     quiet: bool,
-    /// Print tables of all scenarios and rules.
-    #[arg(long, conflicts_with = "quiet")]
-    verbose: bool,
+    /// Print tables of all scenarios and rules, and why some cannot be hit.
+    #[arg(long, alias = "verbose", conflicts_with = "quiet")]
+    details: bool,
 }
 
 impl Arguments {
     fn detail(&self) -> Detail {
-        match (self.quiet, self.verbose) {
+        match (self.quiet, self.details) {
             (true, _) => Detail::Result,
             (false, true) => Detail::Tables,
             (false, false) => Detail::Covered,
@@ -89,6 +92,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let begun = begin(arguments, &jobs, &interrupted)?;
     let names: Vec<&str> = jobs.iter().map(|job| job.block.name()).collect();
     let mut done = Done::default();
+    let program = env::args().next().unwrap_or_else(|| program::name().to_owned());
+    let ci = Ci::detect();
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, directory), job) in begun.into_iter().zip(&jobs) {
@@ -96,8 +101,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let time = arguments.options.time.map(|time| time.saturating_sub(began.elapsed()) / left);
         left -= 1;
         let report = ready.run(directory, time)?;
-        let reproduce = Reproduce::new(job);
-        let command = |case: &_| reproduce.command(case);
+        let reproduce = Reproduce { program: &program, run: &report.header };
+        let command = |case: &Case| reproduce.command(&case.name);
         let summary = report.summary(&command);
         let mut text = summary.text(arguments.detail());
         if let Some(path) = &arguments.trace {
@@ -109,6 +114,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             if names.len() > 1 {
                 print_text("")?;
             }
+        }
+        if let Some(ci) = &ci {
+            tell(ci, &report);
         }
         done.blocks.push((job.block.name(), report.exit_code()));
         done.summaries.push(summary.json());
@@ -123,6 +131,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         _ => {}
     }
     Ok(ExitCode::from(done.code()))
+}
+
+/// Tells the CI system around this process. What it cannot be told is in the run directory all the same.
+fn tell(ci: &Ci, report: &Report) {
+    if report.is_written() {
+        match report::annotate(ci, &report.folder) {
+            Ok(lines) => eprint!("{lines}"),
+            Err(error) => eprintln!("cosim: warning: the CI system is not told: {error}"),
+        }
+    }
 }
 
 /// Builds the models of all blocks, then makes their run directories.

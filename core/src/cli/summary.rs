@@ -118,7 +118,7 @@ impl Summary<'_> {
     fn result(&self, text: &mut String) {
         let Header { block, seed, build, rtl, verilator, .. } = self.header;
         let Totals { cases, cycles, packets, .. } = self.tally.totals;
-        let verdict = verdict(self.end, &self.tally.totals);
+        let verdict = self.tally.totals.verdict(self.end);
         let _ = writeln!(
             text,
             "{verdict}  {block}, seed {seed}: {}, {} of them failed; {}, {} cycles compared in {:.1} s \
@@ -268,7 +268,7 @@ impl Summary<'_> {
                 writeln!(text, "{}{least}", if least.is_empty() { "" } else { "; least often " });
             if !profile.unreachable.is_empty() {
                 let cannot = profile.unreachable.len();
-                let _ = writeln!(text, "  rules that cannot be hit: {cannot}; --verbose says why");
+                let _ = writeln!(text, "  rules that cannot be hit: {cannot}; --details says why");
             }
         }
         if !missed.is_empty() {
@@ -279,16 +279,6 @@ impl Summary<'_> {
         if !counts.is_empty() {
             let _ = writeln!(text, "  counted: {}", counts.join(", "));
         }
-    }
-}
-
-/// The verdict of a run in a word.
-pub fn verdict(end: End, totals: &Totals) -> &'static str {
-    match end {
-        End::Interrupted => "INTERRUPTED",
-        _ if totals.passed() => "PASS",
-        _ if totals.no_golden_model > 0 => "NO GOLDEN MODEL",
-        _ => "FAIL",
     }
 }
 

@@ -1,7 +1,7 @@
 //! `cosim watch`.
 
 use super::regression::{Options, Report};
-use super::summary::{short, verdict};
+use super::summary::short;
 use super::{INTERRUPTED, counted, interruption, print_text};
 use crate::error::Error;
 use crate::models::{self, OnDisk, Rtl};
@@ -123,7 +123,7 @@ impl Seen {
         let was = last.map(|last| format!(", {} before", short(last.cycles_per_second)));
         let mut text = format!(
             "run {number}  {}  {}: {}, {} of them failed; {} cycles compared in {:.1} s ({} cycles/s{})\n",
-            verdict(report.end, &report.tally.totals),
+            report.tally.totals.verdict(report.end),
             report.header.block,
             counted(cases, "case"),
             report.tally.totals.failures(),

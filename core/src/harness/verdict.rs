@@ -121,7 +121,7 @@ pub struct Mismatch {
 
 /// What makes two failures one group: kind, state, and the ports and fields that differ, or the check;
 /// not cycle, values and rule. One bug shows under several rules.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Signature(String);
 
 impl Signature {

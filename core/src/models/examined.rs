@@ -5,7 +5,7 @@ use super::rtl::Rtl;
 use crate::error::Error;
 use crate::harness::{Block, LinkedRtl};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
@@ -25,7 +25,7 @@ const BUILT_IN: &str = "@built-in";
 const DEPTH: usize = 8;
 
 /// A file that Verilator read.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct FileRead {
     /// Its path, as typed or below what was typed; its name alone if it is the program's own.
     pub path: String,

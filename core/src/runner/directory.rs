@@ -22,8 +22,22 @@ const RUNS: &str = "runs";
 /// The link to the newest of them.
 const LATEST: &str = "latest";
 /// What a run writes directly into its directory, the folders below apart.
-const FILES: [&str; 5] =
-    [LOCK, super::results::RESULTS, super::results::PARTIAL, super::results::TIMING, OLD_PARTIAL];
+const FILES: [&str; 8] = [
+    LOCK,
+    super::results::RESULTS,
+    super::results::PARTIAL,
+    super::results::TIMING,
+    OLD_PARTIAL,
+    JUNIT,
+    MARKDOWN,
+    CODE_QUALITY,
+];
+/// Test results for CI systems.
+pub const JUNIT: &str = "junit.xml";
+/// The summary for a page of a CI system.
+pub const MARKDOWN: &str = "summary.md";
+/// What GitLab takes as an artifact of kind `codequality`.
+pub const CODE_QUALITY: &str = "gl-code-quality-report.json";
 /// The name of unfinished results in earlier versions.
 const OLD_PARTIAL: &str = "results.json.unfinished";
 /// The folders of a run directory.

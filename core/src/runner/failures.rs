@@ -12,7 +12,7 @@ use crate::vector::{Origin, VectorFile};
 use crate::worker::Desk;
 use crate::worker::desk::Subject;
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::cell::Cell;
 use std::collections::BTreeSet;
 use std::fs;
@@ -35,7 +35,7 @@ const LAST_WORK: Duration = Duration::from_millis(300);
 const LONGEST_STEM: usize = 160;
 
 /// A failing case, and what shows it.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Evidence {
     /// The case.
     pub case: String,
@@ -54,7 +54,7 @@ pub struct Evidence {
 }
 
 /// The failures with one signature.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Group {
     /// What they have in common.
     pub signature: Signature,
@@ -76,12 +76,12 @@ pub struct Group {
 
 /// Failures of a group under one rule, with a vector of their own: that they have one cause is likely, and
 /// their vectors tell.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Variant {
     /// The golden model's rule; empty if several fire at once, or if the failure is no mismatch.
     pub rule: String,
     /// The groups that show in the same cycle.
-    #[serde(skip_serializing_if = "Option::is_none")]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub with: Option<Vec<Signature>>,
     /// How many there are.
     pub count: u64,

@@ -7,7 +7,7 @@ use crate::harness::{Case, Outcome, Verdict};
 use crate::worker::crew::{self, Client, Landing, Launch, Next};
 use crate::worker::wire::{Answer, Work};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -26,7 +26,7 @@ pub struct Limits {
 }
 
 /// Why a run ended.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 pub enum End {
     /// Every case of the plan was run.

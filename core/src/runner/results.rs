@@ -14,7 +14,7 @@ use crate::harness::{Case, Outcome, Signature, Verdict};
 use crate::models::{FileRead, Rtl};
 use nix::sys::resource::{UsageWho, getrusage};
 use schemars::{JsonSchema, SchemaGenerator};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fs::{self, File};
@@ -22,7 +22,7 @@ use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
 
 /// The results of a run that has ended.
-pub(super) const RESULTS: &str = "results.json";
+pub const RESULTS: &str = "results.json";
 /// The results of a run that goes on, or was killed.
 pub(super) const PARTIAL: &str = "results.json.partial";
 /// Times.
@@ -31,22 +31,24 @@ pub(super) const TIMING: &str = "timing.json";
 pub(super) const FAILURES: &str = "failures";
 /// The folder of saved vectors.
 pub(super) const SAVED: &str = "saved";
+/// What `format` says in them.
+pub const RESULTS_FORMAT: &str = "cosim-results";
 /// How every `results.json` begins.
 pub(super) const MARK: &str = "{\n\"format\": \"cosim-results\"";
 /// The version of `results.json`.
-const VERSION: u64 = 3;
+pub const RESULTS_VERSION: u64 = 3;
 /// Cases of one row at most: what a killed run loses of them.
 const ROW: usize = 256;
 
 /// What identifies a run.
-#[derive(Debug, Clone, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Header {
     /// The tool's version.
-    pub version: &'static str,
+    pub version: String,
     /// The tool's build: a hash of its sources.
-    pub build: &'static str,
+    pub build: String,
     /// The Verilator the built-in models were made with.
-    pub verilator: &'static str,
+    pub verilator: String,
     /// A hash of the RTL's text.
     pub rtl: String,
     /// What was given instead of the built-in RTL.
@@ -56,7 +58,7 @@ pub struct Header {
     /// Models compiled for this run that take two evaluations a cycle instead of one: by profile, why.
     pub two_evaluations: BTreeMap<String, String>,
     /// The block.
-    pub block: &'static str,
+    pub block: String,
     /// The run's seed.
     pub seed: u64,
     /// Packets of each case; drawn if there is no number.
@@ -67,6 +69,9 @@ pub struct Header {
     pub profiles: Vec<String>,
     /// Names of the scenarios.
     pub scenarios: Vec<String>,
+    /// Files of scenarios that are not built in, as typed.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub scenario_files: BTreeMap<String, String>,
 }
 
 /// What depends on the machine or the moment.
@@ -192,7 +197,8 @@ impl RunDirectory {
         let (length, is_first, lost) = (0, true, None);
         let mut directory = Self { claim, file, length, is_first, row, signatures, step, lost };
         let header = to_json(header);
-        let head = format!("{MARK},\n\"version\": {VERSION},\n\"run\": {header},\n\"cases\": [");
+        let head =
+            format!("{MARK},\n\"version\": {RESULTS_VERSION},\n\"run\": {header},\n\"cases\": [");
         directory.write(&head)?;
         Ok(directory)
     }
@@ -286,7 +292,7 @@ impl RunDirectory {
     /// # Errors
     /// [`Error::Write`], if anything but vectors and waves could not be written since the beginning.
     pub fn finish(
-        mut self,
+        &mut self,
         tally: &Tally,
         failures: &[Group],
         end: End,
@@ -296,8 +302,12 @@ impl RunDirectory {
         for folder in [self.folder().to_owned(), self.folder().join(FAILURES)] {
             remove_partial(&folder);
         }
-        self.claim.release();
         result
+    }
+
+    /// Lets go of the directory: nothing is written any more.
+    pub fn release(self) {
+        self.claim.release();
     }
 
     fn complete(
@@ -357,8 +367,8 @@ pub fn results_schema() -> Value {
     let mut of =
         |schema: fn(&mut SchemaGenerator) -> schemars::Schema| schema(&mut generator).to_value();
     let properties = json!({
-        "format": { "const": "cosim-results" },
-        "version": { "const": VERSION },
+        "format": { "const": RESULTS_FORMAT },
+        "version": { "const": RESULTS_VERSION },
         "run": of(SchemaGenerator::subschema_for::<Header>),
         "cases": { "type": "array", "items": { "oneOf": [
             of(SchemaGenerator::subschema_for::<Row>),

@@ -1,14 +1,15 @@
 //! What a run adds up to.
 
 use super::plan::Plan;
+use super::pool::End;
 use crate::engine::AnyBlock;
 use crate::harness::{Case, Outcome, Profile, Total, Verdict};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Cases by verdict, and what they did.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, JsonSchema)]
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Totals {
     /// Cases that ended.
     pub cases: u64,
@@ -56,6 +57,16 @@ impl Totals {
     /// Whether something was compared and everything matched.
     pub fn passed(&self) -> bool {
         self.failures() == 0 && self.cycles > 0
+    }
+
+    /// The verdict of a run with these totals, in a word or two.
+    pub fn verdict(&self, end: End) -> &'static str {
+        match end {
+            End::Interrupted => "INTERRUPTED",
+            _ if self.passed() => "PASS",
+            _ if self.no_golden_model > 0 => "NO GOLDEN MODEL",
+            _ => "FAIL",
+        }
     }
 }
 

@@ -1,0 +1,35 @@
+//! What is made of a run directory for others to read: every report is a function of `results.json` alone, so
+//! the directory that shards were merged into has the same ones as that of the whole run.
+
+mod annotations;
+mod junit;
+mod markdown;
+mod reproduce;
+mod results;
+
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::runner::{JUNIT, MARKDOWN};
+use std::path::Path;
+
+pub use annotations::{Ci, annotate};
+pub use reproduce::Reproduce;
+pub use results::{Entry, Results};
+
+/// The summary of a run as a page in Markdown.
+fn page_of_run(results: &Results) -> String {
+    markdown::page(results)
+}
+
+/// Writes the reports of a run directory whose `results.json` is whole.
+///
+/// # Errors
+/// [`Error::Write`] for a report that cannot be written, after the others are; what is wrong with `results.json`.
+pub fn write(folder: &Path) -> Result<(), Error> {
+    let mut junit = junit::Suites::default();
+    let results = Results::read(folder, |header, entry| junit.add(header, entry))?;
+    let path = folder.join(JUNIT);
+    let first = write_whole(&path, junit.finish(&results)?.as_bytes(), Sync::Lazy);
+    let path = folder.join(MARKDOWN);
+    first.and(write_whole(&path, page_of_run(&results).as_bytes(), Sync::Lazy))
+}

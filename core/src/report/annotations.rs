@@ -1,0 +1,152 @@
+//! What CI systems show beside a change: annotations and a page on GitHub, a code quality report on GitLab.
+
+use super::{Results, page_of_run};
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::harness::Judgement;
+use crate::runner::{CODE_QUALITY, Group, MARKDOWN};
+use serde_json::{Value, json};
+use sha2::{Digest, Sha256};
+use std::env;
+use std::ffi::OsString;
+use std::fmt::Write as _;
+use std::fs::OpenOptions;
+use std::io::Write as _;
+use std::path::{Path, PathBuf};
+
+/// As many annotations as GitHub shows of a step.
+const GITHUB_SHOWS: usize = 10;
+
+/// The CI system around this process.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Ci {
+    /// GitHub Actions, with the file of the step's summary if there is one.
+    GitHub(Option<PathBuf>),
+    /// GitLab CI/CD.
+    GitLab,
+}
+
+impl Ci {
+    /// The CI system that the environment tells of.
+    pub fn detect() -> Option<Self> {
+        Self::of(|name| env::var_os(name))
+    }
+
+    fn of(variable: impl Fn(&str) -> Option<OsString>) -> Option<Self> {
+        let is_true = |name| variable(name).is_some_and(|value| value == "true");
+        match () {
+            () if is_true("GITHUB_ACTIONS") => {
+                let summary = variable("GITHUB_STEP_SUMMARY").filter(|path| !path.is_empty());
+                Some(Self::GitHub(summary.map(PathBuf::from)))
+            }
+            () if is_true("GITLAB_CI") => Some(Self::GitLab),
+            () => None,
+        }
+    }
+}
+
+/// Tells a CI system what a run came to; returns the lines that it reads from the standard error.
+///
+/// # Errors
+/// If what it reads from a file cannot be written.
+pub fn annotate(ci: &Ci, folder: &Path) -> Result<String, Error> {
+    let results = Results::read(folder, |_, _| ())?;
+    match ci {
+        Ci::GitHub(summary) => {
+            if let Some(path) = summary {
+                let file = OpenOptions::new().append(true).create(true).open(path);
+                file.and_then(|mut file| writeln!(file, "{}", page_of_run(&results)))
+                    .map_err(Error::write(path))?;
+            }
+            Ok(commands(&results, folder))
+        }
+        Ci::GitLab => {
+            let issues: Vec<Value> =
+                results.failures.iter().map(|group| issue(&results, group)).collect();
+            let path = folder.join(CODE_QUALITY);
+            let text = Value::from(issues).to_string() + "\n";
+            write_whole(&path, text.as_bytes(), Sync::Lazy)?;
+            Ok(String::new())
+        }
+    }
+}
+
+/// Commands to GitHub's runner, a line each.
+fn commands(results: &Results, folder: &Path) -> String {
+    let mut commands = String::new();
+    for group in results.failures.iter().take(GITHUB_SHOWS) {
+        let title = format!("cosim {}: {}", results.run.block, group.signature);
+        let mut text = told(group);
+        if let Some(vector) = &group.first.vector {
+            let _ = write!(text, "\nvector: {}", folder.join(vector).display());
+        }
+        let file = location(results).map_or_else(String::new, |path| {
+            format!("file={},line=1,", escaped(path).replace(':', "%3A").replace(',', "%2C"))
+        });
+        let title = escaped(&title).replace(':', "%3A").replace(',', "%2C");
+        let _ = writeln!(commands, "::error {file}title={title}::{}", escaped(&text));
+    }
+    if let Some(reason) = super::junit::no_pass(results) {
+        let _ = writeln!(commands, "::error title=cosim {}::{reason}", results.run.block);
+    }
+    commands
+}
+
+/// As GitHub's runner reads the text of a command.
+fn escaped(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// An entry of GitLab's code quality report.
+fn issue(results: &Results, group: &Group) -> Value {
+    let what = format!("{}/{}", results.run.block, group.signature);
+    let fingerprint: String =
+        Sha256::digest(&what).iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+    json!({
+        "description": told(group),
+        "check_name": group.signature.to_string(),
+        "fingerprint": fingerprint,
+        "severity": "blocker",
+        "location": { "path": location(results).unwrap_or(MARKDOWN), "lines": { "begin": 1 } },
+    })
+}
+
+/// What happened to the first case of a group.
+fn told(group: &Group) -> String {
+    let judgement = group.first.judgement.iter().flat_map(Judgement::lines);
+    let lines = std::iter::once(format!("{} ({} cases)", group.first.verdict, group.count));
+    lines.chain(judgement).collect::<Vec<_>>().join("\n")
+}
+
+/// The file that a failure is shown at: the first one of the RTL that was given.
+fn location(results: &Results) -> Option<&str> {
+    let given = results.run.rtl_files.iter().find(|file| !file.built_in);
+    given.or(results.run.rtl_files.first()).map(|file| file.path.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(variables: &[(&str, &str)]) -> Option<Ci> {
+        Ci::of(|name| {
+            let found = variables.iter().find(|(other, _)| *other == name);
+            found.map(|(_, value)| OsString::from(value))
+        })
+    }
+
+    #[test]
+    fn the_environment_tells_which_ci_system_it_is() {
+        assert_eq!(of(&[]), None);
+        assert_eq!(of(&[("GITHUB_ACTIONS", "false"), ("GITLAB_CI", "")]), None);
+        assert_eq!(of(&[("GITLAB_CI", "true")]), Some(Ci::GitLab));
+        assert_eq!(of(&[("GITHUB_ACTIONS", "true")]), Some(Ci::GitHub(None)));
+        let both = [("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", "/s")];
+        assert_eq!(of(&both), Some(Ci::GitHub(Some("/s".into()))));
+    }
+
+    #[test]
+    fn a_command_is_one_line() {
+        assert_eq!(escaped("100%\na\r"), "100%25%0Aa%0D");
+    }
+}

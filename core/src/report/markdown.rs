@@ -1,0 +1,69 @@
+//! `summary.md`: the verdict and the failures for a page of a CI system.
+
+use super::{Reproduce, Results};
+use crate::harness::Judgement;
+use crate::program;
+use crate::runner::Group;
+use std::fmt::Write as _;
+
+/// Groups of failures that are told.
+const GROUPS: usize = 20;
+
+/// The page.
+pub fn page(results: &Results) -> String {
+    let (run, totals) = (&results.run, &results.totals);
+    let verdict = results.verdict();
+    let mut page = format!("## {verdict}: {}, seed {}\n\n", code(&run.block), run.seed);
+    let _ = writeln!(page, "| cases | failed | packets | cycles compared | RTL | build |");
+    let _ = writeln!(page, "|---:|---:|---:|---:|---|---|");
+    let _ = writeln!(
+        page,
+        "| {} | {} | {} | {} | {} | {} |",
+        totals.cases,
+        totals.failures(),
+        totals.packets,
+        totals.cycles,
+        code(&run.rtl),
+        code(&run.build)
+    );
+    if let Some(reason) = super::junit::no_pass(results) {
+        let _ = writeln!(page, "\n{reason}");
+    }
+    if results.failures.is_empty() {
+        return page;
+    }
+    let _ = writeln!(page, "\n| cases | failure | first seen in |\n|---:|---|---|");
+    for Group { signature, count, first, .. } in results.failures.iter().take(GROUPS) {
+        let _ = writeln!(
+            page,
+            "| {count} | {} | {} |",
+            code(&signature.to_string()),
+            code(&first.case)
+        );
+    }
+    for Group { signature, first, .. } in results.failures.iter().take(GROUPS) {
+        let _ = writeln!(page, "\n### {}\n", code(&signature.to_string()));
+        let _ = writeln!(page, "{}\n", code(&first.verdict.to_string()));
+        for line in first.judgement.iter().flat_map(Judgement::lines) {
+            let _ = writeln!(page, "- {}", code(&line));
+        }
+        if let Some(vector) = &first.vector {
+            let _ = writeln!(page, "- vector: {}", code(vector));
+        }
+        let reproduce = Reproduce { program: program::name(), run };
+        let _ = writeln!(page, "- reproduce: {}", code(&reproduce.command(&first.case)));
+    }
+    if let Some(more) = results.failures.len().checked_sub(GROUPS).filter(|more| *more > 0) {
+        let _ = writeln!(page, "\nand {more} more signatures");
+    }
+    page
+}
+
+/// Text as it is: Markdown reads nothing in a code span but its end, and a table also the bar.
+fn code(text: &str) -> String {
+    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
+    let fence = "`".repeat(longest + 1);
+    let pad = if longest > 0 { " " } else { "" };
+    let text = text.replace('|', "\\|").replace(['\n', '\r'], " ");
+    format!("{fence}{pad}{text}{pad}{fence}")
+}

@@ -1,0 +1,152 @@
+//! Reads `results.json` again, case by case: its length does not matter.
+
+use crate::error::Error;
+use crate::harness::Verdict;
+use crate::runner::{End, Group, Header, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals};
+use serde::Deserialize;
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// What a run came to, without its cases.
+#[derive(Debug, Clone)]
+pub struct Results {
+    /// What identifies the run.
+    pub run: Header,
+    /// All cases together.
+    pub totals: Totals,
+    /// The groups of failures.
+    pub failures: Vec<Group>,
+    /// Why the run ended.
+    pub ended: End,
+    /// Whether it passed.
+    pub passed: bool,
+}
+
+/// One entry of `cases`: a failed case told in full, or a row of cases.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(untagged)]
+pub enum Entry {
+    /// A case that failed.
+    Failed {
+        /// Its place in the plan.
+        place: u64,
+        /// The number of its signature.
+        group: u64,
+        /// Its name.
+        name: String,
+        /// What happened.
+        #[serde(flatten)]
+        verdict: Verdict,
+    },
+    /// Cases one after the other.
+    Row {
+        /// Place of the first.
+        from: u64,
+        /// Cycles of each.
+        cycles: Vec<u64>,
+        /// If they failed: the number of the signature of each.
+        #[serde(default)]
+        groups: Vec<u64>,
+    },
+}
+
+impl Results {
+    /// The verdict of the run in a word or two.
+    pub fn verdict(&self) -> &'static str {
+        self.totals.verdict(self.ended)
+    }
+
+    /// Reads the results of a run directory; each entry of its cases is handed on as it comes.
+    ///
+    /// # Errors
+    /// [`Error::File`] if there are none, [`Error::Input`] if they cannot be read.
+    pub fn read(folder: &Path, mut each: impl FnMut(&Header, Entry)) -> Result<Self, Error> {
+        let path = folder.join(RESULTS);
+        let file = File::open(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let mut text = serde_json::Deserializer::from_reader(BufReader::new(file));
+        let results = text.deserialize_map(Whole(&mut each)).and_then(|results| {
+            text.end()?;
+            Ok(results)
+        });
+        results.map_err(|error| Error::json(&path, &error))
+    }
+}
+
+/// The file.
+struct Whole<'a>(&'a mut dyn FnMut(&Header, Entry));
+
+impl<'de> Visitor<'de> for Whole<'_> {
+    type Value = Results;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("the results of a cosim run")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Results, A::Error> {
+        let (mut run, mut totals, mut failures, mut ended, mut passed) =
+            (None, None, None, None, None);
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "format" => is(&map.next_value::<String>()?, &RESULTS_FORMAT.to_owned())?,
+                "version" => is(&map.next_value::<u64>()?, &RESULTS_VERSION)?,
+                "run" => run = Some(map.next_value::<Header>()?),
+                "cases" => {
+                    let Some(run) = &run else {
+                        return Err(de::Error::custom("`cases` stand before `run`"));
+                    };
+                    map.next_value_seed(Cases { run, each: self.0 })?;
+                }
+                "totals" => totals = Some(map.next_value()?),
+                "failures" => failures = Some(map.next_value()?),
+                "ended" => ended = Some(map.next_value()?),
+                "passed" => passed = Some(map.next_value()?),
+                _ => drop(map.next_value::<IgnoredAny>()?),
+            }
+        }
+        let missing = de::Error::missing_field;
+        Ok(Results {
+            run: run.ok_or_else(|| missing("run"))?,
+            totals: totals.ok_or_else(|| missing("totals"))?,
+            failures: failures.ok_or_else(|| missing("failures"))?,
+            ended: ended.ok_or_else(|| missing("ended"))?,
+            passed: passed.ok_or_else(|| missing("passed"))?,
+        })
+    }
+}
+
+fn is<T: PartialEq + fmt::Display, E: de::Error>(found: &T, expected: &T) -> Result<(), E> {
+    let message = format_args!("{found} where this version reads {expected}");
+    if found == expected { Ok(()) } else { Err(E::custom(message)) }
+}
+
+/// The list of cases.
+struct Cases<'a, 'b> {
+    run: &'a Header,
+    each: &'b mut dyn FnMut(&Header, Entry),
+}
+
+impl<'de> DeserializeSeed<'de> for Cases<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, list: D) -> Result<(), D::Error> {
+        list.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Cases<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of cases")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut list: A) -> Result<(), A::Error> {
+        while let Some(entry) = list.next_element()? {
+            (self.each)(self.run, entry);
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,171 @@
+//! What CI systems read of a run: `junit.xml`, `summary.md`, annotations. Read back by the tools of others.
+
+use crate::common::{changed_rtl, code, cosim, json, project, python, text};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+/// Adds up what a reader of others finds in a file.
+const COUNT: &str = "
+import sys
+from junitparser import JUnitXml, Failure, Error
+suites = list(JUnitXml.fromfile(sys.argv[1]))
+cases = [case for suite in suites for case in suite]
+kinds = lambda kind: sum(isinstance(result, kind) for case in cases for result in case.result)
+print(len(suites), len(cases), kinds(Failure), kinds(Error))
+for case in cases:
+    for result in case.result:
+        print(case.classname, case.name, result.type, sep='|')
+";
+
+fn python_says(script: &[&str]) -> String {
+    let output = python().args(script).output().unwrap();
+    assert!(output.status.success(), "{script:?}: {}", text(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Validates a `junit.xml` and returns what is in it.
+fn counted(folder: &Path) -> String {
+    let file = folder.join("junit.xml").display().to_string();
+    let schema = project().join("tests/e2e/data/junit-10.xsd").display().to_string();
+    let validate = "import sys, xmlschema; xmlschema.validate(sys.argv[2], sys.argv[1])";
+    python_says(&["-c", validate, &schema, &file]);
+    python_says(&["-c", COUNT, &file])
+}
+
+fn run_into(folder: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Output {
+    let mut command = cosim();
+    for name in ["GITHUB_ACTIONS", "GITHUB_STEP_SUMMARY", "GITLAB_CI"] {
+        command.env_remove(name);
+    }
+    command.envs(environment.iter().copied());
+    command.args(["run", "--quiet", "--no-waves", "--out"]).arg(folder);
+    command.args(arguments).output().unwrap()
+}
+
+/// RTL of `thread2` that is never ready for a packet.
+fn bad_rtl() -> TempDir {
+    changed_rtl(
+        "ReqRecvCore_Thread_2.v",
+        "fetch_cxt_egress_ready = 1'b1",
+        "fetch_cxt_egress_ready = 1'b0",
+    )
+}
+
+#[test]
+fn a_green_run_has_a_test_case_for_each_case() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let arguments = ["--cases", "2", "--scenario", "smoke", "--scenario", "ring"];
+    let output = run_into(&out, &arguments, &[]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    // Two profiles with two scenarios each.
+    assert_eq!(counted(&out), "4 8 0 0\n");
+    let page = fs::read_to_string(out.join("summary.md")).unwrap();
+    assert!(page.starts_with("## PASS: `thread2`, seed 1\n"), "{page}");
+    assert!(!out.join("gl-code-quality-report.json").exists());
+}
+
+#[test]
+fn beyond_a_thousand_cases_a_suite_says_how_many() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let arguments = ["--cases", "1003", "--packets", "1", "--scenario", "smoke", "--fixes", "spec"];
+    assert_eq!(code(&run_into(&out, &arguments, &[])), 0);
+    assert_eq!(counted(&out), "1 1001 0 0\n");
+    let xml = fs::read_to_string(out.join("junit.xml")).unwrap();
+    assert!(xml.contains("thread2/spec/smoke: 3 further cases"), "{xml}");
+}
+
+#[test]
+fn a_failure_says_how_to_see_it_again_and_where_its_vector_is() {
+    let (folder, rtl) = (TempDir::new().unwrap(), bad_rtl());
+    let out = folder.path().join("run");
+    let rtl = rtl.path().to_str().unwrap();
+    let arguments =
+        ["--cases", "30", "--scenario", "smoke", "--fixes", "spec", "--seed", "7", "--rtl", rtl];
+    let output = run_into(&out, &arguments, &[]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let counted = counted(&out);
+    let lines: Vec<&str> = counted.lines().collect();
+    // Twenty of a signature are told one by one, the others share a test case.
+    assert_eq!(lines[0], "1 21 21 0", "{counted}");
+    assert_eq!(lines[1], "thread2.spec.smoke|thread2/spec/smoke/0|mismatch");
+    let xml = fs::read_to_string(out.join("junit.xml")).unwrap();
+    let build = json(&out.join("results.json"))["run"]["build"].as_str().unwrap().to_owned();
+    let again = format!(
+        "reproduce: cosim run --seed 7 --case thread2/spec/smoke/0 --rtl {rtl} --build {build}"
+    );
+    assert!(xml.contains(&again), "{again}\n{xml}");
+    let attached = xml.split("[[ATTACHMENT|").nth(1).unwrap().split("]]").next().unwrap();
+    assert!(out.join(attached).exists(), "{attached}");
+    let page = fs::read_to_string(out.join("summary.md")).unwrap();
+    assert!(page.starts_with("## FAIL: `thread2`, seed 7\n"), "{page}");
+    assert!(page.contains("- `the RTL breaks the specification"), "{page}");
+}
+
+#[test]
+fn reports_have_the_same_bytes_whatever_the_threads() {
+    let (folder, rtl) = (TempDir::new().unwrap(), bad_rtl());
+    let files = |threads: &str| {
+        let out = folder.path().join(threads);
+        let rtl = rtl.path().to_str().unwrap();
+        let arguments = ["--cases", "5", "--scenario", "smoke", "--rtl", rtl, "--threads", threads];
+        run_into(&out, &arguments, &[]);
+        ["junit.xml", "summary.md"].map(|name| fs::read_to_string(out.join(name)).unwrap())
+    };
+    assert_eq!(files("1"), files("2"));
+}
+
+#[test]
+fn github_gets_annotations_and_a_page() {
+    let (folder, rtl) = (TempDir::new().unwrap(), bad_rtl());
+    let page = folder.path().join("page.md");
+    fs::write(&page, "before\n").unwrap();
+    let environment = [("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", page.to_str().unwrap())];
+    let rtl = rtl.path().to_str().unwrap();
+    let arguments = ["--cases", "3", "--scenario", "smoke", "--fixes", "spec", "--rtl", rtl];
+    let arguments = [&arguments[..], &["--format", "json"]].concat();
+    let output = run_into(&folder.path().join("run"), &arguments, &environment);
+    assert_eq!(code(&output), 1);
+    // The standard output stays JSON.
+    assert_eq!(serde_json::from_slice::<Value>(&output.stdout).unwrap()["passed"], false);
+    let said = String::from_utf8(output.stderr).unwrap();
+    let command = said.lines().find(|line| line.starts_with("::error ")).unwrap();
+    assert!(command.contains("title=cosim thread2%3A mismatch-fetch_cxt_egress_ready"), "{said}");
+    assert!(command.contains("%0Athe RTL breaks the specification"), "{said}");
+    let page = fs::read_to_string(page).unwrap();
+    assert!(page.starts_with("before\n## FAIL: `thread2`, seed 1\n"), "{page}");
+}
+
+#[test]
+fn gitlab_gets_a_code_quality_report() {
+    let (folder, rtl) = (TempDir::new().unwrap(), bad_rtl());
+    let out = folder.path().join("run");
+    let rtl = rtl.path().to_str().unwrap();
+    let arguments = ["--cases", "3", "--scenario", "smoke", "--fixes", "spec", "--rtl", rtl];
+    assert_eq!(code(&run_into(&out, &arguments, &[("GITLAB_CI", "true")])), 1);
+    let report = json(&out.join("gl-code-quality-report.json"));
+    let [issue] = &report.as_array().unwrap()[..] else { panic!("{report}") };
+    assert_eq!(issue["severity"], "blocker");
+    assert_eq!(issue["fingerprint"].as_str().unwrap().len(), 32);
+    let path = issue["location"]["path"].as_str().unwrap();
+    assert!(Path::new(path).starts_with(rtl), "{path}");
+    // A run that is replaced takes the report with it.
+    let again = ["--force", "--cases", "1", "--scenario", "smoke"];
+    assert_eq!(code(&run_into(&out, &again, &[])), 0);
+    assert!(!out.join("gl-code-quality-report.json").exists());
+}
+
+/// The schemas are those that the checker has taken over from their publishers.
+#[test]
+fn the_example_workflows_follow_their_schemas() {
+    let check = |schema: &str, file: &str| {
+        let file = project().join("docs/ci").join(file).display().to_string();
+        python_says(&["-m", "check_jsonschema", "--builtin-schema", schema, &file]);
+    };
+    check("vendor.github-workflows", "github.yml");
+    check("vendor.gitlab-ci", "gitlab-ci.yml");
+}
