@@ -32,6 +32,7 @@ mod scoreboard;
 use crate::engine::{AnyBlock, Engine};
 use crate::harness::Explain;
 pub use bugs::Bugs;
+pub use parts::bins_hit;
 pub use scoreboard::{shown, shown_of};
 use serde_json::Value;
 use std::env;
@@ -124,10 +125,11 @@ impl Checks {
     }
 
     /// In the cases of a default run every rule is hit, in each profile, but for those that the golden model calls
-    /// unreachable; and those no legal stimulus hits.
+    /// unreachable; and those no legal stimulus hits. The same goes for the bins of
+    /// [`Coverage`](crate::harness::Coverage), and the reasons why some cannot be hit.
     ///
     /// # Errors
-    /// Rules of which that is not so, and cases in which the golden model does not get through.
+    /// Rules and bins of which that is not so, and cases in which the golden model does not get through.
     pub fn rules_are_hit(&self) -> Result {
         (self.block.parts().rules)()
     }

@@ -11,10 +11,11 @@ mod task;
 mod vectors;
 
 use crate::checks::Parts;
+use crate::coverage::Group;
 use crate::error::Error;
 use crate::harness::{
-    self, Block, Case, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule, Scenario,
-    Scoreboard, Stimulus, Total, Verdict, Watch,
+    self, Block, Case, Coverage, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule,
+    Scenario, Scoreboard, Stimulus, Total, Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl, View};
 use crate::vector::{self, Origin, Vector, VectorFile};
@@ -53,8 +54,11 @@ pub trait AnyBlock: Sync {
     /// The golden model's rules.
     fn rules(&self) -> &'static [Rule];
 
-    /// Why no legal stimulus hits a rule with these parameters.
-    fn unreachable(&self, rule: usize, parameters: &Parameters) -> Option<String>;
+    /// What is covered: the rules, then what the block declares.
+    fn groups(&self) -> Vec<Group>;
+
+    /// Why no legal stimulus hits a bin with these parameters; bins are numbered through all groups.
+    fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String>;
 
     /// What the scoreboard counts.
     fn counters(&self) -> Vec<(&'static str, Total)>;
@@ -210,8 +214,13 @@ impl<B: Explain> AnyBlock for Engine<B> {
         B::Golden::RULES
     }
 
-    fn unreachable(&self, rule: usize, parameters: &Parameters) -> Option<String> {
-        B::Golden::unreachable(rule, parameters)
+    fn groups(&self) -> Vec<Group> {
+        let declared = B::Coverage::GROUPS.iter().map(Group::of);
+        std::iter::once(Group::of_rules(B::Golden::RULES)).chain(declared).collect()
+    }
+
+    fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String> {
+        harness::unreachable::<B>(bin, parameters)
     }
 
     fn counters(&self) -> Vec<(&'static str, Total)> {
@@ -405,7 +414,7 @@ impl<B: Block> Models for LoadedModels<B> {
         let stimulus = self.cases.stimulus(case);
         match self.kinds[case.profile].create(stimulus.before_reset) {
             Ok(mut model) => harness::run::<B>(&stimulus, parameters, &mut model, watch),
-            Err(error) => Outcome::crashed(None, error.to_string(), B::Golden::RULES.len()),
+            Err(error) => Outcome::crashed(None, error.to_string()),
         }
     }
 }
@@ -417,12 +426,12 @@ impl Outcome {
     }
 
     /// The outcome of a case in which nothing could be compared.
-    pub fn crashed(cycle: Option<u64>, message: String, rules: usize) -> Self {
+    pub fn crashed(cycle: Option<u64>, message: String) -> Self {
         Self {
             verdict: Verdict::Crashed { cycle, message },
             cycles: 0,
             packets: 0,
-            hits: vec![0; rules],
+            hits: Vec::new(),
             counters: Vec::new(),
         }
     }

@@ -14,11 +14,13 @@
 //! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
 //! - [`skeleton`] writes a crate for a new block.
 //! - [`checks`] has what every block's tests look for.
+//! - [`coverage`] has what cases have hit, in one run or in many.
 //! - [`runner`] runs many cases; [`report`] is what others read of a run; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
 //!   [`cli`] is the command line.
 
 pub mod checks;
 pub mod cli;
+pub mod coverage;
 pub mod engine;
 pub mod error;
 mod files;

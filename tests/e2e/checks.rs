@@ -5,8 +5,8 @@ use cosim::PROGRAM;
 use cosim::blocks::dll::rtl::{self, Bits1, Bits12, Inputs, Outputs};
 use cosim_core::checks::{Bugs, Checks, Result};
 use cosim_core::harness::{
-    self, Block, CaseRng, Checked, Explain, LinkedRtl, Objection, Parameters, Profile, Rule,
-    RuleSet, Scenario, Violation,
+    self, Axis, Bins, Block, CaseRng, Checked, Covergroup, Edge, Explain, LinkedRtl, Objection,
+    Parameters, Place, Profile, Rule, RuleSet, Scenario, Value, Violation,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,6 +65,8 @@ const RULE_HIT: u8 = 5;
 const CHECK_SILENT: u8 = 6;
 const CHECK_UNDECLARED: u8 = 7;
 const OBJECTS: u8 = 8;
+const BIN_MISSED: u8 = 9;
+const BIN_HIT: u8 = 10;
 
 struct Counting {
     taken: u64,
@@ -201,6 +203,36 @@ impl<const WRONG: u8> harness::Scoreboard<'_, Toy<WRONG>> for Judge {
     }
 }
 
+struct Watching<const WRONG: u8>;
+
+const fn tlps<const WRONG: u8>() -> [Covergroup; 1] {
+    const VALUES: [Value; 2] = [
+        Value { name: "taken", meaning: "A takes a TLP" },
+        Value { name: "never", meaning: "what does not happen" },
+    ];
+    const AXES: [Axis; 1] = [Axis::new("what", &VALUES)];
+    [Covergroup::new("tlps", "TLPs", &AXES).unless(|at, _| match at {
+        [0] if WRONG == BIN_HIT => Some("none is ever taken"),
+        [1] if WRONG != BIN_MISSED => Some("it is told so"),
+        _ => None,
+    })]
+}
+
+impl<const WRONG: u8> harness::Coverage<Toy<WRONG>> for Watching<WRONG> {
+    const GROUPS: &'static [Covergroup] = &tlps::<WRONG>();
+
+    fn new(_: &Parameters) -> Self {
+        Self
+    }
+
+    fn after(&mut self, edge: &Edge<'_, Toy<WRONG>>, bins: &mut Bins<'_>) {
+        let place = const { Place::<1>::of(&tlps::<WRONG>(), "tlps") };
+        if edge.inputs.a_tlp_valid.get() == 1 {
+            bins.hit(place.bin([0]));
+        }
+    }
+}
+
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Weights<const WRONG: u8> {
@@ -240,6 +272,7 @@ impl<const WRONG: u8> Block for Toy<WRONG> {
     type Environment<'a> = Around;
     type Scoreboard<'a> = Judge;
     type Weights = Weights<WRONG>;
+    type Coverage = Watching<WRONG>;
 }
 
 impl<const WRONG: u8> Explain for Toy<WRONG> {}
@@ -269,8 +302,16 @@ fn what_is_wrong_with_a_block_is_found_and_named() {
     finds(toy::<SCENARIO>().scenarios_can_be_read_again(), &["scenario default", "30 is too much"]);
     finds(toy::<STIMULUS>().weights_draw_legal_stimulus(), &["count: too many", "profile spec"]);
     finds(toy::<PIN>().environment_drives_every_pin(), &["a_tlp_data", "scenario default"]);
-    finds(toy::<RULE_MISSED>().rules_are_hit(), &["no case of a default run hits T3"]);
-    finds(toy::<RULE_HIT>().rules_are_hit(), &["hits T1, of which is said: no traffic does it"]);
+    finds(toy::<RULE_MISSED>().rules_are_hit(), &["no case of a default run hits `rules: T3`"]);
+    finds(
+        toy::<RULE_HIT>().rules_are_hit(),
+        &["unreachable: `rules: T1` was hit, of which is said: no traffic does it"],
+    );
+    finds(toy::<BIN_MISSED>().rules_are_hit(), &["no case of a default run hits `tlps: never`"]);
+    finds(
+        toy::<BIN_HIT>().rules_are_hit(),
+        &["unreachable: `tlps: taken` was hit, of which is said: none is ever taken"],
+    );
     finds(toy::<OBJECTS>().rules_are_hit(), &["toy/spec/default/0", "counted"]);
     finds(toy::<CHECK_SILENT>().scoreboard_fires(&[]), &["of-two-minds: fires on none"]);
     finds(toy::<CHECK_UNDECLARED>().scoreboard_fires(&[]), &["complete: fires, but is not in"]);

@@ -111,6 +111,7 @@ impl Block for Wrong {
     type Environment<'a> = Around<'a>;
     type Scoreboard<'a> = Judge<'a>;
     type Weights = <Thread2 as Block>::Weights;
+    type Coverage = ();
 }
 
 type Weighed = <Thread2 as Block>::Weights;

@@ -14,6 +14,7 @@ mod checks;
 mod ci_files;
 mod common;
 mod corpus;
+mod coverage;
 mod dll_examples;
 mod driving;
 mod full_disk;

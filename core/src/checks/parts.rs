@@ -3,13 +3,14 @@
 use super::{Failed, Result};
 use crate::engine::Cases;
 use crate::harness::{
-    Block, CaseRng, Drive, Golden, Profile, Scenario, Traffic as _, Watch, case_seed, run_golden,
-    undriven,
+    Block, CaseRng, Drive, Parameters, Profile, Scenario, Stimulus, Traffic as _, Verdict, Watch,
+    bin_name, bins, case_seed, run_golden, undriven, unreachable,
 };
 use crate::runner::{Plan, Shard};
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 use serde_json::Value;
+use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// The seed of a run that does not say one.
@@ -148,7 +149,24 @@ pub fn rules_are_hit<B: Block>() -> Result {
     Failed::all(wrong.collect())
 }
 
-/// What is wrong with the rules of a profile.
+/// Runs the golden model under a traffic; how often each bin is hit, by name, those alone that are. For the tests of a
+/// block's [`Coverage`](crate::harness::Coverage).
+///
+/// # Errors
+/// If the golden model does not get through.
+pub fn bins_hit<B: Block>(
+    traffic: B::Traffic,
+    parameters: &Parameters,
+) -> Result<BTreeMap<String, u64>> {
+    let outcome = run_golden(&Stimulus::<B>::traffic(traffic), parameters, &Watch::default());
+    if outcome.verdict != Verdict::Match {
+        return Err(Failed::one(outcome.verdict.to_string()));
+    }
+    let hit = outcome.hits.iter().enumerate().filter(|(_, hits)| **hits > 0);
+    Ok(hit.map(|(bin, hits)| (bin_name::<B>(bin), *hits)).collect())
+}
+
+/// What is wrong with the rules and bins of a profile.
 fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
     let scenarios = B::scenarios();
     let plan = Plan {
@@ -160,34 +178,29 @@ fn rules_of<B: Block>(profile: &Profile) -> Vec<String> {
         shard: Shard::WHOLE,
     };
     let cases = Cases::<B> { scenarios, profiles: plan.profiles.clone(), packets: None };
-    let rules = B::Golden::RULES;
-    let reasons: Vec<Option<String>> =
-        (0..rules.len()).map(|rule| B::Golden::unreachable(rule, &profile.parameters)).collect();
-    let mut hits = vec![0; rules.len()];
+    let reason = |bin: usize| unreachable::<B>(bin, &profile.parameters);
+    let reasons: Vec<bool> = (0..bins::<B>()).map(|bin| reason(bin).is_some()).collect();
+    let mut hits = vec![0; reasons.len()];
     let mut wrong = Vec::new();
     for (shown, case) in plan.iter().enumerate() {
         // Every scenario is seen at least once, whatever the first one hits.
-        let all_hit = (0..hits.len()).all(|rule| reasons[rule].is_some() || hits[rule] > 0);
+        let all_hit = (0..hits.len()).all(|bin| reasons[bin] || hits[bin] > 0);
         if all_hit && shown >= plan.scenarios.len() {
             break;
         }
-        let stimulus = cases.stimulus(&case);
-        let outcome = run_golden(&stimulus, &profile.parameters, &Watch::default());
+        // A hit of what no legal stimulus hits is a failure, too.
+        let outcome = run_golden(&cases.stimulus(&case), &profile.parameters, &Watch::default());
         if outcome.verdict.is_failure() {
-            wrong.push(format!("{}: {:?}", case.name, outcome.verdict));
+            wrong.push(format!("{}: {}", case.name, outcome.verdict));
         }
-        for (rule, more) in outcome.hits.iter().enumerate() {
-            hits[rule] += more;
-            let is_legal = matches!(stimulus.drive, Drive::Traffic(_));
-            if let (Some(reason), true, true) = (&reasons[rule], is_legal, *more > 0) {
-                let name = rules[rule].name;
-                wrong.push(format!("{} hits {name}, of which is said: {reason}", case.name));
-            }
+        for (bin, more) in outcome.hits.iter().enumerate() {
+            hits[bin] += more;
         }
     }
-    let missed = (0..hits.len()).filter(|rule| reasons[*rule].is_none() && hits[*rule] == 0);
-    wrong.extend(missed.map(|rule| {
-        format!("profile {}: no case of a default run hits {}", profile.name, rules[rule].name)
+    let missed = (0..hits.len()).filter(|bin| !reasons[*bin] && hits[*bin] == 0);
+    wrong.extend(missed.map(|bin| {
+        let (profile, name) = (&profile.name, bin_name::<B>(bin));
+        format!("profile {profile}: no case of a default run hits `{name}`")
     }));
     wrong
 }

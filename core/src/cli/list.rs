@@ -2,6 +2,7 @@
 
 use super::options::Format;
 use super::{print_json, print_text};
+use crate::coverage;
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::harness::Parameter;
@@ -27,6 +28,9 @@ pub struct Arguments {
     /// Print the JSON schema of results.json instead.
     #[arg(long, conflicts_with = "vector_schema")]
     results_schema: bool,
+    /// Print the JSON schema of coverage.json instead.
+    #[arg(long, conflicts_with_all = ["vector_schema", "results_schema"])]
+    coverage_schema: bool,
 }
 
 #[derive(Serialize)]
@@ -39,6 +43,8 @@ struct BlockEntry {
     parameters: Vec<ParameterEntry>,
     scenarios: Vec<Named>,
     rules: Vec<Named>,
+    /// Coverage: the rules, then what the block declares.
+    groups: Vec<coverage::Group>,
 }
 
 #[derive(Serialize)]
@@ -87,6 +93,7 @@ impl BlockEntry {
                 .iter()
                 .map(|rule| named((rule.name.to_owned(), rule.meaning.to_owned())))
                 .collect(),
+            groups: block.groups(),
         }
     }
 }
@@ -106,6 +113,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if arguments.results_schema {
         print_json(&results_schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.coverage_schema {
+        print_json(&coverage::schema())?;
         return Ok(ExitCode::SUCCESS);
     }
     let entries: Vec<BlockEntry> =
@@ -131,6 +142,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                     let Parameter { name, about, default, .. } = parameter;
                     let range = parameter.range();
                     let _ = writeln!(text, "    {name:14} {about}; {range}, else {default}");
+                }
+                let _ = writeln!(text, "  coverage groups:");
+                for group in &entry.groups {
+                    let (name, about, bins) = (&group.name, &group.about, group.bins());
+                    let _ = writeln!(text, "    {name:14} {about} ({bins} bins)");
                 }
                 for (title, list) in [("scenarios", &entry.scenarios), ("rules", &entry.rules)] {
                     let _ = writeln!(text, "  {title}:");

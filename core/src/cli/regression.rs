@@ -3,7 +3,8 @@
 use super::INTERRUPTED;
 use super::is_watched;
 use super::options::{Patience, Target, of_block};
-use super::summary::{Summary, Unwritten};
+use super::summary::{Goal, Summary, Unwritten};
+use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict};
@@ -185,6 +186,7 @@ impl Options {
             limits: Limits { threads, max_failures, max_hangs, time },
             keep: Keep { shrink: !self.no_shrink, waves: !self.no_waves },
             save: 0,
+            goal: None,
             shows_progress: is_watched(),
             program: self.patience.program()?,
         })
@@ -207,6 +209,8 @@ pub struct Job {
     keep: Keep,
     /// Matching cases whose vectors are kept.
     pub save: u64,
+    /// What of the bins is to be hit, in percent.
+    pub goal: Option<f64>,
     /// Whether there is a progress bar.
     pub shows_progress: bool,
     program: Program,
@@ -336,7 +340,13 @@ impl Ready<'_> {
             cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
             peak_memory: PeakMemory::now(),
         };
-        let results = directory.finish(&tally, failures.groups(), end, &timing);
+        let coverage = tally.coverage.database();
+        let goal = job.goal.map(|percent| Goal::new(percent, &coverage));
+        let passed = tally.totals.passed()
+            && end != End::Interrupted
+            && goal.as_ref().is_none_or(Goal::is_met);
+        let groups = failures.groups();
+        let results = directory.finish(&tally, &coverage, groups, end, passed, &timing);
         let results = results.map_err(|error| unwritten.add(&error)).ok();
         if results.is_some()
             && let Err(error) = report::write(&folder)
@@ -345,7 +355,19 @@ impl Ready<'_> {
         }
         directory.release();
         let (header, failures) = (self.header.clone(), failures.groups().to_vec());
-        Ok(Report { header, tally, failures, folder, end, timing, results, unwritten })
+        Ok(Report {
+            header,
+            tally,
+            coverage,
+            goal,
+            passed,
+            failures,
+            folder,
+            end,
+            timing,
+            results,
+            unwritten,
+        })
     }
 
     /// Who collects what the run does.
@@ -360,7 +382,7 @@ impl Ready<'_> {
         };
         let folder = directory.folder().to_owned();
         Observer {
-            tally: Tally::new(job.block, plan),
+            tally: Tally::new(job.block, plan, self.recorder()),
             directory,
             failures: Failures::new(
                 job.block,
@@ -379,6 +401,21 @@ impl Ready<'_> {
             aside: Duration::ZERO,
             bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
         }
+    }
+
+    /// Who collects what is covered.
+    fn recorder(&self) -> Recorder {
+        let Self { job, plan, header, opening, .. } = self;
+        let run = Run {
+            build: program::build().to_owned(),
+            rtl: header.rtl.clone(),
+            seed: job.seed,
+            packets: job.setup.packets,
+        };
+        let profiles = plan.profiles.iter().map(|profile| profile.name.to_string()).collect();
+        let weights = weights_hashes(&opening.scenarios);
+        let scenarios = plan.scenarios.iter().cloned().zip(weights).collect();
+        Recorder::new(Database::new(job.block, &plan.profiles), run, profiles, scenarios)
     }
 
     /// Writes waves of the first case.
@@ -402,6 +439,11 @@ pub struct Report {
     pub header: Header,
     /// Totals, rules and counters.
     pub tally: Tally,
+    /// What was covered.
+    coverage: Database,
+    goal: Option<Goal>,
+    /// Whether everything matched, and what was to be covered was.
+    pub passed: bool,
     /// Its failures.
     pub failures: Vec<Group>,
     /// The run directory.
@@ -420,6 +462,9 @@ impl Report {
         Summary {
             header: &self.header,
             tally: &self.tally,
+            coverage: &self.coverage,
+            goal: self.goal.as_ref(),
+            passed: self.passed,
             failures: &self.failures,
             command,
             folder: &self.folder,
@@ -439,7 +484,7 @@ impl Report {
     pub fn exit_code(&self) -> u8 {
         match self.end {
             End::Interrupted => INTERRUPTED,
-            _ if !self.tally.totals.passed() => 1,
+            _ if !self.passed => 1,
             _ if self.unwritten.count > 0 => UNWRITTEN,
             _ => 0,
         }

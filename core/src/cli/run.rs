@@ -44,6 +44,10 @@ pub struct Arguments {
     /// Keep the vectors of the first N matching cases, too.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     save_vectors: u64,
+    /// Less than so many percent of the bins that can be hit, in some profile, are a failure.
+    #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
+          conflicts_with = "case")]
+    min_coverage: Option<f64>,
     /// The build a failure was seen with; a warning tells if this one differs.
     #[arg(long, value_name = "ID")]
     build: Option<String>,
@@ -68,6 +72,13 @@ impl Arguments {
     }
 }
 
+/// A number from 0 to 100.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let is_legal = |percent: &f64| (0.0..=100.0).contains(percent);
+    let percent = text.trim_end_matches('%').trim_end().parse().ok().filter(is_legal);
+    percent.ok_or_else(|| "expected percent, a number from 0 to 100".to_owned())
+}
+
 /// Runs a regression, of one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let case: Option<CaseName> = arguments.case.as_deref().map(str::parse).transpose()?;
@@ -83,6 +94,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for job in &mut jobs {
         job.shard = arguments.shard.unwrap_or(Shard::WHOLE);
         job.save = arguments.save_vectors;
+        job.goal = arguments.min_coverage;
         job.shows_progress &= !arguments.quiet;
     }
     warn_of_other_build(arguments.build.as_deref());

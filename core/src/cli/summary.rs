@@ -1,6 +1,7 @@
 //! The summary of a run.
 
 use super::counted;
+use crate::coverage::{Covered, Database};
 use crate::error::Error;
 use crate::harness::{Case, Judgement};
 use crate::models::FileRead;
@@ -18,6 +19,9 @@ const RULES_PER_LINE: usize = 8;
 
 /// Rules named as those that were hit least.
 const LEAST_HIT: usize = 4;
+
+/// Bins that were not hit that are named.
+const HOLES_SHOWN: usize = 4;
 
 /// Groups of failures shown with all they have; the others get one line.
 const GROUPS_SHOWN: usize = 5;
@@ -37,6 +41,11 @@ pub enum Detail {
 pub struct Summary<'a> {
     pub header: &'a Header,
     pub tally: &'a Tally,
+    /// What was covered.
+    pub coverage: &'a Database,
+    /// What was to be covered.
+    pub goal: Option<&'a Goal>,
+    pub passed: bool,
     pub failures: &'a [Group],
     /// The command that shows a case again.
     pub command: &'a dyn Fn(&Case) -> String,
@@ -46,6 +55,29 @@ pub struct Summary<'a> {
     /// `results.json`, if it could be written.
     pub results: Option<PathBuf>,
     pub unwritten: &'a Unwritten,
+}
+
+/// What was to be covered.
+#[derive(Debug, Serialize)]
+pub struct Goal {
+    percent: f64,
+    /// Profiles that do not reach it, with what they reach.
+    short: BTreeMap<String, String>,
+}
+
+impl Goal {
+    /// So many percent of the bins that can be hit, in every profile.
+    pub fn new(percent: f64, coverage: &Database) -> Self {
+        let covered = coverage.profiles.keys().map(|name| (name, coverage.covered(name)));
+        let short = covered.filter(|(_, covered)| !covered.reaches(percent));
+        let short = short.map(|(name, covered)| (name.clone(), covered.percent()));
+        Self { percent, short: short.collect() }
+    }
+
+    /// Whether every profile reaches it.
+    pub fn is_met(&self) -> bool {
+        self.short.is_empty()
+    }
 }
 
 /// What could not be written.
@@ -81,10 +113,12 @@ impl Summary<'_> {
             .collect();
         json!({
             "run": self.header,
-            "passed": self.passed(),
+            "passed": self.passed,
             "ended": self.end,
             "totals": self.tally.totals,
             "profiles": self.tally.profiles,
+            "coverage": self.coverage_json(),
+            "coverage_goal": self.goal,
             "failures": self.failures,
             "commands": commands,
             "timing": self.timing,
@@ -111,14 +145,22 @@ impl Summary<'_> {
         text
     }
 
-    fn passed(&self) -> bool {
-        self.tally.totals.passed() && self.end != End::Interrupted
+    fn coverage_json(&self) -> Value {
+        let profiles = self.coverage.profiles.keys().map(|name| {
+            let covered = self.coverage.covered(name);
+            let holes = self.coverage.holes(name, &covered);
+            let holes: Vec<String> =
+                holes.into_iter().map(|bin| self.coverage.bin_name(bin)).collect();
+            let Covered { reachable, hit, .. } = covered;
+            (name.clone(), json!({ "reachable": reachable, "hit": hit, "holes": holes }))
+        });
+        Value::Object(profiles.collect())
     }
 
     fn result(&self, text: &mut String) {
         let Header { block, seed, build, rtl, verilator, .. } = self.header;
         let Totals { cases, cycles, packets, .. } = self.tally.totals;
-        let verdict = self.tally.totals.verdict(self.end);
+        let verdict = self.tally.totals.verdict(self.end, self.passed);
         let _ = writeln!(
             text,
             "{verdict}  {block}, seed {seed}: {}, {} of them failed; {}, {} cycles compared in {:.1} s \
@@ -152,6 +194,14 @@ impl Summary<'_> {
         }
         if cycles == 0 && self.tally.totals.failures() == 0 {
             let _ = writeln!(text, "      no cycle was compared, which is a failure");
+        }
+        if let Some(Goal { percent, short }) = self.goal {
+            for (profile, reached) in short {
+                let _ = writeln!(
+                    text,
+                    "      profile {profile} covers {reached}, less than {percent} % (--min-coverage)"
+                );
+            }
         }
         match self.end {
             End::Complete => {}
@@ -274,10 +324,33 @@ impl Summary<'_> {
         if !missed.is_empty() {
             let _ = writeln!(text, "  rules not hit: {}", missed.join(" "));
         }
+        self.holes(&profile.profile, detail, text);
         let counts: Vec<String> =
             profile.counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
         if !counts.is_empty() {
             let _ = writeln!(text, "  counted: {}", counts.join(", "));
+        }
+    }
+}
+
+impl Summary<'_> {
+    /// What a profile covers, in a line.
+    fn holes(&self, profile: &str, detail: Detail, text: &mut String) {
+        let covered = self.coverage.covered(profile);
+        let (share, of) = (covered.percent(), covered.reachable);
+        let _ = write!(text, "  coverage: {share} of {of} bins that can be hit");
+        let holes = self.coverage.holes(profile, &covered);
+        if holes.is_empty() {
+            text.push('\n');
+            return;
+        }
+        let _ = writeln!(text, ", {}", counted(holes.len() as u64, "hole"));
+        let shown = if detail == Detail::Tables { holes.len() } else { HOLES_SHOWN };
+        for bin in holes.iter().take(shown) {
+            let _ = writeln!(text, "    not hit: {}", self.coverage.bin_name(*bin));
+        }
+        if holes.len() > shown {
+            let _ = writeln!(text, "    and {} more, in coverage.json", holes.len() - shown);
         }
     }
 }

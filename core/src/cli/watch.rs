@@ -123,7 +123,7 @@ impl Seen {
         let was = last.map(|last| format!(", {} before", short(last.cycles_per_second)));
         let mut text = format!(
             "run {number}  {}  {}: {}, {} of them failed; {} cycles compared in {:.1} s ({} cycles/s{})\n",
-            report.tally.totals.verdict(report.end),
+            report.tally.totals.verdict(report.end, report.passed),
             report.header.block,
             counted(cases, "case"),
             report.tally.totals.failures(),

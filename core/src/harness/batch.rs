@@ -6,13 +6,13 @@
 //! what a failure is told with (port, values, state, rules, hits) has one source only, and a DUT that
 //! behaves differently in the two ways is noticed.
 
-use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared};
+use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
 use super::contract::{Block, Golden, power_up_inputs, reset_inputs};
+use super::coverage::{Coverage, Edge, Sampled};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use super::verdict::{Mismatch, Verdict};
-use std::marker::PhantomData;
 use verilated::BatchEnd;
 use zerocopy::IntoBytes;
 
@@ -34,20 +34,19 @@ enum End {
     Stopped(Stop),
 }
 
-/// Environment, golden model and scoreboard.
-struct GoldenSide<'s, B: Block, S> {
+/// Environment, golden model, scoreboard and coverage.
+struct GoldenSide<'s, B: Block, S, C> {
     source: &'s mut S,
     golden: B::Golden,
     /// Cycles whose rising edge has come.
     cycles: u64,
-    hits: Vec<u64>,
-    block: PhantomData<fn() -> B>,
+    sampled: Sampled<B, C>,
 }
 
-impl<'s, B: Block, S: Source<B>> GoldenSide<'s, B, S> {
+impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
     fn new(source: &'s mut S, parameters: &Parameters) -> Self {
-        let hits = vec![0; B::Golden::RULES.len()];
-        Self { source, golden: B::Golden::new(parameters), cycles: 0, hits, block: PhantomData }
+        let golden = B::Golden::new(parameters);
+        Self { source, golden, cycles: 0, sampled: Sampled::new(parameters) }
     }
 
     /// Fills a batch with at most `most` cycles.
@@ -73,8 +72,10 @@ impl<'s, B: Block, S: Source<B>> GoldenSide<'s, B, S> {
                 batch.keep(index + 1);
                 return Some(End::Stopped(stop));
             }
-            let rules = self.golden.clock(inputs);
-            case::count(rules, &mut self.hits);
+            let samples = S::IS_LEGAL && self.cycles > 0;
+            let rules = self.sampled.clock(&mut self.golden, inputs, samples);
+            let edge = Edge { golden: &self.golden, inputs, outputs: expected, rules };
+            self.sampled.count(&edge, samples);
             self.cycles += 1;
         }
         None
@@ -108,17 +109,17 @@ enum Seen {
 
 /// Runs a source to its end, in batches. The verdict is final if it is [`Seen::Match`] or
 /// [`Seen::Cancelled`].
-fn run_batches<B: Block>(
-    source: &mut impl Source<B>,
+fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
+    source: &mut S,
     parameters: &Parameters,
     dut: &mut impl Dut<B>,
     watch: &Watch,
 ) -> (Seen, u64, Vec<u64>) {
-    let mut side = GoldenSide::<B, _>::new(source, parameters);
+    let mut side = GoldenSide::<B, _, C>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
     // Power comes up before reset, as in the cycle-by-cycle loop.
     if dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default()).is_err() {
-        return (Seen::Crashed { cycle: 0 }, 0, side.hits);
+        return (Seen::Crashed { cycle: 0 }, 0, side.sampled.into_hits());
     }
     let seen = loop {
         let first = side.cycles;
@@ -140,7 +141,7 @@ fn run_batches<B: Block>(
             break Seen::Cancelled;
         }
     };
-    (seen, side.cycles, side.hits)
+    (seen, side.cycles, side.sampled.into_hits())
 }
 
 /// Lets a DUT drive a batch whose first cycle is `first`; `None` if it did as expected.
@@ -160,7 +161,7 @@ fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Opt
 }
 
 /// Runs one case from reset to its end, in batches.
-pub(super) fn run<B: Block>(
+pub(super) fn run<B: Block, C: Coverage<B>>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     dut: &mut impl Dut<B>,
@@ -169,12 +170,19 @@ pub(super) fn run<B: Block>(
     let (seen, outcome) = match &stimulus.drive {
         Drive::Traffic(traffic) => {
             let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
-            let (seen, cycles, hits) = run_batches(&mut source, parameters, dut, watch);
-            (seen, source.outcome(cycles, hits))
+            let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
+            let outcome = source.outcome(cycles, hits);
+            match seen {
+                Seen::Match => match reachable::<B>(outcome, parameters) {
+                    outcome if outcome.verdict == Verdict::Match => (seen, outcome),
+                    outcome => (Seen::Ended, outcome),
+                },
+                seen => (seen, outcome),
+            }
         }
         Drive::Cycles(cycles) => {
             let mut source = case::RawPins::<B>::new(cycles);
-            let (seen, cycles, hits) = run_batches(&mut source, parameters, dut, watch);
+            let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
             (seen, source.outcome(cycles, hits))
         }
     };
@@ -196,7 +204,7 @@ fn again<B: Block>(
 ) -> Outcome {
     let mut afresh = match dut.afresh() {
         Ok(afresh) => afresh,
-        Err(error) => return Outcome::crashed(None, error.to_string(), B::Golden::RULES.len()),
+        Err(error) => return Outcome::crashed(None, error.to_string()),
     };
     let outcome = case::run_cycles(stimulus, parameters, &mut afresh, watch);
     let agrees = match (&seen, &outcome.verdict) {
@@ -309,7 +317,8 @@ fn record_stimulus<B: Block>(
         Drive::Traffic(traffic) => {
             let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
             let (verdict, cycles, hits) = record(&mut source, parameters, watch, keep);
-            compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
+            let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
+            compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
             let mut source = case::RawPins::<B>::new(cycles);
@@ -320,16 +329,16 @@ fn record_stimulus<B: Block>(
 }
 
 /// Runs a source's golden side to its end, batch by batch.
-fn record<B: Block>(
-    source: &mut impl Source<B>,
+fn record<B: Block, S: Source<B>>(
+    source: &mut S,
     parameters: &Parameters,
     watch: &Watch,
     mut keep: impl FnMut(&Batch<B>),
 ) -> (Verdict, u64, Vec<u64>) {
-    let mut side = GoldenSide::<B, _>::new(source, parameters);
+    let mut side = GoldenSide::<B, S, B::Coverage>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
     let verdict = loop {
-        let state = |side: &GoldenSide<'_, B, _>| side.golden.state().to_owned();
+        let state = |side: &GoldenSide<'_, B, S, B::Coverage>| side.golden.state().to_owned();
         let end = side.fill(&mut batch, CYCLES);
         keep(&batch);
         let cycle = side.cycles;
@@ -350,5 +359,5 @@ fn record<B: Block>(
             break Verdict::Cancelled;
         }
     };
-    (verdict, side.cycles, side.hits)
+    (verdict, side.cycles, side.sampled.into_hits())
 }

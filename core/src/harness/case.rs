@@ -4,6 +4,7 @@ use super::batch;
 use super::contract::{
     Block, Environment, Golden, RuleSet, Scoreboard, Violation, power_up_inputs, reset_inputs,
 };
+use super::coverage::{self, Coverage, Edge, Sampled};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -183,7 +184,8 @@ pub struct Outcome {
     pub cycles: u64,
     /// Packets taken; 0 for raw pins.
     pub packets: u64,
-    /// Hits of each rule.
+    /// Hits of each bin: the rules, then what [`Coverage`] declares; empty if nothing was counted.
+    #[serde(with = "super::coverage::sparse")]
     pub hits: Vec<u64>,
     /// The scoreboard's counters; empty for raw pins.
     pub counters: Vec<u64>,
@@ -196,17 +198,27 @@ pub fn run<B: Block>(
     dut: &mut impl Dut<B>,
     watch: &Watch,
 ) -> Outcome {
-    watch.during(|| run_watched(stimulus, parameters, dut, watch))
+    watch.during(|| run_watched::<B, _, B::Coverage>(stimulus, parameters, dut, watch))
 }
 
-fn run_watched<B: Block, D: Dut<B>>(
+/// As [`run`], but of the bins only the rules are counted: to measure what the others cost.
+pub(crate) fn run_uncovered<B: Block>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    dut: &mut impl Dut<B>,
+    watch: &Watch,
+) -> Outcome {
+    watch.during(|| run_watched::<B, _, ()>(stimulus, parameters, dut, watch))
+}
+
+fn run_watched<B: Block, D: Dut<B>, C: Coverage<B>>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     dut: &mut D,
     watch: &Watch,
 ) -> Outcome {
     if D::BATCHES && B::Golden::IS_WRITTEN {
-        batch::run(stimulus, parameters, dut, watch)
+        batch::run::<B, C>(stimulus, parameters, dut, watch)
     } else {
         run_cycles(stimulus, parameters, dut, watch)
     }
@@ -223,7 +235,8 @@ pub(super) fn run_cycles<B: Block>(
         Drive::Traffic(traffic) => {
             let mut source = Traffic::<'_, B>::new(traffic, parameters);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
-            compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
+            let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
+            compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
             let mut source = RawPins::<B>::new(cycles);
@@ -232,6 +245,28 @@ pub(super) fn run_cycles<B: Block>(
         }
     }
 }
+
+/// The outcome of legal stimulus as it is, unless it hit a bin of which is said that it cannot be hit: then that is what
+/// is wrong, for the RTL or the golden model does what the specification rules out, or the reason is none.
+pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> Outcome {
+    if outcome.verdict != Verdict::Match {
+        return outcome;
+    }
+    match coverage::first_unreachable::<B>(&outcome.hits, parameters) {
+        None => outcome,
+        Some(bin) => {
+            let reason = coverage::unreachable::<B>(bin, parameters).unwrap_or_default();
+            let name = coverage::bin_name::<B>(bin);
+            let message = format!("`{name}` was hit, of which is said: {reason}");
+            let violation = Violation::new(UNREACHABLE, message);
+            let verdict = Verdict::CheckFailed { cycle: outcome.cycles, violation };
+            Outcome { verdict, ..outcome }
+        }
+    }
+}
+
+/// The check that a bin with a reason why it cannot be hit is not hit.
+pub(super) const UNREACHABLE: &str = "unreachable";
 
 /// The outcome as it is, if there was a golden model to compare with. Without one there is nothing to say
 /// but that, unless the RTL stopped by itself.
@@ -245,6 +280,9 @@ pub(super) fn compared<B: Block>(outcome: Outcome) -> Outcome {
 
 /// Where inputs come from, and who watches the outputs.
 pub(super) trait Source<B: Block> {
+    /// Whether the stimulus is legal, so that it is asked what it covers beside rules.
+    const IS_LEGAL: bool;
+
     /// Sets the inputs of the next cycle; false at the end.
     fn next(&mut self, inputs: &mut B::Inputs) -> bool;
 
@@ -307,6 +345,8 @@ impl<'a, B: Block> Traffic<'a, B> {
 }
 
 impl<B: Block> Source<B> for Traffic<'_, B> {
+    const IS_LEGAL: bool = true;
+
     #[inline]
     fn next(&mut self, inputs: &mut B::Inputs) -> bool {
         if self.environment.finished() {
@@ -359,6 +399,8 @@ impl<'a, B: Block> RawPins<'a, B> {
 }
 
 impl<B: Block> Source<B> for RawPins<'_, B> {
+    const IS_LEGAL: bool = false;
+
     #[inline]
     fn next(&mut self, inputs: &mut B::Inputs) -> bool {
         match self.cycles.next() {
@@ -387,15 +429,15 @@ impl<B: Block> Source<B> for RawPins<'_, B> {
 }
 
 /// The loop. Nothing in it allocates, locks or calls through a table but the DUT itself.
-fn lock_step<B: Block, D: Dut<B>>(
-    source: &mut impl Source<B>,
+fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
+    source: &mut S,
     parameters: &Parameters,
     dut: &mut D,
     watch: &Watch,
 ) -> (Verdict, u64, Vec<u64>) {
     const { RuleSet::can_hold(B::Golden::RULES.len()) };
     let mut golden = B::Golden::new(parameters);
-    let mut hits = vec![0; B::Golden::RULES.len()];
+    let mut sampled = Sampled::<B, B::Coverage>::new(parameters);
     let mut cycle = 0;
     let mut inputs = reset_inputs::<B>();
     let mut expected = B::Outputs::new_zeroed();
@@ -403,7 +445,7 @@ fn lock_step<B: Block, D: Dut<B>>(
     // Power comes up before reset: the asynchronous reset of cycle 0 is an edge that models can see.
     if let Err(error) = dut.settle(&power_up_inputs::<B>(), &mut actual) {
         let message = error.to_string();
-        return (Verdict::Crashed { cycle: Some(0), message }, 0, hits);
+        return (Verdict::Crashed { cycle: Some(0), message }, 0, sampled.into_hits());
     }
     // How the case ended, and the cycles still to go after it.
     let mut ended: Option<(Verdict, u64)> = None;
@@ -416,7 +458,8 @@ fn lock_step<B: Block, D: Dut<B>>(
             0 => source.begin(&inputs, &expected),
             _ => source.clock(&inputs, &expected, cycle),
         };
-        let rules = golden.clock(&inputs);
+        let samples = S::IS_LEGAL && cycle > 0;
+        let rules = sampled.clock(&mut golden, &inputs, samples);
         let moment = || Moment::<B> { cycle, inputs: &inputs, expected: &expected, state, rules };
         if D::OBSERVES {
             dut.foresee(&moment());
@@ -444,7 +487,8 @@ fn lock_step<B: Block, D: Dut<B>>(
             Some((verdict, 0)) => break verdict.clone(),
             Some((_, left)) => *left -= 1,
         }
-        count(rules, &mut hits);
+        let edge = Edge { golden: &golden, inputs: &inputs, outputs: &expected, rules };
+        sampled.count(&edge, samples);
         if let Err(error) = dut.edge() {
             let crash = Verdict::Crashed { cycle: Some(cycle), message: error.to_string() };
             break ended.map_or(crash, |(verdict, _)| verdict);
@@ -466,7 +510,7 @@ fn lock_step<B: Block, D: Dut<B>>(
             source.next_behind_the_end(&mut inputs);
         }
     };
-    (verdict, cycle, hits)
+    (verdict, cycle, sampled.into_hits())
 }
 
 /// Equality of two packed structs, without a branch per word: pins are written in pieces, and an early
@@ -483,13 +527,6 @@ fn same<P: Pins>(expected: &P, actual: &P) -> bool {
         difference |= expected[index] ^ actual[index];
     }
     difference == 0
-}
-
-#[inline]
-pub(super) fn count(rules: RuleSet, hits: &mut [u64]) {
-    for rule in rules.iter() {
-        hits[rule] += 1;
-    }
 }
 
 #[cold]

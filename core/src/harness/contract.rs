@@ -10,6 +10,7 @@
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
 
 use super::checked::{Checked, checked};
+use super::coverage::Coverage;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::stimulus::Stimulus;
@@ -67,6 +68,8 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     type Scoreboard<'a>: Scoreboard<'a, Self>;
     /// What a scenario weighs.
     type Weights: Weights<Self>;
+    /// What is to be seen in a regression, beside the golden model's rules; `()` if nothing is declared.
+    type Coverage: Coverage<Self>;
 
     /// The built-in scenarios.
     fn scenarios() -> Vec<Scenario<Self::Weights>> {
@@ -130,7 +133,7 @@ impl ResetPin {
 }
 
 /// Equality of names, in a constant.
-const fn is_same(left: &str, right: &str) -> bool {
+pub(super) const fn is_same(left: &str, right: &str) -> bool {
     let (left, right) = (left.as_bytes(), right.as_bytes());
     let mut index = 0;
     while index < left.len() && index < right.len() && left[index] == right[index] {
@@ -326,6 +329,12 @@ impl RuleSet {
         Self(bits)
     }
 
+    /// The set as bits: rule n is bit n.
+    #[inline]
+    pub const fn bits(self) -> u128 {
+        self.0
+    }
+
     /// The rules of both sets.
     #[inline]
     #[must_use]
@@ -338,6 +347,12 @@ impl RuleSet {
     #[must_use]
     pub const fn only_if(self, holds: bool) -> Self {
         Self(self.0 & (holds as u128).wrapping_neg())
+    }
+
+    /// Whether one of some rules is in the set.
+    #[inline]
+    pub const fn has(self, rules: Self) -> bool {
+        self.0 & rules.0 != 0
     }
 
     /// The rules' indices, rising.

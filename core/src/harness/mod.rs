@@ -4,6 +4,7 @@ mod batch;
 mod case;
 mod checked;
 mod contract;
+mod coverage;
 mod draw;
 mod drawn;
 mod driven;
@@ -22,6 +23,7 @@ mod verdict;
 mod waits;
 
 pub use batch::{Recording, run_golden};
+pub(crate) use case::run_uncovered;
 pub use case::{Dut, Moment, Outcome, Watch, run};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
@@ -29,6 +31,8 @@ pub use contract::{
     RuleSet, Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs,
     reset_inputs,
 };
+pub use coverage::{Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value};
+pub(crate) use coverage::{bin_name, bins, unreachable};
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, case_seed};
 pub use driven::{Undriven, environment_at, undriven};

@@ -152,7 +152,8 @@ fn by_the_schema(text: &str) -> Result<String, quick_xml::Error> {
 pub fn no_pass(results: &Results) -> Option<&'static str> {
     match results.ended {
         End::Interrupted => Some("the run was interrupted"),
-        _ if results.totals.passed() || results.totals.failures() > 0 => None,
+        _ if results.passed || results.totals.failures() > 0 => None,
+        _ if results.totals.passed() => Some("less was covered than --min-coverage asks for"),
         _ => Some("no cycle was compared"),
     }
 }

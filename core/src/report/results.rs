@@ -56,7 +56,7 @@ pub enum Entry {
 impl Results {
     /// The verdict of the run in a word or two.
     pub fn verdict(&self) -> &'static str {
-        self.totals.verdict(self.ended)
+        self.totals.verdict(self.ended, self.passed)
     }
 
     /// Reads the results of a run directory; each entry of its cases is handed on as it comes.

@@ -22,11 +22,12 @@ const RUNS: &str = "runs";
 /// The link to the newest of them.
 const LATEST: &str = "latest";
 /// What a run writes directly into its directory, the folders below apart.
-const FILES: [&str; 8] = [
+const FILES: [&str; 9] = [
     LOCK,
     super::results::RESULTS,
     super::results::PARTIAL,
     super::results::TIMING,
+    crate::coverage::COVERAGE,
     OLD_PARTIAL,
     JUNIT,
     MARKDOWN,

@@ -8,6 +8,7 @@ use super::failures::{Group, VECTORS_PER_GROUP, file_stem};
 use super::plan::Plan;
 use super::pool::End;
 use super::tally::{ProfileTally, Tally, Totals};
+use crate::coverage::{COVERAGE, Database};
 use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
 use crate::harness::{Case, Outcome, Signature, Verdict};
@@ -294,11 +295,17 @@ impl RunDirectory {
     pub fn finish(
         &mut self,
         tally: &Tally,
+        coverage: &Database,
         failures: &[Group],
         end: End,
+        passed: bool,
         timing: &Timing,
     ) -> Result<PathBuf, Error> {
-        let result = self.complete(tally, failures, end, timing);
+        let result = self.complete(tally, failures, end, passed, timing);
+        let result = result.and_then(|path| {
+            coverage.write(&self.folder().join(COVERAGE))?;
+            Ok(path)
+        });
         for folder in [self.folder().to_owned(), self.folder().join(FAILURES)] {
             remove_partial(&folder);
         }
@@ -315,6 +322,7 @@ impl RunDirectory {
         tally: &Tally,
         failures: &[Group],
         end: End,
+        passed: bool,
         timing: &Timing,
     ) -> Result<PathBuf, Error> {
         if let Some(lost) = self.lost.take() {
@@ -327,7 +335,7 @@ impl RunDirectory {
             to_json(&tally.totals),
             to_json(failures),
             to_json(&end),
-            tally.totals.passed() && end != End::Interrupted,
+            passed,
         );
         self.write(&tail)?;
         let partial = self.folder().join(PARTIAL);

@@ -2,6 +2,7 @@
 
 use super::plan::Plan;
 use super::pool::End;
+use crate::coverage::Recorder;
 use crate::engine::AnyBlock;
 use crate::harness::{Case, Outcome, Profile, Total, Verdict};
 use schemars::JsonSchema;
@@ -59,11 +60,11 @@ impl Totals {
         self.failures() == 0 && self.cycles > 0
     }
 
-    /// The verdict of a run with these totals, in a word or two.
-    pub fn verdict(&self, end: End) -> &'static str {
+    /// The verdict of a run with these totals, in a word or two; `passed` says whether it did, which may ask for more.
+    pub fn verdict(&self, end: End, passed: bool) -> &'static str {
         match end {
             End::Interrupted => "INTERRUPTED",
-            _ if self.passed() => "PASS",
+            _ if passed => "PASS",
             _ if self.no_golden_model > 0 => "NO GOLDEN MODEL",
             _ => "FAIL",
         }
@@ -105,11 +106,13 @@ pub struct Tally {
     pub profiles: Vec<ProfileTally>,
     /// All of it.
     pub totals: Totals,
+    /// What was hit.
+    pub coverage: Recorder,
 }
 
 impl Tally {
     /// An empty tally for the profiles and scenarios of a plan.
-    pub fn new(block: &'static dyn AnyBlock, plan: &Plan) -> Self {
+    pub fn new(block: &'static dyn AnyBlock, plan: &Plan, coverage: Recorder) -> Self {
         let profile = |profile: &Profile| {
             let mut tally = ProfileTally {
                 profile: profile.name.to_string(),
@@ -137,12 +140,14 @@ impl Tally {
             counters: block.counters(),
             profiles: plan.profiles.iter().map(profile).collect(),
             totals: Totals::default(),
+            coverage,
         }
     }
 
     /// Adds a case.
     pub fn add(&mut self, case: &Case, outcome: &Outcome) {
         self.totals.add(outcome);
+        self.coverage.add(case, outcome);
         let profile = &mut self.profiles[case.profile];
         profile.scenarios[case.scenario].1.add(outcome);
         for (rule, hits) in self.block.rules().iter().zip(&outcome.hits) {

@@ -56,6 +56,7 @@ impl Block for Arbiter {
     type Environment<'a> = environment::Environment<'a>;
     type Scoreboard<'a> = scoreboard::Scoreboard;
     type Weights = scenarios::Weights;
+    type Coverage = ();
 }
 
 impl Explain for Arbiter {

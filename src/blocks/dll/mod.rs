@@ -44,6 +44,7 @@ impl Block for Dll {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard;
     type Weights = scenarios::Weights;
+    type Coverage = ();
 }
 
 impl Explain for Dll {

@@ -17,8 +17,8 @@ const DEPTH: usize = 16;
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct QueuePair {
     pub(super) state: State,
-    service: u8,
-    notify: bool,
+    pub(super) service: u8,
+    pub(super) notify: bool,
 }
 
 /// An event for software.
@@ -128,8 +128,20 @@ impl Queue {
 impl Golden {
     const RESET: Self = Self { qps: [QueuePair::RESET; 256], response: None, queue: Queue::EMPTY };
 
+    /// Events in the queue.
     #[inline]
-    fn qp(&self, qpn: Bits8) -> &QueuePair {
+    pub(super) fn level(&self) -> usize {
+        self.queue.len
+    }
+
+    /// The answer that is shown.
+    #[inline]
+    pub(super) fn answer(&self) -> Option<Answer> {
+        self.response.map(|response| response.answer)
+    }
+
+    #[inline]
+    pub(super) fn qp(&self, qpn: Bits8) -> &QueuePair {
         &self.qps[qpn.get() as usize]
     }
 

@@ -3,6 +3,7 @@
 //! Its specification is `docs/qp.md`.
 
 mod chaos;
+mod coverage;
 mod environment;
 mod generator;
 mod golden;
@@ -41,6 +42,7 @@ impl Block for Qp {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard;
     type Weights = scenarios::Weights;
+    type Coverage = coverage::Coverage;
 }
 
 /// The name of a state by its code.

@@ -142,13 +142,14 @@ impl harness::Weights<Qp> for Weights {
             ),
             scenario(
                 "full-queue",
-                "software takes its events so late that the queue is full",
+                "software takes its events so late that the queue is full; now and then a reset",
                 Weights {
                     gap: n(0),
                     events: n(80),
                     fatal: n(60),
                     evt_stall: n(60),
                     longest_evt_stall: n(80),
+                    reset: n(1),
                     ..base()
                 },
             ),

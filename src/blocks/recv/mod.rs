@@ -45,6 +45,7 @@ impl Block for Recv {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
+    type Coverage = ();
 }
 
 /// The name of a kind of packet.

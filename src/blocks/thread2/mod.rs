@@ -41,6 +41,7 @@ impl Block for Thread2 {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
+    type Coverage = ();
 
     fn fields(port: &str) -> &'static [(&'static str, Field)] {
         layout::fields(port)

@@ -1,0 +1,163 @@
+//! Putting databases together.
+//!
+//! A part says what some cases hit together, and the same cases always hit the same. So of two parts of which one has all cases
+//! of the other, that one is kept: merging is a union from which what is contained in something else is
+//! left out. It is commutative, associative and idempotent, and no case counts twice.
+
+use super::{Database, Find, Indices, Part};
+use std::collections::{BTreeMap, BTreeSet};
+
+impl Indices {
+    /// One case.
+    pub(super) const fn one(index: u64) -> Self {
+        Self { first: index, step: 1, count: 1 }
+    }
+
+    fn last(self) -> u64 {
+        self.first + (self.count - 1) * self.step
+    }
+
+    pub(super) fn has(self, index: u64) -> bool {
+        (self.first..=self.last()).contains(&index)
+            && (index - self.first).is_multiple_of(self.step)
+    }
+
+    /// Adds the next case, if it fits.
+    pub(super) fn push(&mut self, index: u64) -> bool {
+        if self.count == 1 && index > self.first {
+            self.step = index - self.first;
+        } else if index != self.last() + self.step {
+            return false;
+        }
+        self.count += 1;
+        true
+    }
+
+    /// Whether every case of `other` is one of these.
+    fn contains(self, other: Self) -> bool {
+        self.has(other.first)
+            && self.has(other.last())
+            && (other.count == 1 || other.step.is_multiple_of(self.step))
+    }
+
+    /// Whether no case is in both.
+    fn is_apart_from(self, other: Self) -> bool {
+        if self.last() < other.first || other.last() < self.first {
+            return true;
+        }
+        let (few, many) = if self.count <= other.count { (self, other) } else { (other, self) };
+        (0..few.count).all(|place| !many.has(few.first + place * few.step))
+    }
+}
+
+impl Part {
+    /// Whether these are cases of the same kind: one of them is another if its index is.
+    fn is_like(&self, other: &Self) -> bool {
+        let key = |part: &Self| {
+            let Self { run, profile, scenario, weights, .. } = part;
+            (run.clone(), profile.clone(), scenario.clone(), weights.clone())
+        };
+        key(self) == key(other)
+    }
+
+    fn contains(&self, other: &Self) -> bool {
+        self.is_like(other) && self.cases.contains(other.cases)
+    }
+}
+
+impl Find {
+    /// Whether it is of no use beside `other`: that one hits all that it hits, in as few cycles.
+    fn is_less_than(&self, other: &Self) -> bool {
+        let hits_all = || self.bins.iter().all(|bin| other.bins.binary_search(bin).is_ok());
+        self.profile == other.profile
+            && (other.cycles, std::cmp::Reverse(other.bins.len()), &other.run, &other.name, other)
+                < (self.cycles, std::cmp::Reverse(self.bins.len()), &self.run, &self.name, self)
+            && hits_all()
+    }
+}
+
+/// Why two databases cannot be put together.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+pub enum MergeError {
+    /// They are of two blocks.
+    #[error("one is of block {0}, the other of block {1}")]
+    Blocks(String, String),
+    /// The groups are not the same.
+    #[error(
+        "group `{0}` is not the same in both: they were made by programs that declare other coverage"
+    )]
+    Groups(String),
+    /// A profile is not the same.
+    #[error(
+        "profile {0} is not the same in both: other parameters, or other reasons why bins cannot be hit"
+    )]
+    Profile(String),
+}
+
+impl Database {
+    /// Both, no case twice.
+    ///
+    /// # Errors
+    /// If they do not have the same bins.
+    pub fn merge(mut self, other: Self) -> Result<Self, MergeError> {
+        if self.block != other.block {
+            return Err(MergeError::Blocks(self.block, other.block));
+        }
+        let longest = self.groups.len().max(other.groups.len());
+        if let Some(differs) = (0..longest).find(|at| self.groups.get(*at) != other.groups.get(*at))
+        {
+            let group = self.groups.get(differs).or(other.groups.get(differs));
+            return Err(MergeError::Groups(
+                group.map_or_else(String::new, |group| group.name.clone()),
+            ));
+        }
+        for (name, profile) in other.profiles {
+            match self.profiles.get(&name) {
+                Some(known) if *known != profile => return Err(MergeError::Profile(name)),
+                Some(_) => {}
+                None => drop(self.profiles.insert(name, profile)),
+            }
+        }
+        self.parts.extend(other.parts);
+        self.finds.extend(other.finds);
+        self.leave_out();
+        Ok(self)
+    }
+
+    /// Leaves out what is contained in something else.
+    pub(super) fn leave_out(&mut self) {
+        let parts: Vec<Part> = std::mem::take(&mut self.parts).into_iter().collect();
+        let is_kept = |index: &usize| {
+            let part = &parts[*index];
+            // Two parts of the same cases differ only if one of the files was changed: the first is kept.
+            !parts.iter().enumerate().any(|(other, many)| {
+                other != *index && many.contains(part) && (!part.contains(many) || other < *index)
+            })
+        };
+        let kept: BTreeSet<usize> = (0..parts.len()).filter(is_kept).collect();
+        let kept = parts.iter().enumerate().filter(|(index, _)| kept.contains(index));
+        self.parts = kept.map(|(_, part)| part.clone()).collect();
+
+        let finds: Vec<Find> = std::mem::take(&mut self.finds).into_iter().collect();
+        let is_kept = |find: &&Find| !finds.iter().any(|other| find.is_less_than(other));
+        self.finds = finds.iter().filter(is_kept).cloned().collect();
+    }
+}
+
+/// Which of some parts are counted, so that no case is counted twice: of parts with some cases in common, neither of which
+/// has all of the other's, the one with more of them.
+pub(super) fn disjoint(parts: &[&Part]) -> Vec<bool> {
+    let mut order: Vec<usize> = (0..parts.len()).collect();
+    order.sort_by_key(|index| (std::cmp::Reverse(parts[*index].cases.count), *index));
+    let mut counted = vec![false; parts.len()];
+    let mut taken: BTreeMap<_, Vec<Indices>> = BTreeMap::new();
+    for index in order {
+        let Part { run, profile, scenario, weights, cases, .. } = parts[index];
+        let others = taken.entry((run, profile, scenario, weights)).or_default();
+        if others.iter().all(|other| other.is_apart_from(*cases)) {
+            counted[index] = true;
+            others.push(*cases);
+        }
+    }
+    counted
+}

@@ -1,0 +1,141 @@
+//! What a run writes into its database, case by case.
+
+use super::{Database, Find, Indices, Part, Run};
+use crate::harness::{Case, Outcome};
+use sha2::{Digest, Sha256};
+
+/// A hash of what each scenario draws; `scenarios` are JSON.
+pub fn weights_hashes(scenarios: &str) -> Vec<String> {
+    let scenarios: Vec<serde_json::Value> = serde_json::from_str(scenarios).unwrap_or_default();
+    let hash = |scenario: &serde_json::Value| {
+        let hash = Sha256::digest(scenario.to_string());
+        hash[..8].iter().map(|byte| format!("{byte:02x}")).collect()
+    };
+    scenarios.iter().map(hash).collect()
+}
+
+/// Collects what the cases of a run hit. What it takes does not grow with the number of cases.
+#[derive(Debug, Clone)]
+pub struct Recorder {
+    database: Database,
+    run: Run,
+    /// Names of the plan's profiles.
+    profiles: Vec<String>,
+    /// The plan's scenarios, with the hashes of what they draw.
+    scenarios: Vec<(String, String)>,
+    /// The part that grows, by profile and scenario.
+    open: Vec<Option<Open>>,
+    /// What was hit, by profile.
+    hit: Vec<Vec<bool>>,
+}
+
+/// Cases that are counted together.
+#[derive(Debug, Clone)]
+struct Open {
+    cases: Indices,
+    cycles: u64,
+    hits: Vec<u64>,
+}
+
+impl Recorder {
+    /// For a run of these profiles and scenarios, with nothing hit yet.
+    pub fn new(
+        database: Database,
+        run: Run,
+        profiles: Vec<String>,
+        scenarios: Vec<(String, String)>,
+    ) -> Self {
+        let open = vec![None; profiles.len() * scenarios.len()];
+        let hit = vec![vec![false; database.bins()]; profiles.len()];
+        Self { database, run, profiles, scenarios, open, hit }
+    }
+
+    /// Adds a case, in the order of the plan.
+    pub fn add(&mut self, case: &Case, outcome: &Outcome) {
+        let index = case.place / self.open.len().max(1) as u64;
+        let column = case.profile * self.scenarios.len() + case.scenario;
+        let bins = self.database.bins();
+        let slot = &mut self.open[column];
+        if slot.as_mut().is_none_or(|open| !open.cases.push(index))
+            && let Some(done) = slot.replace(Open::new(index, bins))
+        {
+            let part = part(&self.run, &self.profiles, &self.scenarios, column, done);
+            self.database.parts.insert(part);
+        }
+        let Some(open) = slot else { return };
+        open.cycles += outcome.cycles;
+        for (sum, hits) in open.hits.iter_mut().zip(&outcome.hits) {
+            *sum = sum.saturating_add(*hits);
+        }
+        self.note(case, outcome);
+    }
+
+    /// Keeps a case that hit something new.
+    fn note(&mut self, case: &Case, outcome: &Outcome) {
+        let known = &mut self.hit[case.profile];
+        let is_new = |bin: usize| outcome.hits[bin] > 0 && !known[bin];
+        let bins = outcome.hits.len().min(known.len());
+        let new = (0..bins).filter(|bin| is_new(*bin)).count() as u32;
+        if new == 0 {
+            return;
+        }
+        let hit: Vec<u32> =
+            (0..bins as u32).filter(|bin| outcome.hits[*bin as usize] > 0).collect();
+        for bin in &hit {
+            known[*bin as usize] = true;
+        }
+        self.database.finds.insert(Find {
+            run: self.run.clone(),
+            name: case.name.clone(),
+            profile: self.profiles[case.profile].clone(),
+            weights: self.scenarios[case.scenario].1.clone(),
+            cycles: outcome.cycles,
+            bins: hit,
+            new,
+        });
+    }
+
+    /// Whether some bin of a profile was hit, by number.
+    pub fn hit(&self, profile: usize) -> &[bool] {
+        &self.hit[profile]
+    }
+
+    /// What was hit so far.
+    pub fn database(&self) -> Database {
+        let mut database = self.database.clone();
+        for (column, open) in self.open.iter().enumerate() {
+            if let Some(open) = open {
+                let part = part(&self.run, &self.profiles, &self.scenarios, column, open.clone());
+                database.parts.insert(part);
+            }
+        }
+        database.leave_out();
+        database
+    }
+}
+
+impl Open {
+    fn new(index: u64, bins: usize) -> Self {
+        Self { cases: Indices::one(index), cycles: 0, hits: vec![0; bins] }
+    }
+}
+
+fn part(
+    run: &Run,
+    profiles: &[String],
+    scenarios: &[(String, String)],
+    column: usize,
+    open: Open,
+) -> Part {
+    let (scenario, weights) = scenarios[column % scenarios.len()].clone();
+    let hits = open.hits.into_iter().enumerate().filter(|(_, hits)| *hits > 0);
+    Part {
+        run: run.clone(),
+        profile: profiles[column / scenarios.len()].clone(),
+        scenario,
+        weights,
+        cases: open.cases,
+        cycles: open.cycles,
+        hits: hits.map(|(bin, hits)| (bin as u32, hits)).collect(),
+    }
+}

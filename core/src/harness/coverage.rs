@@ -1,0 +1,437 @@
+//! Functional coverage: what a block declares, and the counters that are counted up while a case runs.
+//!
+//! A [`Covergroup`] has axes, an axis has values, and each combination of values is a bin. Bins have numbers,
+//! group after group in the order of [`Coverage::GROUPS`], behind those of the golden model's rules, so that a hit is one write.
+
+use super::contract::{Block, Golden, RuleSet};
+use super::parameters::Parameters;
+use std::any::TypeId;
+use std::cell::RefCell;
+use std::marker::PhantomData;
+use std::rc::Rc;
+
+/// Axes of a group at most.
+pub const MOST_AXES: usize = 6;
+
+/// The name of the group that every block has: the rules of its golden model.
+pub const RULES: &str = "rules";
+
+/// One value of an axis.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Value {
+    /// A short name, as in `RTS`.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+}
+
+/// Values that exclude each other.
+#[derive(Debug, Clone, Copy)]
+pub struct Axis {
+    /// What they are values of.
+    pub name: &'static str,
+    /// The values.
+    pub values: &'static [Value],
+}
+
+impl Axis {
+    /// An axis.
+    pub const fn new(name: &'static str, values: &'static [Value]) -> Self {
+        Self { name, values }
+    }
+}
+
+/// Why a bin cannot be hit; given the values of its axes.
+type Unreachable = fn(&[usize], &Parameters) -> Option<&'static str>;
+
+/// Bins that belong together: one for each value of an axis, or for each combination of several.
+#[derive(Debug, Clone, Copy)]
+pub struct Covergroup {
+    /// The name in reports.
+    pub name: &'static str,
+    /// What is counted, and when.
+    pub about: &'static str,
+    /// The axes; a cross has several.
+    pub axes: &'static [Axis],
+    unreachable: Unreachable,
+}
+
+impl Covergroup {
+    /// A group whose bins can all be hit.
+    pub const fn new(name: &'static str, about: &'static str, axes: &'static [Axis]) -> Self {
+        Self { name, about, axes, unreachable: |_, _| None }
+    }
+
+    /// The group, with the reason for each bin that cannot be hit: a row of the specification, or an argument. A bin with a
+    /// reason that is hit all the same fails its case.
+    #[must_use]
+    pub const fn unless(self, unreachable: Unreachable) -> Self {
+        Self { unreachable, ..self }
+    }
+
+    /// How many bins it has.
+    pub const fn bins(&self) -> usize {
+        let (mut bins, mut axis) = (1, 0);
+        while axis < self.axes.len() {
+            bins *= self.axes[axis].values.len();
+            axis += 1;
+        }
+        bins
+    }
+
+    /// Why legal stimulus does not hit a bin, by its number in the group; `None` if it can.
+    pub fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<&'static str> {
+        let mut at = [0; MOST_AXES];
+        let mut left = bin;
+        for (index, axis) in self.axes.iter().enumerate().rev() {
+            at[index] = left % axis.values.len();
+            left /= axis.values.len();
+        }
+        (self.unreachable)(&at[..self.axes.len()], parameters)
+    }
+}
+
+/// Where the bins of a group are among all bins of a block: made in a constant, so that a hit is an addition at a number
+/// that the compiler knows.
+#[derive(Debug, Clone, Copy)]
+pub struct Place<const AXES: usize> {
+    first: usize,
+    sizes: [usize; AXES],
+}
+
+impl<const AXES: usize> Place<AXES> {
+    /// The place of the group of a name.
+    ///
+    /// # Panics
+    /// If there is none, or it has another number of axes: an error of the compiler where it stands in a constant.
+    pub const fn of(groups: &[Covergroup], name: &str) -> Self {
+        let (mut first, mut index) = (0, 0);
+        while index < groups.len() {
+            let group = &groups[index];
+            if super::contract::is_same(group.name, name) {
+                assert!(group.axes.len() == AXES, "the group has another number of axes");
+                assert!(AXES <= MOST_AXES, "a group has at most six axes");
+                let mut sizes = [0; AXES];
+                let mut axis = 0;
+                while axis < AXES {
+                    sizes[axis] = group.axes[axis].values.len();
+                    axis += 1;
+                }
+                return Self { first, sizes };
+            }
+            first += group.bins();
+            index += 1;
+        }
+        panic!("no covergroup has this name")
+    }
+
+    /// The bin of a combination of values.
+    #[inline]
+    pub const fn bin(&self, at: [usize; AXES]) -> Bin {
+        let (mut bin, mut axis) = (0, 0);
+        while axis < AXES {
+            debug_assert!(at[axis] < self.sizes[axis], "the axis has no such value");
+            bin = bin * self.sizes[axis] + at[axis];
+            axis += 1;
+        }
+        Bin(self.first + bin)
+    }
+}
+
+/// A bin, by its number behind the rules.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Bin(usize);
+
+/// The counters of a case: those of the rules, then those of the groups.
+#[derive(Debug)]
+pub struct Bins<'a> {
+    groups: &'a mut [u64],
+}
+
+impl Bins<'_> {
+    /// The case hits a bin. Once is enough: a bin counts the cases that hit it, so that a sampler may skip what it has
+    /// seen before.
+    #[inline]
+    pub fn hit(&mut self, bin: Bin) {
+        // A number beyond the last one is an error of the block, which its own tests show.
+        debug_assert!(bin.0 < self.groups.len(), "no such bin");
+        if let Some(count) = self.groups.get_mut(bin.0) {
+            *count = 1;
+        }
+    }
+}
+
+/// A rising edge.
+#[derive(Debug)]
+pub struct Edge<'a, B: Block> {
+    /// The golden model, with the registers after the edge.
+    pub golden: &'a B::Golden,
+    /// The inputs of the cycle that ends.
+    pub inputs: &'a B::Inputs,
+    /// Its outputs.
+    pub outputs: &'a B::Outputs,
+    /// The rules that applied.
+    pub rules: RuleSet,
+}
+
+/// What a block wants to have seen, beside its golden model's rules.
+///
+/// It is asked on the golden side, in each cycle of a case of legal stimulus, so it neither allocates nor looks
+/// at what did not happen. `()` is the coverage of a block that declares none.
+pub trait Coverage<B: Block>: Sized {
+    /// Every group.
+    const GROUPS: &'static [Covergroup] = &[];
+
+    /// At the beginning of a case.
+    fn new(parameters: &Parameters) -> Self;
+
+    /// Before a rising edge: notes what of the registers is to be counted and will be gone.
+    #[inline]
+    fn before(&mut self, _golden: &B::Golden, _inputs: &B::Inputs) {}
+
+    /// After the edge: says what was hit. The harness's own cycle in reset, which begins a case, is not shown.
+    fn after(&mut self, edge: &Edge<'_, B>, bins: &mut Bins<'_>);
+}
+
+impl<B: Block> Coverage<B> for () {
+    fn new(_: &Parameters) -> Self {}
+
+    #[inline]
+    fn after(&mut self, _: &Edge<'_, B>, _: &mut Bins<'_>) {}
+}
+
+const fn bins_with<B: Block, C: Coverage<B>>() -> usize {
+    let (mut bins, mut index) = (B::Golden::RULES.len(), 0);
+    while index < C::GROUPS.len() {
+        bins += C::GROUPS[index].bins();
+        index += 1;
+    }
+    bins
+}
+
+/// Bins of a block, the rules included.
+pub(crate) fn bins<B: Block>() -> usize {
+    const { bins_with::<B, B::Coverage>() }
+}
+
+/// Where a bin of a block belongs: the group's name and its number in the group.
+fn group_of<B: Block>(bin: usize) -> Option<(&'static Covergroup, usize)> {
+    let mut left = bin.checked_sub(B::Golden::RULES.len())?;
+    for group in B::Coverage::GROUPS {
+        match left.checked_sub(group.bins()) {
+            None => return Some((group, left)),
+            Some(rest) => left = rest,
+        }
+    }
+    None
+}
+
+/// Why no legal stimulus hits a bin, by its number among all bins; `None` if one can.
+pub(crate) fn unreachable<B: Block>(bin: usize, parameters: &Parameters) -> Option<String> {
+    if bin < B::Golden::RULES.len() {
+        return B::Golden::unreachable(bin, parameters);
+    }
+    let (group, bin) = group_of::<B>(bin)?;
+    group.unreachable(bin, parameters).map(str::to_owned)
+}
+
+/// The bins of a block and parameters that cannot be hit.
+struct Unreachables {
+    block: TypeId,
+    parameters: Parameters,
+    bins: Rc<[u32]>,
+}
+
+thread_local! {
+    /// Those of each block and parameters: asked after every case, and found once.
+    static UNREACHABLE: RefCell<Vec<Unreachables>> = const { RefCell::new(Vec::new()) };
+}
+
+/// The first bin that was hit although there is a reason why it cannot be.
+pub(super) fn first_unreachable<B: Block>(hits: &[u64], parameters: &Parameters) -> Option<usize> {
+    let unreachable = UNREACHABLE.with_borrow_mut(|all| {
+        let block = TypeId::of::<B>();
+        let is_it = |of: &&Unreachables| of.block == block && of.parameters == *parameters;
+        if let Some(known) = all.iter().find(is_it) {
+            return Rc::clone(&known.bins);
+        }
+        let has_reason = |bin: &u32| unreachable::<B>(*bin as usize, parameters).is_some();
+        let bins: Rc<[u32]> = (0..bins::<B>() as u32).filter(has_reason).collect();
+        all.push(Unreachables { block, parameters: *parameters, bins: Rc::clone(&bins) });
+        bins
+    });
+    let is_hit = |bin: &usize| hits.get(*bin).is_some_and(|hits| *hits > 0);
+    unreachable.iter().map(|bin| *bin as usize).find(is_hit)
+}
+
+/// The name of a bin, as in `modify: RTS, SQD, done`.
+pub(crate) fn bin_name<B: Block>(bin: usize) -> String {
+    let Some((group, bin)) = group_of::<B>(bin) else {
+        let name = B::Golden::RULES.get(bin).map_or("no bin", |rule| rule.name);
+        return format!("{RULES}: {name}");
+    };
+    let mut left = bin;
+    let mut names = Vec::new();
+    for axis in group.axes.iter().rev() {
+        names.push(axis.values[left % axis.values.len()].name);
+        left /= axis.values.len();
+    }
+    names.reverse();
+    format!("{}: {}", group.name, names.join(", "))
+}
+
+/// Counters and sampler of one case. `C` is the block's own, or `()` to count rules alone.
+pub(super) struct Sampled<B: Block, C> {
+    sampler: C,
+    /// Hits by bin.
+    hits: Vec<u64>,
+    block: PhantomData<fn() -> B>,
+}
+
+impl<B: Block, C: Coverage<B>> Sampled<B, C> {
+    pub(super) fn new(parameters: &Parameters) -> Self {
+        let hits = vec![0; bins_with::<B, C>()];
+        Self { sampler: C::new(parameters), hits, block: PhantomData }
+    }
+
+    /// The rising edge of the golden model, with what is counted of it.
+    #[inline]
+    pub(super) fn clock(
+        &mut self,
+        golden: &mut B::Golden,
+        inputs: &B::Inputs,
+        samples: bool,
+    ) -> RuleSet {
+        if samples {
+            self.sampler.before(golden, inputs);
+        }
+        golden.clock(inputs)
+    }
+
+    /// Counts an edge.
+    #[inline]
+    pub(super) fn count(&mut self, edge: &Edge<'_, B>, samples: bool) {
+        for rule in edge.rules.iter() {
+            self.hits[rule] += 1;
+        }
+        if samples {
+            let groups = &mut self.hits[B::Golden::RULES.len()..];
+            self.sampler.after(edge, &mut Bins { groups });
+        }
+    }
+
+    pub(super) fn into_hits(self) -> Vec<u64> {
+        self.hits
+    }
+}
+
+/// How counters travel and are kept: only those that are not 0.
+pub(crate) mod sparse {
+    use serde::de::Error as _;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    /// More bins than any block has.
+    const MOST: u32 = 1 << 20;
+
+    /// Writes how many there are, and each that is not 0 with its distance from the one before.
+    pub(crate) fn serialize<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
+        let mut from = 0;
+        let mut hit: Vec<(u32, u64)> = Vec::new();
+        for (index, count) in counts.iter().enumerate() {
+            if *count > 0 {
+                hit.push(((index - from) as u32, *count));
+                from = index;
+            }
+        }
+        (counts.len() as u32, hit).serialize(to)
+    }
+
+    /// Reads them.
+    ///
+    /// # Errors
+    /// If they are not of a list of so many.
+    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
+        let (length, hit): (u32, Vec<(u32, u64)>) = Deserialize::deserialize(from)?;
+        if length > MOST {
+            return Err(D::Error::custom("no block has so many bins"));
+        }
+        let mut counts = vec![0; length as usize];
+        let mut index = 0usize;
+        for (gap, count) in hit {
+            index += gap as usize;
+            let slot = counts.get_mut(index);
+            *slot.ok_or_else(|| D::Error::custom("a bin beyond the last one"))? = count;
+        }
+        Ok(counts)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const fn value(name: &'static str) -> Value {
+        Value { name, meaning: "" }
+    }
+
+    const COLOUR: Axis = Axis::new("colour", &[value("red"), value("green")]);
+    const SIZE: Axis = Axis::new("size", &[value("S"), value("M"), value("L")]);
+    const GROUPS: [Covergroup; 2] = [
+        Covergroup::new("size", "", &[SIZE]),
+        Covergroup::new("both", "", &[COLOUR, SIZE]).unless(|at, _| match at {
+            [1, 2] => Some("no large ones are green"),
+            _ => None,
+        }),
+    ];
+
+    #[test]
+    fn bins_are_numbered_group_by_group_and_the_last_axis_runs_first() {
+        const SIZES: Place<1> = Place::of(&GROUPS, "size");
+        const BOTH: Place<2> = Place::of(&GROUPS, "both");
+        assert_eq!(GROUPS.map(|group| group.bins()), [3, 6]);
+        assert_eq!(SIZES.bin([2]), Bin(2));
+        assert_eq!(BOTH.bin([0, 0]), Bin(3));
+        assert_eq!(BOTH.bin([0, 2]), Bin(5));
+        assert_eq!(BOTH.bin([1, 0]), Bin(6));
+    }
+
+    #[test]
+    fn a_reason_is_given_to_the_bin_of_its_values_and_to_no_other() {
+        let parameters = Parameters::NONE;
+        let reasons: Vec<_> =
+            (0..6).map(|bin| GROUPS[1].unreachable(bin, &parameters).is_some()).collect();
+        assert_eq!(reasons, [false, false, false, false, false, true]);
+    }
+
+    #[test]
+    #[should_panic(expected = "no covergroup has this name")]
+    fn a_place_of_no_group_is_refused() {
+        let _ = Place::<1>::of(&GROUPS, "shape");
+    }
+
+    #[test]
+    fn a_case_counts_once_and_in_its_bin_alone() {
+        let mut counts = [0; 9];
+        let mut bins = Bins { groups: &mut counts };
+        const BOTH: Place<2> = Place::of(&GROUPS, "both");
+        bins.hit(BOTH.bin([1, 1]));
+        bins.hit(BOTH.bin([1, 1]));
+        assert_eq!(counts, [0, 0, 0, 0, 0, 0, 0, 1, 0]);
+    }
+
+    #[test]
+    fn counters_travel_without_those_that_are_0() {
+        #[derive(serde::Serialize, serde::Deserialize, PartialEq, Debug)]
+        struct Sent(#[serde(with = "sparse")] Vec<u64>);
+        let mut counts = vec![0; 400];
+        (counts[0], counts[7], counts[399]) = (3, 1 << 40, 1);
+        let bytes = postcard::to_stdvec(&Sent(counts.clone())).unwrap();
+        // 2 for the length, 1 for how many, then gap and count: 1 + 1, 1 + 6, 2 + 1.
+        assert_eq!(bytes.len(), 3 + 2 + 7 + 3);
+        assert_eq!(postcard::from_bytes::<Sent>(&bytes), Ok(Sent(counts)));
+        // A length of 1 and a bin with the number 1.
+        assert!(postcard::from_bytes::<Sent>(&[1, 1, 1, 5]).is_err());
+        // A list that no memory holds.
+        assert!(postcard::from_bytes::<Sent>(&[0xff, 0xff, 0xff, 0xff, 0x0f, 0]).is_err());
+    }
+}

@@ -1,0 +1,388 @@
+//! What a regression of `qp` is to have seen, beside its rules.
+
+use super::Qp;
+use super::golden::{Golden, QueuePair};
+use super::rtl::{Bits1, Inputs};
+use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
+use cosim_core::harness::{self, Axis, Bins, Covergroup, Edge, Parameters, Place, Value};
+
+macro_rules! values {
+    ($( $name:literal: $meaning:literal, )*) => { &[$( Value { name: $name, meaning: $meaning }, )*] };
+}
+
+const STATES: &[Value] = values! {
+    "RESET": "nothing is set up",
+    "INIT": "its service is known",
+    "RTR": "ready to receive",
+    "RTS": "ready to send",
+    "SQD": "send queue drain",
+    "SQE": "send queue error",
+    "ERR": "error",
+};
+/// The QP's state before what is counted.
+const STATE: Axis = Axis::new("state", STATES);
+const NEXT: Axis = Axis::new(
+    "next",
+    values! {
+        "RESET": "Modify QP to RESET",
+        "INIT": "Modify QP to INIT",
+        "RTR": "Modify QP to RTR",
+        "RTS": "Modify QP to RTS",
+        "SQD": "Modify QP to SQD",
+        "SQE": "Modify QP to SQE",
+        "ERR": "Modify QP to ERR",
+        "destroy": "Destroy QP",
+    },
+);
+const ANSWER: Axis = Axis::new(
+    "answer",
+    values! {
+        "done": "the command is executed",
+        "illegal": "there is no such transition",
+        "not permitted": "notification is asked for where it is not permitted",
+    },
+);
+const KIND: Axis = Axis::new(
+    "event",
+    values! {
+        "first packet": "the first request packet has arrived",
+        "drained": "the send queue has drained",
+        "send error": "a send has completed with an error",
+        "fatal": "a fatal error",
+    },
+);
+const SERVICE: Axis = Axis::new(
+    "service",
+    values! {
+        "reliable": "RC, RD or XRC: connected, with acknowledgements",
+        "UC": "connected, without acknowledgements",
+        "UD": "UD, CNP and the reserved codes: neither",
+    },
+);
+const OWED: Axis = Axis::new(
+    "notification",
+    values! {
+        "none": "no news of a drain is owed",
+        "owed": "software is owed the news that the queue has drained",
+    },
+);
+const ERROR: Axis =
+    Axis::new("packet", values! { "good": "it can be executed", "bad": "it cannot be executed", });
+const WQE: Axis = Axis::new(
+    "WQE",
+    values! { "no WQE": "it takes no WQE", "WQE": "it is the packet of its message that takes the WQE", },
+);
+const LEVEL: Axis = Axis::new(
+    "events",
+    values! {
+        "0": "the queue is empty", "1": "1 event", "2": "2 events", "3": "3 events",
+        "4": "4 events", "5": "5 events", "6": "6 events", "7": "7 events", "8": "8 events",
+        "9": "9 events", "10": "10 events", "11": "11 events", "12": "12 events",
+        "13": "13 events", "14": "14 events", "15": "one less than full", "16": "the queue is full",
+    },
+);
+const MOVE: Axis = Axis::new(
+    "move",
+    values! {
+        "in": "an event goes in, none leaves",
+        "out": "an event leaves, none goes in",
+        "both": "one leaves and one goes in at the same edge",
+    },
+);
+const HELD: Axis = Axis::new(
+    "at a full queue",
+    values! {
+        "command": "a command waits",
+        "event": "an event that needs an entry waits",
+        "both": "a command and an event wait",
+        "other event": "an event that needs no entry is taken",
+    },
+);
+const SINCE: Axis = Axis::new(
+    "query",
+    values! {
+        "settled": "the QP's state has been the same for at least a cycle",
+        "by command": "a command for the QP was taken at the edge before",
+        "by event": "an event of the QP was taken at the edge before",
+        "by both": "a command and an event for the QP were taken at the edge before",
+    },
+);
+const LOST: Axis = Axis::new(
+    "lost",
+    values! {
+        "nothing": "no answer and no event is on its way",
+        "answer": "an answer is shown in the cycle of the reset",
+        "events": "some events are in the queue, no answer is shown",
+        "answer and events": "an answer is shown, and some events are in the queue",
+        "full queue": "the queue is full",
+    },
+);
+
+/// Every group.
+pub(super) const GROUPS: [Covergroup; 10] = [
+    Covergroup::new(
+        "modify",
+        "commands taken: state after an event at the same edge, state asked for, answer",
+        &[STATE, NEXT, ANSWER],
+    )
+    .unless(no_such_answer),
+    Covergroup::new("drains", "commands taken of a QP in SQD, by what is owed", &[NEXT, OWED]),
+    Covergroup::new(
+        "events",
+        "events of hardware taken: kind, state and service before",
+        &[KIND, STATE, SERVICE],
+    )
+    .unless(|at, _| no_such_qp(at[1], at[2])),
+    Covergroup::new(
+        "same-qp",
+        "an event and a command for one QP at one edge (X1): kind, state before both, state asked for",
+        &[KIND, STATE, NEXT],
+    ),
+    Covergroup::new(
+        "two-qps",
+        "an event and a command for two QPs at one edge: kind, state asked for",
+        &[KIND, NEXT],
+    ),
+    Covergroup::new(
+        "packets",
+        "request packets: state and service before, error, WQE",
+        &[STATE, SERVICE, ERROR, WQE],
+    )
+    .unless(|at, _| no_such_qp(at[0], at[1])),
+    Covergroup::new("queue", "the event queue: events before the edge, what moves", &[LEVEL, MOVE])
+        .unless(no_such_move),
+    Covergroup::new("full", "what is on offer while the queue is full", &[HELD]),
+    Covergroup::new("query", "queries: state shown, and how old it is", &[STATE, SINCE]),
+    Covergroup::new("reset", "resets, by what they find", &[LOST]),
+];
+
+const MODIFY: Place<3> = Place::of(&GROUPS, "modify");
+const DRAINS: Place<2> = Place::of(&GROUPS, "drains");
+const EVENTS: Place<3> = Place::of(&GROUPS, "events");
+const SAME_QP: Place<3> = Place::of(&GROUPS, "same-qp");
+const TWO_QPS: Place<2> = Place::of(&GROUPS, "two-qps");
+const PACKETS: Place<4> = Place::of(&GROUPS, "packets");
+const QUEUE: Place<2> = Place::of(&GROUPS, "queue");
+const FULL: Place<1> = Place::of(&GROUPS, "full");
+const QUERY: Place<2> = Place::of(&GROUPS, "query");
+const RESET: Place<1> = Place::of(&GROUPS, "reset");
+
+/// Section 6: whether C1 to C11 have the pair of a state and `cmd_next`.
+const fn is_transition(from: usize, next: usize) -> bool {
+    matches!((from, next), (_, 0 | 6 | 7) | (0, 1) | (1, 1 | 2) | (2 | 4 | 5, 3) | (3 | 4, 4))
+}
+
+const RTS_TO_SQD: [usize; 2] = [3, 4];
+const DONE: usize = 0;
+const ILLEGAL: usize = 1;
+const NOT_PERMITTED: usize = 2;
+
+/// Section 6: which answers a command has.
+fn no_such_answer(at: &[usize], _: &Parameters) -> Option<&'static str> {
+    let [from, next, answer] = *at else { return None };
+    match (is_transition(from, next), answer) {
+        (false, DONE | NOT_PERMITTED) => {
+            Some("C12: there is no such transition, and that is the answer")
+        }
+        (true, ILLEGAL) => Some("C1 to C11 have this transition"),
+        (true, NOT_PERMITTED) if [from, next] == RTS_TO_SQD => {
+            Some("C5: here notification may be asked for")
+        }
+        _ => None,
+    }
+}
+
+/// Section 7: which services a QP in a state has.
+fn no_such_qp(state: usize, service: usize) -> Option<&'static str> {
+    let is_reliable = service == 0;
+    (state == State::Sqe as usize && is_reliable).then_some(
+        "H5: SQE is for unreliable services, and C1 alone gives a QP a service, in RESET",
+    )
+}
+
+/// Section 8: what moves at which level.
+fn no_such_move(at: &[usize], _: &Parameters) -> Option<&'static str> {
+    match *at {
+        [0, 1 | 2] => Some("E2: of an empty queue no event is shown, so none leaves"),
+        [16, 0 | 2] => Some("E4: a full queue takes no event, not even while one leaves"),
+        _ => None,
+    }
+}
+
+/// What is to be seen of registers that an edge changes.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// Before the edge.
+    before: Before,
+    /// The reset was high in the cycle before.
+    in_reset: bool,
+    /// QPs whose command and event were taken at the edge before.
+    commanded: Option<u8>,
+    happened: Option<u8>,
+}
+
+/// Registers before the edge. The QPs mean something only if something is taken for them.
+#[derive(Debug, Clone)]
+struct Before {
+    level: usize,
+    answers: bool,
+    of_command: QueuePair,
+    of_event: QueuePair,
+    of_packet: QueuePair,
+}
+
+impl Default for Before {
+    fn default() -> Self {
+        let [of_command, of_event, of_packet] = [QueuePair::RESET; 3];
+        Self { level: 0, answers: false, of_command, of_event, of_packet }
+    }
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+/// The place of a service on its axis.
+#[inline]
+const fn class(service: u8) -> usize {
+    match (RELIABLE >> service & 1, CONNECTED >> service & 1) {
+        (1, _) => 0,
+        (_, 1) => 1,
+        _ => 2,
+    }
+}
+
+impl Coverage {
+    /// The QP of a command after the event of the same edge, if there was one.
+    #[inline]
+    fn met(&self, same_qp: bool, kind: u8) -> QueuePair {
+        let mut qp = self.before.of_command;
+        if same_qp {
+            qp.happens(kind);
+        }
+        qp
+    }
+
+    #[inline]
+    fn count_command(&self, edge: &Edge<'_, Qp>, event: Option<u8>, bins: &mut Bins<'_>) {
+        let Edge { golden, inputs, .. } = edge;
+        let next = inputs.cmd_next.get() as usize;
+        let same_qp = event.is_some() && inputs.hw_qpn == inputs.cmd_qpn;
+        let met = self.met(same_qp, event.unwrap_or(0));
+        if let Some(answer) = golden.answer() {
+            bins.hit(MODIFY.bin([met.state as usize, next, answer as usize]));
+        }
+        if met.state == State::Sqd {
+            bins.hit(DRAINS.bin([next, usize::from(met.notify)]));
+        }
+        if let Some(kind) = event {
+            let kind = usize::from(kind);
+            bins.hit(match same_qp {
+                true => SAME_QP.bin([kind, self.before.of_command.state as usize, next]),
+                false => TWO_QPS.bin([kind, next]),
+            });
+        }
+    }
+
+    #[inline]
+    fn count_queue(&self, edge: &Edge<'_, Qp>, bins: &mut Bins<'_>) {
+        let level = self.before.level;
+        match (edge.rules.has(E1), edge.rules.has(E2)) {
+            (false, false) => {}
+            (true, false) => bins.hit(QUEUE.bin([level, 0])),
+            (false, true) => bins.hit(QUEUE.bin([level, 1])),
+            (true, true) => bins.hit(QUEUE.bin([level, 2])),
+        }
+    }
+
+    #[inline]
+    fn count_full(&self, edge: &Edge<'_, Qp>, taken: bool, bins: &mut Bins<'_>) {
+        let Edge { inputs, .. } = edge;
+        let event_waits = high(inputs.hw_valid) && !taken;
+        match (high(inputs.cmd_valid), event_waits) {
+            (true, true) => bins.hit(FULL.bin([2])),
+            (true, false) => bins.hit(FULL.bin([0])),
+            (false, true) => bins.hit(FULL.bin([1])),
+            (false, false) => {}
+        }
+        if taken {
+            bins.hit(FULL.bin([3]));
+        }
+    }
+
+    #[inline]
+    fn count_reset(&self, bins: &mut Bins<'_>) {
+        let Before { level, answers, .. } = self.before;
+        bins.hit(RESET.bin([match (level, answers) {
+            (0, false) => 0,
+            (0, true) => 1,
+            (16, _) => 4,
+            (_, false) => 2,
+            (_, true) => 3,
+        }]));
+    }
+}
+
+impl harness::Coverage<Qp> for Coverage {
+    const GROUPS: &'static [Covergroup] = &GROUPS;
+
+    fn new(_: &Parameters) -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn before(&mut self, golden: &Golden, inputs: &Inputs) {
+        let Before { level, answers, of_command, of_event, of_packet } = &mut self.before;
+        (*level, *answers) = (golden.level(), golden.answer().is_some());
+        if high(inputs.cmd_valid) {
+            *of_command = *golden.qp(inputs.cmd_qpn);
+        }
+        if high(inputs.hw_valid) {
+            *of_event = *golden.qp(inputs.hw_qpn);
+        }
+        if high(inputs.msg_valid) {
+            *of_packet = *golden.qp(inputs.msg_qpn);
+        }
+    }
+
+    #[inline]
+    fn after(&mut self, edge: &Edge<'_, Qp>, bins: &mut Bins<'_>) {
+        let Edge { inputs, outputs, .. } = edge;
+        if high(inputs.rst) {
+            if !self.in_reset {
+                self.count_reset(bins);
+            }
+            (self.in_reset, self.commanded, self.happened) = (true, None, None);
+            return;
+        }
+        self.in_reset = false;
+        let asked = Some(inputs.query_qpn.get() as u8);
+        let since = usize::from(self.commanded == asked) | usize::from(self.happened == asked) << 1;
+        bins.hit(QUERY.bin([outputs.query_state.get() as usize, since]));
+        if high(inputs.msg_valid) {
+            let QueuePair { state, service, .. } = self.before.of_packet;
+            let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
+            bins.hit(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
+        }
+        let happens = high(inputs.hw_valid) && high(outputs.hw_ready);
+        let event = happens.then(|| inputs.hw_kind.get() as u8);
+        if let Some(kind) = event {
+            let QueuePair { state, service, .. } = self.before.of_event;
+            bins.hit(EVENTS.bin([usize::from(kind), state as usize, class(service)]));
+        }
+        let modifies = high(inputs.cmd_valid) && high(outputs.cmd_ready);
+        if modifies {
+            self.count_command(edge, event, bins);
+        }
+        self.count_queue(edge, bins);
+        if self.before.level == LEVEL.values.len() - 1 {
+            self.count_full(edge, happens, bins);
+        }
+        self.commanded = modifies.then(|| inputs.cmd_qpn.get() as u8);
+        self.happened = happens.then(|| inputs.hw_qpn.get() as u8);
+    }
+}
+
+#[cfg(test)]
+mod tests;
