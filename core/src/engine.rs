@@ -18,6 +18,7 @@ use crate::harness::{
     Scenario, Scoreboard, Stimulus, Total, Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl, View};
+use crate::mutate::{self, Death, Hunt, Mutants, Mutation};
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::{BenchReport, Part, Speed};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
@@ -123,6 +124,36 @@ pub trait AnyBlock: Sync {
     /// # Errors
     /// [`Error::Model`]; [`Error::Usage`] if the model does not match.
     fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error>;
+
+    /// Chooses so many mutations of an RTL, as `seed` says.
+    ///
+    /// # Errors
+    /// As [`Mutants::choose`].
+    fn mutants(
+        &self,
+        rtl: &Rtl,
+        profile: &Profile,
+        mutations: u32,
+        seed: u64,
+    ) -> Result<Mutants, Error>;
+
+    /// Builds a model with mutations; does not load it.
+    ///
+    /// # Errors
+    /// As [`Mutants::build`].
+    fn mutated(&self, mutants: &Mutants, mutations: &[Mutation]) -> Result<Built, Error>;
+
+    /// Runs cases on mutations of the RTL. In a worker only.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if the model cannot be loaded.
+    fn hunt(
+        &self,
+        profile: &str,
+        model: &Built,
+        hunt: &Hunt,
+        watch: &Watch,
+    ) -> Result<Vec<Death>, Error>;
 }
 
 /// What a run is to be done with.
@@ -300,6 +331,31 @@ impl<B: Explain> AnyBlock for Engine<B> {
     fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
         let (profile, kind) = load::<B>(profile, model)?;
         bench::run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
+    }
+
+    fn mutants(
+        &self,
+        rtl: &Rtl,
+        profile: &Profile,
+        mutations: u32,
+        seed: u64,
+    ) -> Result<Mutants, Error> {
+        Mutants::choose::<B>(rtl, &profile.parameters, mutations, seed)
+    }
+
+    fn mutated(&self, mutants: &Mutants, mutations: &[Mutation]) -> Result<Built, Error> {
+        mutants.build::<B>(mutations)
+    }
+
+    fn hunt(
+        &self,
+        profile: &str,
+        model: &Built,
+        hunt: &Hunt,
+        watch: &Watch,
+    ) -> Result<Vec<Death>, Error> {
+        let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
+        mutate::hunt::<B>(hunt, profile, &kind, watch)
     }
 }
 

@@ -15,6 +15,7 @@
 //! - [`skeleton`] writes a crate for a new block.
 //! - [`checks`] has what every block's tests look for.
 //! - [`coverage`] has what cases have hit, in one run or in many.
+//! - [`mutate`] grades a bench by faults in the RTL.
 //! - [`runner`] runs many cases; [`report`] is what others read of a run; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
 //!   [`cli`] is the command line.
 
@@ -26,6 +27,7 @@ pub mod error;
 mod files;
 pub mod harness;
 pub mod models;
+pub mod mutate;
 mod observe;
 pub mod program;
 pub mod report;

@@ -205,7 +205,7 @@ impl Rtl {
 }
 
 /// The ports the program was built with.
-fn ports<B: Block>() -> Ports {
+pub(crate) fn ports<B: Block>() -> Ports {
     let all = |ports: &[Port]| -> Vec<BuildPort> {
         let port = |port: &Port| BuildPort { name: port.name.to_owned(), width: port.width };
         ports.iter().map(port).collect()

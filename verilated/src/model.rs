@@ -36,6 +36,8 @@ pub enum TraceFormat {
 #[derive(Debug)]
 pub struct ModelKind<I, O> {
     api: &'static vl_model_api,
+    /// The mutation that is switched on in its models; 0 for none.
+    mutation: u32,
     pins: PhantomData<fn(I) -> O>,
 }
 
@@ -76,7 +78,7 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
             && api.inputs_alignment as usize == align_of::<I>()
             && api.outputs_alignment as usize == align_of::<O>()
         {
-            Ok(Self { api, pins: PhantomData })
+            Ok(Self { api, mutation: 0, pins: PhantomData })
         } else {
             Err(Error::Ports { top: text(api.top), differences })
         }
@@ -112,12 +114,22 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
         Some(text(self.api.two_evaluations)).filter(|reason| !reason.is_empty())
     }
 
+    /// The same, with one of the mutations switched on that the RTL was compiled with; 0 for none. The RTL
+    /// finds its number by `$value$plusargs`, as `cosim_mutation=%d`.
+    #[must_use]
+    pub fn with_mutation(self, mutation: u32) -> Self {
+        Self { mutation, ..self }
+    }
+
     /// A new model in a context of its own, not yet evaluated.
     ///
     /// # Errors
     /// [`Error::Stopped`] if the model's constructor fails.
     pub fn create(&self, before_reset: BeforeReset) -> Result<Model<I, O>, Error> {
         let context = Context::new(self.runtime(), before_reset)?;
+        if self.mutation != 0 {
+            context.argument(&format!("+cosim_mutation={}", self.mutation))?;
+        }
         let create = function(self.api.create);
         // SAFETY: the context is valid and outlives the model, which is dropped first.
         let model = NonNull::new(unsafe { create(context.raw.as_ptr()) })
@@ -196,6 +208,16 @@ impl Context {
             function(runtime.context_begin)(raw.as_ptr(), mode, seed.cast_signed());
         }
         Ok(Self { raw, runtime })
+    }
+
+    /// What `$value$plusargs` finds.
+    fn argument(&self, text: &str) -> Result<(), Error> {
+        let text = CString::new(text)
+            .map_err(|_| Error::Stopped(format!("{text:?}: an argument cannot hold NUL")))?;
+        // SAFETY: the context is alive and no model is in it yet; the text ends in NUL and is copied.
+        let status =
+            unsafe { function(self.runtime.context_argument)(self.raw.as_ptr(), text.as_ptr()) };
+        succeeded(status, self.runtime)
     }
 }
 

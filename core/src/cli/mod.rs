@@ -4,6 +4,7 @@ mod bench;
 mod cache;
 mod explain;
 mod list;
+mod mutate;
 mod new;
 mod options;
 mod regression;
@@ -53,6 +54,8 @@ enum Command {
     Cache(cache::Arguments),
     /// Blocks, profiles, scenarios and rules.
     List(list::Arguments),
+    /// Grades the bench: puts faults into the RTL, and lists which of them are found.
+    Mutate(mutate::Arguments),
     /// The skeleton of a crate for a block of one's own, from the ports of its RTL.
     New(new::Arguments),
     /// Regression, again at every save of the RTL, until ^C.
@@ -81,6 +84,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
+        Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),
         Command::Worker(arguments) => worker::serve::serve(&arguments),

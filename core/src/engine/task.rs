@@ -4,6 +4,7 @@ use super::{LoadedVector, ShrinkProgress, Waves};
 use crate::error::Error;
 use crate::harness::Watch;
 use crate::models::Built;
+use crate::mutate::Hunt;
 use crate::program;
 use crate::vector::VectorFile;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,8 @@ pub enum Action {
     Explain(VectorFile, Built),
     /// Measure the model against the plain one; gives a [`BenchReport`](super::BenchReport).
     Bench(Built),
+    /// Run cases on mutations of the RTL; gives a list of [`Death`](crate::mutate::Death).
+    Hunt(Hunt),
 }
 
 impl Task {
@@ -64,6 +67,7 @@ impl Task {
             Action::Explain(file, observed) => {
                 load(file)?.explain(profile, model, observed, watch).and_then(to_json)
             }
+            Action::Hunt(hunt) => block.hunt(profile, model, hunt, watch).and_then(to_json),
             Action::Bench(plain) => block.bench(profile, model, plain).and_then(to_json),
         }
     }

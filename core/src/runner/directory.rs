@@ -5,6 +5,7 @@
 
 use crate::error::Error;
 use crate::files;
+use crate::mutate;
 use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -22,7 +23,7 @@ const RUNS: &str = "runs";
 /// The link to the newest of them.
 const LATEST: &str = "latest";
 /// What a run writes directly into its directory, the folders below apart.
-const FILES: [&str; 9] = [
+const FILES: [&str; 11] = [
     LOCK,
     super::results::RESULTS,
     super::results::PARTIAL,
@@ -32,6 +33,8 @@ const FILES: [&str; 9] = [
     JUNIT,
     MARKDOWN,
     CODE_QUALITY,
+    mutate::report::RESULT,
+    mutate::report::PARTIAL,
 ];
 /// Test results for CI systems.
 pub const JUNIT: &str = "junit.xml";
@@ -168,6 +171,17 @@ impl Claim {
         if let Place::New { .. } = place {
             point_latest_to(&claim.folder);
         }
+        Ok(claim)
+    }
+
+    /// Makes the folder of an interrupted run this run's own again.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it belongs to a run that is still writing.
+    pub fn again(folder: &Path) -> Result<Self, Error> {
+        let lock = locked(create(&folder.join(LOCK))?, folder)?;
+        let mut claim = Self { folder: folder.to_owned(), lock };
+        claim.sign(&Holder::this_process())?;
         Ok(claim)
     }
 

@@ -8,7 +8,7 @@ mod replays;
 mod results;
 mod tally;
 
-pub use directory::{CODE_QUALITY, JUNIT, MARKDOWN, Place};
+pub use directory::{CODE_QUALITY, Claim, JUNIT, MARKDOWN, Place};
 pub use failures::{CASES_SHOWN, Evidence, Failures, Group, Keep, SHRINK_BUDGET, Variant};
 pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, Limits, Progress, run};

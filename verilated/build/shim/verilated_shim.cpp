@@ -84,6 +84,10 @@ void context_begin(vl_context *context, int32_t mode, int32_t seed) noexcept {
   context->begin(mode, seed);
 }
 
+int32_t context_argument(vl_context *context, const char *argument) noexcept {
+  return vl_shim_guarded([&] { context->argument(argument); });
+}
+
 uint64_t context_time(const vl_context *context) noexcept { return context->time(); }
 
 void context_advance(vl_context *context, uint64_t ticks) noexcept { context->timeInc(ticks); }
@@ -105,8 +109,8 @@ int32_t coverage_write(vl_context *context, const char *path) noexcept {
 const char *get_last_error() noexcept { return last_error; }
 
 const vl_runtime_api runtime_api = {
-    VL_SHIM_ABI,  version,         context_create, context_destroy, context_begin,
-    context_time, context_advance, coverage_write, get_last_error,
+    VL_SHIM_ABI,      version,      context_create,  context_destroy, context_begin,
+    context_argument, context_time, context_advance, coverage_write,  get_last_error,
 };
 
 }  // namespace
@@ -127,6 +131,14 @@ vl_context::~vl_context() {
 void vl_context::begin(int mode, int seed) {
   randReset(mode);
   reseed(seed);
+  if (has_argument) commandArgs(0, static_cast<const char **>(nullptr));
+  has_argument = false;
+}
+
+void vl_context::argument(const char *text) {
+  const char *words[] = {"", text};
+  commandArgs(2, words);
+  has_argument = true;
 }
 
 void vl_context::reseed(int seed) {

@@ -16,7 +16,7 @@ extern "C" {
 #endif
 
 // Raised whenever a table or the meaning of an entry changes.
-#define VL_SHIM_ABI 3
+#define VL_SHIM_ABI 4
 
 // Words of a text shown to an observing top.
 #define VL_TEXT_WORDS 6
@@ -45,6 +45,8 @@ typedef struct vl_runtime_api {
   // Once, before a model is created in it. What registers hold before reset: 0 zeros, 1 ones, 2
   // random from `seed`, as are `$random` and its like.
   void (*context_begin)(vl_context *context, int32_t mode, int32_t seed);
+  // After `context_begin` and before a model is created: what `$value$plusargs` finds, as "+name=value".
+  int32_t (*context_argument)(vl_context *context, const char *argument);
   uint64_t (*context_time)(const vl_context *context);
   void (*context_advance)(vl_context *context, uint64_t ticks);
   // Writes the coverage counters collected in the context to `path`.

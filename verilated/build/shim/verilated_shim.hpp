@@ -19,6 +19,8 @@ struct vl_context final : VerilatedContext {
 
   // What registers hold before reset, and where random numbers begin.
   void begin(int mode, int seed);
+  // What the model's `$value$plusargs` finds, and nothing else.
+  void argument(const char *text);
   // Begins the random numbers anew: `$random(seed)`.
   void reseed(int seed);
   // Whether a model left nothing in it that the next one could see, once the scalars are reset.
@@ -34,6 +36,7 @@ struct vl_context final : VerilatedContext {
   bool leaves_traces = true;
 
  private:
+  bool has_argument = false;
   std::size_t fresh_files;
   std::vector<IData> fresh_channels;
 };

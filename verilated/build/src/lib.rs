@@ -36,7 +36,7 @@ pub use libclang::load_libclang;
 pub use library::{BuiltLibrary, LibraryCache, SourceFile};
 pub use ports::{Port, Ports};
 pub use registered::{Driving, choose};
-pub use tool::interrupt;
+pub use tool::{interrupt, output};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Clock, Design, Tracing, Verilated};
 

@@ -39,12 +39,12 @@ pub(crate) fn wait<T>(mut ready: impl FnMut() -> Result<Option<T>, Error>) -> Re
     }
 }
 
-/// Runs a program to its end. It has a process group of its own: a ^C of the terminal does not reach
+/// Runs a program to its end; what it says is in the result. It has a process group of its own: a ^C of the terminal does not reach
 /// it, so that its end is never mistaken for a failure.
 ///
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Program`] if it cannot be begun.
-pub(crate) fn output(mut command: Command) -> Result<Output, Error> {
+pub fn output(mut command: Command) -> Result<Output, Error> {
     check()?;
     let program = command.get_program().to_string_lossy().into_owned();
     let spawned = command

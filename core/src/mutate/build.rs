@@ -1,0 +1,90 @@
+//! The model that has all mutations of an RTL in it.
+
+use super::mutation::Mutation;
+use super::netlist::{Unknown, Woven, weave};
+use super::yosys::{BASE, Workshop};
+use crate::error::Error;
+use crate::harness::{Block, Parameters};
+use crate::models::{Built, Rtl, kept, ports};
+use std::path::PathBuf;
+use verilated_build::{Design, LibraryCache, SourceFile, Verilator};
+
+/// The netlist with all mutations, for Yosys and from it.
+const WOVEN: [&str; 2] = ["woven.il", "woven.v"];
+/// What is compiled.
+const SOURCE: &str = "mutated.sv";
+
+/// An RTL with one set of parameters, and the mutations that were chosen in it.
+#[derive(Debug)]
+pub struct Mutants {
+    /// Where Yosys works on it.
+    pub workshop: Workshop,
+    /// The mutations; the one with the number 1 comes first.
+    pub mutations: Vec<Mutation>,
+}
+
+impl Mutants {
+    /// Chooses mutations over the whole design, as `seed` says.
+    ///
+    /// # Errors
+    /// As [`Workshop::new`].
+    pub fn choose<B: Block>(
+        rtl: &Rtl,
+        parameters: &Parameters,
+        mutations: u32,
+        seed: u64,
+    ) -> Result<Self, Error> {
+        let known = rtl.examined::<B>()?;
+        let mut values = parameters.verilog(B::RTL.mask_parameter);
+        values.retain(|(name, _)| known.parameters.contains(name));
+        let workshop = Workshop::new::<B>(rtl, &values)?;
+        let typed = |place: &str| workshop.typed(place);
+        let list = workshop.choose(mutations, seed)?;
+        let lines = list.lines().filter(|line| !line.trim().is_empty());
+        let parse = |(line, id): (&str, u32)| {
+            Mutation::parse(id, line, &typed).ok_or_else(|| {
+                Error::Environment(format!(
+                    "this Yosys lists mutations in a way that is not known here: `{line}`"
+                ))
+            })
+        };
+        let mutations = lines.zip(1..).map(parse).collect::<Result<_, Error>>()?;
+        Ok(Self { workshop, mutations })
+    }
+
+    /// Builds a model with these mutations in it, unless it is among the kept ones; it is not loaded.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if the netlist is none that is understood; as [`Rtl::build`].
+    pub fn build<B: Block>(&self, mutations: &[Mutation]) -> Result<Built, Error> {
+        let top = B::RTL.top;
+        let base = self.workshop.text(BASE)?;
+        let Woven { netlist, modules } =
+            weave(&base, top, mutations).map_err(|Unknown(what)| {
+                Error::Environment(format!(
+                    "Yosys wrote a netlist that is not understood here: {what}"
+                ))
+            })?;
+        let [il, verilog] = WOVEN;
+        self.workshop.write(il, &netlist)?;
+        self.workshop.script(&format!("read_ilang {il}\nwrite_verilog -noattr {verilog}\n"))?;
+        // A package comes before what uses it. The line that says which Yosys wrote it differs from one machine
+        // to the next.
+        let text = self.workshop.text(verilog)?;
+        let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("/*")).collect();
+        let text = format!("{modules}\n{}\n", text.join("\n"));
+        let name = PathBuf::from(SOURCE);
+        let files = [SourceFile { name: name.clone(), text: text.into_bytes().into() }];
+        let design = Design {
+            top: top.to_owned(),
+            clock: B::RTL.clock.into(),
+            sources: vec![name],
+            prefix: "Vmodel".to_owned(),
+            registered: true,
+            ..Design::default()
+        };
+        let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept()?);
+        let library = cache.library(&design, &files, Some(&ports::<B>()))?;
+        Ok(Built::Library(library.path().to_owned()))
+    }
+}

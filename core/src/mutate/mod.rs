@@ -1,0 +1,22 @@
+//! Grading of a bench: faults are put into the RTL, and the harness has to find them.
+//!
+//! - [`yosys`] reads the RTL and chooses the faults; [`mutation`] is one of them.
+//! - [`netlist`] puts all of them into one netlist, each switched on by its number.
+//! - [`build`] makes a model of it.
+//! - [`kill`] is what a worker does: cases, each on every fault that is still alive.
+//! - [`grade`] hands out the cases until each fault is found, or all cases were run.
+//! - [`report`] is what comes of it.
+
+mod build;
+pub mod grade;
+mod kill;
+mod mutation;
+mod netlist;
+pub mod report;
+mod yosys;
+
+pub use build::Mutants;
+pub(crate) use kill::hunt;
+pub use kill::{Death, Hunt};
+pub use mutation::{Mode, Mutation, Source};
+pub use yosys::{Workshop, version};

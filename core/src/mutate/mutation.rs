@@ -1,0 +1,207 @@
+//! Mutations, as Yosys lists them.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// What a mutation does to one bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Mode {
+    /// It is inverted.
+    Inv,
+    /// It is 0.
+    Const0,
+    /// It is 1.
+    Const1,
+    /// It is inverted while another bit is 0.
+    Cnot0,
+    /// It is inverted while another bit is 1.
+    Cnot1,
+}
+
+/// A place in the RTL.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Source {
+    /// The file.
+    pub file: String,
+    /// Its line, from 1.
+    pub line: u32,
+    /// The whole place in Yosys's words, as `12.3-14.6`: lines and columns.
+    pub place: String,
+}
+
+/// One fault: a bit of a port of a cell of the netlist.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Mutation {
+    /// Its number in the list, from 1.
+    pub id: u32,
+    /// What it does.
+    pub mode: Mode,
+    /// The module.
+    pub module: String,
+    /// The cell, as Yosys names it.
+    pub cell: String,
+    /// The cell's port.
+    pub port: String,
+    /// The port's bit.
+    pub bit: u32,
+    /// The bit of the same port that says when, for the modes that need one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub control: Option<u32>,
+    /// The signal of the RTL and its bit, if there is one of that name.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<String>,
+    /// Where in the RTL it comes from.
+    pub sources: Vec<Source>,
+}
+
+impl Mutation {
+    /// The mutation of a line of `mutate -list`; `None` if it is none.
+    pub fn parse(id: u32, line: &str, typed: &impl Fn(&str) -> String) -> Option<Self> {
+        let mut words = line.split_whitespace();
+        (words.next() == Some("mutate")).then_some(())?;
+        let mut mutation = Self {
+            id,
+            mode: Mode::Inv,
+            module: String::new(),
+            cell: String::new(),
+            port: String::new(),
+            bit: 0,
+            control: None,
+            signal: None,
+            sources: Vec::new(),
+        };
+        let mut has_mode = false;
+        let mut wire = None;
+        while let Some(option) = words.next() {
+            let value = words.next()?;
+            match option {
+                "-mode" => {
+                    has_mode = true;
+                    mutation.mode = match value {
+                        "inv" => Mode::Inv,
+                        "const0" => Mode::Const0,
+                        "const1" => Mode::Const1,
+                        "cnot0" => Mode::Cnot0,
+                        "cnot1" => Mode::Cnot1,
+                        _ => return None,
+                    };
+                }
+                "-module" => mutation.module = value.to_owned(),
+                "-cell" => mutation.cell = value.to_owned(),
+                "-port" => mutation.port = value.to_owned(),
+                "-portbit" => mutation.bit = value.parse().ok()?,
+                "-ctrlbit" => mutation.control = Some(value.parse().ok()?),
+                "-wire" => wire = Some(value),
+                "-wirebit" => mutation.signal = wire.map(|wire| format!("{wire}[{value}]")),
+                "-src" => mutation.sources.extend(Source::parse(value, typed)),
+                _ => return None,
+            }
+        }
+        let needs_control = matches!(mutation.mode, Mode::Cnot0 | Mode::Cnot1);
+        let is_whole = has_mode && !mutation.cell.is_empty() && !mutation.port.is_empty();
+        (is_whole && needs_control == mutation.control.is_some()).then_some(mutation)
+    }
+
+    /// The command of Yosys that puts it in.
+    pub fn command(&self) -> String {
+        let Self { mode, module, cell, port, bit, .. } = self;
+        let mode = match mode {
+            Mode::Inv => "inv",
+            Mode::Const0 => "const0",
+            Mode::Const1 => "const1",
+            Mode::Cnot0 => "cnot0",
+            Mode::Cnot1 => "cnot1",
+        };
+        let control = self.control.map_or_else(String::new, |bit| format!(" -ctrlbit {bit}"));
+        format!("-mode {mode} -module {module} -cell {cell} -port {port} -portbit {bit}{control}")
+    }
+
+    /// What it does, for a person.
+    pub fn words(&self) -> String {
+        let Self { port, bit, .. } = self;
+        let kind = self.kind();
+        let place = match &self.signal {
+            Some(signal) => format!("{signal} ({kind}, {port}[{bit}])"),
+            None => format!("bit {bit} of {port} of a {kind}"),
+        };
+        match (self.mode, self.control) {
+            (Mode::Const0, _) => format!("{place} is 0"),
+            (Mode::Const1, _) => format!("{place} is 1"),
+            (Mode::Cnot0, Some(control)) => {
+                format!("{place} is inverted while bit {control} is 0")
+            }
+            (Mode::Cnot1, Some(control)) => {
+                format!("{place} is inverted while bit {control} is 1")
+            }
+            _ => format!("{place} is inverted"),
+        }
+    }
+
+    /// The first place in the RTL, as `file:line`.
+    pub fn at(&self) -> String {
+        match self.sources.first() {
+            Some(source) => format!("{}:{}", source.file, source.line),
+            None => self.module.clone(),
+        }
+    }
+
+    /// The kind of its cell: what stands before the first number or path in Yosys's name of it.
+    fn kind(&self) -> &str {
+        let name = self.cell.trim_start_matches(['$', '\\']);
+        let end = name.find('$').unwrap_or(name.len());
+        match &name[..end] {
+            "procdff" => "register",
+            "procmux" | "ternary" => "multiplexer",
+            "memrd" => "read port",
+            kind if kind.starts_with("auto") && name.contains("memwr") => "write port",
+            "" => "cell",
+            kind => kind,
+        }
+    }
+}
+
+impl Source {
+    /// A place as Yosys writes it: `file:line.column-line.column`, several with bars between them.
+    fn parse(text: &str, typed: &impl Fn(&str) -> String) -> Vec<Self> {
+        let place = |text: &str| {
+            let (file, place) = text.rsplit_once(':')?;
+            let line = place.split(['.', '-']).next()?.parse().ok()?;
+            Some(Self { file: typed(file), line, place: place.to_owned() })
+        };
+        text.split('|').filter_map(place).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINE: &str = "mutate -mode cnot1 -module top -cell $procdff$12 -port Q -portbit 55 -ctrlbit 49 \
+                        -wire laddr -wirebit 55 -src a/top.v:121.15-121.23 -src a/top.v:517.3-549.6";
+
+    #[test]
+    fn a_line_of_yosys_is_read_and_written_again() {
+        let mutation = Mutation::parse(7, LINE, &str::to_owned).unwrap();
+        assert_eq!(mutation.at(), "a/top.v:121");
+        assert_eq!(mutation.words(), "laddr[55] (register, Q[55]) is inverted while bit 49 is 1");
+        assert_eq!(
+            mutation.command(),
+            "-mode cnot1 -module top -cell $procdff$12 -port Q -portbit 55 -ctrlbit 49"
+        );
+    }
+
+    #[test]
+    fn what_is_no_mutation_is_none() {
+        for line in [
+            "",
+            "mutate -mode none",
+            "mutate -mode odd -module top -cell c -port Y -portbit 1",
+            "mutate -mode cnot1 -module top -cell c -port Y -portbit 1",
+            "mutate -mode inv -module top -cell c -port Y -portbit x",
+            "stat -mode inv -module top -cell c -port Y -portbit 1",
+        ] {
+            assert_eq!(Mutation::parse(1, line, &str::to_owned), None, "{line}");
+        }
+    }
+}

@@ -1,0 +1,288 @@
+//! All mutations in one netlist, each switched on by its number.
+//!
+//! Yosys's own `mutate -ctrl` splits a signal into single bits, which Verilator then takes for loops: the
+//! model is ten times slower. Here each port that some mutation is at goes through a module that inverts
+//! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/mutation.md`.
+
+use super::mutation::{Mode, Mutation};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// How the names begin of what is put in.
+const PREFIX: &str = "cosim_mutation";
+
+/// Where a mutation is: module, cell and port.
+type Port<'a> = (&'a str, &'a str, &'a str);
+
+/// A netlist in Yosys's own language with the mutations in it.
+#[derive(Debug)]
+pub struct Woven {
+    /// The netlist.
+    pub netlist: String,
+    /// The modules it instantiates that do the mutations, in SystemVerilog.
+    pub modules: String,
+}
+
+/// What of a netlist cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown(pub String);
+
+/// Puts mutations into a netlist whose top is `top`.
+///
+/// # Errors
+/// The mutation, or the line of the netlist, that is not understood.
+pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, Unknown> {
+    let mut at: BTreeMap<Port<'_>, Vec<&Mutation>> = BTreeMap::new();
+    for mutation in mutations {
+        let Mutation { module, cell, port, .. } = mutation;
+        at.entry((module, cell, port)).or_default().push(mutation);
+    }
+    let widths = widths(netlist);
+    let mut woven = String::new();
+    let mut modules = format!(
+        "package {PREFIX};\n  int selected;\nendpackage\n\nmodule {PREFIX}_select;\n  initial\n    \
+         if (!$value$plusargs(\"{PREFIX}=%d\", {PREFIX}::selected)) {PREFIX}::selected = 0;\nendmodule\n"
+    );
+    let (mut module, mut cell, mut kind) = ("", "", "");
+    let mut placed = 0;
+    // What belongs to the module, behind the present cell.
+    let mut behind = String::new();
+    for line in netlist.lines() {
+        let words = line.trim_start();
+        if let Some(name) = words.strip_prefix("module ") {
+            module = plain(name);
+        } else if let Some(rest) = words.strip_prefix("cell ") {
+            (kind, cell) = rest.split_once(' ').unwrap_or((rest, ""));
+            cell = plain(cell);
+        } else if let Some((port, signal)) = words
+            .strip_prefix("connect ")
+            .filter(|_| !cell.is_empty())
+            .and_then(|rest| rest.split_once(' '))
+            && let Some(here) = at.get(&(module, cell, plain(port)))
+        {
+            let width = width(signal, widths.get(module))
+                .ok_or_else(|| Unknown(format!("the width of {signal} in {module}")))?;
+            if here.iter().any(|m| m.bit >= width || m.control.is_some_and(|bit| bit >= width)) {
+                return Err(Unknown(format!("a mutation beyond {port} of {cell}")));
+            }
+            placed += here.len();
+            let name = format!("{PREFIX}_{}", here[0].id);
+            let is_output = is_output(kind, port, netlist);
+            let (from, to) = match is_output {
+                true => (format!("\\{name}_signal"), signal.to_owned()),
+                false => (signal.to_owned(), format!("\\{name}_signal")),
+            };
+            let _ = writeln!(behind, "  wire width {width} \\{name}_signal");
+            let _ = writeln!(behind, "  cell \\{name} \\{name}_cell");
+            let _ = writeln!(behind, "    connect \\i {from}\n    connect \\o {to}\n  end");
+            modules += &text(&name, width, here);
+            let _ = writeln!(woven, "    connect {port} \\{name}_signal");
+            continue;
+        } else if words == "end" {
+            if !cell.is_empty() {
+                cell = "";
+                woven += line;
+                woven += "\n";
+                woven += &std::mem::take(&mut behind);
+                continue;
+            }
+            if line == "end" && module == top {
+                let _ = writeln!(woven, "  cell \\{PREFIX}_select \\{PREFIX}_select_cell\n  end");
+            }
+        }
+        woven += line;
+        woven += "\n";
+    }
+    if placed < mutations.len() {
+        return Err(Unknown("a mutation of a cell that is not there".to_owned()));
+    }
+    Ok(Woven { netlist: woven, modules })
+}
+
+/// The module that does the mutations of one port.
+fn text(name: &str, width: u32, mutations: &[&Mutation]) -> String {
+    let mut bits: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for mutation in mutations {
+        let Mutation { id, bit, .. } = mutation;
+        let is_on = format!("{PREFIX}::selected == {id}");
+        // What the bit is inverted by.
+        let when = match (mutation.mode, mutation.control) {
+            (Mode::Const0, _) => format!("({is_on}) & i[{bit}]"),
+            (Mode::Const1, _) => format!("({is_on}) & ~i[{bit}]"),
+            (Mode::Cnot0, Some(control)) => format!("({is_on}) & ~i[{control}]"),
+            (Mode::Cnot1, Some(control)) => format!("({is_on}) & i[{control}]"),
+            _ => format!("({is_on})"),
+        };
+        bits.entry(*bit).or_default().push(when);
+    }
+    // From the most significant bit down.
+    let mut parts = Vec::new();
+    let mut above = width;
+    for (bit, terms) in bits.iter().rev() {
+        if above > bit + 1 {
+            parts.push(format!("{}'b0", above - bit - 1));
+        }
+        parts.push(format!("1'({})", terms.join(" | ")));
+        above = *bit;
+    }
+    if above > 0 {
+        parts.push(format!("{above}'b0"));
+    }
+    format!(
+        "\nmodule {name} (input wire [{high}:0] i, output wire [{high}:0] o);\n  assign o = i ^ {{{}}};\n\
+         endmodule\n",
+        parts.join(", "),
+        high = width - 1
+    )
+}
+
+/// A name without the mark of public ones.
+fn plain(name: &str) -> &str {
+    name.strip_prefix('\\').unwrap_or(name)
+}
+
+/// Whether a port of a cell drives its signal.
+fn is_output(kind: &str, port: &str, netlist: &str) -> bool {
+    if kind.starts_with('$') && !kind.starts_with("$paramod") {
+        let is_read = kind.starts_with("$memrd") && port == "\\DATA";
+        return is_read || ["\\Y", "\\Q", "\\X", "\\CO", "\\RD_DATA"].contains(&port);
+    }
+    // An instance: its module says so.
+    let mut inside = false;
+    for line in netlist.lines() {
+        if let Some(name) = line.strip_prefix("module ") {
+            inside = name == kind;
+        } else if inside && let Some(wire) = line.strip_prefix("  wire ") {
+            let mut words: Vec<&str> = wire.split(' ').collect();
+            if words.pop() == Some(port) {
+                return words.contains(&"output") || words.contains(&"inout");
+            }
+        }
+    }
+    false
+}
+
+/// The width of each wire, by module.
+fn widths(netlist: &str) -> BTreeMap<&str, BTreeMap<&str, u32>> {
+    let mut all: BTreeMap<&str, BTreeMap<&str, u32>> = BTreeMap::new();
+    let mut module = "";
+    for line in netlist.lines() {
+        if let Some(name) = line.strip_prefix("module ") {
+            module = plain(name);
+        } else if let Some(wire) = line.strip_prefix("  wire ") {
+            let words: Vec<&str> = wire.split(' ').collect();
+            let number = |at: usize| words.get(at + 1).and_then(|word| word.parse().ok());
+            let width = words.iter().position(|word| *word == "width").and_then(number);
+            if let Some(name) = words.last() {
+                all.entry(module).or_default().insert(name, width.unwrap_or(1));
+            }
+        }
+    }
+    all
+}
+
+/// The width of a signal: a name, a part of one, a number, or some of these in braces.
+fn width(signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> Option<u32> {
+    let mut words = signal.split_whitespace().peekable();
+    let mut total = 0;
+    while let Some(word) = words.next() {
+        let mut part = match word {
+            "{" | "}" => continue,
+            _ => match word.split_once('\'') {
+                Some((bits, _)) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    bits.parse().ok()?
+                }
+                _ => *wires?.get(word)?,
+            },
+        };
+        while let Some(range) = words.peek().and_then(|word| word.strip_prefix('[')) {
+            part = match range.trim_end_matches(']').split_once(':') {
+                Some((high, low)) => {
+                    high.parse::<u32>().ok()?.checked_sub(low.parse().ok()?)?.checked_add(1)?
+                }
+                None => 1,
+            };
+            words.next();
+        }
+        total += part;
+    }
+    Some(total)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NETLIST: &str = "\
+module \\top
+  wire width 8 input 1 \\a
+  wire width 8 output 2 \\y
+  wire $b
+  cell $and $and$1
+    parameter \\A_WIDTH 8
+    connect \\A \\a
+    connect \\B { 4'0000 \\a [6:4] $b }
+    connect \\Y \\y
+  end
+  connect $b \\a [0]
+end
+";
+
+    fn mutation(id: u32, mode: Mode, port: &str, bit: u32) -> Mutation {
+        Mutation {
+            id,
+            mode,
+            module: "top".to_owned(),
+            cell: "$and$1".to_owned(),
+            port: port.to_owned(),
+            bit,
+            control: None,
+            signal: None,
+            sources: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_width_of_a_signal_is_that_of_its_parts() {
+        let all = widths(NETLIST);
+        for (signal, expected) in [
+            ("\\a", Some(8)),
+            ("$b", Some(1)),
+            ("\\a [3]", Some(1)),
+            ("\\a [6:4]", Some(3)),
+            ("12'000000000000", Some(12)),
+            ("{ 4'0000 \\a [6:4] $b }", Some(8)),
+            ("\\unknown", None),
+        ] {
+            assert_eq!(width(signal, all.get("top")), expected, "{signal}");
+        }
+    }
+
+    #[test]
+    fn an_input_is_changed_before_the_cell_and_an_output_behind_it() {
+        let mutations = [mutation(1, Mode::Const0, "B", 2), mutation(2, Mode::Inv, "Y", 7)];
+        let Woven { netlist, modules } = weave(NETLIST, "top", &mutations).unwrap();
+        for part in [
+            "    connect \\B \\cosim_mutation_1_signal\n",
+            "    connect \\i { 4'0000 \\a [6:4] $b }\n    connect \\o \\cosim_mutation_1_signal\n",
+            "    connect \\Y \\cosim_mutation_2_signal\n",
+            "    connect \\i \\cosim_mutation_2_signal\n    connect \\o \\y\n",
+            "  cell \\cosim_mutation_select \\cosim_mutation_select_cell\n  end\nend\n",
+        ] {
+            assert!(netlist.contains(part), "{part} is not in\n{netlist}");
+        }
+        assert!(
+            modules.contains(
+                "assign o = i ^ {5'b0, 1'((cosim_mutation::selected == 1) & i[2]), 2'b0};"
+            )
+        );
+        assert!(modules.contains("assign o = i ^ {1'((cosim_mutation::selected == 2)), 7'b0};"));
+    }
+
+    #[test]
+    fn a_mutation_that_is_nowhere_is_refused() {
+        for mutation in [mutation(1, Mode::Inv, "Z", 0), mutation(1, Mode::Inv, "Y", 8)] {
+            assert!(weave(NETLIST, "top", &[mutation]).is_err());
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! What a grading comes to: `mutate.json`, and the table for people.
+//!
+//! The same seed and build give the same bytes, whatever the threads; `docs/mutation.md` describes it for its readers.
+
+use super::mutation::Mutation;
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::harness::{Outcome, Verdict};
+use crate::models::Rtl;
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+/// The only value of `format`.
+const FORMAT: &str = "cosim-mutation";
+/// The version that is written, and the only one that is read.
+const VERSION: u64 = 1;
+/// The result of a grading that has ended.
+pub const RESULT: &str = "mutate.json";
+/// The result of one that goes on, or was interrupted.
+pub const PARTIAL: &str = "mutate.json.partial";
+
+/// The grading of one block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u64,
+    /// Whether every mutation has its verdict.
+    pub complete: bool,
+    /// What was graded, and by what.
+    pub run: Header,
+    /// The profiles that have begun, in order.
+    pub profiles: Vec<Graded>,
+}
+
+/// What identifies a grading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The tool's version.
+    pub tool: String,
+    /// The tool's build: a hash of its sources.
+    pub build: String,
+    /// The Yosys that chose the mutations.
+    pub yosys: String,
+    /// A hash of the RTL's text.
+    pub rtl: String,
+    /// What was given instead of the built-in RTL.
+    pub given: Rtl,
+    /// The block.
+    pub block: String,
+    /// Names of the profiles.
+    pub profiles: Vec<String>,
+    /// The seed by which mutations are chosen.
+    pub seed: u64,
+    /// Mutations of each profile that were asked for.
+    pub mutants: u32,
+    /// The seed of the cases.
+    pub run_seed: u64,
+    /// Cases of each scenario.
+    pub cases: u64,
+    /// Packets of each case; drawn if there is no number.
+    pub packets: Option<u32>,
+    /// Scenarios, as they were given; all built-in ones if there are none.
+    pub scenarios: Vec<String>,
+}
+
+/// The grading of one profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Graded {
+    /// The profile.
+    pub profile: String,
+    /// Cases that were run on every mutation that none of them had found.
+    pub cases_run: u64,
+    /// The numbers.
+    pub score: Score,
+    /// Every mutation, in the order of its number.
+    pub mutants: Vec<Mutant>,
+}
+
+/// A mutation and its verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mutant {
+    /// The mutation.
+    #[serde(flatten)]
+    pub mutation: Mutation,
+    /// What it does, in words.
+    pub does: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub fate: Fate,
+}
+
+/// What became of a mutation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum Fate {
+    /// A case has found it.
+    Killed {
+        /// The first case that does.
+        case: String,
+        /// That case's scenario.
+        scenario: String,
+        /// By what: the port that differs, `check NAME`, `hang` or `crash`.
+        by: String,
+        /// The cycle of the case, if it is known.
+        cycle: Option<u64>,
+    },
+    /// No case has found it.
+    Survived,
+}
+
+/// Numbers of mutations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Score {
+    /// All of them.
+    pub mutants: u64,
+    /// Those that a case has found.
+    pub killed: u64,
+    /// Those that none has found.
+    pub survived: u64,
+    /// Percent killed of all.
+    pub percent: f64,
+}
+
+impl Fate {
+    /// How a case found a mutation.
+    pub fn killed(case: &str, outcome: &Outcome) -> Self {
+        let scenario = case.split('/').nth(2).unwrap_or_default().to_owned();
+        let (by, cycle) = match &outcome.verdict {
+            Verdict::Mismatch(mismatch) => (mismatch.port.clone(), Some(mismatch.cycle)),
+            Verdict::CheckFailed { cycle, violation } => {
+                (format!("check {}", violation.check), Some(*cycle))
+            }
+            Verdict::Hang { cycle, .. } => ("hang".to_owned(), *cycle),
+            Verdict::Crashed { cycle, .. } => ("crash".to_owned(), *cycle),
+            other => (other.name().to_owned(), None),
+        };
+        Self::Killed { case: case.to_owned(), scenario, by, cycle }
+    }
+}
+
+impl Score {
+    /// The numbers of some mutations.
+    pub fn of<'a>(mutants: impl Iterator<Item = &'a Mutant>) -> Self {
+        let mut score = Self::default();
+        for mutant in mutants {
+            score.mutants += 1;
+            match mutant.fate {
+                Fate::Killed { .. } => score.killed += 1,
+                Fate::Survived => score.survived += 1,
+            }
+        }
+        score.percent = percent(score.killed, score.mutants);
+        score
+    }
+}
+
+/// Percent, with two digits that are never rounded up: 100 is all of them.
+fn percent(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 100.0,
+        _ => (part * 10_000 / whole) as f64 / 100.0,
+    }
+}
+
+impl Graded {
+    /// A profile of which no case was run yet.
+    pub fn new(profile: &str, mutations: &[Mutation]) -> Self {
+        let mutant = |mutation: &Mutation| Mutant {
+            mutation: mutation.clone(),
+            does: mutation.words(),
+            fate: Fate::Survived,
+        };
+        let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
+        let score = Score::of(mutants.iter());
+        Self { profile: profile.to_owned(), cases_run: 0, score, mutants }
+    }
+
+    /// The mutations that no case has found, by their numbers.
+    pub fn alive(&self) -> Vec<u32> {
+        let alive = self.mutants.iter().filter(|mutant| mutant.fate == Fate::Survived);
+        alive.map(|mutant| mutant.mutation.id).collect()
+    }
+
+    /// Notes what became of a mutation.
+    pub fn set(&mut self, id: u32, fate: Fate) {
+        if let Some(mutant) = self.mutants.iter_mut().find(|mutant| mutant.mutation.id == id) {
+            mutant.fate = fate;
+        }
+        self.score = Score::of(self.mutants.iter());
+    }
+}
+
+impl Report {
+    /// A grading that has not begun.
+    pub fn new(run: Header) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            complete: false,
+            run,
+            profiles: Vec::new(),
+        }
+    }
+
+    /// Reads the grading of a folder, whether it has ended or not.
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Input`].
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let file = |path: &Path, message: String| Error::File { path: path.to_owned(), message };
+        let path = [RESULT, PARTIAL].map(|name| folder.join(name)).into_iter();
+        let Some(path) = path.into_iter().find(|path| path.is_file()) else {
+            return Err(file(folder, format!("holds no grading: neither {RESULT} nor {PARTIAL}")));
+        };
+        let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let report: Self =
+            serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))?;
+        if report.format != FORMAT || report.version != VERSION {
+            let (format, version) = (&report.format, report.version);
+            let message =
+                format!("is {format} {version}, expected {FORMAT} {VERSION}; grade again");
+            return Err(file(&path, message));
+        }
+        Ok(report)
+    }
+
+    /// Writes what there is.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::Environment(error.to_string()))?;
+        let text = text + "\n";
+        let partial = folder.join(PARTIAL);
+        if !self.complete {
+            return write_whole(&partial, text.as_bytes(), Sync::Lazy);
+        }
+        write_whole(&folder.join(RESULT), text.as_bytes(), Sync::OnDisk)?;
+        match fs::remove_file(&partial) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::write(&partial)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The numbers of all profiles together.
+    pub fn score(&self) -> Score {
+        Score::of(self.profiles.iter().flat_map(|graded| &graded.mutants))
+    }
+
+    /// The table for people: a line for each profile, and the survivors.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for graded in &self.profiles {
+            let Graded { profile, cases_run, score, mutants } = graded;
+            let Score { mutants: all, killed, survived, percent } = score;
+            let _ = writeln!(
+                text,
+                "{} {profile}: {killed} of {all} mutants killed ({percent:.2} %), {survived} survived, {cases_run} \
+                 cases",
+                self.run.block
+            );
+            let mut by: BTreeMap<&str, u64> = BTreeMap::new();
+            for mutant in mutants {
+                if let Fate::Killed { by: port, .. } = &mutant.fate {
+                    *by.entry(port).or_default() += 1;
+                }
+            }
+            let mut by: Vec<(&str, u64)> = by.into_iter().collect();
+            by.sort_by_key(|(port, times)| (u64::MAX - times, *port));
+            let most: Vec<String> =
+                by.iter().take(8).map(|(port, times)| format!("{port} {times}")).collect();
+            if !most.is_empty() {
+                let _ = writeln!(text, "  killed by {}", most.join(", "));
+            }
+            for mutant in mutants.iter().filter(|mutant| mutant.fate == Fate::Survived) {
+                let Mutant { mutation, does, .. } = mutant;
+                let _ = writeln!(text, "  {:>5} {:40} {does}", mutation.id, mutation.at());
+            }
+        }
+        text
+    }
+}
+
+/// The JSON schema of `mutate.json`.
+pub fn schema() -> Value {
+    let mut generator = SchemaGenerator::default();
+    let schema = generator.subschema_for::<Report>().to_value();
+    let definitions = generator.take_definitions(true);
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "mutate.json",
+        "$ref": schema["$ref"],
+        "$defs": definitions,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_score_is_never_rounded_up() {
+        for (part, whole, expected) in
+            [(0, 0, 100.0), (1, 3, 33.33), (1999, 2000, 99.95), (29_999, 30_000, 99.99)]
+        {
+            assert_eq!(percent(part, whole), expected, "{part} of {whole}");
+        }
+    }
+}

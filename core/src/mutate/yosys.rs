@@ -1,0 +1,181 @@
+//! Yosys: reads the RTL, chooses mutations, writes netlists.
+
+use crate::error::Error;
+use crate::harness::Block;
+use crate::models::{Examined, Rtl};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+use verilated_build::{Error as BuildError, output};
+
+/// The program, unless the environment names another one.
+const YOSYS: &str = "yosys";
+/// Where else it is looked for.
+const VARIABLE: &str = "YOSYS";
+/// How it is installed.
+const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
+/// How deep the files of the RTL lie: so many `..` may lead out of their folder.
+const DEPTH: usize = 8;
+/// The folder that files lie in as they were given.
+const FILES: &str = "files";
+/// The netlist of the RTL.
+pub const BASE: &str = "base.il";
+/// What is chosen, one command of Yosys a line.
+const LIST: &str = "list.txt";
+
+/// A folder in which Yosys works on one RTL with one set of parameters.
+#[derive(Debug)]
+pub struct Workshop {
+    folder: TempDir,
+    examined: Examined,
+}
+
+impl Workshop {
+    /// Yosys has read the RTL: its netlist is in [`BASE`].
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
+    pub fn new<B: Block>(rtl: &Rtl, parameters: &[(String, String)]) -> Result<Self, Error> {
+        let examined = rtl.examined::<B>()?;
+        let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let workshop = Self { folder, examined: (*examined).clone() };
+        workshop.read(parameters)?;
+        Ok(workshop)
+    }
+
+    /// A file of the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The text of a file of the folder.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn text(&self, name: &str) -> Result<String, Error> {
+        let path = self.path(name);
+        fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))
+    }
+
+    /// Writes a file of the folder.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+        let path = self.path(name);
+        fs::write(&path, text).map_err(Error::write(&path))
+    }
+
+    /// A place in the RTL as the user knows it.
+    pub fn typed(&self, place: &str) -> String {
+        self.examined.text(place)
+    }
+
+    /// The files of the RTL with their texts, as the user knows them.
+    pub fn sources(&self) -> impl Iterator<Item = (String, &[u8])> {
+        let texts = self.examined.texts.iter();
+        texts.map(|file| (self.typed(&file.name.to_string_lossy()), &*file.text))
+    }
+
+    /// Yosys's choice of mutations: its commands, without a selector.
+    ///
+    /// # Errors
+    /// As [`Workshop::run`].
+    pub fn choose(&self, mutations: u32, seed: u64) -> Result<String, Error> {
+        // What it takes is an `int`.
+        let seed = seed % i32::MAX as u64;
+        let choose = format!("mutate -list {mutations} -seed {seed} -o {LIST}\n");
+        self.run(&format!("read_ilang {BASE}\n{choose}"), self.folder.path())?;
+        self.text(LIST)
+    }
+
+    /// Runs a script in the folder.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] with the first error that Yosys tells of.
+    pub fn script(&self, script: &str) -> Result<(), Error> {
+        self.run(script, self.folder.path())
+    }
+
+    fn read(&self, parameters: &[(String, String)]) -> Result<(), Error> {
+        let files = self.path(FILES).join(["x"; DEPTH].join("/"));
+        for file in &self.examined.texts {
+            let path = files.join(&file.name);
+            let folder = path.parent().unwrap_or(&files);
+            fs::create_dir_all(folder).map_err(Error::write(folder))?;
+            fs::write(&path, &file.text).map_err(Error::write(&path))?;
+        }
+        let design = &self.examined.design;
+        let quoted = |path: &Path| format!("\"{}\"", path.display());
+        let mut script = String::new();
+        let mut read = "read_verilog -sv".to_owned();
+        for define in &design.defines {
+            read += &format!(" -D{define}");
+        }
+        for folder in &design.include {
+            read += &format!(" -I{}", folder.display());
+        }
+        for library in &design.libraries {
+            script += &format!("{read} -defer {}\n", quoted(library));
+        }
+        for source in &design.sources {
+            script += &format!("{read} {}\n", quoted(source));
+        }
+        script += &format!("hierarchy -check -top {}", design.top);
+        for folder in &design.include {
+            script += &format!(" -libdir {}", quoted(folder));
+        }
+        for (name, value) in parameters {
+            script += &format!(" -chparam {name} {value}");
+        }
+        let base = self.path(BASE);
+        script += &format!("\nproc\nopt_clean\ncheck\nwrite_ilang {}\n", quoted(&base));
+        self.run(&script, &files)
+    }
+
+    fn run(&self, script: &str, folder: &Path) -> Result<(), Error> {
+        let file = self.path("script.ys");
+        fs::write(&file, script).map_err(Error::write(&file))?;
+        let mut command = yosys();
+        command.arg("-q").arg("-s").arg(&file).current_dir(folder);
+        let said = said_by(command)?;
+        if said.status.success() {
+            return Ok(());
+        }
+        let text =
+            [said.stdout, said.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = text.join("\n");
+        let line = text.lines().find(|line| line.contains("ERROR")).unwrap_or_else(|| text.trim());
+        Err(Error::Environment(format!(
+            "Yosys cannot read this RTL: {}; mutations are chosen in what Yosys reads, Verilog and a part of \
+             SystemVerilog",
+            self.typed(line)
+        )))
+    }
+}
+
+/// Yosys's version, in its own words.
+///
+/// # Errors
+/// [`Error::Environment`] if there is no Yosys.
+pub fn version() -> Result<String, Error> {
+    let mut command = yosys();
+    command.arg("-V");
+    Ok(String::from_utf8_lossy(&said_by(command)?.stdout).trim().to_owned())
+}
+
+fn yosys() -> Command {
+    let program = env::var_os(VARIABLE).filter(|name| !name.is_empty());
+    Command::new(program.map_or_else(|| PathBuf::from(YOSYS), PathBuf::from))
+}
+
+fn said_by(command: Command) -> Result<Output, Error> {
+    output(command).map_err(|error| match error {
+        BuildError::Program { program, source } => Error::Environment(format!(
+            "mutations are chosen by Yosys, and `{program}` cannot be run ({source}); {INSTALL}"
+        )),
+        other => other.into(),
+    })
+}
