@@ -36,8 +36,8 @@ pub enum TraceFormat {
 #[derive(Debug)]
 pub struct ModelKind<I, O> {
     api: &'static vl_model_api,
-    /// The mutation that is switched on in its models; 0 for none.
-    mutation: u32,
+    /// The mutation that is switched on in its models, if it has some.
+    mutation: Option<u32>,
     pins: PhantomData<fn(I) -> O>,
 }
 
@@ -78,7 +78,7 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
             && api.inputs_alignment as usize == align_of::<I>()
             && api.outputs_alignment as usize == align_of::<O>()
         {
-            Ok(Self { api, mutation: 0, pins: PhantomData })
+            Ok(Self { api, mutation: None, pins: PhantomData })
         } else {
             Err(Error::Ports { top: text(api.top), differences })
         }
@@ -118,7 +118,7 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
     /// finds its number by `$value$plusargs`, as `cosim_mutation=%d`.
     #[must_use]
     pub fn with_mutation(self, mutation: u32) -> Self {
-        Self { mutation, ..self }
+        Self { mutation: Some(mutation), ..self }
     }
 
     /// A new model in a context of its own, not yet evaluated.
@@ -127,8 +127,8 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
     /// [`Error::Stopped`] if the model's constructor fails.
     pub fn create(&self, before_reset: BeforeReset) -> Result<Model<I, O>, Error> {
         let context = Context::new(self.runtime(), before_reset)?;
-        if self.mutation != 0 {
-            context.argument(&format!("+cosim_mutation={}", self.mutation))?;
+        if let Some(mutation) = self.mutation {
+            context.argument(&format!("+cosim_mutation={mutation}"))?;
         }
         let create = function(self.api.create);
         // SAFETY: the context is valid and outlives the model, which is dropped first.

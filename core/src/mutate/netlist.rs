@@ -45,12 +45,13 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
     );
     let (mut module, mut cell, mut kind) = ("", "", "");
     let mut placed = 0;
-    // What belongs to the module, behind the present cell.
-    let mut behind = String::new();
+    // What belongs to the module: behind the present cell, and, since wires are declared first, at its beginning.
+    let (mut behind, mut declared, mut begin) = (String::new(), String::new(), 0);
     for line in netlist.lines() {
         let words = line.trim_start();
         if let Some(name) = words.strip_prefix("module ") {
             module = plain(name);
+            begin = woven.len() + line.len() + 1;
         } else if let Some(rest) = words.strip_prefix("cell ") {
             (kind, cell) = rest.split_once(' ').unwrap_or((rest, ""));
             cell = plain(cell);
@@ -72,7 +73,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
                 true => (format!("\\{name}_signal"), signal.to_owned()),
                 false => (signal.to_owned(), format!("\\{name}_signal")),
             };
-            let _ = writeln!(behind, "  wire width {width} \\{name}_signal");
+            let _ = writeln!(declared, "  wire width {width} \\{name}_signal");
             let _ = writeln!(behind, "  cell \\{name} \\{name}_cell");
             let _ = writeln!(behind, "    connect \\i {from}\n    connect \\o {to}\n  end");
             modules += &text(&name, width, here);
@@ -86,6 +87,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
                 woven += &std::mem::take(&mut behind);
                 continue;
             }
+            woven.insert_str(begin, &std::mem::take(&mut declared));
             if line == "end" && module == top {
                 let _ = writeln!(woven, "  cell \\{PREFIX}_select \\{PREFIX}_select_cell\n  end");
             }
@@ -192,6 +194,8 @@ fn width(signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> Option<u32> {
                 Some((bits, _)) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
                     bits.parse().ok()?
                 }
+                // A number of 32 bits.
+                _ if word.parse::<i32>().is_ok() => 32,
                 _ => *wires?.get(word)?,
             },
         };
@@ -252,6 +256,7 @@ end
             ("\\a [6:4]", Some(3)),
             ("12'000000000000", Some(12)),
             ("{ 4'0000 \\a [6:4] $b }", Some(8)),
+            ("-3", Some(32)),
             ("\\unknown", None),
         ] {
             assert_eq!(width(signal, all.get("top")), expected, "{signal}");

@@ -96,7 +96,10 @@ impl Workshop {
     /// # Errors
     /// [`Error::Environment`] with the first error that Yosys tells of.
     pub fn script(&self, script: &str) -> Result<(), Error> {
-        self.run(script, self.folder.path())
+        self.run(script, self.folder.path()).map_err(|error| match error {
+            Error::Environment(message) => Error::Environment(format!("Yosys: {message}")),
+            other => other,
+        })
     }
 
     fn read(&self, parameters: &[(String, String)]) -> Result<(), Error> {
@@ -132,7 +135,13 @@ impl Workshop {
         }
         let base = self.path(BASE);
         script += &format!("\nproc\nopt_clean\ncheck\nwrite_ilang {}\n", quoted(&base));
-        self.run(&script, &files)
+        self.run(&script, &files).map_err(|error| match error {
+            Error::Environment(message) => Error::Environment(format!(
+                "Yosys cannot read this RTL: {message}; mutations are chosen in what Yosys reads, Verilog and a part \
+                 of SystemVerilog"
+            )),
+            other => other,
+        })
     }
 
     fn run(&self, script: &str, folder: &Path) -> Result<(), Error> {
@@ -148,11 +157,7 @@ impl Workshop {
             [said.stdout, said.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = text.join("\n");
         let line = text.lines().find(|line| line.contains("ERROR")).unwrap_or_else(|| text.trim());
-        Err(Error::Environment(format!(
-            "Yosys cannot read this RTL: {}; mutations are chosen in what Yosys reads, Verilog and a part of \
-             SystemVerilog",
-            self.typed(line)
-        )))
+        Err(Error::Environment(self.typed(line.trim_start_matches("ERROR: "))))
     }
 }
 
