@@ -22,6 +22,7 @@ mod gate;
 mod given_rtl;
 mod harmful_rtl;
 mod judge;
+mod mutate;
 mod new;
 mod outside;
 mod parameters;

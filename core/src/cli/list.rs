@@ -6,6 +6,7 @@ use crate::coverage;
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::harness::Parameter;
+use crate::mutate::report;
 use crate::program;
 use crate::runner::results_schema;
 use clap::Args;
@@ -31,6 +32,9 @@ pub struct Arguments {
     /// Print the JSON schema of coverage.json instead.
     #[arg(long, conflicts_with_all = ["vector_schema", "results_schema"])]
     coverage_schema: bool,
+    /// Print the JSON schema of mutate.json instead.
+    #[arg(long, conflicts_with_all = ["vector_schema", "results_schema", "coverage_schema"])]
+    mutate_schema: bool,
 }
 
 #[derive(Serialize)]
@@ -117,6 +121,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if arguments.coverage_schema {
         print_json(&coverage::schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.mutate_schema {
+        print_json(&report::schema())?;
         return Ok(ExitCode::SUCCESS);
     }
     let entries: Vec<BlockEntry> =

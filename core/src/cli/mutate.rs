@@ -271,7 +271,8 @@ impl Job {
         for (index, chosen) in self.chosen.iter().enumerate() {
             match self.profile(index, chosen, &workers, &mut report) {
                 Ok(()) => {}
-                Err(Error::Interrupted) => {
+                // While a model is compiled it is the compiler that is interrupted.
+                Err(error) if error.code() == INTERRUPTED => {
                     is_whole = false;
                     break;
                 }

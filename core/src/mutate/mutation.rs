@@ -166,7 +166,8 @@ impl Source {
     fn parse(text: &str, typed: &impl Fn(&str) -> String) -> Vec<Self> {
         let place = |text: &str| {
             let (file, place) = text.rsplit_once(':')?;
-            let line = place.split(['.', '-']).next()?.parse().ok()?;
+            // What Yosys made by itself is at line 0.
+            let line = place.split(['.', '-']).next()?.parse().ok().filter(|line| *line > 0)?;
             Some(Self { file: typed(file), line, place: place.to_owned() })
         };
         text.split('|').filter_map(place).collect()

@@ -68,9 +68,9 @@ impl Workshop {
         fs::write(&path, text).map_err(Error::write(&path))
     }
 
-    /// A place in the RTL as the user knows it.
+    /// A place in the RTL as the user knows it; the program's own files by their names alone.
     pub fn typed(&self, place: &str) -> String {
-        self.examined.text(place)
+        self.examined.text(place).replace("the program's own ", "")
     }
 
     /// The files of the RTL with their texts, as the user knows them.
@@ -128,7 +128,8 @@ impl Workshop {
         }
         script += &format!("hierarchy -check -top {}", design.top);
         for folder in &design.include {
-            script += &format!(" -libdir {}", quoted(folder));
+            // This option does not know quotes.
+            script += &format!(" -libdir {}", folder.display());
         }
         for (name, value) in parameters {
             script += &format!(" -chparam {name} {value}");

@@ -1,0 +1,159 @@
+//! `cosim mutate`: does the bench find faults, and does it say of which?
+
+use crate::common::{changed_rtl, code, cosim, is_longer, json, program, text, wait_until};
+use rustix::process::{Pid, Signal, kill_process};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A grading that takes seconds: the models with mutants are compiled with little optimisation.
+fn grading(out: &Path, arguments: &[&str]) -> Command {
+    let mut command = program();
+    command.env("CXXFLAGS", "-O0").args(["mutate", "--block", "qp", "--out"]).arg(out);
+    command.args(arguments);
+    command
+}
+
+fn grade(out: &Path, arguments: &[&str]) -> Output {
+    grading(out, arguments).output().expect("the program runs")
+}
+
+fn mutants(report: &Value) -> &Vec<Value> {
+    report["profiles"][0]["mutants"].as_array().expect("mutants")
+}
+
+#[test]
+fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
+    let folder = TempDir::new().unwrap();
+    let [one, three, other] = ["one", "three", "other"].map(|name| folder.path().join(name));
+    let few = ["--mutants", "60", "--cases", "4", "--seed", "5"];
+    for (out, threads) in [(&one, "1"), (&three, "3")] {
+        let output = grade(out, &[&few[..], &["--threads", threads]].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+    }
+    let bytes = |out: &Path| fs::read(out.join("mutate.json")).unwrap();
+    assert_eq!(bytes(&one), bytes(&three));
+    let output = grade(&other, &["--mutants", "60", "--cases", "1", "--seed", "6"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let places = |out: &Path| -> Vec<String> {
+        let report = json(&out.join("mutate.json"));
+        mutants(&report).iter().map(|mutant| mutant["does"].to_string()).collect()
+    };
+    assert_ne!(places(&one), places(&other), "another seed, another list");
+}
+
+#[test]
+fn an_output_that_is_inverted_is_found_at_that_output() {
+    let folder = TempDir::new().unwrap();
+    let output = grade(folder.path(), &["--mutants", "300", "--cases", "4"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let report = json(&folder.path().join("mutate.json"));
+    let schema = cosim().args(["list", "--mutate-schema"]).output().unwrap();
+    let schema =
+        jsonschema::validator_for(&serde_json::from_slice(&schema.stdout).unwrap()).unwrap();
+    let errors: Vec<String> = schema.iter_errors(&report).map(|error| error.to_string()).collect();
+    assert!(errors.is_empty(), "{errors:?}");
+    assert!(!schema.is_valid(&serde_json::json!({ "format": "cosim-mutation" })));
+
+    // What leaves the block with its valid, wrong in every cycle, or never there.
+    let outputs = ["cmd_ready", "rsp_valid", "hw_ready", "msg_accept", "msg_ack", "evt_valid"];
+    let mut seen = 0;
+    for mutant in mutants(&report) {
+        let signal = mutant["signal"].as_str().unwrap_or_default();
+        let name = signal.split('[').next().unwrap();
+        let drives = ["Y", "Q"].contains(&mutant["port"].as_str().unwrap());
+        if mutant["mode"] == "inv" && drives && outputs.contains(&name) {
+            seen += 1;
+            assert_eq!(mutant["verdict"], "killed", "{mutant}");
+        }
+    }
+    assert!(seen > 0, "no output is inverted: choose another seed");
+    let score = &report["profiles"][0]["score"];
+    let count = |verdict: &str| {
+        mutants(&report).iter().filter(|mutant| mutant["verdict"] == verdict).count() as u64
+    };
+    assert_eq!(mutants(&report).len(), 300);
+    assert_eq!(score["killed"], count("killed"));
+    assert!(count("killed") >= 200, "{score}");
+    for mutant in mutants(&report) {
+        for source in mutant["sources"].as_array().unwrap() {
+            assert_eq!(source["file"], "QpStateCtrl.v", "{mutant}");
+        }
+    }
+}
+
+#[test]
+fn a_score_below_the_least_is_a_failure() {
+    let folder = TempDir::new().unwrap();
+    let few = ["--mutants", "60", "--cases", "1", "--seed", "5", "--min-score", "100"];
+    let output = grade(folder.path(), &few);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("below 100 %"), "{}", text(&output));
+}
+
+#[test]
+fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
+    let folder = TempDir::new().unwrap();
+    let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
+    let few = ["--mutants", "60", "--cases", "60", "--seed", "5"];
+    let output = grade(&whole, &few);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let mut child = grading(&parts, &few).stderr(Stdio::piped()).spawn().unwrap();
+    let partial = parts.join("mutate.json.partial");
+    wait_until(&mut child, || is_longer(&partial, 0));
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 130, "{}", text(&output));
+    assert!(text(&output).contains("mutate --resume"), "{}", text(&output));
+    assert_eq!(json(&partial)["complete"], false);
+    assert!(!parts.join("mutate.json").exists());
+    let mut command = program();
+    command.env("CXXFLAGS", "-O0").args(["mutate", "--resume"]).arg(&parts);
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let bytes = |out: &Path| fs::read(out.join("mutate.json")).unwrap();
+    assert_eq!(bytes(&whole), bytes(&parts));
+    assert!(!partial.exists());
+}
+
+/// Verilator takes it, Yosys does not.
+#[test]
+fn rtl_that_yosys_cannot_read_is_an_error_that_says_where() {
+    let from = "module QpStateCtrl";
+    let rtl = changed_rtl("QpStateCtrl.v", from, &format!("class odd; int x[$]; endclass\n{from}"));
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let file = rtl.path().join("QpStateCtrl.v");
+    let output = grade(&out, &["--mutants", "10", "--rtl", file.to_str().unwrap()]);
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    let said = text(&output);
+    assert!(said.contains("Yosys cannot read this RTL"), "{said}");
+    assert!(said.contains(&format!("{}:", file.display())), "{said}");
+    assert!(!out.exists(), "nothing is written");
+}
+
+#[test]
+fn without_yosys_the_error_says_how_to_install_it() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let output = grading(&out, &[]).env("YOSYS", "/nowhere/yosys").output().unwrap();
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("apt-get install yosys"), "{}", text(&output));
+    assert!(!out.exists(), "nothing is written");
+}
+
+/// A bench that is red without any mutant says nothing of mutants.
+#[test]
+fn rtl_with_a_bug_is_not_graded() {
+    let patch = crate::common::project().join("tests/bad_rtl/qp");
+    let patch = crate::common::files(&patch, "patch").remove(0);
+    let wrong = crate::common::patched_rtl(&patch);
+    let folder = TempDir::new().unwrap();
+    let file = wrong.path().join("rtl/QpStateCtrl.v");
+    let few = ["--mutants", "10", "--cases", "100", "--rtl", file.to_str().unwrap()];
+    let output = grade(&folder.path().join("out"), &few);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("not green without any mutation"), "{}", text(&output));
+}
