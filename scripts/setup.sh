@@ -75,6 +75,7 @@ has_valgrind() { command -v valgrind >/dev/null; }
 # GCC says where a file is, or its bare name if it has none.
 has_sanitizers() { [ -e "$(g++ -print-file-name=libasan.so 2>/dev/null)" ]; }
 has_patch() { command -v patch >/dev/null; }
+has_chromium() { command -v chromium >/dev/null && command -v chromedriver >/dev/null; }
 has_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
 # What compressed waves need; newer Verilators take lz4 from the system.
 has_lz4() { [ -e /usr/include/lz4.h ] || [ -n "${CPATH:-}" ]; }
@@ -138,5 +139,6 @@ need_test_tools() {
   need "GCC's sanitizers" has_sanitizers g++
   need "patch" has_patch patch
   need "Python with venv" has_venv python3-venv
+  need "Chromium and its driver" has_chromium chromium chromium-driver fonts-dejavu-core
   install_missing
 }

@@ -21,7 +21,7 @@ use crate::models::{Built, Examined, Rtl, View};
 use crate::mutate::{self, Death, Hunt, Mutants, Mutation};
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::{BenchReport, Part, Speed};
-pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
+pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
 use rayon::prelude::*;
 pub use replay::Waves;
 use schemars::SchemaGenerator;
@@ -34,6 +34,9 @@ use std::sync::Arc;
 pub use task::{Action, Task};
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
 use verilated::ModelKind;
+
+/// The largest code that a state is looked for under.
+const STATE_CODES: u64 = 0xff;
 
 /// A block, as commands use it.
 pub trait AnyBlock: Sync {
@@ -54,6 +57,9 @@ pub trait AnyBlock: Sync {
 
     /// The golden model's rules.
     fn rules(&self) -> &'static [Rule];
+
+    /// The transitions of the block's state machine that it tells of: from, to and the rule.
+    fn transitions(&self) -> Vec<(&'static str, &'static str, &'static str)>;
 
     /// What is covered: the rules, then what the block declares.
     fn groups(&self) -> Vec<Group>;
@@ -243,6 +249,14 @@ impl<B: Explain> AnyBlock for Engine<B> {
 
     fn rules(&self) -> &'static [Rule] {
         B::Golden::RULES
+    }
+
+    fn transitions(&self) -> Vec<(&'static str, &'static str, &'static str)> {
+        let states: Vec<&str> = (0..=STATE_CODES).filter_map(B::state_name).collect();
+        let pairs = states.iter().flat_map(|from| states.iter().map(move |to| (*from, *to)));
+        let rules =
+            |(from, to)| B::rules_between(from, to).into_iter().map(move |rule| (from, to, rule));
+        pairs.flat_map(rules).collect()
     }
 
     fn groups(&self) -> Vec<Group> {

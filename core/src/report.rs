@@ -2,15 +2,19 @@
 //! the directory that shards were merged into has the same ones as that of the whole run.
 
 mod annotations;
+mod coverage;
+mod diagram;
+mod html;
 mod junit;
 mod markdown;
 mod reproduce;
 mod results;
+mod waves;
 
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::runner::{JUNIT, MARKDOWN};
-use std::path::Path;
+use crate::runner::{HTML, JUNIT, MARKDOWN};
+use std::path::{Path, PathBuf};
 
 pub use annotations::{Ci, annotate};
 pub use reproduce::Reproduce;
@@ -31,5 +35,16 @@ pub fn write(folder: &Path) -> Result<(), Error> {
     let path = folder.join(JUNIT);
     let first = write_whole(&path, junit.finish(&results)?.as_bytes(), Sync::Lazy);
     let path = folder.join(MARKDOWN);
-    first.and(write_whole(&path, page_of_run(&results).as_bytes(), Sync::Lazy))
+    let second = write_whole(&path, page_of_run(&results).as_bytes(), Sync::Lazy);
+    first.and(second).and(page(folder, &results).map(drop))
+}
+
+/// Writes the page for people of a run directory; its path.
+///
+/// # Errors
+/// [`Error::Write`]; [`Error::Environment`] if there is no page for these results.
+pub fn page(folder: &Path, results: &Results) -> Result<PathBuf, Error> {
+    let path = folder.join(HTML);
+    write_whole(&path, html::page(folder, results)?.as_bytes(), Sync::Lazy)?;
+    Ok(path)
 }

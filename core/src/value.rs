@@ -130,6 +130,16 @@ impl<const WIDTH: u32> Visitor<'_> for UintVisitor<WIDTH> {
     }
 }
 
+/// A number in three digits or so, as in `12.3M`.
+pub fn short(value: f64) -> String {
+    match value {
+        value if value >= 1e9 => format!("{:.2}G", value / 1e9),
+        value if value >= 1e6 => format!("{:.2}M", value / 1e6),
+        value if value >= 1e4 => format!("{:.1}k", value / 1e3),
+        value => format!("{value:.0}"),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -28,6 +28,7 @@ mod outside;
 mod parameters;
 mod readme;
 mod regression;
+mod report;
 mod results;
 mod rtl;
 mod run_directory;

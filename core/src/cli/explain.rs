@@ -17,6 +17,7 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use verilated_build::Tracing;
 
 const BOLD: Style = Style::new().bold();
 const RED: Style = AnsiColor::Red.on_default().bold();
@@ -55,7 +56,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut explanations = Vec::new();
     for profile in &all {
         let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
-        explanations.push(match desk.explain(&subject)? {
+        explanations.push(match desk.explain(&subject, Tracing::Off)? {
             Finish::Lost(verdict) => Explanation::lost(profile, &verdict),
             other => other.done()?,
         });

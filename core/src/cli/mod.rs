@@ -9,6 +9,7 @@ mod new;
 mod options;
 mod regression;
 mod replay;
+mod report;
 mod run;
 mod shrink;
 mod summary;
@@ -60,6 +61,8 @@ enum Command {
     New(new::Arguments),
     /// Regression, again at every save of the RTL, until ^C.
     Watch(watch::Arguments),
+    /// The page for people of a run directory, again.
+    Report(report::Arguments),
     /// Works on models for the other commands.
     #[command(hide = true)]
     Worker(worker::serve::Arguments),
@@ -87,6 +90,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),
+        Command::Report(arguments) => report::execute(&arguments),
         Command::Worker(arguments) => worker::serve::serve(&arguments),
     }));
     // A thread that was given up may have some.

@@ -12,8 +12,8 @@ use crate::models::{Built, Examined};
 use crate::program;
 use crate::report;
 use crate::runner::{
-    self, End, Failures, Group, Header, Keep, Limits, MOST_CASES, PeakMemory, Place, Plan,
-    Progress, RunDirectory, Shard, Tally, Timing,
+    self, End, Failures, Group, Header, Keep, Limits, MOST_CASES, Milestones, PeakMemory, Place,
+    Plan, Progress, RunDirectory, Shard, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
@@ -329,7 +329,9 @@ impl Ready<'_> {
         let elapsed = begin.elapsed().saturating_sub(observer.aside);
         observer.bar.finish_and_clear();
 
-        let Observer { tally, mut directory, mut failures, mut unwritten, aside, .. } = observer;
+        let Observer {
+            tally, mut directory, milestones, mut failures, mut unwritten, aside, ..
+        } = observer;
         failures.settle();
         failures.unwritten().iter().for_each(|error| unwritten.add(error));
         let timing = Timing {
@@ -339,6 +341,8 @@ impl Ready<'_> {
             failures_seconds: aside.as_secs_f64(),
             cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
             peak_memory: PeakMemory::now(),
+            commit: runner::commit(),
+            progress: milestones.into_points(),
         };
         let coverage = tally.coverage.database();
         let goal = job.goal.map(|percent| Goal::new(percent, &coverage));
@@ -399,6 +403,8 @@ impl Ready<'_> {
             save: job.save,
             unwritten: Unwritten::default(),
             aside: Duration::ZERO,
+            began: Instant::now(),
+            milestones: Milestones::default(),
             bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
         }
     }
@@ -504,6 +510,9 @@ struct Observer {
     unwritten: Unwritten,
     /// Time spent on failures.
     aside: Duration,
+    /// When the run began.
+    began: Instant,
+    milestones: Milestones,
     bar: ProgressBar,
 }
 
@@ -514,6 +523,8 @@ impl Progress for Observer {
             return Ok(());
         }
         self.tally.add(case, outcome);
+        let seconds = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
+        self.milestones.pass(seconds, self.tally.totals.cycles);
         self.bar.inc(1);
         self.bar.set_message(format!("{:.1} M cycles", self.tally.totals.cycles as f64 / 1e6));
         if outcome.verdict.is_failure() {

@@ -8,6 +8,7 @@ use crate::models::FileRead;
 use crate::runner::{
     CASES_SHOWN, End, Evidence, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
 };
+use crate::value::short;
 use serde::Serialize;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -439,16 +440,6 @@ fn driven(reasons: &BTreeMap<String, String>, profiles: &[String]) -> Option<Str
         _ => format!("{reason} (profile {})", of.join(", ")),
     });
     Some(told.collect::<Vec<_>>().join("; ")).filter(|told| !told.is_empty())
-}
-
-/// A number in three digits or so, as in `12.3M`.
-pub fn short(value: f64) -> String {
-    match value {
-        value if value >= 1e9 => format!("{:.2}G", value / 1e9),
-        value if value >= 1e6 => format!("{:.2}M", value / 1e6),
-        value if value >= 1e4 => format!("{:.1}k", value / 1e3),
-        value => format!("{value:.0}"),
-    }
 }
 
 #[cfg(test)]

@@ -1,11 +1,11 @@
 //! `cosim watch`.
 
 use super::regression::{Options, Report};
-use super::summary::short;
 use super::{INTERRUPTED, counted, interruption, print_text};
 use crate::error::Error;
 use crate::models::{self, OnDisk, Rtl};
 use crate::runner::{End, Group, Place, Totals};
+use crate::value::short;
 use clap::Args;
 use notify_debouncer_mini::notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};

@@ -8,7 +8,7 @@ use crate::harness::{
 };
 use crate::observe::Record;
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeSet;
+use std::collections::{BTreeSet, VecDeque};
 use verilated::{Field, ModelKind, Pins, Port};
 use zerocopy::IntoBytes;
 
@@ -16,6 +16,8 @@ use zerocopy::IntoBytes;
 const BEFORE: u64 = 8;
 /// Cycles shown after it.
 const AFTER: u64 = 2;
+/// Differing ports that are shown over time.
+const MOST_DIFFERING: usize = 8;
 /// Raw cycles up to which all inputs are shown, and not only those of the cycles before the end.
 const RAW_CYCLES: u64 = 32;
 
@@ -42,6 +44,21 @@ pub struct Explanation {
     pub inputs: Vec<InputLine>,
     /// The cycles around it.
     pub cycles: Vec<CycleLine>,
+    /// The ports that differ and what belongs to them, over the same cycles.
+    pub signals: Vec<Signal>,
+}
+
+/// What a port did in the cycles of [`Explanation::cycles`].
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Signal {
+    /// The port.
+    pub port: String,
+    /// Its width in bits.
+    pub width: u32,
+    /// An input's values, or what the golden model says of an output, as Verilog literals.
+    pub values: Vec<String>,
+    /// What the RTL drives on an output.
+    pub actual: Option<Vec<String>>,
 }
 
 /// A differing port, or a differing field of one.
@@ -124,6 +141,7 @@ impl Explanation {
             in_flight: Vec::new(),
             inputs: Vec::new(),
             cycles: Vec::new(),
+            signals: Vec::new(),
         }
     }
 }
@@ -164,7 +182,65 @@ pub fn explain<B: Explain>(
             Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),
         },
         cycles: records.iter().map(cycle_line).collect(),
+        signals: here.map_or_else(Vec::new, |here| signals(here, &records)),
     })
+}
+
+/// The ports that differ in the decisive cycle, each after the handshake of its channel.
+fn signals<B: Explain>(here: &Record<B>, records: &VecDeque<Record<B>>) -> Vec<Signal> {
+    let mut chosen: Vec<&'static Port> = Vec::new();
+    let all = || B::Inputs::PORTS.iter().chain(B::Outputs::PORTS);
+    let channels: Vec<&str> = all().filter_map(|port| B::NAMING.channel(port.name)).collect();
+    for port in differing(here).take(MOST_DIFFERING) {
+        let of = |channel: &&&str| {
+            port.name.strip_prefix(**channel).is_some_and(|rest| rest.starts_with('_'))
+        };
+        if let Some(channel) = channels.iter().find(of) {
+            let is_handshake = |other: &&Port| {
+                B::NAMING.channel(other.name) == Some(channel)
+                    || B::NAMING.is_ready_of(other.name, channel)
+            };
+            chosen.extend(all().filter(is_handshake));
+        }
+        chosen.push(port);
+    }
+    let mut shown_signals: Vec<Signal> = Vec::new();
+    for port in chosen {
+        if shown_signals.iter().any(|signal| signal.port == port.name) {
+            continue;
+        }
+        let is_output = B::Outputs::PORTS.iter().any(|output| output.name == port.name);
+        // Of a port with fields those that differ say more than all of it.
+        let (expected, actual) = (here.expected.as_bytes(), here.actual.as_bytes());
+        let fields = B::fields(port.name).iter().filter(|(_, field)| {
+            is_output && port.field(expected, *field) != port.field(actual, *field)
+        });
+        for (name, field) in fields {
+            let values = |of: fn(&Record<B>) -> &[u8]| {
+                let value = |record| shown::<B>(name, port.field(of(record), *field));
+                records.iter().map(value).collect::<Vec<_>>()
+            };
+            shown_signals.push(Signal {
+                port: format!("{}.{name}", port.name),
+                width: field.range().len() as u32,
+                values: values(|record| record.expected.as_bytes()),
+                actual: Some(values(|record| record.actual.as_bytes())),
+            });
+        }
+        let values = |of: fn(&Record<B>) -> &[u8]| {
+            records.iter().map(|record| port.show(of(record))).collect::<Vec<_>>()
+        };
+        shown_signals.push(Signal {
+            port: port.name.to_owned(),
+            width: port.width,
+            values: match is_output {
+                true => values(|record| record.expected.as_bytes()),
+                false => values(|record| record.inputs.as_bytes()),
+            },
+            actual: is_output.then(|| values(|record| record.actual.as_bytes())),
+        });
+    }
+    shown_signals
 }
 
 /// The stimulus in flight in a cycle, in words.

@@ -5,6 +5,7 @@ use crate::harness::Verdict;
 use crate::runner::{End, Group, Header, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals};
 use serde::Deserialize;
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use std::collections::BTreeMap;
 use std::fmt;
 use std::fs::File;
 use std::io::BufReader;
@@ -15,6 +16,8 @@ use std::path::Path;
 pub struct Results {
     /// What identifies the run.
     pub run: Header,
+    /// By profile.
+    pub profiles: Vec<ProfileResults>,
     /// All cases together.
     pub totals: Totals,
     /// The groups of failures.
@@ -23,6 +26,26 @@ pub struct Results {
     pub ended: End,
     /// Whether it passed.
     pub passed: bool,
+}
+
+/// What a run came to in one profile.
+#[derive(Debug, Clone, Deserialize)]
+pub struct ProfileResults {
+    /// The profile's name.
+    pub profile: String,
+    /// The mask of fixes.
+    pub fixes: String,
+    /// By scenario.
+    pub scenarios: Vec<(String, Totals)>,
+    /// Hits of each rule that can be hit.
+    #[serde(default)]
+    pub rules: BTreeMap<String, u64>,
+    /// Rules that no legal stimulus hits, with the reason.
+    #[serde(default)]
+    pub unreachable: BTreeMap<String, String>,
+    /// What the scoreboard counted.
+    #[serde(default)]
+    pub counters: BTreeMap<String, u64>,
 }
 
 /// One entry of `cases`: a failed case told in full, or a row of cases.
@@ -86,8 +109,8 @@ impl<'de> Visitor<'de> for Whole<'_> {
     }
 
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Results, A::Error> {
-        let (mut run, mut totals, mut failures, mut ended, mut passed) =
-            (None, None, None, None, None);
+        let (mut run, mut profiles, mut totals) = (None, None, None);
+        let (mut failures, mut ended, mut passed) = (None, None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "format" => is(&map.next_value::<String>()?, &RESULTS_FORMAT.to_owned())?,
@@ -99,6 +122,7 @@ impl<'de> Visitor<'de> for Whole<'_> {
                     };
                     map.next_value_seed(Cases { run, each: self.0 })?;
                 }
+                "profiles" => profiles = Some(map.next_value()?),
                 "totals" => totals = Some(map.next_value()?),
                 "failures" => failures = Some(map.next_value()?),
                 "ended" => ended = Some(map.next_value()?),
@@ -109,6 +133,7 @@ impl<'de> Visitor<'de> for Whole<'_> {
         let missing = de::Error::missing_field;
         Ok(Results {
             run: run.ok_or_else(|| missing("run"))?,
+            profiles: profiles.ok_or_else(|| missing("profiles"))?,
             totals: totals.ok_or_else(|| missing("totals"))?,
             failures: failures.ok_or_else(|| missing("failures"))?,
             ended: ended.ok_or_else(|| missing("ended"))?,

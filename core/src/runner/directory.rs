@@ -23,7 +23,7 @@ const RUNS: &str = "runs";
 /// The link to the newest of them.
 const LATEST: &str = "latest";
 /// What a run writes directly into its directory, the folders below apart.
-const FILES: [&str; 11] = [
+const FILES: &[&str] = &[
     LOCK,
     super::results::RESULTS,
     super::results::PARTIAL,
@@ -32,12 +32,15 @@ const FILES: [&str; 11] = [
     OLD_PARTIAL,
     JUNIT,
     MARKDOWN,
+    HTML,
     CODE_QUALITY,
     mutate::report::RESULT,
     mutate::report::PARTIAL,
 ];
 /// Test results for CI systems.
 pub const JUNIT: &str = "junit.xml";
+/// The page for people.
+pub const HTML: &str = "report.html";
 /// The summary for a page of a CI system.
 pub const MARKDOWN: &str = "summary.md";
 /// What GitLab takes as an artifact of kind `codequality`.
@@ -354,7 +357,7 @@ fn is_known(path: &Path) -> bool {
     match name {
         super::results::RESULTS => begins_with(path, super::results::MARK),
         LOCK => kind.len() == 0 || begins_with(path, "{\"format\":\"cosim-run\""),
-        _ => FILES.into_iter().any(is) || is_partial(path),
+        _ => FILES.iter().copied().any(is) || is_partial(path),
     }
 }
 

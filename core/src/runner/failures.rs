@@ -19,7 +19,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use verilated_build::Hash;
+use verilated_build::{Hash, Tracing};
 
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;
@@ -65,6 +65,9 @@ pub struct Group {
     pub first: Evidence,
     /// Its waves in the run directory, if they could be made.
     pub waves: Option<String>,
+    /// What `cosim explain` says of its vector, in the run directory; it is made together with the waves.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub explanation: Option<String>,
     /// What could not be done and why.
     pub notes: Vec<String>,
     /// The ways in which it shows: by rule, and together with other groups.
@@ -213,7 +216,7 @@ impl Failures {
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
-            && match text.map(|text| self.trace(text, &waves, profile)) {
+            && match text.as_ref().map(|text| self.trace(text.clone(), &waves, profile)) {
                 Some(Ok(())) => true,
                 None => false,
                 Some(Err(error)) => {
@@ -224,7 +227,9 @@ impl Failures {
                     false
                 }
             };
+        let explanation = traced.then(|| self.explain(text, &stem, profile, &mut notes)).flatten();
         self.groups.push(Group {
+            explanation,
             signature,
             count: 1,
             first: first.clone(),
@@ -460,6 +465,32 @@ impl Failures {
         fs::create_dir_all(&folder).map_err(Error::write(folder))?;
         let vector = VectorFile::from_text(text, &path)?;
         self.desk.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
+    }
+
+    /// Keeps what there is to say of a failure; its path in the run directory.
+    fn explain(
+        &self,
+        text: Option<String>,
+        stem: &str,
+        profile: &Profile,
+        notes: &mut Vec<String>,
+    ) -> Option<String> {
+        let explain = |text| {
+            self.go_on()?;
+            let vector = VectorFile::from_text(text, &self.folder)?;
+            let explanation =
+                self.desk.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
+            let text = serde_json::to_string(&explanation)
+                .map_err(|error| Error::Environment(error.to_string()))?;
+            write(&self.folder, &format!("{stem}.explained.json"), &(text + "\n"))
+        };
+        match explain(text?) {
+            Ok(path) => Some(path),
+            Err(error) => {
+                notes.push(format!("not explained: {error}"));
+                None
+            }
+        }
     }
 
     fn subject<'a>(&'a self, vector: &'a VectorFile, profile: &'a Profile) -> Subject<'a> {

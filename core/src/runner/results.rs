@@ -21,13 +21,14 @@ use std::collections::BTreeMap;
 use std::fs::{self, File};
 use std::io::{Seek, Write};
 use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
 
 /// The results of a run that has ended.
 pub const RESULTS: &str = "results.json";
 /// The results of a run that goes on, or was killed.
 pub(super) const PARTIAL: &str = "results.json.partial";
 /// Times.
-pub(super) const TIMING: &str = "timing.json";
+pub const TIMING: &str = "timing.json";
 /// The folder of failures.
 pub(super) const FAILURES: &str = "failures";
 /// The folder of saved vectors.
@@ -90,6 +91,59 @@ pub struct Timing {
     pub cycles_per_second: f64,
     /// Memory that was taken at most.
     pub peak_memory: PeakMemory,
+    /// The commit of the folder that the run was started in, if it is one of git's.
+    pub commit: Option<String>,
+    /// Seconds since the beginning, and cycles compared until then: a few points in time.
+    pub progress: Vec<(f64, u64)>,
+}
+
+/// Points in time at which it is noted how far a run is; so few whatever it takes.
+#[derive(Debug, Clone)]
+pub struct Milestones {
+    points: Vec<(f64, u64)>,
+    /// From one to the next.
+    every: f64,
+}
+
+impl Default for Milestones {
+    fn default() -> Self {
+        Self { points: vec![(0.0, 0)], every: 0.02 }
+    }
+}
+
+impl Milestones {
+    const MOST: usize = 128;
+
+    /// So many cycles have been compared after so many seconds.
+    pub fn pass(&mut self, seconds: f64, cycles: u64) {
+        let last = self.points.last().map_or(0.0, |(seconds, _)| *seconds);
+        if seconds < last + self.every {
+            return;
+        }
+        self.points.push((seconds, cycles));
+        if self.points.len() > Self::MOST {
+            // Every other one, from now on half as often.
+            let mut keep = false;
+            self.points.retain(|_| {
+                keep = !keep;
+                keep
+            });
+            self.every *= 2.0;
+        }
+    }
+
+    /// The points, in order.
+    pub fn into_points(self) -> Vec<(f64, u64)> {
+        self.points
+    }
+}
+
+/// The commit that is checked out here, if git knows of one.
+pub fn commit() -> Option<String> {
+    let git =
+        Command::new("git").args(["rev-parse", "HEAD"]).stderr(Stdio::null()).output().ok()?;
+    let name = String::from_utf8(git.stdout).ok()?.trim().to_owned();
+    (git.status.success() && !name.is_empty()).then_some(name)
 }
 
 /// The most memory that was resident at a time, in bytes.

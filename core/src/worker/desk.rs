@@ -130,15 +130,17 @@ impl Desk {
         self.have(subject.task(model, Action::Judge(subject.vector.clone())))
     }
 
-    /// Takes the failure of a vector apart.
+    /// Takes the failure of a vector apart, with the model that has this kind of waves: where there is one, no
+    /// other need be compiled.
     ///
     /// # Errors
     /// If the model cannot be built.
     pub fn explain(
         &self,
         subject: &Subject<'_>,
+        tracing: Tracing,
     ) -> Result<Finish<crate::engine::Explanation>, Error> {
-        self.observed(subject, View::Observed(Tracing::Off), |observed| {
+        self.observed(subject, View::Observed(tracing), |observed| {
             Action::Explain(subject.vector.clone(), observed)
         })
     }

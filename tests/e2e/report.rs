@@ -1,0 +1,117 @@
+//! `report.html`: does a browser show what happened?
+
+use crate::common::{changed_rtl, code, cosim, project, python, run, text};
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+fn run_into(folder: &Path, arguments: &[&str]) -> Output {
+    cosim().args(["run", "--quiet", "--out"]).arg(folder).args(arguments).output().unwrap()
+}
+
+/// What a browser shows of the report of a run directory.
+fn looked_at(folder: &Path) -> Vec<String> {
+    let script = project().join("tests/e2e/data/look_at_report.py");
+    let output = python().arg(script).arg(folder.join("report.html")).output().unwrap();
+    assert!(
+        output.status.success(),
+        "Chromium is needed (apt-get install chromium chromium-driver): {}",
+        text(&output)
+    );
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+#[test]
+fn a_browser_shows_failures_and_lets_them_be_looked_at() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    // Two bugs: an acknowledge without bypass, and no request to the CQ.
+    let rtl = changed_rtl("ReqRecvCore_Thread_2.v", "mr_bypass = 1'b1", "mr_bypass = 1'b0");
+    let file = rtl.path().join("ReqRecvCore_Thread_2.v");
+    let source = fs::read_to_string(&file).unwrap();
+    assert!(source.contains("cq_req_valid = 1'b1"));
+    fs::write(&file, source.replace("cq_req_valid = 1'b1", "cq_req_valid = 1'b0")).unwrap();
+    let rtl = rtl.path().to_str().unwrap();
+    let arguments = ["--cases", "20", "--fixes", "repaired", "--rtl", rtl];
+    let output = run_into(&out, &arguments);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let seen = looked_at(&out);
+    let [title, verdict, failures, diagrams, wrong, opened, links, rest @ ..] = &seen[..] else {
+        panic!("{seen:?}")
+    };
+    assert_eq!(title, "title: FAIL: thread2, seed 1");
+    assert_eq!(verdict, "verdict: FAIL");
+    assert_eq!(failures, "failures: 2 open: 1");
+    assert_eq!(diagrams, "timing diagrams: 1");
+    assert_eq!(wrong, "wrong values: True");
+    assert_eq!(opened, "open after Enter: 2");
+    assert_eq!(links, "links: True missing: []");
+    assert_page_works(rest);
+}
+
+/// What holds of every report of `thread2`.
+fn assert_page_works(seen: &[String]) {
+    let [rules, theme, phone, unnamed, network, console] = seen else { panic!("{seen:?}") };
+    // T02, "no context, stay idle", is one of 63 rules.
+    assert_eq!(rules, "rules: 63 filtered: ['T02'] 1 of 63");
+    assert_eq!(theme, "theme: rgb(255, 255, 255) rgb(13, 17, 23) Light");
+    assert_eq!(phone, "too wide on a phone: 0");
+    assert_eq!(unnamed, "without a name: []");
+    assert_eq!(network, "asked for over the network: []");
+    assert_eq!(console, "console: []");
+}
+
+#[test]
+fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let arguments =
+        ["--cases", "2778", "--packets", "1", "--scenario", "smoke", "--scenario", "ring"];
+    let output = run_into(&out, &arguments);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let page = out.join("report.html");
+    let first = fs::read(&page).unwrap();
+    assert!(first.len() < 500_000, "{}", first.len());
+    fs::remove_file(&page).unwrap();
+    let again = run(["report", out.to_str().unwrap()]);
+    assert_eq!(code(&again), 0, "{}", text(&again));
+    assert_eq!(fs::read(&page).unwrap(), first);
+    let seen = looked_at(&out);
+    assert_eq!(seen[..2], ["title: PASS: thread2, seed 1", "verdict: PASS"]);
+    assert_eq!(seen[2], "failures: 0 open: 0");
+    assert_page_works(&seen[4..]);
+}
+
+#[test]
+fn what_is_shown_is_text_and_nothing_else() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    run_into(&out, &["--cases", "1", "--scenario", "smoke"]);
+    let results = out.join("results.json");
+    let text = fs::read_to_string(&results).unwrap();
+    let marked = text.replacen("\"rtl\":\"", "\"rtl\":\"<script>alert(1)</script>", 1);
+    assert_ne!(text, marked);
+    fs::write(&results, marked).unwrap();
+    assert_eq!(code(&run(["report", out.to_str().unwrap()])), 0);
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("&lt;script&gt;alert(1)"), "it is escaped");
+    assert!(!page.contains("<script>alert"), "it is no markup");
+}
+
+#[test]
+fn what_is_no_run_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let nothing = run(["report", folder.path().to_str().unwrap()]);
+    assert_eq!(code(&nothing), 2, "{}", text(&nothing));
+    fs::write(folder.path().join("results.json"), "{\"format\": \"other\"}").unwrap();
+    let other = run(["report", folder.path().to_str().unwrap()]);
+    assert_eq!(code(&other), 2);
+    assert!(text(&other).contains("results.json:1:"), "{}", text(&other));
+    assert!(
+        text(&other).contains("other where this version reads cosim-results"),
+        "{}",
+        text(&other)
+    );
+    assert!(!folder.path().join("report.html").exists());
+}
