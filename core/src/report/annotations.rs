@@ -86,7 +86,7 @@ fn commands(results: &Results, folder: &Path) -> String {
         let title = escaped(&title).replace(':', "%3A").replace(',', "%2C");
         let _ = writeln!(commands, "::error {file}title={title}::{}", escaped(&text));
     }
-    if let Some(reason) = super::junit::no_pass(results) {
+    if let Some(reason) = results.no_pass() {
         let _ = writeln!(commands, "::error title=cosim {}::{reason}", results.run.block);
     }
     commands

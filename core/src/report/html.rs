@@ -112,7 +112,7 @@ pub fn page(folder: &Path, results: &Results) -> Result<String, Error> {
         totals: &results.totals,
         failures_total: results.totals.failures(),
         verdict: results.verdict(),
-        reason: super::junit::no_pass(results),
+        reason: results.no_pass(),
         title: block.map(|block| block.title()),
         plot: timing.as_ref().and_then(|timing| plot(&timing.progress)),
         timing,

@@ -6,7 +6,7 @@ use super::{Entry, Reproduce, Results};
 use crate::error::Error;
 use crate::harness::{Judgement, Signature, Verdict};
 use crate::program;
-use crate::runner::{End, Evidence, Group, Header, Shard};
+use crate::runner::{Evidence, Group, Header, Shard};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, Writer};
@@ -115,7 +115,7 @@ impl Suites {
             }
             report.add_test_suite(suite);
         }
-        if let Some(reason) = no_pass(results) {
+        if let Some(reason) = results.no_pass() {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
             status.set_type("run").set_message(reason);
             let mut suite = TestSuite::new(format!("{}/the run", run.block));
@@ -146,16 +146,6 @@ fn by_the_schema(text: &str) -> Result<String, quick_xml::Error> {
         }
     }
     Ok(String::from_utf8_lossy(&writer.into_inner()).into_owned())
-}
-
-/// Why a run in which no case failed did not pass.
-pub fn no_pass(results: &Results) -> Option<&'static str> {
-    match results.ended {
-        End::Interrupted => Some("the run was interrupted"),
-        _ if results.passed || results.totals.failures() > 0 => None,
-        _ if results.totals.passed() => Some("less was covered than --min-coverage asks for"),
-        _ => Some("no cycle was compared"),
-    }
 }
 
 /// The cases of a group that have a vector that was looked at, with what is known of them.

@@ -26,7 +26,7 @@ pub fn page(results: &Results) -> String {
         code(&run.rtl),
         code(&run.build)
     );
-    if let Some(reason) = super::junit::no_pass(results) {
+    if let Some(reason) = results.no_pass() {
         let _ = writeln!(page, "\n{reason}");
     }
     if results.failures.is_empty() {

@@ -82,6 +82,16 @@ impl Results {
         self.totals.verdict(self.ended, self.passed)
     }
 
+    /// Why a run in which no case failed did not pass.
+    pub fn no_pass(&self) -> Option<&'static str> {
+        match self.ended {
+            End::Interrupted => Some("the run was interrupted"),
+            _ if self.passed || self.totals.failures() > 0 => None,
+            _ if self.totals.cycles == 0 => Some("no cycle was compared"),
+            _ => Some("less was covered than was asked for (--min-coverage)"),
+        }
+    }
+
     /// Reads the results of a run directory; each entry of its cases is handed on as it comes.
     ///
     /// # Errors
