@@ -1,6 +1,7 @@
 //! A folder of patches, each of which puts a bug into the RTL.
 
 use super::{Checks, Failed, Result, files, json, said};
+use crate::runner::Shard;
 use rayon::prelude::*;
 use std::fs;
 use std::path::Path;
@@ -20,12 +21,14 @@ pub struct Bugs<'a> {
     /// Bugs that are not judged to be the RTL's, with what they are judged to be: `undecided` or `raw_pins`.
     /// `None`: any may be, but none is judged to be the golden model's.
     pub open: Option<&'a [(&'a str, &'a str)]>,
+    /// The part of them that is looked for; [`Shard::WHOLE`] is all.
+    pub part: Shard,
 }
 
 impl Bugs<'_> {
     /// So many bugs; all are judged to be the RTL's, whatever size their vectors have.
     pub const fn of(count: usize) -> Self {
-        Self { count, most_packets: |_| None, open: Some(&[]) }
+        Self { count, most_packets: |_| None, open: Some(&[]), part: Shard::WHOLE }
     }
 }
 
@@ -40,9 +43,10 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
             bugs.count
         ));
     }
-    let found: Vec<(String, Result<String>)> = patches
+    let part: Vec<_> = (0..).zip(&patches).filter(|(place, _)| bugs.part.has(*place)).collect();
+    let found: Vec<(String, Result<String>)> = part
         .par_iter()
-        .map(|patch| {
+        .map(|(_, patch)| {
             let name = patch.file_stem().unwrap_or_default().to_string_lossy().into_owned();
             let side = find(checks, patch, (bugs.most_packets)(&name));
             (name, side)

@@ -24,6 +24,11 @@ impl Shard {
         self.count
     }
 
+    /// Whether a place, counted from 0, is in this part.
+    pub fn has(self, place: u64) -> bool {
+        place % self.count == self.index - 1
+    }
+
     /// The first place of this part from `start` on.
     fn first_from(self, start: u64) -> u64 {
         let (wanted, here) = (self.index - 1, start % self.count);
@@ -186,6 +191,15 @@ mod tests {
             assert_eq!(places.next(), first, "{shard}");
             assert_eq!(places.next(), None, "{shard}");
         }
+    }
+
+    #[test]
+    fn a_place_is_in_one_shard() {
+        let of = |shard: &str| {
+            let shard: Shard = shard.parse().unwrap();
+            (0..7).filter(|place| shard.has(*place)).collect::<Vec<u64>>()
+        };
+        assert_eq!([of("1/3"), of("2/3"), of("3/3")], [vec![0, 3, 6], vec![1, 4], vec![2, 5]]);
     }
 
     #[test]
