@@ -18,6 +18,18 @@ fn main() -> ExitCode {
         ]
     };
     let qp = Block::new("qp", "QpStateCtrl");
+    let rx = Block::new("rx", "RxSystem").mask("FIXES");
+    let whole = |[fixes, depth, limit, latency, low, high, keep]: [u64; 7]| {
+        [
+            ("FIXES", fixes),
+            ("REPLAY_DEPTH", depth),
+            ("REPLAY_LIMIT", limit),
+            ("ACKNAK_LATENCY", latency),
+            ("LOW", low),
+            ("HIGH", high),
+            ("KEEP", keep),
+        ]
+    };
     cosim_build::build(&[
         thread2.model([("FIXES", 0)]).model([("FIXES", 0xff)]),
         dll.model(timing(0, 16, 64, 16))
@@ -29,5 +41,8 @@ fn main() -> ExitCode {
             .model(buffers(0xff, 4, 16, 8))
             .model(buffers(0, 1, 2, 3))
             .model(buffers(0xff, 120, 200, 40)),
+        rx.model(whole([0, 16, 64, 16, 4, 16, 8]))
+            .model(whole([0xff, 16, 64, 16, 4, 16, 8]))
+            .model(whole([0xff, 2, 12, 2, 1, 2, 3])),
     ])
 }

@@ -124,6 +124,14 @@ impl Checks {
         (self.block.parts().pins)()
     }
 
+    /// The environment goes on, whatever a wrong block drives: when a failure is judged it follows the DUT alone.
+    ///
+    /// # Errors
+    /// The profiles and scenarios in which it panics, with the cycle and what was driven.
+    pub fn environment_bears_any_outputs(&self) -> Result {
+        (self.block.parts().wrong_outputs)()
+    }
+
     /// In the cases of a default run every rule is hit, in each profile, but for those that the golden model calls
     /// unreachable; and those no legal stimulus hits. The same goes for the bins of
     /// [`Coverage`](crate::harness::Coverage), and the reasons why some cannot be hit.
@@ -196,6 +204,7 @@ pub struct Parts {
     read_again: fn() -> Result,
     draws: fn() -> Result,
     pins: fn() -> Result,
+    wrong_outputs: fn() -> Result,
     rules: fn() -> Result,
     scoreboard: fn(&[&str]) -> Result,
 }
@@ -207,6 +216,7 @@ impl Parts {
             read_again: parts::scenarios_can_be_read_again::<B>,
             draws: parts::weights_draw_legal_stimulus::<B>,
             pins: parts::environment_drives_every_pin::<B>,
+            wrong_outputs: parts::environment_bears_any_outputs::<B>,
             rules: parts::rules_are_hit::<B>,
             scoreboard: scoreboard::every_check_fires::<B>,
         }

@@ -3,4 +3,5 @@
 pub mod dll;
 pub mod qp;
 pub mod recv;
+pub mod rx;
 pub mod thread2;

@@ -4,6 +4,7 @@ use crate::common::{project, text};
 use cosim::blocks::dll::Dll;
 use cosim::blocks::qp::Qp;
 use cosim::blocks::recv::Recv;
+use cosim::blocks::rx::Rx;
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Block, LinkedRtl};
 use std::process::Command;
@@ -18,7 +19,7 @@ fn designs() -> Vec<(&'static str, Vec<String>)> {
         let values = |values: &&[_]| values.iter().map(parameter).collect();
         rtl.embedded.iter().map(|model| (rtl.top, values(model))).collect()
     }
-    let designs = [of(&Thread2::RTL), of(&Dll::RTL), of(&Qp::RTL), of(&Recv::RTL)];
+    let designs = [of(&Thread2::RTL), of(&Dll::RTL), of(&Qp::RTL), of(&Recv::RTL), of(&Rx::RTL)];
     assert_eq!(designs.len(), cosim::PROGRAM.blocks.len(), "each block is there");
     designs.concat()
 }

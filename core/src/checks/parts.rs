@@ -3,8 +3,9 @@
 use super::{Failed, Result};
 use crate::engine::Cases;
 use crate::harness::{
-    Block, CaseRng, Drive, Parameters, Profile, Scenario, Stimulus, Traffic as _, Verdict, Watch,
-    bin_name, bins, case_seed, run_golden, undriven, unreachable,
+    Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Scenario, Stimulus,
+    Traffic as _, Verdict, Watch, bin_name, bins, case_seed, reset_inputs, run_golden, undriven,
+    unreachable,
 };
 use crate::runner::{Plan, Shard};
 use rand::{RngExt, SeedableRng};
@@ -12,6 +13,8 @@ use rayon::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use verilated::Pins as _;
+use zerocopy::IntoBytes as _;
 
 /// The seed of a run that does not say one.
 const SEED: u64 = 1;
@@ -24,6 +27,8 @@ const FEW_PACKETS: u32 = 4;
 const PIN_CASES: u64 = 4;
 const PIN_PACKETS: u32 = 40;
 const PIN_CYCLES: u64 = 20_000;
+/// Cycles for which an environment meets a wrong block.
+const WRONG_CYCLES: u64 = 2_000;
 
 pub fn scenarios_can_be_read_again<B: Block>() -> Result {
     let unreadable = |scenario: &Scenario<B::Weights>| {
@@ -138,6 +143,73 @@ pub fn environment_drives_every_pin<B: Block>() -> Result {
                     "profile {}, scenario {}: {} is not driven in cycle {}",
                     profile.name, scenario.name, pin.port, pin.cycle
                 ));
+            }
+        }
+    }
+    Failed::all(wrong)
+}
+
+/// What a wrong block drives.
+#[derive(Debug, Clone, Copy)]
+enum Wrong {
+    Zeros,
+    Ones,
+    Noise,
+    /// What the golden model drives, with a byte in some cycles that is not.
+    Seldom,
+}
+
+/// The cycle in which an environment panics, if it does.
+fn breaks<B: Block>(
+    traffic: &B::Traffic,
+    parameters: &Parameters,
+    wrong: Wrong,
+    rng: &mut CaseRng,
+) -> Option<u64> {
+    let mut cycle = 0;
+    let run = AssertUnwindSafe(|| {
+        let mut environment = B::Environment::new(traffic, parameters);
+        let mut golden = B::Golden::new(parameters);
+        let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
+        while cycle < WRONG_CYCLES {
+            environment.drive(&mut inputs);
+            golden.outputs(&inputs, &mut outputs);
+            golden.clock(&inputs);
+            let mut bytes = outputs.as_bytes().to_vec();
+            match wrong {
+                Wrong::Zeros => bytes.fill(0),
+                Wrong::Ones => bytes.fill(0xff),
+                Wrong::Noise => rng.fill(&mut bytes[..]),
+                Wrong::Seldom if rng.random_range(0..4) == 0 => {
+                    let at = rng.random_range(0..bytes.len());
+                    bytes[at] = rng.random();
+                }
+                Wrong::Seldom => {}
+            }
+            // What is beyond a port's width is cleared.
+            environment.clock(&inputs, &B::Outputs::of_bytes(&bytes));
+            environment.finished();
+            cycle += 1;
+        }
+    });
+    catch_unwind(run).err().map(|_| cycle)
+}
+
+pub fn environment_bears_any_outputs<B: Block>() -> Result {
+    let mut wrong = Vec::new();
+    let mut rng = CaseRng::seed_from_u64(case_seed(SEED, "outputs of wrong blocks"));
+    for scenario in B::scenarios() {
+        for profile in B::PROFILES {
+            let parameters = &profile.parameters;
+            let stimulus = B::stimulus(&scenario.weights, parameters, PIN_PACKETS, &mut rng);
+            let Drive::Traffic(traffic) = stimulus.drive else { continue };
+            for kind in [Wrong::Zeros, Wrong::Ones, Wrong::Noise, Wrong::Seldom] {
+                if let Some(cycle) = breaks::<B>(&traffic, parameters, kind, &mut rng) {
+                    wrong.push(format!(
+                        "profile {}, scenario {}: the environment panics in cycle {cycle} ({kind:?})",
+                        profile.name, scenario.name
+                    ));
+                }
             }
         }
     }

@@ -2,7 +2,8 @@
 //! others, and what an explanation shows of a cycle.
 //!
 //! A DUT that goes wrong often differs in many outputs at once. A valid that is missing takes its payload
-//! with it, a write enable its address and data: the first of them is what happened, the others follow.
+//! with it, a write enable its address and data: the first of them is what happened, the others follow. Where a
+//! block is made of others, what goes wrong in one of them shows at its own boundary first, and then further down.
 
 use super::contract::Block;
 use verilated::{Pins, Port};
@@ -16,6 +17,10 @@ pub struct Naming {
     pub enable: &'static [&'static str],
     /// High: what is offered is taken.
     pub ready: &'static [&'static str],
+    /// The boundaries of a block that is made of others, along its data path: each has the beginnings of its ports'
+    /// names, of which the longest counts. A port stands at the boundary behind the part that drives it, a ready, too;
+    /// ports of no boundary come last. A block in one piece has none.
+    pub boundaries: &'static [&'static [&'static str]],
 }
 
 /// What a port is for; those that explain others come first.
@@ -35,6 +40,7 @@ impl Naming {
         valid: &["valid", "vld"],
         enable: &["wen", "ren", "we", "en"],
         ready: &["ready", "rdy"],
+        boundaries: &[],
     };
 
     /// The channel whose valid a port is: its name without the last word.
@@ -60,12 +66,24 @@ impl Naming {
         }
     }
 
-    /// Of differing ports those that are not explained by others: a payload that differs together with a
-    /// handshake follows from it, or from the state that both follow from.
+    /// How far down the data path a port is: the boundary that has the longest beginning of its name.
+    fn place(&self, port: &str) -> usize {
+        let length = |boundary: &[&str]| {
+            let of_port = boundary.iter().filter(|beginning| port.starts_with(**beginning));
+            of_port.map(|beginning| beginning.len()).max()
+        };
+        let lengths = self.boundaries.iter().map(|boundary| length(boundary)).enumerate();
+        let known = lengths.filter_map(|(place, length)| Some((place, length?)));
+        known.max_by_key(|(_, length)| *length).map_or(self.boundaries.len(), |(place, _)| place)
+    }
+
+    /// Of differing ports those that are not explained by others. What differs at one boundary makes differ what
+    /// comes after it. At a boundary a payload that differs together with a handshake follows from it, or from the
+    /// state that both follow from.
     pub fn leading(&self, differing: &[&'static Port]) -> Vec<&'static Port> {
-        let role = |port: &&'static Port| self.role(port.name);
-        let first = differing.iter().map(role).min();
-        differing.iter().copied().filter(|port| Some(role(port)) == first).collect()
+        let rank = |port: &&'static Port| (self.place(port.name), self.role(port.name));
+        let first = differing.iter().map(rank).min();
+        differing.iter().copied().filter(|port| Some(rank(port)) == first).collect()
     }
 }
 
@@ -147,6 +165,41 @@ mod tests {
         assert_eq!(leading(&["state", "cq_resp_ready", "cq_req_valid"]), ["cq_req_valid"]);
         assert_eq!(leading(&["state", "cq_resp_ready"]), ["cq_resp_ready"]);
         assert_eq!(leading(&["cq_req_valid", "rq_wen"]), ["cq_req_valid", "rq_wen"]);
+    }
+
+    static CHAIN: [Port; 6] = [
+        port("in_ready"),
+        port("mid_data"),
+        port("mid_ready"),
+        port("mid_valid"),
+        port("other"),
+        port("out_valid"),
+    ];
+
+    fn along(names: &[&str]) -> Vec<&'static str> {
+        // What is in the middle is taken by the part that drives the output.
+        const BOUNDARIES: &[&[&str]] = &[&["in_"], &["mid_"], &["mid_ready", "out_"]];
+        const NAMING: Naming = Naming { boundaries: BOUNDARIES, ..Naming::DEFAULT };
+        let differing: Vec<&'static Port> =
+            CHAIN.iter().filter(|port| names.contains(&port.name)).collect();
+        NAMING.leading(&differing).iter().map(|port| port.name).collect()
+    }
+
+    /// A wrong payload leads to a wrong valid behind it; without boundaries the valid is named.
+    #[test]
+    fn the_first_boundary_explains_those_behind_it() {
+        assert_eq!(along(&["mid_data", "out_valid"]), ["mid_data"]);
+        assert_eq!(along(&["mid_data", "mid_valid", "out_valid"]), ["mid_valid"]);
+        assert_eq!(along(&["mid_valid", "in_ready"]), ["in_ready"]);
+        assert_eq!(leading(&["rq_din", "cq_req_valid"]), ["cq_req_valid"]);
+    }
+
+    #[test]
+    fn the_longest_beginning_of_a_name_counts_and_a_port_of_no_boundary_comes_last() {
+        assert_eq!(along(&["mid_ready", "mid_data"]), ["mid_data"]);
+        assert_eq!(along(&["mid_ready", "out_valid"]), ["out_valid"]);
+        assert_eq!(along(&["other", "mid_ready"]), ["mid_ready"]);
+        assert_eq!(along(&["other"]), ["other"]);
     }
 
     #[test]

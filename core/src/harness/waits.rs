@@ -18,8 +18,9 @@ impl<'a> Waits<'a> {
         waits
     }
 
+    /// The present one is over: the next one's time begins.
     #[inline]
-    fn next(&mut self) {
+    pub fn next(&mut self) {
         (self.left, self.rest) = match self.rest.split_first() {
             Some((first, rest)) => (first.get(), rest),
             None => (0, self.rest),
@@ -30,6 +31,12 @@ impl<'a> Waits<'a> {
     #[inline]
     pub fn is_over(&self) -> bool {
         self.left == 0
+    }
+
+    /// The edge while there is something that waits, and that stays when its time has come.
+    #[inline]
+    pub fn wait(&mut self) {
+        self.left = self.left.saturating_sub(1);
     }
 
     /// The edge while there is something that waits; whether its time has come, and the next one's begins.
@@ -54,5 +61,18 @@ mod tests {
         let mut waits = Waits::new(&list);
         let over: Vec<bool> = (0..7).map(|_| waits.clock()).collect();
         assert_eq!(over, [false, false, true, true, false, true, true]);
+    }
+
+    #[test]
+    fn what_stays_is_over_until_the_next_one_comes() {
+        let list = [Uint::new(1), Uint::new(1)];
+        let mut waits = Waits::new(&list);
+        let mut over = || {
+            waits.wait();
+            waits.is_over()
+        };
+        assert_eq!([over(), over()], [true, true]);
+        waits.next();
+        assert!(!waits.is_over());
     }
 }

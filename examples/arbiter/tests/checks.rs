@@ -23,6 +23,11 @@ fn the_environment_drives_every_pin() -> Result {
 }
 
 #[test]
+fn the_environment_goes_on_whatever_a_wrong_block_drives() -> Result {
+    arbiter().environment_bears_any_outputs()
+}
+
+#[test]
 fn every_rule_is_hit() -> Result {
     arbiter().rules_are_hit()
 }

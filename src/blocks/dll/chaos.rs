@@ -9,32 +9,42 @@ use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
 use cosim_core::harness::{CaseRng, Golden as _, Parameters};
 use rand::RngExt;
 
-/// `count` cycles of random pins. Each case draws how often each valid, ready, CRC and rst is high, so
-/// that some cases run free and others crawl.
+/// `count` cycles of random pins.
 pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inputs> {
-    let mut pins = Pins { rng };
-    let often: [f64; 7] = std::array::from_fn(|_| pins.one_of([0.1, 0.5, 0.9, 1.0]));
-    // A device that hears something in every cycle, or a Nak in every other, gets nowhere.
-    let answers = pins.one_of([0.02, 0.05, 0.2, 0.7]);
-    let reset = pins.one_of([0.0, 0.0, 0.001, 0.02]);
+    let mut pins = Pins::draw(rng);
     let mut golden = Golden::new(parameters);
     let mut outputs = Outputs::default();
     (0..count)
         .map(|_| {
             let idle = Inputs::default();
             golden.outputs(&idle, &mut outputs);
-            let inputs = pins.cycle(&often, answers, reset, &outputs);
+            let inputs = pins.cycle(&outputs);
             golden.clock(&inputs);
             inputs
         })
         .collect()
 }
 
-struct Pins<'a> {
+/// Draws the pins of one cycle after another.
+pub(crate) struct Pins<'a> {
     rng: &'a mut CaseRng,
+    often: [f64; 7],
+    answers: f64,
+    reset: f64,
 }
 
-impl Pins<'_> {
+impl<'a> Pins<'a> {
+    /// Each case draws how often each valid, ready, CRC and rst is high, so that some cases run free and others
+    /// crawl.
+    pub(crate) fn draw(rng: &'a mut CaseRng) -> Self {
+        let mut pins = Self { rng, often: [0.0; 7], answers: 0.0, reset: 0.0 };
+        pins.often = std::array::from_fn(|_| pins.one_of([0.1, 0.5, 0.9, 1.0]));
+        // A device that hears something in every cycle, or a Nak in every other, gets nowhere.
+        pins.answers = pins.one_of([0.02, 0.05, 0.2, 0.7]);
+        pins.reset = pins.one_of([0.0, 0.0, 0.001, 0.02]);
+        pins
+    }
+
     fn one_of<const N: usize>(&mut self, values: [f64; N]) -> f64 {
         values[self.rng.random_range(0..N)]
     }
@@ -56,7 +66,9 @@ impl Pins<'_> {
         })
     }
 
-    fn cycle(&mut self, often: &[f64; 7], answers: f64, reset: f64, seen: &Outputs) -> Inputs {
+    /// Pins for devices that show these outputs.
+    pub(crate) fn cycle(&mut self, seen: &Outputs) -> Inputs {
+        let Self { often, answers, reset, .. } = *self;
         let before = |seq: Bits12| Bits12::new(seq.get().wrapping_sub(1));
         let answered = [seen.a_ackd_seq, before(seen.a_next_seq), before(seen.a_link_seq)];
         let arriving = [seen.b_next_rcv_seq, seen.b_next_rcv_seq, before(seen.b_next_rcv_seq)];

@@ -25,12 +25,19 @@ const ROUNDS: u64 = 4;
 pub struct Environment<'a> {
     noise: Noise,
     source: Source<'a>,
+    link: Link<'a>,
+    reset: ResetTimer,
+    patience: u64,
+}
+
+/// The link between A and B.
+#[derive(Debug, Clone)]
+pub(crate) struct Link<'a> {
     tlps: Lane<'a, Tlp>,
     tlp_fates: Fates<'a, TlpDamage>,
     dllps: Lane<'a, Dllp>,
     ack_fates: Fates<'a, DllpDamage>,
     nak_fates: Fates<'a, DllpDamage>,
-    reset: ResetTimer,
     silence: Silence,
     /// A replay may end before it comes to what B wants: B is then silent although A has it.
     replays_may_not_end: bool,
@@ -38,7 +45,15 @@ pub struct Environment<'a> {
     drained: u64,
     ackd_seq: u64,
     progress: u64,
-    patience: u64,
+}
+
+/// What the link has to know of the source.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Supply {
+    /// Everything was taken.
+    pub(crate) is_used_up: bool,
+    /// A gets more, whatever B does.
+    pub(crate) goes_on: bool,
 }
 
 /// A TLP on the link.
@@ -173,7 +188,7 @@ fn longest_delay<Damage>(fates: &[Fate<Damage>]) -> u64 {
 
 /// Cycles without progress that a traffic explains.
 #[inline]
-fn patience(traffic: &Traffic, parameters: &Parameters) -> u64 {
+pub(crate) fn patience(traffic: &Traffic, parameters: &Parameters) -> u64 {
     let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
     let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.total());
     let reset = traffic.tlps.iter().filter_map(reset).max();
@@ -192,15 +207,8 @@ fn round(traffic: &Traffic, parameters: &Parameters) -> u64 {
     parameters.get(REPLAY_LIMIT) + parameters.get(ACKNAK_LATENCY) + tlps + dllps
 }
 
-impl Environment<'_> {
-    /// What A took last and what comes next, in words.
-    pub(super) fn in_flight(&self) -> Vec<String> {
-        stimulus::in_flight(self.source.all, self.source.taken)
-    }
-}
-
-impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
-    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+impl<'a> Link<'a> {
+    pub(crate) fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let latency = parameters.get(ACKNAK_LATENCY);
         let replays_may_not_end = !replays_end(parameters);
         // Where A has what B wants, only many replays in a row show that it never comes.
@@ -209,31 +217,28 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
             false => latency + SILENCE,
         };
         Self {
-            noise: Noise::new(traffic.noise.get()),
-            source: Source::new(&traffic.tlps),
             tlps: Lane::new(traffic.tlp_delay, &traffic.link_stalls),
             tlp_fates: Fates::new(&traffic.tlp_link),
             dllps: Lane::new(traffic.dllp_delay, &traffic.dllp_stalls),
             ack_fates: Fates::new(&traffic.ack_link),
             nak_fates: Fates::new(&traffic.nak_link),
-            reset: ResetTimer::default(),
             silence: Silence { cycles: None, certain_after },
             replays_may_not_end,
             drain: latency + DRAIN,
             drained: 0,
             ackd_seq: 0,
             progress: 0,
-            patience: patience(traffic, parameters),
         }
     }
 
+    /// The link's pins; `noise` is for those that are idle.
     #[inline]
-    fn drive(&mut self, inputs: &mut Inputs) {
+    pub(crate) fn drive(&self, noise: [u32; 3], inputs: &mut Inputs) {
         // No `..`: a port that the RTL gains or loses does not compile here.
         let Inputs {
-            rst,
-            a_tlp_valid,
-            a_tlp_data,
+            rst: _,
+            a_tlp_valid: _,
+            a_tlp_data: _,
             a_link_ready,
             a_dllp_valid,
             a_dllp_nak,
@@ -246,15 +251,8 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
             b_dllp_ready,
             padding: _,
         } = inputs;
-        let bit = |high: bool| Bits1::new(u64::from(high));
-        let [data, link_data, seqs, flags] = self.noise.words();
-        let [data, link_data] = [u64::from(data), u64::from(link_data)];
-        let seqs = u64::from(seqs);
+        let [link_data, seqs, flags] = noise.map(u64::from);
         let flag = |index: u32| flags >> index & 1 == 1;
-        *rst = bit(self.reset.asserted());
-
-        *a_tlp_valid = bit(self.source.offered);
-        *a_tlp_data = Bits32::new(if self.source.offered { self.source.data() } else { data });
         *a_link_ready = bit(self.tlps.ready());
 
         let dllp = self.dllps.arriving();
@@ -276,27 +274,31 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
         *b_dllp_ready = bit(self.dllps.ready());
     }
 
+    /// The edge; `steady` says that no reset is on or to come.
     #[inline]
-    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        let high = |pin: Bits1| pin.get() == 1;
+    pub(crate) fn clock(
+        &mut self,
+        inputs: &Inputs,
+        outputs: &Outputs,
+        supply: Supply,
+        steady: bool,
+    ) {
         if high(inputs.rst) {
             // The link is reset with the devices.
             self.tlps.flush();
             self.dllps.flush();
             self.silence.cycles = None;
-            self.reset.clock();
             return;
         }
         let a_has = outputs.a_next_seq != outputs.b_next_rcv_seq;
-        let gets_more = high(outputs.a_tlp_ready) && !self.source.is_used_up();
         let never_comes = match self.replays_may_not_end {
             // A link that still loses or stalls may yet let a replay go further.
             true => self.tlps.is_steady() && self.tlp_fates.is_used_up(),
-            false => !a_has && !gets_more,
+            false => !a_has && !supply.goes_on,
         };
         let stuck = high(outputs.b_nak_scheduled)
             && never_comes
-            && self.reset.is_over()
+            && steady
             && !high(outputs.b_dllp_valid)
             && self.dllps.is_empty();
         let unacknowledged = outputs.a_next_seq.get() != (outputs.a_ackd_seq.get() + 1) % 4096;
@@ -304,7 +306,7 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
         let wanted = high(inputs.b_link_valid) && inputs.b_link_seq == outputs.b_next_rcv_seq;
         self.silence.clock(stuck && unacknowledged && !wanted, duplicate);
 
-        let idle = self.source.is_used_up()
+        let idle = supply.is_used_up
             && !unacknowledged
             && !high(outputs.a_link_valid)
             && !high(outputs.b_dllp_valid)
@@ -328,7 +330,91 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
             let fates = if nak { &mut self.nak_fates } else { &mut self.ack_fates };
             self.dllps.send(dllp, fates.take(), Dllp::damaged);
         }
-        if let Some(reset) = self.source.clock(high(outputs.a_tlp_ready)) {
+    }
+
+    /// Whether B is silent for ever although A waits for it.
+    #[inline]
+    pub(crate) fn is_stalled(&self) -> bool {
+        self.silence.is_certain()
+    }
+
+    /// Whether nothing more happens on it, for ever.
+    #[inline]
+    pub(crate) fn is_done(&self) -> bool {
+        self.drained >= self.drain || self.is_stalled()
+    }
+
+    /// What moved so far. The link's lists are finite: using them up is progress, what comes after them is not.
+    #[inline]
+    pub(crate) fn progress(&self) -> u64 {
+        self.progress + self.tlps.used() + self.dllps.used()
+    }
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+#[inline]
+fn bit(high: bool) -> Bits1 {
+    Bits1::new(u64::from(high))
+}
+
+impl Environment<'_> {
+    /// What A took last and what comes next, in words.
+    pub(super) fn in_flight(&self) -> Vec<String> {
+        stimulus::in_flight(self.source.all, self.source.taken)
+    }
+}
+
+impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        Self {
+            noise: Noise::new(traffic.noise.get()),
+            source: Source::new(&traffic.tlps),
+            link: Link::new(traffic, parameters),
+            reset: ResetTimer::default(),
+            patience: patience(traffic, parameters),
+        }
+    }
+
+    #[inline]
+    fn drive(&mut self, inputs: &mut Inputs) {
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        let Inputs {
+            rst,
+            a_tlp_valid,
+            a_tlp_data,
+            a_link_ready: _,
+            a_dllp_valid: _,
+            a_dllp_nak: _,
+            a_dllp_seq: _,
+            a_dllp_crc_ok: _,
+            b_link_valid: _,
+            b_link_seq: _,
+            b_link_data: _,
+            b_link_crc_ok: _,
+            b_dllp_ready: _,
+            padding: _,
+        } = inputs;
+        let [data, link @ ..] = self.noise.words::<4>();
+        let offered = self.source.offered;
+        *rst = bit(self.reset.asserted());
+        *a_tlp_valid = bit(offered);
+        *a_tlp_data = Bits32::new(if offered { self.source.data() } else { u64::from(data) });
+        self.link.drive(link, inputs);
+    }
+
+    #[inline]
+    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let ready = high(outputs.a_tlp_ready);
+        let is_used_up = self.source.is_used_up();
+        let supply = Supply { is_used_up, goes_on: ready && !is_used_up };
+        self.link.clock(inputs, outputs, supply, self.reset.is_over());
+        if !high(inputs.rst)
+            && let Some(reset) = self.source.clock(ready)
+        {
             self.reset.start(reset);
         }
         self.reset.clock();
@@ -336,13 +422,12 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
 
     #[inline]
     fn finished(&self) -> bool {
-        self.reset.is_over() && (self.drained >= self.drain || self.silence.is_certain())
+        self.reset.is_over() && self.link.is_done()
     }
 
     #[inline]
     fn handshakes(&self) -> u64 {
-        // The link's lists are finite: using them up is progress, what comes after them is not.
-        self.source.taken + self.progress + self.tlps.used() + self.dllps.used()
+        self.source.taken + self.link.progress()
     }
 
     #[inline]

@@ -2,15 +2,15 @@
 //!
 //! Its specification is `docs/dll.md`.
 
-mod chaos;
-mod environment;
-mod generator;
+pub(crate) mod chaos;
+pub(crate) mod environment;
+pub(crate) mod generator;
 mod golden;
 mod link;
 pub mod parameters;
 pub mod rules;
 pub mod scenarios;
-mod scoreboard;
+pub(crate) mod scoreboard;
 pub mod stimulus;
 
 #[allow(missing_docs, clippy::all)]

@@ -170,7 +170,7 @@ impl Scoreboard {
 
     /// The stall of the specification's section 10: B has everything A took and keeps silent after
     /// its Nak, A has not heard the Nak and gets nothing new.
-    fn is_stalled(&self) -> bool {
+    pub(crate) fn is_stalled(&self) -> bool {
         let Self { a, b, .. } = self;
         let gets_more = a.is_ready && self.taken_before + a.taken < self.offered;
         let heard_nothing = b.nak_was_dropped || b.handed_over > a.acknowledged;

@@ -67,8 +67,14 @@ impl Environment<'_> {
         self.gap = self.steps.get(self.begun).map_or(0, |step| step.gap.get());
     }
 
+    /// Whether no reset is on or to come.
+    #[inline]
+    pub(crate) fn is_steady(&self) -> bool {
+        self.reset.is_over()
+    }
+
     /// What is on offer and what comes next, in words.
-    pub(super) fn in_flight(&self) -> Vec<String> {
+    pub(crate) fn in_flight(&self) -> Vec<String> {
         let command = self.command.map(|command| {
             let (qpn, next) = (command.qpn.get(), name_of(command.next.get()));
             format!("command on offer: QP {qpn} to {next}")

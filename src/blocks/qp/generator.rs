@@ -16,9 +16,24 @@ const RESET_WITHIN: u64 = 12;
 /// Draws traffic of `packets` steps; every traffic is legal.
 pub fn traffic(weights: &Weights, packets: u32, rng: &mut CaseRng) -> Traffic {
     let noise = rng.bits();
-    let mut generator =
-        Generator { weights, few: few(weights, rng), qps: Box::new([QueuePair::RESET; 256]), rng };
-    let steps: Vec<Step> = (0..packets).map(|_| generator.step()).collect();
+    let few = few(weights, rng);
+    life(weights, noise, few, &[], packets, rng)
+}
+
+/// Draws what happens to a few QPs in so many steps, after commands that are given one by one.
+pub(crate) fn life(
+    weights: &Weights,
+    noise: Uint<64>,
+    few: Vec<u8>,
+    before: &[Command],
+    packets: u32,
+    rng: &mut CaseRng,
+) -> Traffic {
+    let mut generator = Generator { weights, few, qps: Box::new([QueuePair::RESET; 256]), rng };
+    let mut steps: Vec<Step> = before.iter().map(|command| generator.given(*command)).collect();
+    if !generator.few.is_empty() {
+        steps.extend((0..packets).map(|_| generator.step()));
+    }
     // More events than steps there are not.
     let mut evt_stalls: Vec<Uint<12>> = (0..packets)
         .map(|_| generator.rng.wait(weights.evt_stall, weights.longest_evt_stall))
@@ -94,6 +109,19 @@ impl Generator<'_> {
         }
     }
 
+    /// A step with a command and nothing else.
+    fn given(&mut self, command: Command) -> Step {
+        self.follow(command);
+        Step { command: Some(command), ..Step::default() }
+    }
+
+    /// What a command makes of its QP.
+    fn follow(&mut self, command: Command) {
+        let [next, service] = [command.next, command.service].map(|code| code.get() as u8);
+        let qp = &mut self.qps[command.qpn.get() as usize];
+        qp.modify(next, service, command.notify.get() == 1);
+    }
+
     fn event(&mut self, qpn: u8) -> Event {
         let kind = match self.qps[usize::from(qpn)].state {
             _ if self.rng.chance(self.weights.fatal) => 3,
@@ -133,9 +161,7 @@ impl Generator<'_> {
         }
         let command = self.rng.chance(self.weights.commands).then(|| self.command(qpn, state));
         if let Some(command) = command {
-            let [next, service] = [command.next, command.service].map(|code| code.get() as u8);
-            let notify = command.notify.get() == 1;
-            self.qps[usize::from(qpn)].modify(next, service, notify);
+            self.follow(command);
         }
         let packet = self.rng.chance(self.weights.packets).then(|| {
             let qpn = self.near(qpn);

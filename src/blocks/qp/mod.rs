@@ -2,14 +2,14 @@
 //!
 //! Its specification is `docs/qp.md`.
 
-mod chaos;
+pub(crate) mod chaos;
 mod coverage;
 mod environment;
-mod generator;
+pub(crate) mod generator;
 mod golden;
 pub mod rules;
 pub mod scenarios;
-mod scoreboard;
+pub(crate) mod scoreboard;
 pub mod stimulus;
 
 #[allow(missing_docs, clippy::all)]

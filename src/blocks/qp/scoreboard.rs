@@ -203,6 +203,13 @@ impl Life {
 }
 
 impl Scoreboard {
+    /// The state and the service of a QP.
+    #[inline]
+    pub(crate) fn state_and_service(&self, qpn: u64) -> (u64, u64) {
+        let Life { state, service, .. } = self.lives[qpn as usize];
+        (state, service)
+    }
+
     #[inline]
     fn life(&mut self, qpn: u64) -> &mut Life {
         &mut self.lives[qpn as usize]

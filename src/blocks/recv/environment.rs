@@ -4,7 +4,7 @@
 
 use super::parameters::{self, HIGH};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
-use super::stimulus::{DP, EAGER, Message, Traffic};
+use super::stimulus::{DP, EAGER, Message, RNDV_DATA, Traffic};
 use super::{Recv, kind_name};
 use cosim_core::harness::{self, Noise, Parameters, ResetTimer, Waits};
 use cosim_core::value::Uint;
@@ -19,6 +19,15 @@ const SLACK: u64 = 64;
 pub struct Environment<'a> {
     noise: Noise,
     sender: Sender<'a>,
+    host: Host<'a>,
+    reset: ResetTimer,
+    drained: u64,
+    patience: u64,
+}
+
+/// All but the sender: posted receives, the pool, and who takes credits and reads kept packets.
+#[derive(Debug, Clone)]
+pub(crate) struct Host<'a> {
     open: Option<Open<'a>>,
     /// What a request for a temporary buffer is answered.
     temp_ok: bool,
@@ -28,10 +37,16 @@ pub struct Environment<'a> {
     high: u64,
     /// Buffers in the ring in the coming cycle.
     ring_level: u64,
-    reset: ResetTimer,
-    drained: u64,
     progress: u64,
-    patience: u64,
+}
+
+/// How far the packets of the messages have come to the block.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Arrived {
+    /// The message whose packet comes next.
+    pub(crate) message: usize,
+    /// That packet is on offer, and is the message's last.
+    pub(crate) last_waits: bool,
 }
 
 /// Reads kept packets, one after the other.
@@ -76,17 +91,25 @@ struct Pool {
 
 /// A packet on offer.
 #[derive(Debug, Clone, Copy)]
-struct Offer {
-    kind: u64,
-    id: u64,
-    len: u64,
-    msg_len: u64,
-    last: bool,
+pub(crate) struct Offer {
+    pub(crate) kind: u64,
+    pub(crate) id: u64,
+    pub(crate) len: u64,
+    pub(crate) msg_len: u64,
+    pub(crate) last: bool,
 }
 
-/// Offers packets.
+impl Offer {
+    /// Whether it is a DP.
+    #[inline]
+    pub(crate) fn is_dp(&self) -> bool {
+        self.kind == DP
+    }
+}
+
+/// Goes through the packets of the messages.
 #[derive(Debug, Clone)]
-struct Sender<'a> {
+pub(crate) struct Sender<'a> {
     messages: &'a [Message],
     /// The message that is being sent.
     at: usize,
@@ -100,7 +123,7 @@ struct Sender<'a> {
 }
 
 impl<'a> Sender<'a> {
-    fn new(messages: &'a [Message]) -> Self {
+    pub(crate) fn new(messages: &'a [Message]) -> Self {
         let mut sender = Self { messages, at: 0, entry: None, inside: 0, gap: 0, taken: 0 };
         sender.begin(0);
         sender
@@ -112,13 +135,13 @@ impl<'a> Sender<'a> {
     }
 
     #[inline]
-    fn is_done(&self) -> bool {
+    pub(crate) fn is_done(&self) -> bool {
         self.at == self.messages.len()
     }
 
     /// The packet that is offered or comes next.
     #[inline]
-    fn packet(&self) -> Option<Offer> {
+    pub(crate) fn packet(&self) -> Option<Offer> {
         let message = self.messages.get(self.at)?;
         let msg_len = message.msg_len.get();
         Some(match self.entry {
@@ -143,14 +166,58 @@ impl<'a> Sender<'a> {
         })
     }
 
-    /// Whether it is the last packet of the message with this number.
+    /// Whether the packet is offered, and not only the next one.
     #[inline]
-    fn is_at_last_of(&self, number: usize) -> bool {
-        self.at == number && self.packet().is_some_and(|packet| packet.kind == DP && packet.last)
+    pub(crate) fn is_due(&self) -> bool {
+        self.gap == 0
+    }
+
+    /// A cycle in which no packet is taken.
+    #[inline]
+    pub(crate) fn wait(&mut self) {
+        self.gap = self.gap.saturating_sub(1);
+    }
+
+    /// The number of the message whose packet is the next one.
+    #[inline]
+    pub(crate) fn number(&self) -> usize {
+        self.at
+    }
+
+    /// Packets that were taken.
+    #[inline]
+    pub(crate) fn taken(&self) -> u64 {
+        self.taken
+    }
+
+    /// The message that a packet which is a CP begins, with its number.
+    #[inline]
+    pub(crate) fn begins(&self) -> Option<(usize, &'a Message)> {
+        let message = self.messages.get(self.at).filter(|_| self.entry.is_none())?;
+        Some((self.at, message))
+    }
+
+    /// Whether the packet's data goes to somebody: that of an eager CP, of one with rendezvous data, and of their DPs.
+    #[inline]
+    pub(crate) fn carries_data(&self) -> bool {
+        let has_data = |kind: u64| kind == EAGER || kind == RNDV_DATA;
+        let message = self.messages.get(self.at);
+        message.is_some_and(|message| match self.entry {
+            None => has_data(message.kind.get()),
+            Some(entry) => message.data[entry].stray.is_none(),
+        })
+    }
+
+    /// Where it is, as the receiving side sees it; `on_offer` says whether the packet is there.
+    #[inline]
+    pub(crate) fn arrived(&self, on_offer: bool) -> Arrived {
+        let is_last = |packet: Offer| packet.is_dp() && packet.last;
+        let last_waits = on_offer && self.packet().is_some_and(is_last);
+        Arrived { message: self.at, last_waits }
     }
 
     /// The packet was taken.
-    fn advance(&mut self) {
+    pub(crate) fn advance(&mut self) {
         self.taken += 1;
         let Some(message) = self.messages.get(self.at) else { return };
         let next = match self.entry {
@@ -170,7 +237,7 @@ impl<'a> Sender<'a> {
     }
 
     /// A reset of the block: the rest of a message that has begun is not sent.
-    fn drop_message(&mut self) {
+    pub(crate) fn drop_message(&mut self) {
         if self.entry.is_some() {
             self.begin(self.at + 1);
         }
@@ -205,7 +272,7 @@ impl<'a> Open<'a> {
 }
 
 /// Cycles without progress that a traffic explains.
-fn patience(traffic: &Traffic) -> u64 {
+pub(crate) fn patience(traffic: &Traffic) -> u64 {
     let longest = |of: fn(&Message) -> u64| traffic.messages.iter().map(of).max().unwrap_or(0);
     let most = |list: &[Uint<12>]| list.iter().map(|wait| wait.get()).max().unwrap_or(0);
     SLACK
@@ -218,30 +285,52 @@ fn patience(traffic: &Traffic) -> u64 {
         + most(&traffic.reads)
 }
 
-impl Environment<'_> {
-    /// The packet on offer in this cycle.
+impl<'a> Host<'a> {
+    pub(crate) fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        let pool = parameters::pool(traffic.pool.get(), parameters);
+        let high = parameters.get(HIGH);
+        Self {
+            open: None,
+            temp_ok: false,
+            pool: Pool { at_first: pool, free: pool },
+            receiver: Receiver::new(&traffic.reads),
+            credits: Waits::new(&traffic.credit_stalls),
+            high,
+            ring_level: high,
+            progress: 0,
+        }
+    }
+
+    /// Whether it waits for nothing more of the block.
     #[inline]
-    fn offer(&self) -> Option<Offer> {
-        let packet = self.sender.packet().filter(|_| self.sender.gap == 0)?;
-        // A DP by itself would be taken for one of the posted message before it.
-        let waits = self.sender.entry.is_none()
-            && packet.kind == DP
-            && self.open.is_some_and(|open| open.message.is_posted());
-        (!waits).then_some(packet)
+    pub(crate) fn is_done(&self) -> bool {
+        self.open.is_none() && self.receiver.kept() == 0
+    }
+
+    /// What moved so far.
+    #[inline]
+    pub(crate) fn progress(&self) -> u64 {
+        self.progress
+    }
+
+    /// Whether a posted receive is open.
+    #[inline]
+    pub(crate) fn awaits_posted_data(&self) -> bool {
+        self.open.is_some_and(|open| open.message.is_posted())
     }
 
     /// Whether `posted_done` may come in this cycle.
     #[inline]
-    fn may_finish(&self, open: &Open<'_>) -> bool {
+    fn may_finish(&self, open: &Open<'_>, arrived: Arrived) -> bool {
         let takes_last =
-            self.sender.gap == 0 && self.ring_level > 0 && self.sender.is_at_last_of(open.number);
-        self.sender.at > open.number || takes_last
+            arrived.message == open.number && arrived.last_waits && self.ring_level > 0;
+        arrived.message > open.number || takes_last
     }
 
     #[inline]
-    fn finishes(&self) -> bool {
+    fn finishes(&self, arrived: Arrived) -> bool {
         self.open.is_some_and(|open| match open.phase {
-            Phase::Receiving(0) => self.may_finish(&open),
+            Phase::Receiving(0) => self.may_finish(&open, arrived),
             _ => false,
         })
     }
@@ -253,7 +342,7 @@ impl Environment<'_> {
 
     /// The edge of the open message; whether there was progress.
     #[inline]
-    fn clock_open(&mut self) -> bool {
+    fn clock_open(&mut self, arrived: Arrived) -> bool {
         let Some(open) = self.open else { return false };
         let phase = match open.phase {
             Phase::Asked(0) if open.message.is_posted() => {
@@ -261,27 +350,87 @@ impl Environment<'_> {
             }
             Phase::Asked(0) => None,
             Phase::Asked(wait) => Some(Phase::Asked(wait - 1)),
-            Phase::Receiving(wait) if !self.may_finish(&open) => Some(Phase::Receiving(wait)),
+            Phase::Receiving(wait) if !self.may_finish(&open, arrived) => {
+                Some(Phase::Receiving(wait))
+            }
             Phase::Receiving(0) => None,
             Phase::Receiving(wait) => Some(Phase::Receiving(wait - 1)),
         };
-        let progress = self.answers() || self.finishes();
+        let progress = self.answers() || self.finishes(arrived);
         self.open = phase.map(|phase| Open { phase, ..open });
         progress
     }
 
     /// The block was reset: all begins anew.
-    fn forget(&mut self) {
+    pub(crate) fn forget(&mut self) {
         self.open = None;
-        self.sender.drop_message();
         self.pool.free = self.pool.at_first;
         self.receiver.forget();
         self.ring_level = self.high;
-        self.drained = 0;
     }
 
-    /// What is on its way, in words.
-    pub(super) fn in_flight(&self) -> Vec<String> {
+    /// The host's pins; `flag` is noise.
+    #[inline]
+    pub(crate) fn drive(&self, arrived: Arrived, flag: u64, inputs: &mut Inputs) {
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        let Inputs {
+            rst: _,
+            pkt_valid: _,
+            pkt_kind: _,
+            pkt_id: _,
+            pkt_len: _,
+            pkt_msg_len: _,
+            pkt_last: _,
+            match_rsp,
+            match_found,
+            posted_done,
+            pool_free,
+            credit_ready,
+            temp_alloc_ok,
+            padding: _,
+        } = inputs;
+        let answers = self.answers();
+        *match_rsp = bit(answers);
+        *match_found = match self.open {
+            Some(open) if answers => bit(open.message.is_posted()),
+            _ => Bits1::new(flag),
+        };
+        *posted_done = bit(self.finishes(arrived));
+        *pool_free = Bits8::new(self.pool.free);
+        *credit_ready = bit(self.credits.is_over());
+        *temp_alloc_ok = bit(self.temp_ok);
+    }
+
+    /// The edge; `begins` is the message whose CP is taken at it, if one is.
+    #[inline]
+    pub(crate) fn clock(
+        &mut self,
+        arrived: Arrived,
+        begins: Option<(usize, &'a Message)>,
+        inputs: &Inputs,
+        outputs: &Outputs,
+    ) {
+        let taken = high(inputs.pkt_valid) && high(outputs.pkt_ready);
+        let mut progress = u64::from(self.clock_open(arrived)) + u64::from(taken);
+        if let Some((number, message)) = begins {
+            self.open = Open::new(number, message);
+            self.temp_ok = message.temp_ok.get() == 1;
+        }
+        if high(outputs.credit_valid) {
+            progress += u64::from(self.credits.clock());
+        }
+        let returned = u64::from(self.receiver.clock(high(outputs.keep_valid)));
+        let released = outputs.release_valid.get();
+        // A wrong block may take what is not there.
+        let free = self.pool.free + released + returned;
+        self.pool.free = free.saturating_sub(outputs.alloc_count.get());
+        self.ring_level =
+            (outputs.ring_level.get() + outputs.alloc_count.get()).saturating_sub(u64::from(taken));
+        self.progress += progress + returned;
+    }
+
+    /// The message that is open, in words, with what stands behind it, and the buffers.
+    pub(crate) fn in_flight(&self, next: Option<String>) -> Vec<String> {
         let open = self.open.map(|open| {
             let what = match open.phase {
                 Phase::Asked(_) => "asked for a posted receive",
@@ -289,34 +438,57 @@ impl Environment<'_> {
             };
             format!("messages[{}]: {what}", open.number)
         });
-        let next = self.sender.packet().map(|packet| {
-            let entry = self.sender.entry.map_or(String::new(), |entry| format!(".data[{entry}]"));
-            let (kind, at) = (kind_name(packet.kind), self.sender.at);
-            format!("next packet: {kind} {:#04x}, from messages[{at}]{entry}", packet.id)
-        });
         let kept = self.receiver.kept();
         let buffers = format!("{} buffers free, {kept} kept", self.pool.free);
         open.into_iter().chain(next).chain([buffers]).collect()
     }
 }
 
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+#[inline]
+fn bit(high: bool) -> Bits1 {
+    Bits1::new(u64::from(high))
+}
+
+impl Environment<'_> {
+    /// The packet on offer in this cycle.
+    #[inline]
+    fn offer(&self) -> Option<Offer> {
+        let packet = self.sender.packet().filter(|_| self.sender.is_due())?;
+        // A DP by itself would be taken for one of the posted message before it.
+        let waits =
+            self.sender.begins().is_some() && packet.kind == DP && self.host.awaits_posted_data();
+        (!waits).then_some(packet)
+    }
+
+    #[inline]
+    fn arrived(&self) -> Arrived {
+        self.sender.arrived(self.sender.is_due())
+    }
+
+    /// What is on its way, in words.
+    pub(super) fn in_flight(&self) -> Vec<String> {
+        let next = self.sender.packet().map(|packet| {
+            let entry = self.sender.entry.map_or(String::new(), |entry| format!(".data[{entry}]"));
+            let (kind, at) = (kind_name(packet.kind), self.sender.at);
+            format!("next packet: {kind} {:#04x}, from messages[{at}]{entry}", packet.id)
+        });
+        self.host.in_flight(next)
+    }
+}
+
 impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
-        let pool = parameters::pool(traffic.pool.get(), parameters);
-        let high = parameters.get(HIGH);
         Self {
             noise: Noise::new(traffic.noise.get()),
             sender: Sender::new(&traffic.messages),
-            open: None,
-            temp_ok: false,
-            pool: Pool { at_first: pool, free: pool },
-            receiver: Receiver::new(&traffic.reads),
-            credits: Waits::new(&traffic.credit_stalls),
-            high,
-            ring_level: high,
+            host: Host::new(traffic, parameters),
             reset: ResetTimer::default(),
             drained: 0,
-            progress: 0,
             patience: patience(traffic),
         }
     }
@@ -332,15 +504,14 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
             pkt_len,
             pkt_msg_len,
             pkt_last,
-            match_rsp,
-            match_found,
-            posted_done,
-            pool_free,
-            credit_ready,
-            temp_alloc_ok,
+            match_rsp: _,
+            match_found: _,
+            posted_done: _,
+            pool_free: _,
+            credit_ready: _,
+            temp_alloc_ok: _,
             padding: _,
         } = inputs;
-        let bit = |high: bool| Bits1::new(u64::from(high));
         let [packet, msg_len] = self.noise.words();
         let [packet, msg_len] = [u64::from(packet), u64::from(msg_len)];
         *rst = bit(self.reset.asserted());
@@ -359,60 +530,29 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
         *pkt_len = Bits16::new(len);
         *pkt_msg_len = Bits32::new(msg_len);
         *pkt_last = bit(last);
-
-        let answers = self.answers();
-        *match_rsp = bit(answers);
-        *match_found = match self.open {
-            Some(open) if answers => bit(open.message.is_posted()),
-            _ => Bits1::new(packet >> 28),
-        };
-        *posted_done = bit(self.finishes());
-        *pool_free = Bits8::new(self.pool.free);
-        *credit_ready = bit(self.credits.is_over());
-        *temp_alloc_ok = bit(self.temp_ok);
+        self.host.drive(self.arrived(), packet >> 28, inputs);
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        let high = |pin: Bits1| pin.get() == 1;
         if high(inputs.rst) {
-            self.forget();
+            self.host.forget();
+            self.sender.drop_message();
+            self.drained = 0;
             self.reset.clock();
             return;
         }
-        let mut progress = u64::from(self.clock_open());
-        if high(inputs.pkt_valid) && high(outputs.pkt_ready) {
-            progress += 1;
-            if self.sender.entry.is_none()
-                && let Some(message) = self.sender.messages.get(self.sender.at)
-            {
-                self.open = Open::new(self.sender.at, message);
-                self.temp_ok = message.temp_ok.get() == 1;
-                if let Some(reset) = message.reset {
-                    self.reset.start(reset);
-                }
-            }
-            self.sender.advance();
-        } else {
-            self.sender.gap = self.sender.gap.saturating_sub(1);
+        let taken = high(inputs.pkt_valid) && high(outputs.pkt_ready);
+        let begins = self.sender.begins().filter(|_| taken);
+        if let Some((_, Message { reset: Some(reset), .. })) = begins {
+            self.reset.start(*reset);
         }
-        if high(outputs.credit_valid) {
-            progress += u64::from(self.credits.clock());
+        self.host.clock(self.arrived(), begins, inputs, outputs);
+        match taken {
+            true => self.sender.advance(),
+            false => self.sender.wait(),
         }
-        let returned = u64::from(self.receiver.clock(high(outputs.keep_valid)));
-        let released = outputs.release_valid.get();
-        // A wrong block may take what is not there.
-        let free = self.pool.free + released + returned;
-        self.pool.free = free.saturating_sub(outputs.alloc_count.get());
-        let taken = u64::from(high(inputs.pkt_valid) && high(outputs.pkt_ready));
-        self.ring_level =
-            (outputs.ring_level.get() + outputs.alloc_count.get()).saturating_sub(taken);
-        self.progress += progress + returned;
-
-        let idle = self.sender.is_done()
-            && self.open.is_none()
-            && self.receiver.kept() == 0
-            && !high(outputs.credit_valid);
+        let idle = self.sender.is_done() && self.host.is_done() && !high(outputs.credit_valid);
         self.drained = if idle { self.drained + 1 } else { 0 };
         self.reset.clock();
     }
@@ -424,7 +564,7 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
 
     #[inline]
     fn handshakes(&self) -> u64 {
-        self.progress
+        self.host.progress()
     }
 
     #[inline]
@@ -433,7 +573,7 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
     }
 
     fn packets(&self) -> u64 {
-        self.sender.taken
+        self.sender.taken()
     }
 }
 

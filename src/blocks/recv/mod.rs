@@ -2,14 +2,14 @@
 //!
 //! Its specification is `docs/recv.md`.
 
-mod chaos;
-mod environment;
-mod generator;
+pub(crate) mod chaos;
+pub(crate) mod environment;
+pub(crate) mod generator;
 mod golden;
 pub mod parameters;
 pub mod rules;
 pub mod scenarios;
-mod scoreboard;
+pub(crate) mod scoreboard;
 pub mod stimulus;
 
 #[allow(missing_docs, clippy::all)]
@@ -49,7 +49,7 @@ impl Block for Recv {
 }
 
 /// The name of a kind of packet.
-fn kind_name(kind: u64) -> &'static str {
+pub(crate) fn kind_name(kind: u64) -> &'static str {
     const NAMES: [&str; 8] =
         ["flow", "rndv_rts", "rndv_cts", "short", "eager", "rndv_data", "DP", "kind 7"];
     NAMES[kind as usize % NAMES.len()]

@@ -171,6 +171,11 @@ fn packet(id: Option<u64>) -> String {
 }
 
 impl Scoreboard<'_> {
+    /// The same where packets may be lost on their way.
+    pub(crate) fn for_some_packets(self) -> Self {
+        Self { packets: None, ..self }
+    }
+
     /// The pins of a reset, or of the first cycle after one.
     #[inline]
     fn observe_reset(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<bool, Violation> {

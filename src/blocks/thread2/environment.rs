@@ -26,10 +26,21 @@ const WAITS: u64 = 3;
 pub struct Environment<'a> {
     packets: &'a [Packet],
     noise: Noise,
-    tables: Tables,
     /// Packets offered and taken.
     taken: usize,
     station: Station,
+    modules: Modules<'a>,
+    reset: ResetTimer,
+    drained: u32,
+    handshakes: u64,
+    patience: u64,
+}
+
+/// All modules but OoOStation: they answer the packet that was taken last.
+#[derive(Debug, Clone)]
+pub(crate) struct Modules<'a> {
+    tables: Tables,
+    current: Option<&'a Packet>,
     mr: Requests,
     wqe: Responder<Bits128>,
     /// Beats of the present WQE response already offered.
@@ -38,10 +49,7 @@ pub struct Environment<'a> {
     beat_head: Bits576,
     cq: Responder<Bits96>,
     eq: Responder<Bits96>,
-    reset: ResetTimer,
-    drained: u32,
     handshakes: u64,
-    patience: u64,
 }
 
 /// Offers contexts and headers.
@@ -123,7 +131,7 @@ struct Tables {
 }
 
 impl Tables {
-    fn new(traffic: &Traffic) -> Self {
+    fn new(first: &stimulus::Tables) -> Self {
         let mut tables = Self {
             rq_offset: [0; 256],
             cache_offset: [0; 256],
@@ -132,13 +140,13 @@ impl Tables {
             cache_offset_dout: 0,
             cache_owned_dout: 0,
         };
-        for entry in &traffic.tables.rq_offset {
+        for entry in &first.rq_offset {
             tables.rq_offset[entry.address.get() as usize] = entry.value.get() as u32;
         }
-        for entry in &traffic.tables.cache_offset {
+        for entry in &first.cache_offset {
             tables.cache_offset[entry.address.get() as usize] = entry.value.get() as u8;
         }
-        for entry in &traffic.tables.cache_owned {
+        for entry in &first.cache_owned {
             tables.cache_owned[entry.address.get() as usize] = entry.value.get() as u8;
         }
         tables
@@ -170,12 +178,6 @@ impl<'a> Environment<'a> {
         stimulus::in_flight(self.packets, self.taken)
     }
 
-    /// The packet that was taken last.
-    #[inline]
-    fn current(&self) -> Option<&'a Packet> {
-        self.packets.get(self.taken.checked_sub(1)?)
-    }
-
     /// The station's side: waits out the gap while the block is idle, then offers.
     #[inline]
     fn clock_station(&mut self, ready: bool) {
@@ -184,7 +186,9 @@ impl<'a> Environment<'a> {
                 return;
             }
             self.station.offered = false;
-            self.take_packet();
+            if let Some(packet) = self.packets.get(self.taken) {
+                self.take_packet(packet);
+            }
         } else if ready {
             self.station.gap = self.station.gap.saturating_sub(1);
         }
@@ -196,15 +200,47 @@ impl<'a> Environment<'a> {
         if let Some(packet) = self.packets.get(self.taken)
             && self.station.gap == 0
         {
-            self.station.head = packet.context.encode(Bits416::from_words(self.noise.words()));
-            self.station.data = packet.header.encode(Bits488::from_words(self.noise.words()));
+            (self.station.head, self.station.data) = context(packet, &mut self.noise);
             self.station.offered = true;
         }
     }
 
-    /// The packet on offer was taken: its answers are the ones that count from now on.
-    fn take_packet(&mut self) {
-        let packet = &self.packets[self.taken];
+    /// The packet on offer was taken.
+    fn take_packet(&mut self, packet: &'a Packet) {
+        self.modules.begin(packet);
+        if let Some(reset) = packet.reset {
+            self.reset.start(reset);
+        }
+        self.taken += 1;
+        self.station.gap = self.packets.get(self.taken).map_or(0, |packet| packet.gap.get());
+    }
+}
+
+/// What OoOStation offers of a packet, with noise in its reserved bits.
+pub(crate) fn context(packet: &Packet, noise: &mut Noise) -> (Bits416, Bits488) {
+    let head = packet.context.encode(Bits416::from_words(noise.words()));
+    (head, packet.header.encode(Bits488::from_words(noise.words())))
+}
+
+impl<'a> Modules<'a> {
+    pub(crate) fn new(tables: &stimulus::Tables) -> Self {
+        Self {
+            tables: Tables::new(tables),
+            current: None,
+            mr: Requests::default(),
+            wqe: Responder::default(),
+            beat: 0,
+            beat_last: false,
+            beat_head: Bits576::ZERO,
+            cq: Responder::default(),
+            eq: Responder::default(),
+            handshakes: 0,
+        }
+    }
+
+    /// A packet was taken: its answers are the ones that count from now on.
+    pub(crate) fn begin(&mut self, packet: &'a Packet) {
+        self.current = Some(packet);
         self.wqe.stall = packet.wqe.as_ref().map_or(0, |wqe| wqe.stall.get());
         self.cq.stall = packet.cq.stall.get();
         self.eq.stall = packet.eq.stall.get();
@@ -214,20 +250,20 @@ impl<'a> Environment<'a> {
             let cell = (packet.header.local_qpn.get() & 0x7f) as usize;
             self.tables.cache_owned[cell] = owner.get() as u8;
         }
-        if let Some(reset) = packet.reset {
-            self.reset.start(reset);
-        }
-        self.taken += 1;
-        self.station.gap = self.packets.get(self.taken).map_or(0, |packet| packet.gap.get());
+    }
+
+    /// Handshakes so far.
+    #[inline]
+    pub(crate) fn handshakes(&self) -> u64 {
+        self.handshakes
     }
 
     /// Offers the next beat of the present WQE response, if there is one.
-    fn offer_beat(&mut self) {
-        let Some(wqe) = self.packets.get(self.taken.wrapping_sub(1)).and_then(|p| p.wqe.as_ref())
-        else {
+    fn offer_beat(&mut self, noise: &mut Noise) {
+        let Some(wqe) = self.current.and_then(|packet| packet.wqe.as_ref()) else {
             return;
         };
-        let reserved = Bits128::from_words(self.noise.words());
+        let reserved = Bits128::from_words(noise.words());
         let (gap, payload) = match self.beat.checked_sub(1) {
             None => (wqe.gap, wqe.next.encode(reserved)),
             Some(index) => match wqe.units.get(index) {
@@ -236,14 +272,14 @@ impl<'a> Environment<'a> {
             },
         };
         self.beat_last = self.beat == wqe.units.len();
-        self.beat_head = Bits576::from_words(self.noise.words());
+        self.beat_head = Bits576::from_words(noise.words());
         self.wqe.offer(gap.get(), payload);
         self.beat += 1;
     }
 
-    fn queue_response(&mut self, queue: fn(&Packet) -> Queue) -> (u64, Bits96) {
-        let Queue { gap, laddr, .. } = self.current().map_or_else(Queue::default, queue);
-        let reserved = Bits96::from_words(self.noise.words());
+    fn queue_response(&self, noise: &mut Noise, queue: fn(&Packet) -> Queue) -> (u64, Bits96) {
+        let Queue { gap, laddr, .. } = self.current.map_or_else(Queue::default, queue);
+        let reserved = Bits96::from_words(noise.words());
         (gap.get(), QueueResponse { laddr }.encode(reserved))
     }
 
@@ -254,6 +290,109 @@ impl<'a> Environment<'a> {
         self.eq = Responder::default();
         self.mr.stall = 0;
     }
+
+    /// The modules' pins; `flags` are noise.
+    #[inline]
+    pub(crate) fn drive(&self, noise: &mut Noise, flags: u32, inputs: &mut Inputs) {
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        let Inputs {
+            rst: _,
+            fetch_cxt_egress_valid: _,
+            fetch_cxt_egress_head: _,
+            fetch_cxt_egress_data: _,
+            fetch_cxt_egress_start: _,
+            fetch_cxt_egress_last: _,
+            fetch_mr_ingress_ready,
+            wqe_req_ready,
+            wqe_resp_valid,
+            wqe_resp_head,
+            wqe_resp_data,
+            wqe_resp_start,
+            wqe_resp_last,
+            cache_offset_dout,
+            cache_owned_dout,
+            rq_offset_dout,
+            cq_req_ready,
+            cq_resp_valid,
+            cq_resp_head,
+            eq_req_ready,
+            eq_resp_valid,
+            eq_resp_head,
+            padding: _,
+        } = inputs;
+        let Self { mr, wqe, cq, eq, tables, .. } = self;
+        *fetch_mr_ingress_ready = bit(mr.stall == 0);
+
+        *wqe_req_ready = bit(wqe.ready());
+        *wqe_resp_valid = bit(wqe.valid());
+        noise.drive(wqe_resp_head, wqe.valid(), &self.beat_head);
+        noise.drive(wqe_resp_data, wqe.valid(), &wqe.payload);
+        *wqe_resp_start = flag(flags, 2, wqe.valid(), self.beat == 1);
+        *wqe_resp_last = flag(flags, 3, wqe.valid(), self.beat_last);
+
+        *cache_offset_dout = Bits8::new(u64::from(tables.cache_offset_dout));
+        *cache_owned_dout = Bits8::new(u64::from(tables.cache_owned_dout));
+        *rq_offset_dout = Bits24::new(u64::from(tables.rq_offset_dout));
+
+        *cq_req_ready = bit(cq.ready());
+        *cq_resp_valid = bit(cq.valid());
+        noise.drive(cq_resp_head, cq.valid(), &cq.payload);
+        *eq_req_ready = bit(eq.ready());
+        *eq_resp_valid = bit(eq.valid());
+        noise.drive(eq_resp_head, eq.valid(), &eq.payload);
+    }
+
+    /// The edge.
+    #[inline]
+    pub(crate) fn clock(&mut self, noise: &mut Noise, inputs: &Inputs, outputs: &Outputs) {
+        let high = |pin: Bits1| pin.get() == 1;
+        self.tables.clock(outputs);
+        if high(inputs.rst) {
+            self.flush();
+            return;
+        }
+        if high(outputs.fetch_mr_ingress_valid) {
+            if self.mr.stall > 0 {
+                self.mr.stall -= 1;
+            } else {
+                self.mr.served += 1;
+                self.mr.stall = self.current.map_or(0, |packet| stall(packet, self.mr.served));
+                self.handshakes += 1;
+            }
+        }
+        if self.wqe.clock_response(high(outputs.wqe_resp_ready)) {
+            self.handshakes += 1;
+            self.offer_beat(noise);
+        }
+        if self.wqe.clock_request(high(outputs.wqe_req_valid)) {
+            self.handshakes += 1;
+            self.beat = 0;
+            self.offer_beat(noise);
+        }
+        self.handshakes += u64::from(self.cq.clock_response(high(outputs.cq_resp_ready)));
+        if self.cq.clock_request(high(outputs.cq_req_valid)) {
+            self.handshakes += 1;
+            let (gap, payload) = self.queue_response(noise, |packet| packet.cq);
+            self.cq.offer(gap, payload);
+        }
+        self.handshakes += u64::from(self.eq.clock_response(high(outputs.eq_resp_ready)));
+        if self.eq.clock_request(high(outputs.eq_req_valid)) {
+            self.handshakes += 1;
+            let (gap, payload) = self.queue_response(noise, |packet| packet.eq);
+            self.eq.offer(gap, payload);
+        }
+    }
+}
+
+#[inline]
+fn bit(high: bool) -> Bits1 {
+    Bits1::new(u64::from(high))
+}
+
+/// A flag beside a valid, else noise.
+#[inline]
+fn flag(flags: u32, index: u32, valid: bool, high: bool) -> Bits1 {
+    bit(if valid { high } else { flags >> index & 1 == 1 })
 }
 
 fn stall(packet: &Packet, index: usize) -> u64 {
@@ -275,12 +414,16 @@ fn longest_wait(packet: &Packet) -> u64 {
         .unwrap_or(0)
 }
 
+/// Cycles without a handshake that a traffic explains.
+pub(crate) fn patience<'a>(packets: impl Iterator<Item = &'a Packet>) -> u64 {
+    SLACK + WAITS * packets.map(longest_wait).max().unwrap_or(0)
+}
+
 impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
     fn new(traffic: &'a Traffic, _: &Parameters) -> Self {
         let mut environment = Self {
             packets: &traffic.packets,
             noise: Noise::new(traffic.noise.get()),
-            tables: Tables::new(traffic),
             taken: 0,
             station: Station {
                 gap: traffic.packets.first().map_or(0, |packet| packet.gap.get()),
@@ -288,17 +431,11 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
                 head: Bits416::ZERO,
                 data: Bits488::ZERO,
             },
-            mr: Requests::default(),
-            wqe: Responder::default(),
-            beat: 0,
-            beat_last: false,
-            beat_head: Bits576::ZERO,
-            cq: Responder::default(),
-            eq: Responder::default(),
+            modules: Modules::new(&traffic.tables),
             reset: ResetTimer::default(),
             drained: 0,
             handshakes: 0,
-            patience: SLACK + WAITS * traffic.packets.iter().map(longest_wait).max().unwrap_or(0),
+            patience: patience(traffic.packets.iter()),
         };
         environment.offer_packet();
         environment
@@ -314,101 +451,47 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
             fetch_cxt_egress_data,
             fetch_cxt_egress_start,
             fetch_cxt_egress_last,
-            fetch_mr_ingress_ready,
-            wqe_req_ready,
-            wqe_resp_valid,
-            wqe_resp_head,
-            wqe_resp_data,
-            wqe_resp_start,
-            wqe_resp_last,
-            cache_offset_dout,
-            cache_owned_dout,
-            rq_offset_dout,
-            cq_req_ready,
-            cq_resp_valid,
-            cq_resp_head,
-            eq_req_ready,
-            eq_resp_valid,
-            eq_resp_head,
+            fetch_mr_ingress_ready: _,
+            wqe_req_ready: _,
+            wqe_resp_valid: _,
+            wqe_resp_head: _,
+            wqe_resp_data: _,
+            wqe_resp_start: _,
+            wqe_resp_last: _,
+            cache_offset_dout: _,
+            cache_owned_dout: _,
+            rq_offset_dout: _,
+            cq_req_ready: _,
+            cq_resp_valid: _,
+            cq_resp_head: _,
+            eq_req_ready: _,
+            eq_resp_valid: _,
+            eq_resp_head: _,
             padding: _,
         } = inputs;
-        let Self { noise, station, wqe, cq, eq, tables, .. } = self;
-        let bit = |high: bool| Bits1::new(u64::from(high));
+        let Self { noise, station, .. } = self;
         let [flags] = noise.words();
-        let flag = |index: u32, valid: bool, high: bool| {
-            bit(if valid { high } else { flags >> index & 1 == 1 })
-        };
         *rst = bit(self.reset.asserted());
 
         *fetch_cxt_egress_valid = bit(station.offered);
         noise.drive(fetch_cxt_egress_head, station.offered, &station.head);
         noise.drive(fetch_cxt_egress_data, station.offered, &station.data);
-        *fetch_cxt_egress_start = flag(0, station.offered, true);
-        *fetch_cxt_egress_last = flag(1, station.offered, true);
-        *fetch_mr_ingress_ready = bit(self.mr.stall == 0);
-
-        *wqe_req_ready = bit(wqe.ready());
-        *wqe_resp_valid = bit(wqe.valid());
-        noise.drive(wqe_resp_head, wqe.valid(), &self.beat_head);
-        noise.drive(wqe_resp_data, wqe.valid(), &wqe.payload);
-        *wqe_resp_start = flag(2, wqe.valid(), self.beat == 1);
-        *wqe_resp_last = flag(3, wqe.valid(), self.beat_last);
-
-        *cache_offset_dout = Bits8::new(u64::from(tables.cache_offset_dout));
-        *cache_owned_dout = Bits8::new(u64::from(tables.cache_owned_dout));
-        *rq_offset_dout = Bits24::new(u64::from(tables.rq_offset_dout));
-
-        *cq_req_ready = bit(cq.ready());
-        *cq_resp_valid = bit(cq.valid());
-        noise.drive(cq_resp_head, cq.valid(), &cq.payload);
-        *eq_req_ready = bit(eq.ready());
-        *eq_resp_valid = bit(eq.valid());
-        noise.drive(eq_resp_head, eq.valid(), &eq.payload);
+        *fetch_cxt_egress_start = flag(flags, 0, station.offered, true);
+        *fetch_cxt_egress_last = flag(flags, 1, station.offered, true);
+        self.modules.drive(&mut self.noise, flags, inputs);
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let high = |pin: Bits1| pin.get() == 1;
-        self.tables.clock(outputs);
+        self.modules.clock(&mut self.noise, inputs, outputs);
         if high(inputs.rst) {
-            self.flush();
             self.reset.clock();
             return;
         }
         let ready = high(outputs.fetch_cxt_egress_ready);
         let idle = ready && !self.station.offered && self.taken == self.packets.len();
         self.drained = if idle { self.drained + 1 } else { 0 };
-
-        if high(outputs.fetch_mr_ingress_valid) {
-            if self.mr.stall > 0 {
-                self.mr.stall -= 1;
-            } else {
-                self.mr.served += 1;
-                self.mr.stall = self.current().map_or(0, |packet| stall(packet, self.mr.served));
-                self.handshakes += 1;
-            }
-        }
-        if self.wqe.clock_response(high(outputs.wqe_resp_ready)) {
-            self.handshakes += 1;
-            self.offer_beat();
-        }
-        if self.wqe.clock_request(high(outputs.wqe_req_valid)) {
-            self.handshakes += 1;
-            self.beat = 0;
-            self.offer_beat();
-        }
-        self.handshakes += u64::from(self.cq.clock_response(high(outputs.cq_resp_ready)));
-        if self.cq.clock_request(high(outputs.cq_req_valid)) {
-            self.handshakes += 1;
-            let (gap, payload) = self.queue_response(|packet| packet.cq);
-            self.cq.offer(gap, payload);
-        }
-        self.handshakes += u64::from(self.eq.clock_response(high(outputs.eq_resp_ready)));
-        if self.eq.clock_request(high(outputs.eq_req_valid)) {
-            self.handshakes += 1;
-            let (gap, payload) = self.queue_response(|packet| packet.eq);
-            self.eq.offer(gap, payload);
-        }
         self.handshakes += u64::from(self.station.offered && ready);
         self.clock_station(ready);
         self.reset.clock();
@@ -421,7 +504,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
 
     #[inline]
     fn handshakes(&self) -> u64 {
-        self.handshakes
+        self.handshakes + self.modules.handshakes()
     }
 
     #[inline]

@@ -2,14 +2,14 @@
 //!
 //! Its specification is `docs/thread2.md`.
 
-mod chaos;
-mod environment;
-mod generator;
+pub(crate) mod chaos;
+pub(crate) mod environment;
+pub(crate) mod generator;
 mod golden;
 pub mod layout;
 pub mod rows;
 pub mod scenarios;
-mod scoreboard;
+pub(crate) mod scoreboard;
 pub mod stimulus;
 
 #[allow(missing_docs, clippy::all)]

@@ -18,7 +18,7 @@ use self::ring::Ring;
 use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Bits1, Inputs, Outputs};
-use super::stimulus::{Packet, Traffic};
+use super::stimulus::{Packet, Tables, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::fmt;
 
@@ -64,10 +64,12 @@ const BEATS: &str = "wqe-taken-whole";
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
 pub struct Scoreboard<'a> {
-    packets: &'a [Packet],
+    packets: Vec<&'a Packet>,
     mask: u8,
     /// Packets taken so far.
     taken: usize,
+    /// The state of its QP, if that is not what the context says.
+    known_state: Option<u64>,
     account: Option<Account>,
     /// The offer that waits.
     offer: Offer,
@@ -202,7 +204,33 @@ impl Account {
     }
 }
 
-impl Scoreboard<'_> {
+impl<'a> Scoreboard<'a> {
+    /// A scoreboard for packets that are taken in their order, unless [`Scoreboard::expect`] says which comes.
+    pub(crate) fn of(packets: Vec<&'a Packet>, tables: &Tables, mask: u8) -> Self {
+        let mut pairs = vec![Pair::default(); 256];
+        for entry in &tables.rq_offset {
+            pairs[entry.address.get() as usize].rq_offset = entry.value.get();
+        }
+        Self {
+            packets,
+            mask,
+            taken: 0,
+            known_state: None,
+            account: None,
+            offer: Offer::none(),
+            pairs,
+            dropped: 0,
+            total: Bill::default(),
+        }
+    }
+
+    /// Which packet comes next, and the state of its QP, which is not that of its context.
+    #[inline]
+    pub(crate) fn expect(&mut self, packet: usize, state: u64) {
+        self.taken = packet;
+        self.known_state = Some(state);
+    }
+
     #[inline]
     fn fixed(&self, n: u32) -> bool {
         self.mask >> n & 1 == 1
@@ -210,7 +238,7 @@ impl Scoreboard<'_> {
 
     /// What the packet at `index` owes.
     fn open(&mut self, index: usize) -> Account {
-        let packet = &self.packets[index];
+        let packet = self.packets[index];
         let header = &packet.header;
         let operation = Operation::of(header.net_opcode.get());
         let placed = self.pairs[qp(packet)].placed;
@@ -224,7 +252,8 @@ impl Scoreboard<'_> {
             wqe_addr: self.pairs[qp(packet)].rq_offset,
             stage: Due::Payload,
         };
-        let refused = self.fixed(7) && !codes::receives(packet.context.qp_state.get());
+        let state = self.known_state.unwrap_or(packet.context.qp_state.get());
+        let refused = self.fixed(7) && !codes::receives(state);
         if refused || operation == Operation::None {
             self.dropped += 1;
             return account;
@@ -278,7 +307,7 @@ impl Scoreboard<'_> {
                 return Err(account.violation(check, what));
             }
         }
-        let pair = &mut self.pairs[qp(&self.packets[account.packet])];
+        let pair = &mut self.pairs[qp(self.packets[account.packet])];
         pair.placed = if account.completes { 0 } else { account.cursor };
         Ok(())
     }
@@ -293,7 +322,7 @@ impl Scoreboard<'_> {
         let account = in_flight(&mut self.account, "a WQE request")?;
         account.pay(due, 1)?;
         self.total[due as usize] += 1;
-        let expected = requests::wqe_head(&self.packets[account.packet]);
+        let expected = requests::wqe_head(self.packets[account.packet]);
         if *outputs.wqe_req_head.words() != expected {
             let what = requests::differences("wqe_req_head", &outputs.wqe_req_head, &expected);
             return Err(account.violation(FIELDS, format_args!("{what}")));
@@ -377,7 +406,7 @@ impl Scoreboard<'_> {
         let head = &MrHead::decode(&outputs.fetch_mr_ingress_head);
         let data = &MrData::decode(&outputs.fetch_mr_ingress_data);
         let account = in_flight(&mut self.account, "an MR request")?;
-        let packet = &self.packets[account.packet];
+        let packet = self.packets[account.packet];
         let due = belongs(account, packet, head, data)?;
         if due < account.stage {
             let what = format_args!(
@@ -466,7 +495,7 @@ impl Scoreboard<'_> {
         let account = self.account.as_ref();
         let packet = match (high(outputs.fetch_cxt_egress_ready), account) {
             (true, _) => None,
-            (false, Some(account)) => Some(&self.packets[account.packet]),
+            (false, Some(account)) => Some(self.packets[account.packet]),
             (false, None) => {
                 let what = "fetch_cxt_egress_ready is 0, and no packet is in flight";
                 return Err(Violation::new(READY, what));
@@ -486,7 +515,7 @@ impl Scoreboard<'_> {
         let account = in_flight(&mut self.account, "an RQ step")?;
         account.pay(Due::RqStep, 1)?;
         self.total[Due::RqStep as usize] += 1;
-        let packet = &self.packets[account.packet];
+        let packet = self.packets[account.packet];
         let ring = Ring::of(&packet.context);
         let qp = qp(packet);
         let own = self.pairs[qp].rq_offset;
@@ -672,20 +701,7 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
     ];
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
-        let mut pairs = vec![Pair::default(); 256];
-        for entry in &traffic.tables.rq_offset {
-            pairs[entry.address.get() as usize].rq_offset = entry.value.get();
-        }
-        Self {
-            packets: &traffic.packets,
-            mask: parameters.fixes(),
-            taken: 0,
-            account: None,
-            offer: Offer::none(),
-            pairs,
-            dropped: 0,
-            total: Bill::default(),
-        }
+        Self::of(traffic.packets.iter().collect(), &traffic.tables, parameters.fixes())
     }
 
     #[inline]
@@ -715,7 +731,7 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
         pins::in_cycle(outputs)?;
         if high(inputs.fetch_cxt_egress_valid) && high(outputs.fetch_cxt_egress_ready) {
             self.close()?;
-            if self.taken == self.packets.len() {
+            if self.taken >= self.packets.len() {
                 return Err(Violation::new(UNASKED, "a context was taken that was never offered"));
             }
             self.account = Some(self.open(self.taken));

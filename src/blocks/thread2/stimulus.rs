@@ -115,49 +115,53 @@ pub struct Queue {
 }
 
 impl harness::Traffic for Traffic {
-    /// Checks what the types cannot say: a packet that consumes a WQE has one with a last beat, and the
-    /// packets of a message come in order.
     fn check(&self) -> Result<(), Objection> {
-        // The operation whose message is open, for each QP.
-        let mut open = [None; 256];
-        for (index, packet) in self.packets.iter().enumerate() {
-            let object = |field: &str, message: String| {
-                Err(Objection { path: format!("packets[{index}].{field}"), message })
-            };
-            let net_opcode = packet.header.net_opcode.get();
-            let name = opcode::NAMES[net_opcode as usize];
-            if rows::consumes_wqe(net_opcode) {
-                match &packet.wqe {
-                    None => {
-                        return object("wqe", format!("missing; a {name} packet consumes a WQE"));
-                    }
-                    Some(wqe) if wqe.units.is_empty() => {
-                        let message = "empty; the last beat of a WQE is a DataUnit".to_owned();
-                        return object("wqe.units", message);
-                    }
-                    Some(_) => {}
-                }
-            }
-            if packet.reset.is_some_and(|reset| reset.cycles.get() == 0) {
-                return object("reset.cycles", "0; a reset lasts at least one cycle".to_owned());
-            }
-            let operation = match net_opcode {
-                code if rows::is_send(code) => "SEND",
-                code if rows::is_write(code) => "RDMA_WRITE",
-                _ => continue,
-            };
-            let open = &mut open[(packet.header.local_qpn.get() & 0xff) as usize];
-            let continues = name.contains("_MIDDLE") || name.contains("_LAST");
-            if continues && *open != Some(operation) {
-                let message =
-                    format!("{name} without a {operation}_FIRST of the same QP before it");
-                return object("header.net_opcode", message);
-            }
-            let goes_on = name.contains("_FIRST") || name.contains("_MIDDLE");
-            *open = goes_on.then_some(operation);
-        }
-        Ok(())
+        check(self.packets.iter()).map_err(|(index, field, message)| Objection {
+            path: format!("packets[{index}].{field}"),
+            message,
+        })
     }
+}
+
+/// Checks what the types cannot say: a packet that consumes a WQE has one with a last beat, and the packets of a
+/// message come in order. The first packet of which that is not so, with the field and what is wrong with it.
+pub(crate) fn check<'a>(
+    packets: impl Iterator<Item = &'a Packet>,
+) -> Result<(), (usize, &'static str, String)> {
+    // The operation whose message is open, for each QP.
+    let mut open = [None; 256];
+    for (index, packet) in packets.enumerate() {
+        let object = |field: &'static str, message: String| Err((index, field, message));
+        let net_opcode = packet.header.net_opcode.get();
+        let name = opcode::NAMES[net_opcode as usize];
+        if rows::consumes_wqe(net_opcode) {
+            match &packet.wqe {
+                None => return object("wqe", format!("missing; a {name} packet consumes a WQE")),
+                Some(wqe) if wqe.units.is_empty() => {
+                    let message = "empty; the last beat of a WQE is a DataUnit".to_owned();
+                    return object("wqe.units", message);
+                }
+                Some(_) => {}
+            }
+        }
+        if packet.reset.is_some_and(|reset| reset.cycles.get() == 0) {
+            return object("reset.cycles", "0; a reset lasts at least one cycle".to_owned());
+        }
+        let operation = match net_opcode {
+            code if rows::is_send(code) => "SEND",
+            code if rows::is_write(code) => "RDMA_WRITE",
+            _ => continue,
+        };
+        let open = &mut open[(packet.header.local_qpn.get() & 0xff) as usize];
+        let continues = name.contains("_MIDDLE") || name.contains("_LAST");
+        if continues && *open != Some(operation) {
+            let message = format!("{name} without a {operation}_FIRST of the same QP before it");
+            return object("header.net_opcode", message);
+        }
+        let goes_on = name.contains("_FIRST") || name.contains("_MIDDLE");
+        *open = goes_on.then_some(operation);
+    }
+    Ok(())
 }
 
 /// The packet being processed and the one that waits behind it, in words.

@@ -1,0 +1,101 @@
+//! What travels over the link: 32 bits that stand for a packet (specification, section 2).
+
+use super::rtl::Bits32;
+
+/// A packet's descriptor.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Descriptor {
+    /// A packet for a QP.
+    Request(Request),
+    /// A packet of the message layer.
+    Message(Message),
+}
+
+/// What the descriptor of a request packet says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Request {
+    /// It is the packet of its message that takes the RQ WQE.
+    pub consumes_wqe: bool,
+    /// It cannot be executed.
+    pub error: bool,
+    /// By which header and contexts are fetched.
+    pub handle: u8,
+    /// Its QP.
+    pub qpn: u8,
+}
+
+/// What the descriptor of a message packet says.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Message {
+    /// The last packet of its message.
+    pub last: bool,
+    /// The kind of the packet.
+    pub kind: u8,
+    /// By which its lengths are fetched, and its buffer's.
+    pub handle: u8,
+}
+
+impl Descriptor {
+    /// What 32 bits say; ignored ones are forgotten.
+    #[inline]
+    pub fn decode(bits: Bits32) -> Self {
+        let bits = bits.get() as u32;
+        let [flags, handle, qpn, _] = bits.to_le_bytes();
+        let is = |bit: u32| bits >> bit & 1 == 1;
+        match is(0) {
+            true => Self::Request(Request { consumes_wqe: is(1), error: is(2), handle, qpn }),
+            false => Self::Message(Message { last: is(3), kind: flags >> 5, handle }),
+        }
+    }
+
+    /// The 32 bits, with `ignored` where it says nothing.
+    #[inline]
+    pub fn encode(self, ignored: u32) -> Bits32 {
+        let (said, value) = match self {
+            Self::Request(Request { consumes_wqe, error, handle, qpn }) => {
+                let flags = 1 | u8::from(consumes_wqe) << 1 | u8::from(error) << 2;
+                (0x00ff_ff07, u32::from_le_bytes([flags, handle, qpn, 0]))
+            }
+            Self::Message(Message { last, kind, handle }) => {
+                let flags = u8::from(last) << 3 | kind << 5;
+                (0x0000_ffe9, u32::from_le_bytes([flags, handle, 0, 0]))
+            }
+        };
+        Bits32::new(u64::from(value | ignored & !said))
+    }
+
+    /// Its handle.
+    #[inline]
+    pub fn handle(self) -> u8 {
+        match self {
+            Self::Request(Request { handle, .. }) | Self::Message(Message { handle, .. }) => handle,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bits_are_those_of_the_specification() {
+        let request = Request { consumes_wqe: true, error: true, handle: 0x5a, qpn: 0xc3 };
+        assert_eq!(Descriptor::Request(request).encode(0).get(), 0x00c3_5a07);
+        assert_eq!(Descriptor::Request(request).encode(u32::MAX).get(), 0xffc3_5aff);
+        let message = Message { last: true, kind: 5, handle: 0x5a };
+        assert_eq!(Descriptor::Message(message).encode(0).get(), 0x0000_5aa8);
+        assert_eq!(Descriptor::Message(message).encode(u32::MAX).get(), 0xffff_5abe);
+    }
+
+    #[test]
+    fn ignored_bits_say_nothing() {
+        for descriptor in [
+            Descriptor::Request(Request { error: true, qpn: 7, ..Request::default() }),
+            Descriptor::Message(Message { kind: 7, handle: 255, ..Message::default() }),
+        ] {
+            for ignored in [0, u32::MAX, 0x5a5a_5a5a] {
+                assert_eq!(Descriptor::decode(descriptor.encode(ignored)), descriptor);
+            }
+        }
+    }
+}

@@ -1,0 +1,495 @@
+//! What surrounds the system: the sender, the link, who fetches what descriptors stand for, and what surrounds each
+//! block inside, as it is there.
+//!
+//! Follows the traffic's explicit lists; handshakes are those of the golden model. The parts are those of the
+//! environments of the blocks.
+
+use super::descriptor::{self, Descriptor};
+use super::parameters::{of_dll, of_recv};
+use super::rtl::{Bits1, Bits16, Bits32, Bits416, Bits488, Inputs, Outputs};
+use super::stimulus::{Request, Traffic, takes_wqe};
+use super::{Rx, pins};
+use crate::blocks::dll::environment::{self as dll, Link, Supply};
+use crate::blocks::recv::environment::{self as recv, Host, Sender};
+use crate::blocks::thread2::environment::{self as thread2, Modules};
+use crate::blocks::thread2::stimulus::Packet;
+use crate::blocks::{dll as dll_block, qp, recv as recv_block, thread2 as thread2_block};
+use cosim_core::harness::{self, Noise, Parameters, ResetTimer, Waits};
+use std::collections::VecDeque;
+
+/// Idle cycles at the end, in which nothing more may happen.
+const DRAIN: u64 = 8;
+/// Entries of the FIFO.
+const PLACES: usize = 16;
+/// Handles of request packets.
+const HANDLES: usize = 256;
+
+/// The environment of one case.
+#[derive(Debug, Clone)]
+pub struct Environment<'a> {
+    noise: Noise,
+    source: Source<'a>,
+    link: Link<'a>,
+    fetcher: Fetcher<'a>,
+    software: qp::Environment<'a>,
+    modules: Modules<'a>,
+    host: Host<'a>,
+    reset: ResetTimer,
+    drained: u64,
+    patience: u64,
+}
+
+/// Who of the two senders is meant.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Class {
+    Request,
+    Message,
+}
+
+/// Offers descriptors: those of requests and those of messages, in turn if both are due.
+#[derive(Debug, Clone)]
+struct Source<'a> {
+    requests: &'a [Request],
+    /// Requests that were taken.
+    sent: usize,
+    /// Cycles before the next one is offered.
+    gap: u64,
+    messages: Sender<'a>,
+    /// What is on offer.
+    offer: Option<(Class, Bits32)>,
+    last: Class,
+    taken: u64,
+}
+
+impl<'a> Source<'a> {
+    fn new(requests: &'a [Request], messages: Sender<'a>) -> Self {
+        let gap = requests.first().map_or(0, |request| request.packet.gap.get());
+        let last = Class::Message;
+        Self { requests, sent: 0, gap, messages, offer: None, last, taken: 0 }
+    }
+
+    #[inline]
+    fn is_used_up(&self) -> bool {
+        self.sent == self.requests.len() && self.messages.is_done()
+    }
+
+    /// The descriptor of the next request, if it is due.
+    #[inline]
+    fn request(&self) -> Option<Descriptor> {
+        let Request { packet, error } = self.requests.get(self.sent).filter(|_| self.gap == 0)?;
+        Some(Descriptor::Request(descriptor::Request {
+            consumes_wqe: takes_wqe(packet.header.net_opcode.get()),
+            error: error.get() == 1,
+            handle: (self.sent % HANDLES) as u8,
+            qpn: packet.header.local_qpn.get() as u8,
+        }))
+    }
+
+    /// The descriptor of the next packet of a message, if it is due; `clear` says that recv waits for none of those
+    /// before it.
+    #[inline]
+    fn message(&self, clear: bool) -> Option<Descriptor> {
+        let packet = self.messages.packet().filter(|_| self.messages.is_due())?;
+        // A DP by itself would be taken for one of the posted message before it.
+        let waits = self.messages.begins().is_some() && packet.is_dp() && !clear;
+        let (kind, handle) = (packet.kind as u8, packet.id as u8);
+        let message = descriptor::Message { last: packet.last, kind, handle };
+        (!waits).then_some(Descriptor::Message(message))
+    }
+
+    /// Offers something, if nothing is on offer and something is due.
+    fn choose(&mut self, clear: bool, noise: &mut Noise) {
+        if self.offer.is_some() {
+            return;
+        }
+        let (class, descriptor) = match (self.request(), self.message(clear)) {
+            (None, None) => return,
+            (Some(request), None) => (Class::Request, request),
+            (None, Some(message)) => (Class::Message, message),
+            (Some(_), Some(message)) if self.last == Class::Request => (Class::Message, message),
+            (Some(request), Some(_)) => (Class::Request, request),
+        };
+        let [ignored] = noise.words();
+        self.offer = Some((class, descriptor.encode(ignored)));
+    }
+
+    /// The edge.
+    fn clock(&mut self, ready: bool) {
+        let taken = self.offer.filter(|_| ready).map(|(class, _)| class);
+        if let Some(class) = taken {
+            self.offer = None;
+            self.last = class;
+            self.taken += 1;
+        }
+        match taken {
+            Some(Class::Message) => self.messages.advance(),
+            _ => self.messages.wait(),
+        }
+        match taken {
+            Some(Class::Request) => {
+                self.sent += 1;
+                let next = self.requests.get(self.sent);
+                self.gap = next.map_or(0, |request| request.packet.gap.get());
+            }
+            _ => self.gap = self.gap.saturating_sub(1),
+        }
+    }
+
+    /// A reset: the rest of a message that has begun is not sent.
+    fn forget(&mut self) {
+        self.offer = None;
+        self.messages.drop_message();
+    }
+}
+
+/// Follows what B delivers, and fetches what the head of the FIFO stands for.
+#[derive(Debug, Clone)]
+struct Fetcher<'a> {
+    /// What is in the FIFO, if the system is right.
+    fifo: VecDeque<Bits32>,
+    /// Context and header of a head that is a request packet.
+    context: Option<Context<'a>>,
+    /// What recv will be sent next.
+    expected: Sender<'a>,
+    waits: Waits<'a>,
+}
+
+/// What a request packet's handle leads to.
+#[derive(Debug, Clone)]
+struct Context<'a> {
+    packet: &'a Packet,
+    head: Bits416,
+    data: Bits488,
+}
+
+impl<'a> Fetcher<'a> {
+    fn new(messages: Sender<'a>, waits: Waits<'a>) -> Self {
+        let fifo = VecDeque::with_capacity(PLACES);
+        Self { fifo, context: None, expected: messages, waits }
+    }
+
+    fn head(&self) -> Option<Descriptor> {
+        self.fifo.front().copied().map(Descriptor::decode)
+    }
+
+    /// Whether context or lengths of the head are there.
+    #[inline]
+    fn is_there(&self) -> bool {
+        self.waits.is_over()
+    }
+
+    #[inline]
+    fn context(&self) -> Option<&Context<'a>> {
+        self.context.as_ref().filter(|_| self.is_there())
+    }
+
+    /// The lengths of a head that is a message packet.
+    #[inline]
+    fn lengths(&self) -> Option<recv::Offer> {
+        let is_message = matches!(self.head(), Some(Descriptor::Message(_)));
+        self.expected.packet().filter(|_| is_message && self.is_there())
+    }
+
+    /// There is another head, or none.
+    fn begin(&mut self, source: &Source<'a>, noise: &mut Noise) {
+        self.context = match self.head() {
+            Some(Descriptor::Request(request)) => {
+                let packet = newest(source.requests, source.sent, request.handle);
+                packet.map(|packet| {
+                    let (head, data) = thread2::context(packet, noise);
+                    Context { packet, head, data }
+                })
+            }
+            _ => None,
+        };
+    }
+
+    /// The edge; the packet of a request that leaves.
+    fn clock(
+        &mut self,
+        outputs: &Outputs,
+        source: &Source<'a>,
+        noise: &mut Noise,
+    ) -> Option<&'a Packet> {
+        let request_leaves = high(outputs.req_valid);
+        let message_leaves = high(outputs.x_pkt_valid) && high(outputs.x_pkt_ready);
+        let leaves = request_leaves || message_leaves;
+        let was_empty = self.fifo.is_empty();
+        if high(outputs.x_b_deliver_valid) && self.fifo.len() < PLACES {
+            self.fifo.push_back(outputs.x_b_deliver_data);
+        }
+        let packet = self.context.as_ref().map(|context| context.packet);
+        if leaves {
+            self.fifo.pop_front();
+            self.waits.next();
+        } else if !was_empty {
+            self.waits.wait();
+        }
+        if leaves || was_empty {
+            self.begin(source, noise);
+        }
+        packet.filter(|_| request_leaves)
+    }
+
+    /// A reset: what was on its way does not come.
+    fn forget(&mut self, messages: &Sender<'a>) {
+        self.fifo.clear();
+        self.context = None;
+        self.expected = messages.clone();
+    }
+}
+
+/// The request that was sent last with a handle; there are fewer on the way than handles.
+fn newest(requests: &[Request], sent: usize, handle: u8) -> Option<&Packet> {
+    let last = sent.checked_sub(1)?;
+    let back = last.wrapping_sub(usize::from(handle)) % HANDLES;
+    requests.get(last.checked_sub(back)?).map(|request| &request.packet)
+}
+
+/// Cycles without progress that a traffic explains.
+fn patience(traffic: &Traffic, parameters: &Parameters, software: u64) -> u64 {
+    let fetches = traffic.fetch_waits.iter().map(|wait| wait.get()).max().unwrap_or(0);
+    software
+        + fetches
+        + dll::patience(&traffic.link, &of_dll(parameters))
+        + recv::patience(&traffic.receive)
+        + thread2::patience(traffic.packets())
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+#[inline]
+fn bit(high: bool) -> Bits1 {
+    Bits1::new(u64::from(high))
+}
+
+impl Environment<'_> {
+    /// What is sent next, what is at the head, and what recv and software are at, in words.
+    pub(super) fn in_flight(&self) -> Vec<String> {
+        let Self { source, fetcher, host, software, .. } = self;
+        let (sent, all) = (source.sent, source.requests.len());
+        let head = fetcher.fifo.front().map(|head| format!("head of the FIFO: {}", words(*head)));
+        let sent = format!("{sent} of {all} requests and {} packets sent", source.taken);
+        [sent]
+            .into_iter()
+            .chain(head)
+            .chain(host.in_flight(None))
+            .chain(software.in_flight())
+            .collect()
+    }
+
+    #[inline]
+    fn arrived(&self) -> recv::Arrived {
+        self.fetcher.expected.arrived(self.fetcher.lengths().is_some())
+    }
+}
+
+/// A descriptor in words.
+pub(super) fn words(bits: Bits32) -> String {
+    match Descriptor::decode(bits) {
+        Descriptor::Request(request) => {
+            let descriptor::Request { consumes_wqe, error, handle, qpn } = request;
+            let wqe = if consumes_wqe { ", takes a WQE" } else { "" };
+            let error = if error { ", error" } else { "" };
+            format!("request {handle:#04x} for QP {qpn}{wqe}{error}")
+        }
+        Descriptor::Message(descriptor::Message { last, kind, handle }) => {
+            let last = if last { ", last" } else { "" };
+            let kind = recv_block::kind_name(u64::from(kind));
+            format!("message packet {handle:#04x}: {kind}{last}")
+        }
+    }
+}
+
+impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        let messages = Sender::new(&traffic.receive.messages);
+        let software = qp::Environment::new(&traffic.software, parameters);
+        let patience = patience(traffic, parameters, software.patience());
+        let mut environment = Self {
+            noise: Noise::new(traffic.noise.get()),
+            source: Source::new(&traffic.requests, messages.clone()),
+            link: Link::new(&traffic.link, &of_dll(parameters)),
+            fetcher: Fetcher::new(messages, Waits::new(&traffic.fetch_waits)),
+            software,
+            modules: Modules::new(&traffic.tables),
+            host: Host::new(&traffic.receive, &of_recv(parameters)),
+            reset: ResetTimer::default(),
+            drained: 0,
+            patience,
+        };
+        environment.source.choose(true, &mut environment.noise);
+        environment
+    }
+
+    #[inline]
+    fn drive(&mut self, inputs: &mut Inputs) {
+        let mut to_dll = dll_block::rtl::Inputs::default();
+        let mut to_qp = qp::rtl::Inputs::default();
+        let mut to_thread2 = thread2_block::rtl::Inputs::default();
+        let mut to_recv = recv_block::rtl::Inputs::default();
+        let arrived = self.arrived();
+        let [flags, lengths, descriptor, link @ ..] = self.noise.words::<6>();
+        self.link.drive(link, &mut to_dll);
+        self.software.drive(&mut to_qp);
+        self.modules.drive(&mut self.noise, flags, &mut to_thread2);
+        self.host.drive(arrived, u64::from(flags >> 4), &mut to_recv);
+
+        let Self { noise, source, fetcher, reset, .. } = self;
+        let offer = source.offer.map(|(_, descriptor)| descriptor);
+        let context = fetcher.context();
+        let packet = fetcher.lengths();
+        let held = context.map_or((Bits416::ZERO, Bits488::ZERO), |held| (held.head, held.data));
+        let (mut cxt_head, mut cxt_data) = Default::default();
+        noise.drive(&mut cxt_head, context.is_some(), &held.0);
+        noise.drive(&mut cxt_data, context.is_some(), &held.1);
+        let noise = u64::from(lengths);
+        // No `..`: a port that the RTL gains or loses does not compile here.
+        *inputs = Inputs {
+            rst: bit(reset.asserted() || high(to_qp.rst)),
+            a_tlp_valid: bit(offer.is_some()),
+            a_tlp_data: offer.unwrap_or(Bits32::new(u64::from(descriptor))),
+            a_link_ready: to_dll.a_link_ready,
+            a_dllp_valid: to_dll.a_dllp_valid,
+            a_dllp_nak: to_dll.a_dllp_nak,
+            a_dllp_seq: to_dll.a_dllp_seq,
+            a_dllp_crc_ok: to_dll.a_dllp_crc_ok,
+            b_link_valid: to_dll.b_link_valid,
+            b_link_seq: to_dll.b_link_seq,
+            b_link_data: to_dll.b_link_data,
+            b_link_crc_ok: to_dll.b_link_crc_ok,
+            b_dllp_ready: to_dll.b_dllp_ready,
+            cxt_valid: bit(context.is_some()),
+            cxt_head,
+            cxt_data,
+            len_valid: bit(packet.is_some()),
+            len_pkt: Bits16::new(packet.map_or(noise >> 16, |packet| packet.len)),
+            len_msg: Bits32::new(packet.map_or(noise, |packet| packet.msg_len)),
+            qp_query_qpn: to_qp.query_qpn,
+            qp_hw_valid: to_qp.hw_valid,
+            qp_hw_qpn: to_qp.hw_qpn,
+            qp_hw_kind: to_qp.hw_kind,
+            qp_cmd_valid: to_qp.cmd_valid,
+            qp_cmd_qpn: to_qp.cmd_qpn,
+            qp_cmd_next: to_qp.cmd_next,
+            qp_cmd_service: to_qp.cmd_service,
+            qp_cmd_notify: to_qp.cmd_notify,
+            qp_evt_ready: to_qp.evt_ready,
+            t2_fetch_mr_ingress_ready: to_thread2.fetch_mr_ingress_ready,
+            t2_wqe_req_ready: to_thread2.wqe_req_ready,
+            t2_wqe_resp_valid: to_thread2.wqe_resp_valid,
+            t2_wqe_resp_head: to_thread2.wqe_resp_head,
+            t2_wqe_resp_data: to_thread2.wqe_resp_data,
+            t2_wqe_resp_start: to_thread2.wqe_resp_start,
+            t2_wqe_resp_last: to_thread2.wqe_resp_last,
+            t2_cache_offset_dout: to_thread2.cache_offset_dout,
+            t2_cache_owned_dout: to_thread2.cache_owned_dout,
+            t2_rq_offset_dout: to_thread2.rq_offset_dout,
+            t2_cq_req_ready: to_thread2.cq_req_ready,
+            t2_cq_resp_valid: to_thread2.cq_resp_valid,
+            t2_cq_resp_head: to_thread2.cq_resp_head,
+            t2_eq_req_ready: to_thread2.eq_req_ready,
+            t2_eq_resp_valid: to_thread2.eq_resp_valid,
+            t2_eq_resp_head: to_thread2.eq_resp_head,
+            rv_match_rsp: to_recv.match_rsp,
+            rv_match_found: to_recv.match_found,
+            rv_posted_done: to_recv.posted_done,
+            rv_pool_free: to_recv.pool_free,
+            rv_credit_ready: to_recv.credit_ready,
+            rv_temp_alloc_ok: to_recv.temp_alloc_ok,
+            padding: Default::default(),
+        };
+    }
+
+    #[inline]
+    fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let in_reset = high(inputs.rst);
+        let (to_dll, from_dll) = pins::of_dll(inputs, outputs);
+        let (to_thread2, from_thread2) = pins::of_thread2(inputs, outputs);
+        let (to_recv, from_recv) = pins::of_recv(inputs, outputs);
+        let (to_qp, from_qp) = pins::of_software(inputs, outputs);
+
+        let is_used_up = self.source.is_used_up();
+        // What waits for a credit gets one: B has delivered what A has no more.
+        let goes_on = high(outputs.x_a_tlp_ready) && !is_used_up;
+        let steady = self.reset.is_over() && self.software.is_steady();
+        self.link.clock(&to_dll, &from_dll, Supply { is_used_up, goes_on }, steady);
+        self.modules.clock(&mut self.noise, &to_thread2, &from_thread2);
+        self.software.clock(&to_qp, &from_qp);
+        if in_reset {
+            self.source.forget();
+            self.fetcher.forget(&self.source.messages);
+            self.host.forget();
+            self.drained = 0;
+            self.source.choose(true, &mut self.noise);
+            self.reset.clock();
+            return;
+        }
+
+        let message_taken = high(outputs.x_pkt_valid) && high(outputs.x_pkt_ready);
+        let begins = self.fetcher.expected.begins().filter(|_| message_taken);
+        let arrived = self.arrived();
+        self.host.clock(arrived, begins, &to_recv, &from_recv);
+        if message_taken {
+            if let Some(reset) = begins.and_then(|(_, message)| message.reset) {
+                self.reset.start(reset);
+            }
+            self.fetcher.expected.advance();
+        }
+        if let Some(packet) = self.fetcher.clock(outputs, &self.source, &mut self.noise) {
+            if high(outputs.x_cxt_valid) && high(outputs.x_cxt_ready) {
+                self.modules.begin(packet);
+            }
+            if let Some(reset) = packet.reset {
+                self.reset.start(reset);
+            }
+        }
+        self.source.clock(high(outputs.a_tlp_ready));
+        let clear = self.source.messages.number() == self.fetcher.expected.number()
+            && !self.host.awaits_posted_data();
+        self.source.choose(clear, &mut self.noise);
+
+        let idle = self.fetcher.fifo.is_empty()
+            && !high(outputs.x_b_deliver_valid)
+            && !high(outputs.fetch_valid)
+            && !high(outputs.x_hw_valid)
+            && high(outputs.x_cxt_ready)
+            // Of a link that has stalled recv gets no more, whatever it waits for.
+            && (self.host.is_done() || self.link.is_stalled())
+            && !high(outputs.rv_credit_valid);
+        self.drained = if idle { self.drained + 1 } else { 0 };
+        self.reset.clock();
+    }
+
+    #[inline]
+    fn finished(&self) -> bool {
+        self.reset.is_over()
+            && self.software.finished()
+            && self.link.is_done()
+            && self.drained >= DRAIN
+    }
+
+    #[inline]
+    fn handshakes(&self) -> u64 {
+        self.source.taken
+            + self.link.progress()
+            + self.software.handshakes()
+            + self.modules.handshakes()
+            + self.host.progress()
+    }
+
+    #[inline]
+    fn patience(&self) -> u64 {
+        self.patience
+    }
+
+    fn packets(&self) -> u64 {
+        self.source.taken
+    }
+}
+
+#[cfg(test)]
+mod tests;

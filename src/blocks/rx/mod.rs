@@ -1,0 +1,119 @@
+//! Block `rx`: `RxSystem`, the blocks of the receive path put together.
+//!
+//! Its specification is `docs/rx.md`. Everything that is of one block inside is that block's: golden models,
+//! environments and generators are put together, and the glue between them is here.
+
+mod chaos;
+mod descriptor;
+mod environment;
+mod generator;
+mod golden;
+pub mod parameters;
+mod pins;
+pub mod rules;
+pub mod scenarios;
+mod scoreboard;
+pub mod stimulus;
+
+#[allow(missing_docs, clippy::all)]
+pub mod rtl {
+    //! Pins and models, generated from the RTL by the build script.
+    cosim_core::rtl!("rx");
+}
+
+use crate::blocks::thread2::layout;
+use crate::blocks::{dll, qp, recv};
+use cosim_core::harness::{Block, Explain, LinkedRtl, Naming, Parameter, Profile};
+use cosim_core::verilated::Field;
+pub use environment::Environment;
+pub use golden::Golden;
+pub use scoreboard::Scoreboard;
+
+/// The block.
+#[derive(Debug, Clone, Copy)]
+pub struct Rx;
+
+/// The specification's section 8, boundaries 1 to 12.
+const BOUNDARIES: &[&[&str]] = &[
+    &["a_tlp_", "x_a_tlp_", "x_credits_used"],
+    &["a_"],
+    &["b_"],
+    &["x_b_deliver_"],
+    &["x_fifo_", "fetch_"],
+    &["x_msg_", "x_query_qpn", "x_hw_"],
+    &["x_msg_accept", "x_msg_take_wqe", "x_msg_ack", "x_msg_nak", "x_hw_ready", "qp_"],
+    &["x_cxt_"],
+    &["x_cxt_ready", "t2_"],
+    &["x_pkt_"],
+    &["x_pkt_ready", "rv_"],
+    &["req_"],
+];
+
+impl Block for Rx {
+    const NAME: &'static str = "rx";
+    const TITLE: &'static str = "RxSystem, the receive path: link, QP states, requests, messages";
+    const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
+    const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
+    const PROFILES: &'static [Profile] = &parameters::PROFILES;
+    /// A case is as long as one of each block inside.
+    const CASES: u64 = 100;
+    const NAMING: Naming = Naming { boundaries: BOUNDARIES, ..Naming::DEFAULT };
+
+    type Inputs = rtl::Inputs;
+    type Outputs = rtl::Outputs;
+    type Golden = Golden;
+    type Traffic = stimulus::Traffic;
+    type Environment<'a> = Environment<'a>;
+    type Scoreboard<'a> = Scoreboard<'a>;
+    type Weights = scenarios::Weights;
+    type Coverage = ();
+
+    fn fields(port: &str) -> &'static [(&'static str, Field)] {
+        match port {
+            "cxt_head" | "x_cxt_head" => layout::Context::FIELDS,
+            "cxt_data" | "x_cxt_data" => layout::Header::FIELDS,
+            _ => port.strip_prefix("t2_").map_or(&[], layout::fields),
+        }
+    }
+}
+
+impl Explain for Rx {
+    fn meaning(field: &str, value: u64) -> Option<String> {
+        layout::meaning(field, value)
+    }
+
+    fn words(channel: &str, inputs: &rtl::Inputs, outputs: &rtl::Outputs) -> Option<String> {
+        let (to_dll, from_dll) = pins::of_dll(inputs, outputs);
+        let (to_qp, from_qp) = pins::of_qp(inputs, outputs);
+        let (to_recv, from_recv) = pins::of_recv(inputs, outputs);
+        let of_recv = |channel: &str| recv::Recv::words(channel, &to_recv, &from_recv);
+        let of_qp = |channel: &str| qp::Qp::words(channel, &to_qp, &from_qp);
+        match channel {
+            "a_tlp" | "x_a_tlp" => Some(environment::words(inputs.a_tlp_data)),
+            "x_b_deliver" => Some(environment::words(outputs.x_b_deliver_data)),
+            "fetch" => Some(environment::words(outputs.x_fifo_head)),
+            "x_msg" => of_qp("msg"),
+            "x_hw" => of_qp("hw"),
+            "qp_hw" => {
+                let (to_qp, from_qp) = pins::of_software(inputs, outputs);
+                qp::Qp::words("hw", &to_qp, &from_qp)
+            }
+            "x_pkt" => of_recv("pkt"),
+            "req" => {
+                const FATES: [&str; 4] = ["taken", "refused", "dropped", "no fate"];
+                let fate = FATES[outputs.req_fate.get() as usize];
+                let (handle, qpn) = (outputs.req_handle.get(), outputs.req_qpn.get());
+                Some(format!("request {handle:#04x} for QP {qpn} {fate}"))
+            }
+            _ => match channel.split_once('_') {
+                Some(("rv", channel)) => of_recv(channel),
+                Some(("qp", channel)) => of_qp(channel),
+                _ => dll::Dll::words(channel, &to_dll, &from_dll),
+            },
+        }
+    }
+
+    fn in_flight(environment: &Environment<'_>) -> Vec<String> {
+        environment.in_flight()
+    }
+}

@@ -1,0 +1,54 @@
+//! The parameters of the RTL beside its mask of fixes, the profiles, and what of them each block inside gets.
+
+use super::Rx;
+use crate::blocks::dll::{self, Dll};
+use crate::blocks::recv::{self, Recv};
+use crate::blocks::thread2::Thread2;
+use cosim_core::harness::{Parameter, Parameters, Profile};
+
+/// The parameters of dll, then those of recv, as the specification's section 1 has them.
+pub const PARAMETERS: [Parameter; 6] = {
+    let [depth, limit, latency] = dll::parameters::PARAMETERS;
+    let [low, high, keep] = recv::parameters::PARAMETERS;
+    [depth, limit, latency, low, high, keep]
+};
+
+/// Index of the first parameter of recv.
+const OF_RECV: usize = dll::parameters::PARAMETERS.len();
+
+const SMALL: Parameters = {
+    let [depth, limit, latency] = [2, 12, 2];
+    let [low, high, keep] = [1, 2, 3];
+    let all = Parameters::of::<Rx>(0xff).with(0, depth).with(1, limit).with(2, latency);
+    all.with(OF_RECV, low).with(OF_RECV + 1, high).with(OF_RECV + 2, keep)
+};
+
+/// The profiles of the specification's section 1.
+pub const PROFILES: [Profile; 3] = [
+    Profile::new("spec", Parameters::of::<Rx>(0x00)),
+    Profile::new("repaired", Parameters::of::<Rx>(0xff)),
+    Profile::new("small", SMALL),
+];
+
+/// `inner` with the values that the system has from `first` on.
+fn handed_down(mut inner: Parameters, system: &Parameters, first: usize) -> Parameters {
+    for index in 0..inner.values().count() {
+        inner = inner.with(index, system.get(first + index));
+    }
+    inner
+}
+
+/// What dll gets.
+pub fn of_dll(system: &Parameters) -> Parameters {
+    handed_down(Parameters::of::<Dll>(system.fixes()), system, 0)
+}
+
+/// What recv gets.
+pub fn of_recv(system: &Parameters) -> Parameters {
+    handed_down(Parameters::of::<Recv>(system.fixes()), system, OF_RECV)
+}
+
+/// What thread2 gets.
+pub fn of_thread2(system: &Parameters) -> Parameters {
+    Parameters::of::<Thread2>(system.fixes())
+}

@@ -1,0 +1,44 @@
+//! The rules of the glue, by their names in the specification's section 7. Those of the blocks inside are the
+//! blocks' own, and are counted where a block is regressed by itself.
+
+cosim_core::rules! {
+    R1: "reset";
+    CR1: "a descriptor is taken: a credit more is in use";
+    CR2: "a descriptor is taken and a packet leaves";
+    CR3: "a packet leaves: a credit comes back";
+    CR4: "a packet leaves that was never taken";
+    CR5: "a descriptor waits for a credit";
+    FI1: "a delivery goes into the FIFO";
+    FI2: "a delivery to a full FIFO is lost";
+    FI3: "the head leaves the FIFO";
+    RQ1: "a request packet waits for its context";
+    RQ2: "a request packet waits until qp has taken an event";
+    RQ3: "a request packet waits for thread2";
+    RQ4: "a request packet is taken by thread2";
+    RQ5: "a request packet is refused with a Nak";
+    RQ6: "a request packet is dropped";
+    PK1: "a message packet waits for its lengths";
+    PK2: "a message packet waits for recv";
+    PK3: "a message packet is taken by recv";
+    EV1: "the first request packet of a QP in RTR: an event is owed";
+    EV2: "a length error: an event is owed";
+    EV3: "the first request packet is told to qp";
+    EV4: "the length error is told to qp";
+    EV5: "an event from outside is told to qp";
+    EV6: "an event from outside waits";
+}
+
+/// Why no legal stimulus hits a rule; `None` if one can.
+pub fn unreachable(rule: usize, fixes: u8) -> Option<String> {
+    const CR4: usize = Index::CR4 as usize;
+    const FI2: usize = Index::FI2 as usize;
+    const EV2: usize = Index::EV2 as usize;
+    const EV4: usize = Index::EV4 as usize;
+    let why = match rule {
+        CR4 => "only descriptors that A took come out of B",
+        FI2 => "there are no more credits than entries",
+        EV2 | EV4 if fixes & 1 << 5 == 0 => "without F5 of thread2 there is no length error",
+        _ => return None,
+    };
+    Some(why.to_owned())
+}

@@ -1,0 +1,574 @@
+//! The judge at transaction level: what becomes of each descriptor that A takes, and of the bytes behind it.
+//!
+//! It follows descriptors from A to their fates, keeps what is owed to qp, and knows from the traffic what was sent. The
+//! scoreboards of the blocks judge the pins of each block beside it; of QPs it knows what that of qp knows. It judges
+//! both models alike.
+
+mod bytes;
+mod pins;
+
+use super::Rx;
+use super::descriptor::{self, Descriptor};
+use super::parameters::{of_dll, of_recv};
+use super::pins as seen;
+use super::rtl::{Bits1, Bits32, Inputs, Outputs};
+use super::stimulus::{Request, Traffic};
+use crate::blocks::{dll, qp, recv, thread2};
+use bytes::{Placed, Received};
+use cosim_core::harness::{self, Counter, Parameters, Violation};
+use std::collections::VecDeque;
+
+/// The FIFO gets the descriptors that A took, each once, in order, unchanged.
+const DELIVERED: &str = "delivered-once-in-order";
+/// Each of them leaves once, in order, to where its class says.
+const FATE: &str = "one-fate-each";
+/// At the end each has had its fate, and no credit is in use.
+const REMAINS: &str = "nothing-remains";
+/// Credits are descriptors taken by A that have not left.
+const CREDITS: &str = "credits-exact";
+/// What becomes of a request packet is what its QP's state and service, and its error bit say.
+const BY_STATE: &str = "fate-by-state";
+/// An Ack and a WQE for the packets that are taken and ask for them.
+const ANSWER: &str = "answer-by-fate";
+/// qp is asked about the head, and recv is shown it, as soon as what was fetched for it is there.
+const ASKED: &str = "asked-and-shown-in-time";
+/// thread2 sees the state that qp has, and for the rest what was fetched.
+const STATE: &str = "state-handed-on";
+/// The first request packet of a QP in RTR is told to qp, once, before another request packet leaves.
+const ESTABLISHED: &str = "established-once";
+/// A length error is told to qp, once, before another request packet leaves.
+const FATAL: &str = "fatal-per-length-error";
+/// Events from outside reach qp once, in order, unchanged.
+const EVENTS: &str = "events-in-order";
+/// thread2 gets no packet that was dropped or refused.
+const DEAD: &str = "nothing-for-a-dead-qp";
+
+/// Credits, and entries of the FIFO.
+const PLACES: u64 = 16;
+
+// Codes of the specification.
+const RTR: u64 = 2;
+const TAKEN: u64 = 0;
+const REFUSED: u64 = 1;
+const DROPPED: u64 = 2;
+const GEN_CQE: u64 = 26;
+
+/// A descriptor that A took, and what it stands for.
+#[derive(Debug, Clone, Copy)]
+struct Sent {
+    bits: u32,
+    /// The number of its request.
+    request: Option<usize>,
+}
+
+/// An event that qp is to be told of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Owed {
+    qpn: u64,
+    kind: u64,
+}
+
+/// What is counted without being judged.
+#[derive(Debug, Clone, Default)]
+struct Counts {
+    fates: [u64; 3],
+    messages: u64,
+    established: u64,
+    length_errors: u64,
+    without_credit: u64,
+    lost_to_resets: u64,
+}
+
+/// The scoreboard of one case.
+#[derive(Debug, Clone)]
+pub struct Scoreboard<'a> {
+    dll: dll::Scoreboard,
+    qp: qp::Scoreboard,
+    thread2: thread2::Scoreboard<'a>,
+    recv: recv::Scoreboard<'a>,
+    requests: &'a [Request],
+    /// Whether all that is offered comes to an end.
+    is_whole: bool,
+    /// Whether all that A takes is delivered.
+    delivers: bool,
+    /// Requests that A took.
+    requests_sent: usize,
+    /// Between A and the FIFO, and in the FIFO.
+    under_way: VecDeque<Sent>,
+    fifo: VecDeque<Sent>,
+    owed: VecDeque<Owed>,
+    /// An event that F2 lets come several times is told once.
+    repeats: bool,
+    placed: Placed<'a>,
+    received: Received<'a>,
+    counts: Counts,
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+/// Services whose packets are answered: RC, RD and XRC.
+#[inline]
+fn is_reliable(service: u64) -> bool {
+    matches!(service, 0 | 2 | 5)
+}
+
+/// Says of which block a violation is.
+fn inside(block: &str, result: Result<(), Violation>) -> Result<(), Violation> {
+    result.map_err(|Violation { check, message }| Violation {
+        check,
+        message: format!("{block}: {message}"),
+    })
+}
+
+impl Scoreboard<'_> {
+    fn observe_reset(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        self.counts.lost_to_resets += (self.under_way.len() + self.fifo.len()) as u64;
+        self.under_way.clear();
+        self.fifo.clear();
+        self.owed.clear();
+        self.placed.forget();
+        self.received.forget();
+        pins::in_reset(outputs)
+    }
+
+    /// What is in the FIFO, and what is fetched for its head.
+    #[inline]
+    fn observe_fifo(&self, outputs: &Outputs) -> Result<(), Violation> {
+        let object = |message: String| Err(Violation::new(DELIVERED, message));
+        let (level, expected) = (outputs.x_fifo_level.get(), self.fifo.len() as u64);
+        if level != expected {
+            return object(format!("x_fifo_level is {level}, expected {expected}"));
+        }
+        let (head, expected) =
+            (outputs.x_fifo_head.get(), self.fifo.front().map_or(0, |sent| u64::from(sent.bits)));
+        if head != expected {
+            return object(format!("x_fifo_head is {head:#x}, expected {expected:#x}"));
+        }
+        let (valid, request, handle) = match self.fifo.front() {
+            None => (false, false, 0),
+            Some(sent) => match sent.descriptor() {
+                Descriptor::Request(request) => (true, true, request.handle),
+                Descriptor::Message(message) => (true, false, message.handle),
+            },
+        };
+        let seen = (high(outputs.fetch_valid), high(outputs.fetch_request));
+        if seen != (valid, request) || outputs.fetch_handle.get() != u64::from(handle) {
+            return object(format!("fetch_* are not those of the head {head:#x}"));
+        }
+        Ok(())
+    }
+
+    /// Credits, as the cycle begins.
+    #[inline]
+    fn observe_credits(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let out = (self.under_way.len() + self.fifo.len()) as u64;
+        let used = outputs.x_credits_used.get();
+        if used != out || used > PLACES {
+            let message = format!("{used} credits are in use, {out} descriptors on their way");
+            return Err(Violation::new(CREDITS, message));
+        }
+        let has_credit = out < PLACES;
+        let a_ready = high(outputs.x_a_tlp_ready);
+        let offered = high(inputs.a_tlp_valid);
+        if high(outputs.x_a_tlp_valid) != (offered && has_credit)
+            || high(outputs.a_tlp_ready) != (a_ready && has_credit)
+        {
+            let message = format!(
+                "{used} of {PLACES} credits are in use, and a descriptor is {}",
+                if high(outputs.a_tlp_ready) { "taken" } else { "held up" }
+            );
+            return Err(Violation::new(CREDITS, message));
+        }
+        self.counts.without_credit += u64::from(offered && a_ready && !has_credit);
+        Ok(())
+    }
+
+    /// What is asked of qp and shown to recv, before the cycle changes what is owed.
+    #[inline]
+    fn observe_question(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let head = self.fifo.front().map(|sent| sent.descriptor());
+        let asked = match head {
+            Some(Descriptor::Request(request)) if high(inputs.cxt_valid) => {
+                self.owed.is_empty().then_some(request)
+            }
+            _ => None,
+        };
+        let seen = high(outputs.x_msg_valid).then(|| {
+            let qpn = outputs.x_msg_qpn.get();
+            (qpn, high(outputs.x_msg_consumes_wqe), high(outputs.x_msg_error))
+        });
+        let expected = asked.map(|asked| (u64::from(asked.qpn), asked.consumes_wqe, asked.error));
+        if seen != expected {
+            let message = format!("(QP, WQE, error) asked of qp: {seen:?}, expected {expected:?}");
+            return Err(Violation::new(ASKED, message));
+        }
+        let query = expected.map_or(inputs.qp_query_qpn.get(), |(qpn, ..)| qpn);
+        if outputs.x_query_qpn.get() != query {
+            let message = format!("x_query_qpn is {}, expected {query}", outputs.x_query_qpn.get());
+            return Err(Violation::new(ASKED, message));
+        }
+        let is_message = matches!(head, Some(Descriptor::Message(_)));
+        let expected = (is_message && high(inputs.len_valid))
+            .then(|| (inputs.len_pkt.get(), inputs.len_msg.get()));
+        let seen = high(outputs.x_pkt_valid)
+            .then(|| (outputs.x_pkt_len.get(), outputs.x_pkt_msg_len.get()));
+        if seen != expected {
+            let message = format!("lengths shown to recv: {seen:?}, expected {expected:?}");
+            return Err(Violation::new(ASKED, message));
+        }
+        Ok(())
+    }
+
+    /// What leaves the FIFO at this edge.
+    #[inline]
+    fn observe_leaving(&mut self, outputs: &Outputs) -> Result<Option<Sent>, Violation> {
+        let object = |message: String| Err(Violation::new(FATE, message));
+        let request_leaves = high(outputs.req_valid);
+        let message_leaves = high(outputs.x_pkt_valid) && high(outputs.x_pkt_ready);
+        let takes = high(outputs.x_cxt_valid) && high(outputs.x_cxt_ready);
+        if takes != (request_leaves && outputs.req_fate.get() == TAKEN) {
+            let seen = if takes { "takes" } else { "does not take" };
+            let message = format!("thread2 {seen} a packet whose fate is another");
+            return Err(Violation::new(DEAD, message));
+        }
+        // What thread2 does not get does not wait for it.
+        let waits = high(outputs.x_cxt_valid) && !high(outputs.x_cxt_ready);
+        if request_leaves != (high(outputs.x_msg_valid) && !waits) {
+            let seen = if request_leaves { "leaves" } else { "stays" };
+            return object(format!("a request packet {seen} although it was not its turn to"));
+        }
+        if !request_leaves && !message_leaves {
+            return Ok(None);
+        }
+        let Some(sent) = self.fifo.front().copied() else {
+            return object("a packet leaves that was not there".to_owned());
+        };
+        match sent.descriptor() {
+            _ if request_leaves && message_leaves => object("two packets leave".to_owned()),
+            Descriptor::Request(request) if request_leaves => {
+                let expected = (u64::from(request.qpn), u64::from(request.handle));
+                let seen = (outputs.req_qpn.get(), outputs.req_handle.get());
+                if seen != expected {
+                    return object(format!("(QP, handle) {seen:?} leaves, expected {expected:?}"));
+                }
+                Ok(Some(sent))
+            }
+            Descriptor::Message(message) if message_leaves => {
+                let descriptor::Message { last, kind, handle } = message;
+                let expected = (u64::from(kind), u64::from(handle), last);
+                let (kind, id) = (outputs.x_pkt_kind.get(), outputs.x_pkt_id.get());
+                let seen = (kind, id, high(outputs.x_pkt_last));
+                if seen != expected {
+                    let message =
+                        format!("(kind, id, last) {seen:?} goes to recv, expected {expected:?}");
+                    return object(message);
+                }
+                Ok(Some(sent))
+            }
+            descriptor => object(format!("{descriptor:?} leaves as one of the other class")),
+        }
+    }
+
+    /// What becomes of a request packet that leaves.
+    #[inline]
+    fn observe_fate(
+        &mut self,
+        request: descriptor::Request,
+        outputs: &Outputs,
+    ) -> Result<(), Violation> {
+        let qpn = u64::from(request.qpn);
+        let (state, service) = self.qp.state_and_service(qpn);
+        let fate = outputs.req_fate.get();
+        if let Some(Owed { qpn, kind }) = self.owed.front() {
+            let check = if *kind == 0 { ESTABLISHED } else { FATAL };
+            let message = format!("a request packet leaves, and qp has not been told of QP {qpn}");
+            return Err(Violation::new(check, message));
+        }
+        let open = !matches!(state, 0 | 1 | 6);
+        let expected = match open {
+            false => DROPPED,
+            true if request.error && is_reliable(service) => REFUSED,
+            true => TAKEN,
+        };
+        if fate != expected {
+            let message = format!(
+                "QP {qpn} in state {state}, service {service}: fate {fate}, expected {expected}"
+            );
+            return Err(Violation::new(BY_STATE, message));
+        }
+        let taken = fate == TAKEN;
+        let answer = (taken && is_reliable(service), taken && request.consumes_wqe);
+        if answer != (high(outputs.req_ack), high(outputs.req_take_wqe)) {
+            let message = format!("QP {qpn}: (Ack, WQE) is not {answer:?}");
+            return Err(Violation::new(ANSWER, message));
+        }
+        if state == RTR && fate != DROPPED {
+            self.owed.push_back(Owed { qpn, kind: 0 });
+            self.counts.established += 1;
+        }
+        self.counts.fates[fate as usize % 3] += 1;
+        Ok(())
+    }
+
+    /// The state that thread2 sees, and what comes with it.
+    #[inline]
+    fn observe_context(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        if !high(outputs.x_cxt_valid) {
+            return Ok(());
+        }
+        let (state, _) = self.qp.state_and_service(outputs.x_msg_qpn.get());
+        let mut expected = *inputs.cxt_head.words();
+        expected[1] = expected[1] & !0x38 | (state as u32) << 3;
+        if *outputs.x_cxt_head.words() != expected || outputs.x_cxt_data != inputs.cxt_data {
+            let message = format!("not what was fetched, with state {state} in its place");
+            return Err(Violation::new(STATE, message));
+        }
+        Ok(())
+    }
+
+    /// What qp is told, before what the cycle adds to that.
+    #[inline]
+    fn observe_events(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let told = high(outputs.x_hw_valid);
+        let seen = Owed { qpn: outputs.x_hw_qpn.get(), kind: outputs.x_hw_kind.get() };
+        let outside = Owed { qpn: inputs.qp_hw_qpn.get(), kind: inputs.qp_hw_kind.get() };
+        let (is_outside, expected) = match self.owed.front() {
+            Some(owed) => (false, Some(*owed)),
+            None => (true, high(inputs.qp_hw_valid).then_some(outside)),
+        };
+        if told.then_some(seen) != expected {
+            let check = match expected {
+                Some(Owed { kind: 0, .. }) if !is_outside => ESTABLISHED,
+                Some(_) if !is_outside => FATAL,
+                _ => EVENTS,
+            };
+            let seen = told.then_some(seen);
+            return Err(Violation::new(check, format!("{seen:?}, expected {expected:?}")));
+        }
+        if high(outputs.qp_hw_ready) != (high(outputs.x_hw_ready) && is_outside) {
+            let message = format!("qp_hw_ready is {}", outputs.qp_hw_ready.get());
+            return Err(Violation::new(EVENTS, message));
+        }
+        if told && high(outputs.x_hw_ready) && !is_outside {
+            self.owed.pop_front();
+        }
+        Ok(())
+    }
+
+    /// A length error that thread2 tells at this edge.
+    #[inline]
+    fn note_length_error(&mut self, inputs: &Inputs, outputs: &Outputs) {
+        let told =
+            high(outputs.t2_fetch_mr_ingress_valid) && high(inputs.t2_fetch_mr_ingress_ready);
+        let data = outputs.t2_fetch_mr_ingress_data.words();
+        let is_cqe = u64::from(data[1] >> 24 & 0x1f) == GEN_CQE;
+        let status = data[4] >> 29;
+        if !told || !is_cqe || status != 1 {
+            return;
+        }
+        let fatal = Owed { qpn: u64::from(data[0] & 0xff), kind: 3 };
+        if !(self.repeats && self.owed.contains(&fatal)) {
+            self.owed.push_back(fatal);
+        }
+        self.counts.length_errors += 1;
+    }
+
+    /// What A takes and B delivers at this edge.
+    #[inline]
+    fn observe_transport(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        if high(outputs.x_fifo_overflow) {
+            return Err(Violation::new(DELIVERED, "a delivery is lost to a full FIFO"));
+        }
+        if high(outputs.x_b_deliver_valid) {
+            let bits = outputs.x_b_deliver_data.get() as u32;
+            match self.under_way.pop_front() {
+                Some(sent) if sent.bits == bits => self.fifo.push_back(sent),
+                sent => {
+                    let expected = sent.map(|sent| format!("{:#x}", sent.bits));
+                    let message = format!(
+                        "{bits:#x} is delivered, expected {}",
+                        expected.as_deref().unwrap_or("nothing")
+                    );
+                    return Err(Violation::new(DELIVERED, message));
+                }
+            }
+        }
+        if high(inputs.a_tlp_valid) && high(outputs.a_tlp_ready) {
+            let bits = inputs.a_tlp_data.get() as u32;
+            let request = match Descriptor::decode(inputs.a_tlp_data) {
+                Descriptor::Request(_) => {
+                    self.requests_sent += 1;
+                    Some(self.requests_sent - 1)
+                }
+                Descriptor::Message(_) => {
+                    self.received.send();
+                    None
+                }
+            };
+            self.under_way.push_back(Sent { bits, request });
+        }
+        Ok(())
+    }
+}
+
+impl Sent {
+    #[inline]
+    fn descriptor(self) -> Descriptor {
+        Descriptor::decode(Bits32::new(u64::from(self.bits)))
+    }
+}
+
+/// The checks of some scoreboards, one after the other.
+const fn joined<const N: usize>(lists: &[&[&'static str]]) -> [&'static str; N] {
+    let (mut all, mut list, mut len) = ([""; N], 0, 0);
+    while list < lists.len() {
+        let mut index = 0;
+        while index < lists[list].len() {
+            all[len] = lists[list][index];
+            (index, len) = (index + 1, len + 1);
+        }
+        list += 1;
+    }
+    assert!(len == N, "each check has a place");
+    all
+}
+
+const OWN: &[&str] = &[
+    DELIVERED,
+    FATE,
+    REMAINS,
+    CREDITS,
+    BY_STATE,
+    ANSWER,
+    ASKED,
+    STATE,
+    ESTABLISHED,
+    FATAL,
+    EVENTS,
+    DEAD,
+    bytes::MESSAGE,
+    bytes::WRITE,
+    bytes::RECEIVE,
+    pins::RESET,
+    pins::IDLE,
+];
+const DLL: &[&str] = <dll::Scoreboard as harness::Scoreboard<'_, dll::Dll>>::CHECKS;
+const QP: &[&str] = <qp::Scoreboard as harness::Scoreboard<'_, qp::Qp>>::CHECKS;
+const THREAD2: &[&str] =
+    <thread2::Scoreboard<'_> as harness::Scoreboard<'_, thread2::Thread2>>::CHECKS;
+const RECV: &[&str] = <recv::Scoreboard<'_> as harness::Scoreboard<'_, recv::Recv>>::CHECKS;
+const ALL: usize = OWN.len() + DLL.len() + QP.len() + THREAD2.len() + RECV.len();
+
+impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
+    const CHECKS: &'static [&'static str] = &joined::<ALL>(&[OWN, DLL, QP, THREAD2, RECV]);
+
+    fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
+        let for_dll = of_dll(parameters);
+        let packets: Vec<_> = traffic.packets().collect();
+        let fixes = parameters.fixes();
+        let recv = recv::Scoreboard::new(&traffic.receive, &of_recv(parameters));
+        let answers_duplicates = fixes & 1 == 1;
+        Self {
+            dll: dll::Scoreboard::new(&traffic.link, &for_dll),
+            qp: qp::Scoreboard::new(&traffic.software, &Parameters::of::<qp::Qp>(0)),
+            thread2: thread2::Scoreboard::of(packets, &traffic.tables, fixes),
+            recv: recv.for_some_packets(),
+            requests: &traffic.requests,
+            is_whole: !traffic.has_reset(),
+            delivers: answers_duplicates || dll::parameters::replays_end(&for_dll),
+            requests_sent: 0,
+            under_way: VecDeque::with_capacity(64),
+            fifo: VecDeque::with_capacity(64),
+            owed: VecDeque::with_capacity(64),
+            repeats: fixes & 1 << 2 == 0,
+            placed: Placed::new(&traffic.requests, fixes),
+            received: Received::new(&traffic.receive.messages),
+            counts: Counts::default(),
+        }
+    }
+
+    #[inline]
+    fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let (to_dll, from_dll) = seen::of_dll(inputs, outputs);
+        let (to_qp, from_qp) = seen::of_qp(inputs, outputs);
+        let (to_thread2, from_thread2) = seen::of_thread2(inputs, outputs);
+        let (to_recv, from_recv) = seen::of_recv(inputs, outputs);
+        if high(inputs.rst) {
+            self.observe_reset(outputs)?;
+        } else {
+            self.observe_credits(inputs, outputs)?;
+            self.observe_fifo(outputs)?;
+            self.observe_question(inputs, outputs)?;
+            self.observe_events(inputs, outputs)?;
+            self.observe_context(inputs, outputs)?;
+            pins::in_cycle(outputs)?;
+            self.placed.observe(inputs, outputs)?;
+            if let Some(sent) = self.observe_leaving(outputs)? {
+                if let Descriptor::Request(request) = sent.descriptor() {
+                    self.observe_fate(request, outputs)?;
+                }
+                if let Some(request) = sent.request {
+                    self.thread2.expect(request, RTR);
+                    self.placed.leaves(request, outputs.req_fate.get() == TAKEN)?;
+                } else {
+                    self.counts.messages += 1;
+                }
+                self.fifo.pop_front();
+            }
+            self.received.observe(outputs)?;
+            self.note_length_error(inputs, outputs);
+            self.observe_transport(inputs, outputs)?;
+        }
+        inside("dll", self.dll.observe(&to_dll, &from_dll))?;
+        inside("qp", self.qp.observe(&to_qp, &from_qp))?;
+        inside("thread2", self.thread2.observe(&to_thread2, &from_thread2))?;
+        inside("recv", self.recv.observe(&to_recv, &from_recv))
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        let object = |message: String| Err(Violation::new(REMAINS, message));
+        let (link, fifo) = (self.under_way.len(), self.fifo.len());
+        if fifo > 0 || link > 0 && self.delivers {
+            return object(format!("{link} descriptors on the link, {fifo} in the FIFO"));
+        }
+        if let Some(Owed { qpn, kind }) = self.owed.front() {
+            return object(format!("an event of kind {kind} for QP {qpn} was not told"));
+        }
+        let stalls = !self.delivers || self.dll.is_stalled();
+        let (sent, all) = (self.requests_sent, self.requests.len());
+        if self.is_whole && !stalls && (sent < all || !self.received.all_sent()) {
+            return object(format!("{sent} of {all} requests were sent, or not all messages"));
+        }
+        self.placed.finish()?;
+        inside("dll", self.dll.finish())?;
+        inside("qp", self.qp.finish())?;
+        inside("thread2", self.thread2.finish())?;
+        // Over a link that has stalled the rest of a message does not come.
+        if stalls {
+            return Ok(());
+        }
+        self.received.finish()?;
+        inside("recv", self.recv.finish())
+    }
+
+    fn counters() -> Vec<Counter<Self>> {
+        vec![
+            Counter::sum("requests taken", |board| board.counts.fates[TAKEN as usize]),
+            Counter::sum("requests refused", |board| board.counts.fates[REFUSED as usize]),
+            Counter::sum("requests dropped", |board| board.counts.fates[DROPPED as usize]),
+            Counter::sum("message packets taken", |board| board.counts.messages),
+            Counter::sum("connections established", |board| board.counts.established),
+            Counter::sum("length errors", |board| board.counts.length_errors),
+            Counter::sum("SEND bytes placed", |board| board.placed.bytes()),
+            Counter::sum("message bytes copied", |board| board.received.bytes()),
+            Counter::sum("cycles without a credit", |board| board.counts.without_credit),
+            Counter::sum("descriptors lost to resets", |board| board.counts.lost_to_resets),
+        ]
+    }
+}
+
+#[cfg(test)]
+mod tests;

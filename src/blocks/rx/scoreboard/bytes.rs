@@ -1,0 +1,302 @@
+//! From end to end: the bytes behind the descriptors, as the traffic has them, against where they are put.
+
+use super::super::rtl::{Inputs, Outputs};
+use super::super::stimulus::Request;
+use super::high;
+use crate::blocks::recv::environment::Sender;
+use crate::blocks::recv::stimulus::Message;
+use crate::blocks::thread2::stimulus::Packet;
+use cosim_core::harness::Violation;
+use std::collections::VecDeque;
+
+/// The bytes of a SEND are put where its WQE says, in the order sent, each once.
+pub const MESSAGE: &str = "bytes-of-a-message";
+/// Those of an RDMA WRITE are put where it says.
+pub const WRITE: &str = "bytes-of-a-write";
+/// The packets of recv's messages are copied or kept, as long as they were sent, in the order sent, each once.
+pub const RECEIVE: &str = "bytes-of-a-receive";
+
+// Operations, by the codes of thread2's specification.
+const SEND_FIRST: u64 = 0;
+const SEND_MIDDLE: u64 = 1;
+const SEND_LAST_WITH_IMM: u64 = 3;
+const SEND_ONLY_WITH_IMM: u64 = 5;
+const WRITE_FIRST: u64 = 6;
+const WRITE_ONLY_WITH_IMM: u64 = 11;
+
+fn is_send(opcode: u64) -> bool {
+    opcode <= SEND_ONLY_WITH_IMM
+}
+
+/// Whether it is a packet of a SEND of several.
+fn is_of_several(opcode: u64) -> bool {
+    opcode <= SEND_LAST_WITH_IMM
+}
+
+fn is_write(opcode: u64) -> bool {
+    (WRITE_FIRST..=WRITE_ONLY_WITH_IMM).contains(&opcode)
+}
+
+/// The memory that a request names, and the packet whose bytes go there.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Piece {
+    key: u64,
+    address: u64,
+    length: u64,
+    from: u64,
+}
+
+/// The message of a QP that is being placed.
+#[derive(Debug, Clone, Copy, Default)]
+struct Open {
+    /// Bytes of it that were placed.
+    placed: u64,
+    /// A part of it was not taken, or lies behind one that was not: where its bytes go is not said.
+    broken: bool,
+}
+
+/// What thread2 makes of request packets.
+#[derive(Debug, Clone)]
+pub struct Placed<'a> {
+    requests: &'a [Request],
+    /// Packets are lost where a WQE request waits (thread2, F0).
+    loses: bool,
+    /// By the low byte of the QPN.
+    open: Vec<Open>,
+    current: Option<Current<'a>>,
+    bytes: u64,
+}
+
+/// The packet that thread2 has.
+#[derive(Debug, Clone, Copy)]
+struct Current<'a> {
+    packet: &'a Packet,
+    /// Bytes of it that were requested.
+    bytes: u64,
+    /// Requests for an RDMA WRITE.
+    writes: u64,
+    length_error: bool,
+}
+
+impl<'a> Placed<'a> {
+    pub fn new(requests: &'a [Request], fixes: u8) -> Self {
+        let open = vec![Open::default(); 256];
+        Self { requests, loses: fixes & 1 == 0, open, current: None, bytes: 0 }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn forget(&mut self) {
+        self.current = None;
+        self.open.fill(Open::default());
+    }
+
+    /// A request packet leaves the FIFO.
+    pub fn leaves(&mut self, request: usize, taken: bool) -> Result<(), Violation> {
+        let Some(packet) = self.requests.get(request).map(|request| &request.packet) else {
+            return Ok(());
+        };
+        let header = &packet.header;
+        let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
+        let opcode = header.net_opcode.get();
+        if !taken {
+            open.broken |= is_of_several(opcode);
+            return Ok(());
+        }
+        // Where nothing of an earlier one lies, a message begins anew.
+        open.broken &= open.placed > 0 || matches!(opcode, SEND_MIDDLE..=SEND_LAST_WITH_IMM);
+        self.current = Some(Current { packet, bytes: 0, writes: 0, length_error: false });
+        Ok(())
+    }
+
+    /// What is requested at this edge, and whether the packet before is done.
+    #[inline]
+    pub fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        if high(outputs.x_cxt_ready) {
+            self.close()?;
+        }
+        if high(outputs.t2_fetch_mr_ingress_valid) && high(inputs.t2_fetch_mr_ingress_ready) {
+            self.request(outputs)?;
+        }
+        Ok(())
+    }
+
+    fn request(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let head = outputs.t2_fetch_mr_ingress_head.words();
+        let data = outputs.t2_fetch_mr_ingress_data.words();
+        let opcode = u64::from(data[1] >> 24 & 0x1f);
+        let seen = Piece {
+            key: u64::from(head[3]),
+            address: u64::from(head[5]) << 32 | u64::from(head[4]),
+            length: u64::from(head[6]),
+            from: u64::from(data[3] >> 16),
+        };
+        let Some(current) = &mut self.current else { return Ok(()) };
+        let packet = current.packet;
+        let header = &packet.header;
+        let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
+        let from = header.pkt_start_addr.get();
+        current.length_error |= opcode == 26 && data[4] >> 29 == 1;
+        if is_send(opcode) {
+            if !open.broken {
+                let left = header.pkt_length.get().saturating_sub(current.bytes);
+                let expected = piece(packet, open.placed, left);
+                if expected != Some(seen) {
+                    let message = format!(
+                        "byte {} of the message: {seen:x?}, expected {expected:x?}",
+                        open.placed
+                    );
+                    return Err(Violation::new(MESSAGE, message));
+                }
+            }
+            open.placed += seen.length;
+            current.bytes += seen.length;
+            self.bytes += seen.length;
+        }
+        if is_write(opcode) {
+            let expected = Piece {
+                key: header.rkey.get(),
+                address: header.raddr.get(),
+                length: header.pkt_length.get(),
+                from,
+            };
+            current.writes += 1;
+            if seen != expected {
+                let message = format!("{seen:x?}, expected {expected:x?}");
+                return Err(Violation::new(WRITE, message));
+            }
+        }
+        Ok(())
+    }
+
+    /// The packet that thread2 had is done.
+    fn close(&mut self) -> Result<(), Violation> {
+        let Some(Current { packet, bytes, writes, length_error }) = self.current.take() else {
+            return Ok(());
+        };
+        let header = &packet.header;
+        let opcode = header.net_opcode.get();
+        let open = &mut self.open[(header.local_qpn.get() & 0xff) as usize];
+        let lost = self.loses && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
+        let expected = u64::from(is_write(opcode) && !lost);
+        if writes != expected {
+            let message = format!("{writes} requests for an RDMA WRITE, expected {expected}");
+            return Err(Violation::new(WRITE, message));
+        }
+        if !is_send(opcode) {
+            // Its step of the RQ ends what lay open.
+            let has_immediate = matches!(opcode, 9 | 11);
+            if has_immediate && !lost {
+                *open = Open::default();
+            }
+            return Ok(());
+        }
+        if lost {
+            return Ok(());
+        }
+        let length = header.pkt_length.get();
+        let short = length_error && bytes < length;
+        if bytes != length && !short && !open.broken {
+            let message = format!("{bytes} of {length} bytes of a packet were placed");
+            return Err(Violation::new(MESSAGE, message));
+        }
+        let ends = length_error || !matches!(opcode, SEND_FIRST | SEND_MIDDLE);
+        if ends {
+            *open = Open::default();
+        }
+        Ok(())
+    }
+
+    pub fn finish(&mut self) -> Result<(), Violation> {
+        self.close()
+    }
+}
+
+/// Where the bytes of a message go from a certain one on, with so many left of a packet: as many as fit into one unit
+/// of its WQE.
+fn piece(packet: &Packet, at: u64, left: u64) -> Option<Piece> {
+    let mut start = 0;
+    for unit in packet.wqe.iter().flat_map(|wqe| &wqe.units) {
+        let bytes = unit.data.byte_cnt.get();
+        if at < start + bytes {
+            let inside = at - start;
+            let address = unit.data.laddr.get().wrapping_add(inside);
+            let from = packet.header.pkt_start_addr.get();
+            let length = left.min(bytes - inside);
+            return Some(Piece { key: unit.data.lkey.get(), address, length, from });
+        }
+        start += bytes;
+    }
+    None
+}
+
+/// What recv makes of message packets.
+#[derive(Debug, Clone)]
+pub struct Received<'a> {
+    /// What is sent next.
+    sender: Sender<'a>,
+    /// Handle and length of the packets that were sent, if their data goes to somebody.
+    due: VecDeque<(u64, u64)>,
+    bytes: u64,
+}
+
+impl<'a> Received<'a> {
+    pub fn new(messages: &'a [Message]) -> Self {
+        Self { sender: Sender::new(messages), due: VecDeque::with_capacity(64), bytes: 0 }
+    }
+
+    pub fn bytes(&self) -> u64 {
+        self.bytes
+    }
+
+    pub fn all_sent(&self) -> bool {
+        self.sender.is_done()
+    }
+
+    /// A takes the next packet.
+    pub fn send(&mut self) {
+        if let Some(packet) = self.sender.packet()
+            && self.sender.carries_data()
+        {
+            self.due.push_back((packet.id, packet.len));
+        }
+        self.sender.advance();
+    }
+
+    pub fn forget(&mut self) {
+        self.due.clear();
+        self.sender.drop_message();
+    }
+
+    /// What is copied or kept at this edge.
+    #[inline]
+    pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
+        let copied = high(outputs.rv_copy_valid)
+            .then(|| (outputs.rv_copy_id.get(), Some(outputs.rv_copy_len.get())));
+        let kept = high(outputs.rv_keep_valid).then(|| (outputs.rv_keep_id.get(), None));
+        for (id, len) in copied.into_iter().chain(kept) {
+            let due = self.due.pop_front();
+            let fits = due.is_some_and(|due| due.0 == id && len.is_none_or(|len| len == due.1));
+            if !fits {
+                let message =
+                    format!("packet {id:#04x}, bytes {len:?}; (id, bytes) sent: {due:x?}");
+                return Err(Violation::new(RECEIVE, message));
+            }
+            self.bytes += len.unwrap_or(0);
+        }
+        Ok(())
+    }
+
+    pub fn finish(&self) -> Result<(), Violation> {
+        match self.due.front() {
+            Some((id, _)) => {
+                let left = self.due.len();
+                let message = format!("packet {id:#04x} and so {left} in all went nowhere");
+                Err(Violation::new(RECEIVE, message))
+            }
+            None => Ok(()),
+        }
+    }
+}

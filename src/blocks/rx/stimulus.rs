@@ -1,0 +1,236 @@
+//! Traffic in the block's own terms: what a vector of `rx` holds. It is put together from the traffic of the
+//! blocks inside.
+
+use crate::blocks::thread2::layout::opcode;
+use crate::blocks::thread2::stimulus::{self as thread2, Packet, Tables};
+use crate::blocks::{dll, qp, recv};
+use cosim_core::harness::{self, Objection};
+use cosim_core::value::Uint;
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Everything that surrounds the block in one case. Gaps and waits are in cycles.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Traffic {
+    /// Key of the noise on payload pins whose valid is low, and on ignored bits; 0 is silence.
+    pub noise: Uint<64>,
+    /// What thread2's tables hold at first; entries not listed are 0.
+    #[serde(default)]
+    pub tables: Tables,
+    /// Request packets in the order in which they are sent, between the packets of the message layer.
+    #[serde(default)]
+    pub requests: Vec<Request>,
+    /// The message layer: its packets in the order in which they are sent, and the buffers around recv.
+    pub receive: recv::stimulus::Traffic,
+    /// What software and the hardware beside qp do; no packets.
+    pub software: qp::stimulus::Traffic,
+    /// What the link does; no TLPs, which are the packets' descriptors.
+    pub link: dll::stimulus::Traffic,
+    /// Cycles each head of the FIFO waits for its context or its lengths; those beyond the list do not.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub fetch_waits: Vec<Uint<12>>,
+}
+
+/// A request packet.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Request {
+    /// Its header and contexts, and the answers around thread2. The gap is before its descriptor is offered; the QP
+    /// state of the context is what memory has of it; a reset follows when it has left the FIFO.
+    pub packet: Packet,
+    /// 1: it cannot be executed.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub error: Uint<1>,
+}
+
+fn is_zero<const WIDTH: u32>(number: &Uint<WIDTH>) -> bool {
+    number.get() == 0
+}
+
+/// Whether an opcode is one of a SEND of several packets.
+fn is_of_long_send(net_opcode: u64) -> bool {
+    matches!(
+        net_opcode,
+        opcode::SEND_FIRST | opcode::SEND_MIDDLE | opcode::SEND_LAST | opcode::SEND_LAST_WITH_IMM
+    )
+}
+
+/// Whether an opcode is of the packet that takes the RQ WQE of its message.
+pub fn takes_wqe(net_opcode: u64) -> bool {
+    matches!(
+        net_opcode,
+        opcode::SEND_LAST
+            | opcode::SEND_LAST_WITH_IMM
+            | opcode::SEND_ONLY
+            | opcode::SEND_ONLY_WITH_IMM
+            | opcode::RDMA_WRITE_LAST_WITH_IMM
+            | opcode::RDMA_WRITE_ONLY_WITH_IMM
+    )
+}
+
+/// QPs that get SENDs of several packets. What thread2 has placed of a message stays behind if the rest of it is
+/// dropped, so these QPs take packets as long as there is no length error, once they have begun to.
+pub fn of_long_sends<'a>(packets: impl Iterator<Item = &'a Packet>) -> [bool; 256] {
+    let mut qps = [false; 256];
+    for Packet { header, .. } in packets {
+        qps[(header.local_qpn.get() & 0xff) as usize] |= is_of_long_send(header.net_opcode.get());
+    }
+    qps
+}
+
+/// Whether a command or an event might make a QP drop packets that it took before.
+pub fn may_close(step: &qp::stimulus::Step, is_open: &[bool; 256]) -> Option<&'static str> {
+    let closes = |next: u64| matches!(next, 0 | 6 | 7);
+    let hit = |qpn: Uint<8>| is_open[qpn.get() as usize];
+    let command = step.command.filter(|command| hit(command.qpn) && closes(command.next.get()));
+    let event = step.event.filter(|event| hit(event.qpn) && event.kind.get() >= 2);
+    command.map(|_| "command.next").or(event.map(|_| "event.kind"))
+}
+
+impl Traffic {
+    /// The request packets without what is the system's.
+    pub fn packets(&self) -> impl Iterator<Item = &Packet> {
+        self.requests.iter().map(|request| &request.packet)
+    }
+
+    /// Whether it has a reset anywhere.
+    pub fn has_reset(&self) -> bool {
+        self.packets().any(|packet| packet.reset.is_some())
+            || self.receive.messages.iter().any(|message| message.reset.is_some())
+            || self.software.steps.iter().any(|step| step.reset.is_some())
+    }
+}
+
+impl harness::Traffic for Traffic {
+    fn check(&self) -> Result<(), Objection> {
+        let object =
+            |path: String, message: &str| Err(Objection { path, message: message.to_owned() });
+        thread2::check(self.packets()).map_err(|(index, field, message)| Objection {
+            path: format!("requests[{index}].packet.{field}"),
+            message,
+        })?;
+        let inside = |name: &str, result: Result<(), Objection>| {
+            result.map_err(|Objection { path, message }| Objection {
+                path: format!("{name}.{path}"),
+                message,
+            })
+        };
+        inside("receive", self.receive.check())?;
+        inside("software", self.software.check())?;
+        inside("link", self.link.check())?;
+        if !self.link.tlps.is_empty() {
+            let message = "there are some; the system's TLPs are the descriptors of its packets";
+            return object("link.tlps".to_owned(), message);
+        }
+        let is_open = of_long_sends(self.packets());
+        for (index, step) in self.software.steps.iter().enumerate() {
+            let at = |field: &str| format!("software.steps[{index}].{field}");
+            if step.packet.is_some() {
+                return object(at("packet"), "qp's packets are those of the system");
+            }
+            if let Some(field) = may_close(step, &is_open) {
+                let message =
+                    "this may take the QP away in the middle of a SEND of several packets";
+                return object(at(field), message);
+            }
+        }
+        for (index, Request { packet, error }) in self.requests.iter().enumerate() {
+            if error.get() == 1 && is_open[(packet.header.local_qpn.get() & 0xff) as usize] {
+                let message = "its QP has SENDs of several packets, of which none may be refused";
+                return object(format!("requests[{index}].error"), message);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::blocks::thread2::layout::Header;
+    use harness::Traffic as _;
+
+    fn request(net_opcode: u64, error: u64) -> Request {
+        let header = Header {
+            net_opcode: Uint::new(net_opcode),
+            local_qpn: Uint::new(5),
+            ..Header::default()
+        };
+        let wqe = Some(thread2::Wqe { units: vec![Default::default()], ..Default::default() });
+        let packet = Packet { header, wqe, ..Packet::default() };
+        Request { packet, error: Uint::new(error) }
+    }
+
+    fn step(json: &str) -> qp::stimulus::Step {
+        serde_json::from_str(json).unwrap()
+    }
+
+    fn objection(change: impl FnOnce(&mut Traffic)) -> Option<String> {
+        let requests = vec![request(opcode::SEND_FIRST, 0), request(opcode::SEND_LAST, 0)];
+        let mut traffic = Traffic { requests, ..Traffic::default() };
+        change(&mut traffic);
+        traffic.check().err().map(|objection| objection.path)
+    }
+
+    #[test]
+    fn the_parts_are_checked_as_the_blocks_check_them() {
+        assert_eq!(objection(|_| {}), None);
+        let path = objection(|traffic| traffic.requests.truncate(0)).or_else(|| {
+            objection(|traffic| {
+                traffic.requests.remove(0);
+            })
+        });
+        assert_eq!(path.as_deref(), Some("requests[0].packet.header.net_opcode"));
+        let path = objection(|traffic| {
+            let message = r#"{"kind": 0, "id": 1, "data": [{"id": 2}]}"#;
+            traffic.receive.messages.push(serde_json::from_str(message).unwrap());
+        });
+        assert_eq!(path.as_deref(), Some("receive.messages[0].data"));
+        let path = objection(|traffic| {
+            let fate = r#"{"lost": 1, "again": 3}"#;
+            traffic.link.tlp_link.push(serde_json::from_str(fate).unwrap());
+        });
+        assert_eq!(path.as_deref(), Some("link.tlp_link[0].again"));
+    }
+
+    #[test]
+    fn what_belongs_to_the_system_is_not_in_its_parts() {
+        let path = objection(|traffic| traffic.link.tlps.push(Default::default()));
+        assert_eq!(path.as_deref(), Some("link.tlps"));
+        let packet = step(r#"{"packet": {"qpn": 1}}"#);
+        let path = objection(|traffic| traffic.software.steps.push(packet));
+        assert_eq!(path.as_deref(), Some("software.steps[0].packet"));
+    }
+
+    #[test]
+    fn a_qp_is_not_taken_away_in_the_middle_of_a_send() {
+        for (json, expected) in [
+            (r#"{"command": {"qpn": 5, "next": 6}}"#, Some("software.steps[0].command.next")),
+            (r#"{"command": {"qpn": 5, "next": 0}}"#, Some("software.steps[0].command.next")),
+            (r#"{"event": {"qpn": 5, "kind": 3}}"#, Some("software.steps[0].event.kind")),
+            (r#"{"command": {"qpn": 5, "next": 4}}"#, None),
+            (r#"{"command": {"qpn": 6, "next": 6}}"#, None),
+            (r#"{"event": {"qpn": 5, "kind": 0}}"#, None),
+        ] {
+            let path = objection(|traffic| traffic.software.steps.push(step(json)));
+            assert_eq!(path.as_deref(), expected, "{json}");
+        }
+        let path = objection(|traffic| traffic.requests[1].error = Uint::new(1));
+        assert_eq!(path.as_deref(), Some("requests[1].error"));
+        let single = || vec![request(opcode::SEND_ONLY, 1)];
+        assert_eq!(objection(|traffic| traffic.requests = single()), None);
+    }
+
+    #[test]
+    fn what_is_left_out_is_not_there() {
+        let text = concat!(
+            r#"{"noise":"0x1","tables":{},"requests":[],"receive":{"noise":"0x0","pool":9,"messages":[]},"#,
+            r#""software":{"noise":"0x0","steps":[]},"link":{"noise":"0x0","tlps":[],"tlp_delay":0,"#,
+            r#""dllp_delay":0}}"#
+        );
+        let traffic: Traffic = serde_json::from_str(text).unwrap();
+        assert_eq!(serde_json::to_string(&traffic).unwrap(), text);
+        assert!(!traffic.has_reset());
+    }
+}
