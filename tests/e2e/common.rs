@@ -254,8 +254,13 @@ pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
 /// # Panics
 /// If it cannot be made, with what to do.
 pub fn python() -> std::process::Command {
-    const PACKAGES: [&str; 4] =
-        ["check-jsonschema==0.39.0", "junitparser==4.0.2", "selenium==4.38.0", "xmlschema==4.3.1"];
+    const PACKAGES: [&str; 5] = [
+        "check-jsonschema==0.39.0",
+        "junitparser==4.0.2",
+        "pyucis==0.2.0.22787133465",
+        "selenium==4.38.0",
+        "xmlschema==4.3.1",
+    ];
     let folder = below_build("python");
     fs::create_dir_all(&folder).expect("a folder");
     let lock = fs::File::create(folder.join("lock")).expect("a lock");

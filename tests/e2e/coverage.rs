@@ -1,6 +1,6 @@
 //! Functional coverage: what a run says that it has covered, and what follows from it.
 
-use crate::common::{code, json, run, text};
+use crate::common::{code, json, python, run, text};
 use cosim::PROGRAM;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -126,4 +126,136 @@ fn less_than_the_least_coverage_is_a_failure() {
         assert_eq!(code(&output), 2);
         assert!(text(&output).contains("a number from 0 to 100"), "{}", text(&output));
     }
+}
+
+/// What `cosim cover` does with files.
+fn cover(arguments: &[&str], files: &[&Path]) -> Output {
+    let files: Vec<&str> = files.iter().map(|file| file.to_str().unwrap()).collect();
+    run(["cover"].iter().chain(arguments).chain(&files))
+}
+
+#[test]
+fn shards_merge_to_the_whole_in_any_order_and_as_often_as_one_likes() {
+    let folder = TempDir::new().unwrap();
+    let of = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let block = if name == "dll" { "dll" } else { "qp" };
+        let given = [&["--block", block, "--cases", "6"], more].concat();
+        assert_eq!(code(&run_into(&out, &given)), 0);
+        out
+    };
+    let whole = of("whole", &[]);
+    let shards = [of("one", &["--shard", "1/2"]), of("two", &["--shard", "2/2"])];
+    let merged = |name: &str, files: &[&Path]| {
+        let out = folder.path().join(name);
+        let output = cover(&["merge", "--out", out.to_str().unwrap()], files);
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        out
+    };
+    let first = merged("a.json", &[&shards[0], &shards[1]]);
+    let again = merged("b.json", &[&shards[1], &first, &shards[0]]);
+    assert_eq!(fs::read(&first).unwrap(), fs::read(&again).unwrap());
+    assert_eq!(json(&first)["profiles"], coverage(&whole)["profiles"]);
+    // The whole has every case of the shards.
+    let all = merged("c.json", &[&first, &whole]);
+    assert_eq!(json(&all)["parts"], coverage(&whole)["parts"]);
+
+    let other = of("dll", &["--fixes", "spec"]);
+    let output = cover(
+        &["merge", "--out", folder.path().join("d.json").to_str().unwrap()],
+        &[&whole, &other],
+    );
+    assert_eq!(code(&output), 2);
+    assert!(
+        text(&output).contains("one is of block qp, the other of block dll"),
+        "{}",
+        text(&output)
+    );
+    let output = cover(&["report"], &[&folder.path().join("nothing.json")]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+}
+
+/// Bins of the profile that were hit.
+fn hit(profile: &Value) -> Vec<bool> {
+    profile["hits"].as_array().unwrap().iter().map(|hits| hits.as_u64().unwrap() > 0).collect()
+}
+
+#[test]
+fn ranked_cases_have_the_coverage_of_all_of_them() {
+    let folder = TempDir::new().unwrap();
+    let all = folder.path().join("all");
+    assert_eq!(code(&run_into(&all, &["--block", "qp", "--cases", "20"])), 0);
+    let output = cover(&["rank", "--format", "json"], &[&all]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let ranked: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    assert!(ranked.len() < 60, "{} of 180 cases", ranked.len());
+    let alone = |case: &Value| {
+        let name = case["case"].as_str().unwrap();
+        let out = folder.path().join(name.replace('/', "-"));
+        assert_eq!(code(&run_into(&out, &["--case", name])), 0);
+        hit(&coverage(&out)["profiles"][0])
+    };
+    let mut together = vec![false; hit(&coverage(&all)["profiles"][0]).len()];
+    let mut each = Vec::new();
+    for case in &ranked {
+        let hit = alone(case);
+        let adds = hit.iter().zip(&together).filter(|(hit, known)| **hit && !**known).count();
+        assert_eq!(adds, case["adds"], "{case}");
+        together.iter_mut().zip(&hit).for_each(|(known, hit)| *known |= hit);
+        each.push(hit);
+    }
+    assert_eq!(together, hit(&coverage(&all)["profiles"][0]));
+    // Without any one of them something is missing.
+    for left_out in 0..each.len() {
+        let others = || each.iter().enumerate().filter(|(index, _)| *index != left_out);
+        let is_hit = |bin: usize| others().any(|(_, hit)| hit[bin]);
+        assert!((0..together.len()).any(|bin| together[bin] && !is_hit(bin)), "{left_out}");
+    }
+}
+
+/// Runs Python with pyucis, the reader of UCIS from PyPI.
+fn pyucis(arguments: &[&str]) -> String {
+    let output = python().args(arguments).output().unwrap();
+    assert!(output.status.success(), "{}", text(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// Merges files with pyucis; prints bins, and those that were hit. Its own command merges in memory in the same way, but
+/// cannot write XML.
+const MERGE: &str = "
+import sys
+from ucis.mem.mem_ucis import MemUCIS
+from ucis.merge.db_merger import DbMerger
+from ucis.report.coverage_report_builder import CoverageReportBuilder
+from ucis.xml.xml_reader import XmlReader
+merged = MemUCIS()
+DbMerger().merge(merged, [XmlReader().read(path) for path in sys.argv[1:]])
+groups = CoverageReportBuilder.build(merged).covergroups
+bins = [bin for group in groups for point in group.coverpoints for bin in point.bins]
+print(len(bins), sum(bin.count > 0 for bin in bins))
+";
+
+#[test]
+fn pyucis_reads_and_merges_the_ucis_report() {
+    let folder = TempDir::new().unwrap();
+    let report = |name: &str, seed: &str| {
+        let out = folder.path().join(name);
+        let given = ["--block", "qp", "--cases", "1", "--seed", seed];
+        assert_eq!(code(&run_into(&out, &given)), 0);
+        let xml = folder.path().join(format!("{name}.xml")).display().to_string();
+        let output = cover(&["report", "--format", "ucis", "--out", &xml], &[&out]);
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        (xml, coverage(&out)["profiles"][0].clone())
+    };
+    let [(one, first), (two, second)] = [report("one", "1"), report("two", "2")];
+    let said = pyucis(&["-m", "ucis", "show", "summary", &one]);
+    let summary: Value = serde_json::from_str(&said[said.find("\n{").unwrap()..]).unwrap();
+    assert_eq!(summary["statistics"]["total_bins"], first["reachable"]);
+    assert_eq!(summary["statistics"]["covered_bins"], first["hit"]);
+    let unreachable = first["unreachable"].as_object().unwrap();
+    let can_be = |bin: usize| !unreachable.contains_key(&bin.to_string());
+    let either = hit(&first).into_iter().zip(hit(&second)).map(|(one, two)| one || two);
+    let either = either.enumerate().filter(|(bin, hit)| *hit && can_be(*bin)).count();
+    let merged = pyucis(&["-c", MERGE, &one, &two]);
+    assert_eq!(merged.trim(), format!("{} {either}", first["reachable"]));
 }

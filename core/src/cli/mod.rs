@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod cover;
 mod explain;
 mod list;
 mod mutate;
@@ -53,6 +54,8 @@ enum Command {
     Bench(bench::Arguments),
     /// Compiled models that are kept: where, which, how large; `clear` removes them.
     Cache(cache::Arguments),
+    /// Coverage databases of many runs: put together, reported, ranked.
+    Cover(cover::Arguments),
     /// Blocks, profiles, scenarios and rules.
     List(list::Arguments),
     /// Grades the bench: puts faults into the RTL, and lists which of them are found.
@@ -86,6 +89,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Explain(arguments) => explain::execute(&arguments),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
+        Command::Cover(arguments) => cover::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),

@@ -6,10 +6,13 @@
 
 mod file;
 mod merge;
+mod rank;
 mod record;
+pub mod ucis;
 
 pub use file::{COVERAGE, schema};
 pub use merge::MergeError;
+pub use rank::rank;
 pub use record::{Recorder, weights_hashes};
 
 use crate::engine::AnyBlock;

@@ -1,6 +1,6 @@
 //! The constrained-random generator of traffic and of the link's mishaps.
 
-use super::parameters::ACKNAK_LATENCY;
+use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT};
 use super::scenarios::{Mishaps, Weights};
 use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
 use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Reset, Span};
@@ -9,6 +9,9 @@ use rand::RngExt;
 
 /// Cycles within which a reset follows its TLP.
 const RESET_WITHIN: u64 = 60;
+
+/// Cycles before and after the expiry of REPLAY_TIMER in which a DLLP is to arrive that aims at it.
+const AROUND_LIMIT: u64 = 10;
 
 /// Share of spoiled TLPs, in percent, from which on most of a case is replays.
 const HEAVY: u64 = 25;
@@ -48,16 +51,23 @@ pub fn traffic(
     };
     let link_stall = (weights.link_stall, weights.longest_link_stall);
     let dllp_stall = (weights.dllp_stall, weights.longest_dllp_stall);
+    let [tlp_delay, dllp_delay] =
+        [weights.tlp_delay, weights.dllp_delay].map(|delay| Uint::new(delay.draw(generator.rng)));
+    let travel = tlp_delay.get() + dllp_delay.get();
+    let dllp_stalls = match weights.dllp_at_limit.get() {
+        0 => generator.stalls(acks_before, answers, dllp_stall),
+        _ => generator.stalls_to_limit(answers, parameters, travel),
+    };
     Traffic {
         noise,
         tlps: untroubled.into_iter().chain(rest).collect(),
-        tlp_delay: Uint::new(weights.tlp_delay.draw(generator.rng)),
+        tlp_delay,
         tlp_link,
-        dllp_delay: Uint::new(weights.dllp_delay.draw(generator.rng)),
+        dllp_delay,
         ack_link: generator.fates(acks_before, answers, &weights.acks, dllp),
         nak_link: generator.fates(0, answers, &weights.naks, dllp),
         link_stalls: generator.stalls(tlps_before, sent, link_stall),
-        dllp_stalls: generator.stalls(acks_before, answers, dllp_stall),
+        dllp_stalls,
     }
 }
 
@@ -106,6 +116,32 @@ impl Generator<'_> {
         let used = stalls.iter().rposition(|stall| stall.get() > 0).map_or(0, |last| last + 1);
         stalls.truncate(used);
         stalls
+    }
+
+    /// Cycles that DLLPs wait, many of them so long that they arrive some cycles before or after the edge at which
+    /// REPLAY_TIMER expires, if it began with the TLP that they answer; `travel` is what both take on the link.
+    fn stalls_to_limit(
+        &mut self,
+        count: u64,
+        parameters: &Parameters,
+        travel: u64,
+    ) -> Vec<Uint<12>> {
+        let (limit, latency) = (parameters.get(REPLAY_LIMIT), parameters.get(ACKNAK_LATENCY));
+        let stall = |generator: &mut Self| {
+            if !generator.rng.chance(generator.weights.dllp_at_limit) {
+                return Uint::new(0);
+            }
+            // An Ack has waited for its timer, a Nak has not. Some wait until the replay has been answered.
+            let rest = match generator.rng.random_range(0..4) {
+                0 => (limit + latency + travel).saturating_sub(AROUND_LIMIT),
+                1 => (limit + travel).saturating_sub(AROUND_LIMIT),
+                2 => limit.saturating_sub(latency + travel + AROUND_LIMIT),
+                _ => limit.saturating_sub(travel + AROUND_LIMIT),
+            };
+            let longest = Uint::<12>::MAX;
+            Uint::new((rest + generator.rng.random_range(0..2 * AROUND_LIMIT)).min(longest))
+        };
+        (0..count).map(|_| stall(self)).collect()
     }
 
     /// Fates of about `count` transmissions, equal ones in a row as one, after some that pass.

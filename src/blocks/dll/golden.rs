@@ -26,11 +26,11 @@ pub struct Golden {
 }
 
 /// What the parameters say.
-#[derive(Debug, Clone, Copy)]
-struct BuiltAs {
-    replay_depth: u16,
-    replay_limit: u32,
-    acknak_latency: u32,
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct BuiltAs {
+    pub(super) replay_depth: u16,
+    pub(super) replay_limit: u32,
+    pub(super) acknak_latency: u32,
     f0_on: bool,
 }
 
@@ -104,6 +104,44 @@ fn seq(pins: Bits12) -> u16 {
 #[inline]
 const fn fact(holds: bool, fact: Facts) -> Facts {
     fact * holds as Facts
+}
+
+/// Registers before an edge, for what is counted of it.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Look {
+    pub(super) built_as: BuiltAs,
+    pub(super) ackd_seq: u16,
+    pub(super) next_seq: u16,
+    pub(super) last_sent_seq: u16,
+    pub(super) replay_timer: u32,
+    pub(super) replay_num: u8,
+    pub(super) next_rcv_seq: u16,
+    pub(super) nak_scheduled: bool,
+    pub(super) acknak_timer_on: bool,
+    pub(super) acknak_timer: u32,
+    pub(super) dllp_valid: bool,
+    pub(super) dllp_nak: bool,
+}
+
+impl Golden {
+    #[inline]
+    pub(super) fn look(&self) -> Look {
+        let Self { built_as, a, b, .. } = self;
+        Look {
+            built_as: *built_as,
+            ackd_seq: a.ackd_seq,
+            next_seq: a.next_seq,
+            last_sent_seq: a.last_sent_seq,
+            replay_timer: a.replay_timer,
+            replay_num: a.replay_num,
+            next_rcv_seq: b.next_rcv_seq,
+            nak_scheduled: b.nak_scheduled,
+            acknak_timer_on: b.acknak_timer_on,
+            acknak_timer: b.acknak_timer,
+            dllp_valid: b.dllp_valid,
+            dllp_nak: b.dllp_nak,
+        }
+    }
 }
 
 impl DeviceA {

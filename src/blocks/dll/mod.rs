@@ -3,6 +3,7 @@
 //! Its specification is `docs/dll.md`.
 
 pub(crate) mod chaos;
+mod coverage;
 pub(crate) mod environment;
 pub(crate) mod generator;
 mod golden;
@@ -44,7 +45,7 @@ impl Block for Dll {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard;
     type Weights = scenarios::Weights;
-    type Coverage = ();
+    type Coverage = coverage::Coverage;
 }
 
 impl Explain for Dll {

@@ -49,6 +49,9 @@ pub struct Weights {
     pub dllp_stall: Percent,
     /// Longest wait of a DLLP in cycles.
     pub longest_dllp_stall: Uint<12>,
+    /// DLLPs that wait for so long that they arrive about when REPLAY_TIMER expires.
+    #[serde(deserialize_with = "percent")]
+    pub dllp_at_limit: Percent,
     /// Packets followed by a reset.
     #[serde(deserialize_with = "percent")]
     pub reset: Percent,
@@ -126,6 +129,7 @@ impl Default for Weights {
             longest_link_stall: n(4),
             dllp_stall: n(20),
             longest_dllp_stall: n(30),
+            dllp_at_limit: n(0),
             reset: n(0),
         }
     }
@@ -245,15 +249,67 @@ impl harness::Weights<Dll> for Weights {
                 },
             ),
             scenario(
+                "at-the-limit",
+                "DLLPs of all kinds that arrive about when A's timer expires",
+                Weights {
+                    tlps: Mishaps { lost: n(10), damaged: n(25), ..none() },
+                    acks: Mishaps { lost: n(5), damaged: n(20), again: n(10), ..none() },
+                    naks: Mishaps { damaged: n(20), again: n(10), ..none() },
+                    longest_delay: n(20),
+                    link_stall: n(0),
+                    dllp_stall: n(0),
+                    dllp_at_limit: n(70),
+                    tlps_per_packet: Span::new(1, 8),
+                    ..base()
+                },
+            ),
+            scenario(
+                "echo",
+                "most Acks and Naks arrive twice, the second time after others, on a link that spoils much",
+                Weights {
+                    tlps: Mishaps {
+                        lost: n(8),
+                        damaged: n(8),
+                        again: n(15),
+                        delayed: n(10),
+                        ..none()
+                    },
+                    acks: Mishaps {
+                        lost: n(20),
+                        damaged: n(10),
+                        again: n(60),
+                        delayed: n(20),
+                        ..none()
+                    },
+                    naks: Mishaps {
+                        lost: n(20),
+                        damaged: n(10),
+                        again: n(60),
+                        delayed: n(20),
+                        ..none()
+                    },
+                    tlps_per_packet: Span::new(1, 8),
+                    gap: n(80),
+                    longest_gap: n(6),
+                    longest_delay: n(250),
+                    link_stall: n(25),
+                    longest_link_stall: n(30),
+                    dllp_stall: n(30),
+                    longest_dllp_stall: n(150),
+                    ..base()
+                },
+            ),
+            scenario(
                 "rollover-trouble",
                 "losses, blackouts and resets where the sequence numbers roll over",
                 Weights {
                     untroubled_tlps: Span::new(4080, 4094),
                     tlps: Mishaps { blackout: n(1), blackout_length: Span::new(4, 40), ..lossy() },
-                    acks: Mishaps { lost: n(20), ..lossy() },
-                    naks: Mishaps { lost: n(30), ..lossy() },
+                    acks: Mishaps { lost: n(20), again: n(30), ..lossy() },
+                    naks: Mishaps { lost: n(30), again: n(30), ..lossy() },
                     longest_delay: n(90),
                     link_stall: n(0),
+                    longest_dllp_stall: n(200),
                     reset: n(2),
                     ..base()
                 },

@@ -221,10 +221,13 @@ impl Generator<'_> {
         };
         let net_opcode = message.opcodes.pop().unwrap_or(opcode::SEND_ONLY);
         let length = message.payloads.pop().unwrap_or(0);
-        let is_single = matches!(
-            net_opcode,
-            opcode::SEND_ONLY | opcode::SEND_ONLY_WITH_IMM | opcode::RDMA_WRITE_ONLY_WITH_IMM
-        );
+        let reset = self.rng.chance(self.weights.reset).then(|| Reset {
+            after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
+            cycles: Uint::new(self.rng.random_range(1..=3)),
+        });
+        // What a SEND's lost end has placed stays in the table, and the next message of the QP finds it there.
+        let ends_long_send = matches!(net_opcode, opcode::SEND_LAST | opcode::SEND_LAST_WITH_IMM);
+        let may_be_lost = !ends_long_send || reset.is_some();
         let packet = Packet {
             gap: self.gap(),
             context: pair.context,
@@ -237,8 +240,8 @@ impl Generator<'_> {
                 ..Header::decode(&Bits488::from_words(self.rng.words()))
             },
             wqe: rows::consumes_wqe(net_opcode).then(|| Wqe {
-                // Without F0 a stall loses the packet; only single-packet messages may be lost.
-                stall: if self.fixed(0) || is_single { self.stall() } else { Uint::new(0) },
+                // Without F0 a stall loses the packet.
+                stall: if self.fixed(0) || may_be_lost { self.stall() } else { Uint::new(0) },
                 gap: self.gap(),
                 next: message.next,
                 units: message.units.iter().map(|&data| Unit { gap: self.gap(), data }).collect(),
@@ -247,10 +250,7 @@ impl Generator<'_> {
             eq: self.queue(),
             mr_stalls: (0..message.units.len() + 4).map(|_| self.stall()).collect(),
             cell_owner: self.rng.chance(self.weights.new_owner).then(|| self.owner(pair)),
-            reset: self.rng.chance(self.weights.reset).then(|| Reset {
-                after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
-                cycles: Uint::new(self.rng.random_range(1..=3)),
-            }),
+            reset,
         };
         let lost = !self.fixed(0) && packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
         let refused = self.fixed(7) && !rows::processes_messages(pair.context.qp_state.get());

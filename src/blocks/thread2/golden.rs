@@ -7,6 +7,7 @@
 //! three states drive from the cycle's inputs is added to it.
 
 use super::Thread2;
+use super::coverage::Piece;
 use super::layout::{
     Context, DataUnit, Header, MrData, MrHead, NextUnit, QueueResponse, SLOT_BYTES, WqeRequest,
     mr_flag, opcode, queue_request, status,
@@ -92,13 +93,56 @@ struct Offer {
 }
 
 /// What UPDATE_RQ_s writes to the tables.
-struct TableWrites {
+pub(super) struct TableWrites {
     rq_offset: u64,
     cache_offset: u64,
     frees_cell: bool,
+    /// The RQ begins anew.
+    pub(super) wraps: bool,
+    /// What becomes of the cache cell.
+    pub(super) cell: Cell,
+}
+
+/// What becomes of the cache cell in UPDATE_RQ_s.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Cell {
+    /// The next WQE is in it.
+    Kept,
+    /// The next WQE is before this one: released.
+    Behind,
+    /// There is no next WQE: released.
+    NoNext,
+    /// The next WQE ends beyond it: released.
+    Beyond,
 }
 
 impl Golden {
+    /// The present state.
+    #[inline]
+    pub(super) fn present(&self) -> State {
+        self.state
+    }
+
+    /// The packet that is processed.
+    #[inline]
+    pub(super) fn packet(&self) -> (&Header, &Context) {
+        (&self.header, &self.context)
+    }
+
+    /// Bytes of a QP's message that were placed.
+    #[inline]
+    pub(super) fn placed(&self, qp: usize) -> u32 {
+        self.msg_offset[qp]
+    }
+
+    /// The piece that is placed.
+    #[inline]
+    pub(super) fn piece(&self, inputs: &Inputs) -> Piece {
+        let Offer { unit, available, .. } = self.offer(inputs);
+        let is_rest = available < unit.byte_cnt.get();
+        Piece { available, left: u64::from(self.pkt_left), is_rest }
+    }
+
     #[inline]
     fn fixed(&self, n: u32) -> bool {
         self.fixes & rows::fix(n) != 0
@@ -106,7 +150,7 @@ impl Golden {
 
     /// The tables' index of the packet's QP.
     #[inline]
-    fn qp(&self) -> usize {
+    pub(super) fn qp(&self) -> usize {
         (self.header.local_qpn.get() & 0xff) as usize
     }
 
@@ -120,7 +164,7 @@ impl Golden {
     }
 
     #[inline]
-    fn table_writes(&self, inputs: &Inputs) -> TableWrites {
+    pub(super) fn table_writes(&self, inputs: &Inputs) -> TableWrites {
         let entry_log = self.context.rq_entry_sz_log.get();
         let legal = (6..=10).contains(&entry_log);
         let entry_bytes = if legal { 1 << entry_log } else { 0 };
@@ -131,17 +175,25 @@ impl Golden {
         let wraps = next * SLOT_BYTES + entry_bytes > self.context.rq_length.get();
 
         let cache_offset = inputs.cache_offset_dout.get();
-        let (advance, release) = match self.next_wqe_addr.checked_sub(rq_offset) {
-            None => (0, true),
+        let (advance, cell) = match self.next_wqe_addr.checked_sub(rq_offset) {
+            None => (0, Cell::Behind),
             Some(advance) => {
                 let end = cache_offset + advance + self.next_wqe_size;
-                (advance, self.next_wqe_size == 0 || end > CACHE_CELL_SLOTS)
+                let cell = match () {
+                    () if self.next_wqe_size == 0 => Cell::NoNext,
+                    () if end > CACHE_CELL_SLOTS => Cell::Beyond,
+                    () => Cell::Kept,
+                };
+                (advance, cell)
             }
         };
+        let release = cell != Cell::Kept;
         TableWrites {
             rq_offset: if wraps { 0 } else { next },
             cache_offset: if release { 0 } else { cache_offset + advance },
             frees_cell: release && inputs.cache_owned_dout.get() == self.qp() as u64,
+            wraps,
+            cell,
         }
     }
 

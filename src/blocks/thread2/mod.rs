@@ -3,6 +3,7 @@
 //! Its specification is `docs/thread2.md`.
 
 pub(crate) mod chaos;
+mod coverage;
 pub(crate) mod environment;
 pub(crate) mod generator;
 mod golden;
@@ -41,7 +42,7 @@ impl Block for Thread2 {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
-    type Coverage = ();
+    type Coverage = coverage::Coverage;
 
     fn fields(port: &str) -> &'static [(&'static str, Field)] {
         layout::fields(port)

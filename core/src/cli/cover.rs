@@ -1,0 +1,222 @@
+//! `cosim cover`: coverage databases of many runs.
+
+use super::{counted, print_text};
+use crate::coverage::{Database, Find, rank, ucis};
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use clap::{Args, Subcommand, ValueEnum};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What to do with databases.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// One database out of many; no case counts twice.
+    Merge(Merge),
+    /// What is covered, and what is not.
+    Report(Report),
+    /// The smallest set of cases with the same coverage.
+    Rank(Rank),
+}
+
+#[derive(Debug, Args)]
+struct Merge {
+    /// Files, or run directories with a coverage.json.
+    #[arg(required = true)]
+    databases: Vec<PathBuf>,
+    /// The file to write.
+    #[arg(long, short, value_name = "FILE")]
+    out: PathBuf,
+}
+
+#[derive(Debug, Args)]
+struct Report {
+    /// Files, or run directories with a coverage.json; several are merged.
+    #[arg(required = true)]
+    databases: Vec<PathBuf>,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// The file to write instead of printing it.
+    #[arg(long, short, value_name = "FILE")]
+    out: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct Rank {
+    /// Files, or run directories with a coverage.json; several are merged.
+    #[arg(required = true)]
+    databases: Vec<PathBuf>,
+    /// How to print it.
+    #[arg(long, value_enum, default_value_t)]
+    format: super::options::Format,
+}
+
+#[derive(Debug, Clone, Copy, Default, ValueEnum)]
+enum Format {
+    /// For people.
+    #[default]
+    Text,
+    /// For programs.
+    Json,
+    /// UCIS XML, the exchange format of coverage databases.
+    Ucis,
+}
+
+/// Works on coverage databases.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    match &arguments.command {
+        Command::Merge(Merge { databases, out }) => merged(databases)?.write(out)?,
+        Command::Report(Report { databases, format, out }) => {
+            let database = merged(databases)?;
+            let text = match format {
+                Format::Text => report(&database),
+                Format::Json => json_text(&report_json(&database))?,
+                Format::Ucis => ucis::text(&database)?,
+            };
+            match out {
+                Some(out) => write_whole(out, text.as_bytes(), Sync::OnDisk)?,
+                None => print_text(&text)?,
+            }
+        }
+        Command::Rank(Rank { databases, format }) => {
+            let database = merged(databases)?;
+            let ranked = rank(&database);
+            match format {
+                super::options::Format::Text => print_text(&ranking(&database, &ranked))?,
+                super::options::Format::Json => print_text(&json_text(&ranking_json(&ranked))?)?,
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// All of them as one.
+fn merged(paths: &[PathBuf]) -> Result<Database, Error> {
+    let mut all: Option<Database> = None;
+    for path in paths {
+        let database = Database::read(path)?;
+        all = Some(match all {
+            None => database,
+            Some(before) => before.merge(database).map_err(|error| of_file(path, &error))?,
+        });
+    }
+    all.ok_or_else(|| Error::Usage("name a coverage database".to_owned()))
+}
+
+fn of_file(path: &Path, error: &dyn std::error::Error) -> Error {
+    let message = format!("cannot be merged with those before it: {error}");
+    Error::File { path: path.to_owned(), message }
+}
+
+fn json_text(value: &Value) -> Result<String, Error> {
+    serde_json::to_string_pretty(value).map_err(|error| Error::Environment(error.to_string()))
+}
+
+/// For people: each profile, its groups, what was not hit and what cannot be.
+fn report(database: &Database) -> String {
+    let mut text = String::new();
+    for (name, profile) in &database.profiles {
+        let covered = database.covered(name);
+        let (block, share, hit) = (&database.block, covered.percent(), covered.hit);
+        let _ = writeln!(
+            text,
+            "{block} {name}: {share}, {hit} of {} bins that can be hit, {}",
+            covered.reachable,
+            counted(profile.unreachable.len() as u64, "other bin"),
+        );
+        let mut first = 0;
+        for group in &database.groups {
+            let bins = first..first + group.bins() as u32;
+            first = bins.end;
+            let can_be = |bin: &u32| !profile.unreachable.contains_key(bin);
+            let reachable = bins.clone().filter(can_be).count();
+            let is_hit = |bin: &u32| covered.hits[*bin as usize] > 0;
+            let hit = bins.clone().filter(can_be).filter(is_hit).count();
+            let _ = writeln!(text, "  {:16} {hit:5} of {reachable:5}  {}", group.name, group.about);
+        }
+        for bin in database.holes(name, &covered) {
+            let meaning = database.group_of(bin).map(|(group, bin)| group.bin_meaning(bin));
+            let meaning = meaning.unwrap_or_default();
+            let _ = writeln!(text, "  not hit: {} ({meaning})", database.bin_name(bin));
+        }
+        for (bin, reason) in &profile.unreachable {
+            let _ = writeln!(text, "  cannot be hit: {} ({reason})", database.bin_name(*bin));
+        }
+    }
+    let _ = writeln!(text, "cases that hit what none before them did in their run:");
+    for find in &database.finds {
+        let Find { name, new, run, .. } = find;
+        let _ = writeln!(text, "  {name}, seed {}: {}", run.seed, counted(u64::from(*new), "bin"));
+    }
+    text
+}
+
+fn report_json(database: &Database) -> Value {
+    let profiles = database.profiles.iter().map(|(name, profile)| {
+        let covered = database.covered(name);
+        let bins: Vec<Value> = (0..covered.hits.len() as u32)
+            .map(|bin| {
+                let (group, of_group) = match database.group_of(bin) {
+                    Some((group, at)) => (group.name.clone(), group.bin_name(at)),
+                    None => (String::new(), String::new()),
+                };
+                json!({
+                    "group": group,
+                    "bin": of_group,
+                    "hits": covered.hits[bin as usize],
+                    "unreachable": profile.unreachable.get(&bin),
+                })
+            })
+            .collect();
+        let (reachable, hit) = (covered.reachable, covered.hit);
+        (name.clone(), json!({ "reachable": reachable, "hit": hit, "bins": bins }))
+    });
+    let finds = database.finds.iter().map(|find| {
+        json!({ "case": find.name, "seed": find.run.seed, "cycles": find.cycles, "new": find.new })
+    });
+    json!({
+        "block": database.block,
+        "profiles": Value::Object(profiles.collect()),
+        "finds": finds.collect::<Vec<_>>(),
+    })
+}
+
+/// The cases, each with the command that runs it.
+fn ranking(database: &Database, ranked: &[(&Find, u32)]) -> String {
+    let cycles: u64 = ranked.iter().map(|(find, _)| find.cycles).sum();
+    let cases = counted(ranked.len() as u64, "case");
+    let mut text = format!("{}: {cases}, {}\n", database.block, counted(cycles, "cycle"));
+    for (find, adds) in ranked {
+        let _ = writeln!(text, "  {:4} {}", adds, command(find));
+    }
+    text
+}
+
+fn ranking_json(ranked: &[(&Find, u32)]) -> Value {
+    let one = |(find, adds): &(&Find, u32)| {
+        json!({
+            "case": find.name,
+            "seed": find.run.seed,
+            "packets": find.run.packets,
+            "cycles": find.cycles,
+            "adds": adds,
+            "command": command(find),
+        })
+    };
+    ranked.iter().map(one).collect()
+}
+
+fn command(find: &Find) -> String {
+    let packets = find.run.packets.map(|packets| format!(" --packets {packets}"));
+    let packets = packets.unwrap_or_default();
+    format!("cosim run --seed {}{packets} --case {}", find.run.seed, find.name)
+}

@@ -1,0 +1,66 @@
+//! The smallest set of cases with the same coverage.
+
+use super::{Database, Find};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Cases that together hit all that is hit of what can be, each with how many bins it adds to those before it. Greedy: the
+/// next case is the one that adds most for its cycles; at the end those are left out that the others make needless.
+pub fn rank(database: &Database) -> Vec<(&Find, u32)> {
+    let mut ranked = Vec::new();
+    for profile in database.profiles.keys() {
+        let finds: Vec<&Find> =
+            database.finds.iter().filter(|find| find.profile == *profile).collect();
+        let chosen = needed(&finds, &greedy(&finds));
+        let mut known = vec![false; database.bins()];
+        for index in chosen {
+            let new = |bin: &&u32| !known[**bin as usize];
+            let adds = finds[index].bins.iter().filter(new).count() as u32;
+            finds[index].bins.iter().for_each(|bin| known[*bin as usize] = true);
+            ranked.push((finds[index], adds));
+        }
+    }
+    ranked
+}
+
+/// Finds that together hit all that is hit.
+fn greedy(finds: &[&Find]) -> Vec<usize> {
+    let mut left: BTreeSet<u32> = finds.iter().flat_map(|find| &find.bins).copied().collect();
+    let mut chosen = Vec::new();
+    while !left.is_empty() {
+        let adds = |find: &Find| find.bins.iter().filter(|bin| left.contains(bin)).count();
+        // Most for each cycle: a * d > c * b stands for a / b > c / d.
+        let better = |one: &usize, other: &usize| {
+            let [one, other] = [one, other].map(|index| finds[*index]);
+            let gains = [one, other].map(|find| adds(find) as u128);
+            let costs = [one, other].map(|find| u128::from(find.cycles.max(1)));
+            (gains[0] * costs[1]).cmp(&(gains[1] * costs[0])).then(other.cmp(one))
+        };
+        let Some(best) = (0..finds.len()).max_by(better) else { break };
+        if adds(finds[best]) == 0 {
+            break;
+        }
+        left.retain(|bin| finds[best].bins.binary_search(bin).is_err());
+        chosen.push(best);
+    }
+    chosen
+}
+
+/// Those without which something is not hit; the longest are looked at first.
+fn needed(finds: &[&Find], chosen: &[usize]) -> Vec<usize> {
+    let mut hits: BTreeMap<u32, u32> = BTreeMap::new();
+    for bin in chosen.iter().flat_map(|index| &finds[*index].bins) {
+        *hits.entry(*bin).or_default() += 1;
+    }
+    let mut order = chosen.to_vec();
+    order.sort_by_key(|index| std::cmp::Reverse((finds[*index].cycles, *index)));
+    let mut kept = chosen.to_vec();
+    for index in order {
+        if finds[index].bins.iter().all(|bin| hits.get(bin).is_some_and(|hits| *hits > 1)) {
+            for bin in &finds[index].bins {
+                hits.entry(*bin).and_modify(|hits| *hits -= 1);
+            }
+            kept.retain(|other| *other != index);
+        }
+    }
+    kept
+}
