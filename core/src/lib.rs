@@ -16,7 +16,8 @@
 //! - [`checks`] has what every block's tests look for.
 //! - [`coverage`] has what cases have hit, in one run or in many.
 //! - [`mutate`] grades a bench by faults in the RTL.
-//! - [`runner`] runs many cases; [`report`] is what others read of a run; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
+//! - [`runner`] runs many cases; [`report`] is what others read of a run, [`history`] what
+//!   became of many; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
 //!   [`cli`] is the command line.
 
 pub mod checks;
@@ -26,6 +27,7 @@ pub mod engine;
 pub mod error;
 mod files;
 pub mod harness;
+pub mod history;
 pub mod models;
 pub mod mutate;
 mod observe;

@@ -13,12 +13,13 @@ mod waves;
 
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
+use crate::history::Run;
 use crate::runner::{HTML, JUNIT, MARKDOWN};
 use std::path::{Path, PathBuf};
 
 pub use annotations::{Ci, annotate};
 pub use reproduce::Reproduce;
-pub use results::{Entry, Results};
+pub use results::{Entry, Results, RunTiming};
 
 /// The summary of a run as a page in Markdown.
 fn page_of_run(results: &Results) -> String {
@@ -29,22 +30,22 @@ fn page_of_run(results: &Results) -> String {
 ///
 /// # Errors
 /// [`Error::Write`] for a report that cannot be written, after the others are; what is wrong with `results.json`.
-pub fn write(folder: &Path) -> Result<(), Error> {
+pub fn write(folder: &Path, trend: &[Run]) -> Result<(), Error> {
     let mut junit = junit::Suites::default();
     let results = Results::read(folder, |header, entry| junit.add(header, entry))?;
     let path = folder.join(JUNIT);
     let first = write_whole(&path, junit.finish(&results)?.as_bytes(), Sync::Lazy);
     let path = folder.join(MARKDOWN);
     let second = write_whole(&path, page_of_run(&results).as_bytes(), Sync::Lazy);
-    first.and(second).and(page(folder, &results).map(drop))
+    first.and(second).and(page(folder, &results, trend).map(drop))
 }
 
-/// Writes the page for people of a run directory; its path.
+/// Writes the page for people of a run directory; its path. `trend` has the runs of the block, this one last.
 ///
 /// # Errors
 /// [`Error::Write`]; [`Error::Environment`] if there is no page for these results.
-pub fn page(folder: &Path, results: &Results) -> Result<PathBuf, Error> {
+pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<PathBuf, Error> {
     let path = folder.join(HTML);
-    write_whole(&path, html::page(folder, results)?.as_bytes(), Sync::Lazy)?;
+    write_whole(&path, html::page(folder, results, trend)?.as_bytes(), Sync::Lazy)?;
     Ok(path)
 }

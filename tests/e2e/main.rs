@@ -21,6 +21,7 @@ mod full_disk;
 mod gate;
 mod given_rtl;
 mod harmful_rtl;
+mod history;
 mod judge;
 mod mutate;
 mod new;

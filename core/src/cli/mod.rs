@@ -4,6 +4,7 @@ mod bench;
 mod cache;
 mod cover;
 mod explain;
+mod history;
 mod list;
 mod mutate;
 mod new;
@@ -66,6 +67,8 @@ enum Command {
     Watch(watch::Arguments),
     /// The page for people of a run directory, again.
     Report(report::Arguments),
+    /// Runs over weeks in one SQLite file: failures, coverage and speed.
+    History(history::Arguments),
     /// Works on models for the other commands.
     #[command(hide = true)]
     Worker(worker::serve::Arguments),
@@ -95,6 +98,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),
+        Command::History(arguments) => history::execute(&arguments),
         Command::Worker(arguments) => worker::serve::serve(&arguments),
     }));
     // A thread that was given up may have some.

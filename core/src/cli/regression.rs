@@ -3,11 +3,12 @@
 use super::INTERRUPTED;
 use super::is_watched;
 use super::options::{Patience, Target, of_block};
-use super::summary::{Goal, Summary, Unwritten};
+use super::summary::{Goal, Known, Summary, Unwritten};
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict};
+use crate::history::History;
 use crate::models::{Built, Examined};
 use crate::program;
 use crate::report;
@@ -19,6 +20,7 @@ use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish, Program};
 use clap::Args;
+use humantime::format_rfc3339_millis;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use rand::RngExt;
 use std::collections::BTreeMap;
@@ -29,7 +31,7 @@ use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
 /// Packets of a case at most: its vector must not be larger than vectors may be.
 const MOST_PACKETS: i64 = 20_000;
@@ -187,6 +189,8 @@ impl Options {
             keep: Keep { shrink: !self.no_shrink, waves: !self.no_waves },
             save: 0,
             goal: None,
+            history: None,
+            baseline: None,
             shows_progress: is_watched(),
             program: self.patience.program()?,
         })
@@ -211,6 +215,10 @@ pub struct Job {
     pub save: u64,
     /// What of the bins is to be hit, in percent.
     pub goal: Option<f64>,
+    /// The file that the run is added to.
+    pub history: Option<PathBuf>,
+    /// A file that knows earlier failures, if it is not that one.
+    pub baseline: Option<PathBuf>,
     /// Whether there is a progress bar.
     pub shows_progress: bool,
     program: Program,
@@ -223,6 +231,9 @@ impl Job {
     /// What is wrong with scenarios or RTL.
     pub fn prepare(&self, interrupted: &Arc<AtomicBool>) -> Result<Ready<'_>, Error> {
         let Self { block, setup, .. } = self;
+        // Files that are of no use are refused before the work.
+        self.history.as_deref().map(History::open).transpose()?;
+        self.baseline.as_deref().map(History::existing).transpose()?;
         let session = block.session(setup)?;
         let examined = block.examine(&setup.rtl)?;
         let opening = session.opening()?;
@@ -335,6 +346,7 @@ impl Ready<'_> {
         failures.settle();
         failures.unwritten().iter().for_each(|error| unwritten.add(error));
         let timing = Timing {
+            ended: format_rfc3339_millis(SystemTime::now()).to_string(),
             command: env::args().collect(),
             threads: job.limits.threads,
             seconds: elapsed.as_secs_f64(),
@@ -352,8 +364,12 @@ impl Ready<'_> {
         let groups = failures.groups();
         let results = directory.finish(&tally, &coverage, groups, end, passed, &timing);
         let results = results.map_err(|error| unwritten.add(&error)).ok();
+        let known = self.known(failures.groups()).unwrap_or_else(|error| {
+            unwritten.add(&error);
+            None
+        });
         if results.is_some()
-            && let Err(error) = report::write(&folder)
+            && let Err(error) = self.report(&folder)
         {
             unwritten.add(&error);
         }
@@ -369,9 +385,39 @@ impl Ready<'_> {
             folder,
             end,
             timing,
+            known,
             results,
             unwritten,
         })
+    }
+
+    /// What earlier runs know of failures, by signature; `None` if there is no file of earlier runs.
+    fn known(&self, groups: &[Group]) -> Result<Option<Known>, Error> {
+        let Some(path) = self.job.history.as_ref().or(self.job.baseline.as_ref()) else {
+            return Ok(None);
+        };
+        let history = History::existing(path)?;
+        let block = self.job.block.name();
+        let seen = |group: &Group| {
+            let signature = group.signature.to_string();
+            Ok((signature.clone(), history.seen(block, &signature)?))
+        };
+        groups.iter().map(seen).collect::<Result<_, Error>>().map(Some)
+    }
+
+    /// Adds the run to the history, if there is one, and writes its reports.
+    fn report(&self, folder: &Path) -> Result<(), Error> {
+        let Some(path) = &self.job.history else { return report::write(folder, &[]) };
+        let trend = History::open(path).and_then(|mut history| {
+            history.add(folder)?;
+            history.runs(Some(self.job.block.name()))
+        });
+        // A history that cannot be written costs no report.
+        let (trend, first) = match trend {
+            Ok(trend) => (trend, Ok(())),
+            Err(error) => (Vec::new(), Err(error)),
+        };
+        first.and(report::write(folder, &trend))
     }
 
     /// Who collects what the run does.
@@ -458,6 +504,8 @@ pub struct Report {
     pub end: End,
     /// How long it took.
     pub timing: Timing,
+    /// What earlier runs know of its failures.
+    known: Option<Known>,
     results: Option<PathBuf>,
     unwritten: Unwritten,
 }
@@ -472,6 +520,7 @@ impl Report {
             goal: self.goal.as_ref(),
             passed: self.passed,
             failures: &self.failures,
+            known: self.known.as_ref(),
             command,
             folder: &self.folder,
             end: self.end,

@@ -2,6 +2,7 @@
 
 use super::print_text;
 use crate::error::Error;
+use crate::history::History;
 use crate::report::{self, Results};
 use clap::Args;
 use std::path::PathBuf;
@@ -13,13 +14,20 @@ pub struct Arguments {
     /// Run directories.
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
+    /// Show the trends of this file, too; see `cosim history`.
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
 }
 
 /// Writes the page of each run directory again.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for folder in &arguments.folders {
         let results = Results::read(folder, |_, _| ())?;
-        print_text(&report::page(folder, &results)?.display().to_string())?;
+        let trend = match &arguments.history {
+            Some(path) => History::existing(path)?.runs(Some(&results.run.block))?,
+            None => Vec::new(),
+        };
+        print_text(&report::page(folder, &results, &trend)?.display().to_string())?;
     }
     Ok(ExitCode::SUCCESS)
 }

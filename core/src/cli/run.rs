@@ -48,6 +48,12 @@ pub struct Arguments {
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
           conflicts_with = "case")]
     min_coverage: Option<f64>,
+    /// Add the run to this file, and say which failures it has seen before; see `cosim history`.
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+    /// Say which failures this file has seen before, and add nothing to it.
+    #[arg(long, value_name = "FILE", conflicts_with = "history")]
+    baseline: Option<PathBuf>,
     /// The build a failure was seen with; a warning tells if this one differs.
     #[arg(long, value_name = "ID")]
     build: Option<String>,
@@ -95,6 +101,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         job.shard = arguments.shard.unwrap_or(Shard::WHOLE);
         job.save = arguments.save_vectors;
         job.goal = arguments.min_coverage;
+        job.history.clone_from(&arguments.history);
+        job.baseline.clone_from(&arguments.baseline);
         job.shows_progress &= !arguments.quiet;
     }
     warn_of_other_build(arguments.build.as_deref());

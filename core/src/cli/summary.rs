@@ -4,6 +4,7 @@ use super::counted;
 use crate::coverage::{Covered, Database};
 use crate::error::Error;
 use crate::harness::{Case, Judgement};
+use crate::history::Seen;
 use crate::models::FileRead;
 use crate::runner::{
     CASES_SHOWN, End, Evidence, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
@@ -48,6 +49,8 @@ pub struct Summary<'a> {
     pub goal: Option<&'a Goal>,
     pub passed: bool,
     pub failures: &'a [Group],
+    /// What earlier runs know of the failures, if there is a file of them.
+    pub known: Option<&'a Known>,
     /// The command that shows a case again.
     pub command: &'a dyn Fn(&Case) -> String,
     pub folder: &'a Path,
@@ -57,6 +60,9 @@ pub struct Summary<'a> {
     pub results: Option<PathBuf>,
     pub unwritten: &'a Unwritten,
 }
+
+/// What earlier runs know of failures, by signature; nothing of those that are new.
+pub type Known = BTreeMap<String, Option<Seen>>;
 
 /// What was to be covered.
 #[derive(Debug, Serialize)]
@@ -121,6 +127,7 @@ impl Summary<'_> {
             "coverage": self.coverage_json(),
             "coverage_goal": self.goal,
             "failures": self.failures,
+            "known": self.known,
             "commands": commands,
             "timing": self.timing,
             "results": self.results,
@@ -250,6 +257,16 @@ impl Summary<'_> {
         let Evidence { verdict, judgement, vector, original, packets, cycles, .. } = first;
         let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
         let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
+        if let Some(known) = self.known.and_then(|known| known.get(&signature.to_string())) {
+            let _ = match known {
+                None => writeln!(text, "    NEW: no earlier run has it"),
+                Some(Seen { first, runs, .. }) => {
+                    let (since, rtl) = first;
+                    let runs = counted(*runs, "run");
+                    writeln!(text, "    known since {since}, RTL {rtl}, in {runs}")
+                }
+            };
+        }
         for line in judgement.iter().flat_map(Judgement::lines) {
             let _ = writeln!(text, "    {line}");
         }

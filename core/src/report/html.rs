@@ -3,14 +3,15 @@
 use super::coverage::{self, Covered};
 use super::diagram::{self, Diagram};
 use super::waves::{self, Waves};
-use super::{Reproduce, Results};
+use super::{Reproduce, Results, RunTiming};
 use crate::engine::{Difference, Explanation};
 use crate::error::Error;
 use crate::harness::Judgement;
+use crate::history::Run;
 use crate::program;
-use crate::runner::{Group, TIMING, Totals};
+use crate::runner::{Group, Totals};
 use minijinja::{AutoEscape, Environment, UndefinedBehavior};
-use serde::{Deserialize, Serialize};
+use serde::Serialize;
 use std::fs;
 use std::path::Path;
 
@@ -29,26 +30,42 @@ struct Page<'a> {
     verdict: &'static str,
     reason: Option<&'static str>,
     title: Option<&'static str>,
-    timing: Option<Timing>,
+    timing: Option<RunTiming>,
     plot: Option<String>,
     groups: Vec<Failure<'a>>,
     more_groups: usize,
     profiles: Vec<Profile<'a>>,
     rules: Vec<Rule<'a>>,
     coverage: Vec<Covered>,
+    trend: Trend<'a>,
     rtl_files: Vec<&'a str>,
 }
 
-/// What is read of `timing.json`.
-#[derive(Debug, Serialize, Deserialize)]
-struct Timing {
-    seconds: f64,
-    cycles_per_second: f64,
-    threads: usize,
-    #[serde(default)]
-    commit: Option<String>,
-    #[serde(default)]
-    progress: Vec<(f64, u64)>,
+/// The runs of the history that lead to this one.
+#[derive(Serialize)]
+struct Trend<'a> {
+    runs: usize,
+    speed: Option<String>,
+    coverage: Option<String>,
+    failed: Option<String>,
+    first: Option<&'a str>,
+}
+
+impl<'a> Trend<'a> {
+    fn of(runs: &'a [Run]) -> Self {
+        let line = |of: fn(&Run) -> f64| {
+            let values: Vec<(f64, f64)> =
+                runs.iter().enumerate().map(|(place, run)| (place as f64, of(run))).collect();
+            path(&values)
+        };
+        Self {
+            runs: runs.len(),
+            speed: line(|run| run.cycles_per_second),
+            coverage: line(|run| run.bins_hit as f64 / run.bins_reachable.max(1) as f64),
+            failed: line(|run| run.failed as f64),
+            first: runs.first().map(|run| run.ended.as_str()),
+        }
+    }
 }
 
 /// A group of failures.
@@ -99,11 +116,9 @@ struct RuleCell<'a> {
 ///
 /// # Errors
 /// [`Error::Environment`] if the template does not take what it is given.
-pub fn page(folder: &Path, results: &Results) -> Result<String, Error> {
+pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, Error> {
     let block = program::find(&results.run.block);
-    let timing: Option<Timing> = fs::read_to_string(folder.join(TIMING))
-        .ok()
-        .and_then(|text| serde_json::from_str(&text).ok());
+    let timing = RunTiming::read(folder).ok();
     let profile = |profile: &'_ super::results::ProfileResults| {
         block.and_then(|block| diagram::of(block, &profile.rules))
     };
@@ -144,6 +159,7 @@ pub fn page(folder: &Path, results: &Results) -> Result<String, Error> {
             .collect(),
         rules: rules(results),
         coverage: coverage::of(folder),
+        trend: Trend::of(trend),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
     };
     let mut templates = Environment::new();
@@ -214,13 +230,19 @@ fn plot(progress: &[(f64, u64)]) -> Option<String> {
             (pair[1].0, cycles as f64 / seconds.max(1e-9))
         })
         .collect();
-    let end = speeds.last()?.0;
-    let most = speeds.iter().map(|(_, speed)| *speed).fold(0.0, f64::max);
-    if speeds.len() < 2 || most <= 0.0 {
+    path(&speeds)
+}
+
+/// Values over time as a path from the plot's left to its right; none of fewer than two.
+fn path(values: &[(f64, f64)]) -> Option<String> {
+    let end = values.last()?.0;
+    let most = values.iter().map(|(_, value)| *value).fold(0.0, f64::max);
+    if values.len() < 2 || end <= 0.0 {
         return None;
     }
-    let points = speeds.iter().map(|(seconds, speed)| {
-        format!("{:.1} {:.1}", seconds / end * PLOT.0, PLOT.1 - speed / most * PLOT.1)
-    });
+    let height = |value: f64| if most > 0.0 { value / most * PLOT.1 } else { 0.0 };
+    let points = values
+        .iter()
+        .map(|(time, value)| format!("{:.1} {:.1}", time / end * PLOT.0, PLOT.1 - height(*value)));
     Some(format!("M{}", points.collect::<Vec<_>>().join("L")))
 }

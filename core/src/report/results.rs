@@ -2,12 +2,12 @@
 
 use crate::error::Error;
 use crate::harness::Verdict;
-use crate::runner::{End, Group, Header, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals};
-use serde::Deserialize;
+use crate::runner::{End, Group, Header, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, TIMING, Totals};
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::File;
+use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
@@ -46,6 +46,38 @@ pub struct ProfileResults {
     /// What the scoreboard counted.
     #[serde(default)]
     pub counters: BTreeMap<String, u64>,
+}
+
+/// What is read of `timing.json`.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct RunTiming {
+    /// When the run ended, in UTC.
+    #[serde(default)]
+    pub ended: String,
+    /// Seconds in which cases were run.
+    pub seconds: f64,
+    /// Cycles compared in a second.
+    pub cycles_per_second: f64,
+    /// Threads.
+    pub threads: usize,
+    /// The commit that was checked out.
+    #[serde(default)]
+    pub commit: Option<String>,
+    /// Seconds since the beginning and cycles compared until then.
+    #[serde(default)]
+    pub progress: Vec<(f64, u64)>,
+}
+
+impl RunTiming {
+    /// That of a run directory.
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Input`].
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(TIMING);
+        let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))
+    }
 }
 
 /// One entry of `cases`: a failed case told in full, or a row of cases.

@@ -79,6 +79,8 @@ pub struct Header {
 /// What depends on the machine or the moment.
 #[derive(Debug, Clone, Serialize)]
 pub struct Timing {
+    /// When the run ended, in UTC.
+    pub ended: String,
     /// The command line.
     pub command: Vec<String>,
     /// Threads used.

@@ -1,0 +1,111 @@
+//! `cosim history`.
+
+use super::options::Format;
+use super::{counted, print_json, print_text};
+use crate::error::Error;
+use crate::history::{History, Run, Seen};
+use crate::value::short;
+use clap::{Args, Subcommand};
+use serde_json::json;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+/// A file with runs, and what is to be done with it.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(subcommand)]
+    what: What,
+}
+
+#[derive(Debug, Subcommand)]
+enum What {
+    /// Add runs to the file; a run that is there already is left alone.
+    Add {
+        /// The file; it is made if there is none.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Run directories.
+        #[arg(value_name = "DIR", required = true)]
+        folders: Vec<PathBuf>,
+    },
+    /// Failures (first seen, last seen, how often, on which RTL) and runs.
+    Show {
+        /// The file.
+        #[arg(value_name = "FILE")]
+        file: PathBuf,
+        /// Only this block.
+        #[arg(long, value_name = "NAME")]
+        block: Option<String>,
+        /// How to print it.
+        #[arg(long, value_enum, default_value_t)]
+        format: Format,
+    },
+}
+
+/// Runs that are shown as text; JSON has all.
+const RUNS_SHOWN: usize = 20;
+
+/// Adds to a history, or shows it.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    match &arguments.what {
+        What::Add { file, folders } => {
+            let mut history = History::open(file)?;
+            let mut added = 0;
+            for folder in folders {
+                added += u64::from(history.add(folder)?);
+            }
+            let known = folders.len() as u64 - added;
+            print_text(&format!("{} added, {known} known already", counted(added, "run")))?;
+        }
+        What::Show { file, block, format } => {
+            let history = History::existing(file)?;
+            let block = block.as_deref();
+            let (runs, failures) = (history.runs(block)?, history.failures(block)?);
+            match format {
+                Format::Json => print_json(&json!({ "runs": runs, "failures": failures }))?,
+                Format::Text => print_text(&shown(&runs, &failures))?,
+            }
+        }
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+fn shown(runs: &[Run], failures: &[Seen]) -> String {
+    let mut text = String::new();
+    for Seen { block, signature, first, last, runs, cases } in failures {
+        let runs = counted(*runs, "run");
+        let _ = writeln!(text, "{block} {signature}: {} in {runs}", counted(*cases, "case"));
+        let _ = writeln!(
+            text,
+            "  first {} on RTL {}, last {} on RTL {}",
+            first.0, first.1, last.0, last.1
+        );
+    }
+    if failures.is_empty() {
+        let _ = writeln!(text, "no failure was seen");
+    }
+    let _ = writeln!(text, "\n{}", counted(runs.len() as u64, "run"));
+    for run in runs.iter().rev().take(RUNS_SHOWN) {
+        let _ = writeln!(
+            text,
+            "  {} {:12} {:10} seed {}, RTL {}: {}, {} failed, {} cycles, {} cycles/s, {} of {} bins",
+            run.ended,
+            run.verdict,
+            run.block,
+            run.seed,
+            run.rtl,
+            counted(run.cases, "case"),
+            run.failed,
+            short(run.cycles as f64),
+            short(run.cycles_per_second),
+            run.bins_hit,
+            run.bins_reachable,
+        );
+    }
+    if runs.len() > RUNS_SHOWN {
+        let _ =
+            writeln!(text, "  and {} earlier ones, with --format json", runs.len() - RUNS_SHOWN);
+    }
+    text
+}

@@ -1,0 +1,339 @@
+//! Runs over weeks in one SQLite file: when a failure was first seen and at which RTL, and how coverage and
+//! speed went.
+//!
+//! A run is added once, whatever how often it is added: its key is a hash of its `results.json` and the
+//! moment it ended. Processes that write at once wait for each other.
+
+use crate::coverage::{COVERAGE, Database};
+use crate::error::Error;
+use crate::report::{Results, RunTiming};
+use crate::runner::RESULTS;
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use serde::Serialize;
+use sha2::{Digest, Sha256};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// What SQLite's header says of our files: `cosi` in ASCII.
+const APPLICATION: i64 = 0x636f_7369;
+/// The version of the tables.
+const VERSION: i64 = 1;
+/// How long one process waits for another.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+const TABLES: &str = "
+CREATE TABLE runs (
+  id TEXT PRIMARY KEY,           -- a hash of results.json and of the moment the run ended
+  ended TEXT NOT NULL,           -- when, in UTC
+  block TEXT NOT NULL,
+  seed TEXT NOT NULL,
+  rtl TEXT NOT NULL,             -- the RTL's identity
+  build TEXT NOT NULL,
+  commit_id TEXT,
+  verdict TEXT NOT NULL,
+  cases INTEGER NOT NULL,
+  failed INTEGER NOT NULL,
+  cycles INTEGER NOT NULL,
+  cycles_per_second REAL NOT NULL,
+  bins_hit INTEGER NOT NULL,     -- over all profiles
+  bins_reachable INTEGER NOT NULL
+) STRICT;
+CREATE TABLE failures (
+  run TEXT NOT NULL REFERENCES runs (id),
+  signature TEXT NOT NULL,
+  cases INTEGER NOT NULL,
+  first_case TEXT NOT NULL,
+  PRIMARY KEY (run, signature)
+) STRICT, WITHOUT ROWID;
+CREATE INDEX runs_by_time ON runs (block, ended);
+";
+
+/// A file with runs.
+pub struct History {
+    path: PathBuf,
+    connection: Connection,
+}
+
+/// A run, as the file has it.
+#[derive(Debug, Clone, PartialEq, Serialize)]
+pub struct Run {
+    /// When it ended, in UTC.
+    pub ended: String,
+    /// The block.
+    pub block: String,
+    /// The seed.
+    pub seed: String,
+    /// The RTL's identity.
+    pub rtl: String,
+    /// The tool's build.
+    pub build: String,
+    /// The commit, if it is known.
+    pub commit: Option<String>,
+    /// In a word or two.
+    pub verdict: String,
+    /// Cases that ended.
+    pub cases: u64,
+    /// Cases that failed.
+    pub failed: u64,
+    /// Cycles compared.
+    pub cycles: u64,
+    /// Cycles compared in a second.
+    pub cycles_per_second: f64,
+    /// Bins that were hit, over all profiles.
+    pub bins_hit: u64,
+    /// Bins that can be hit, over all profiles.
+    pub bins_reachable: u64,
+}
+
+/// A failure's signature over all runs of a block.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct Seen {
+    /// The block.
+    pub block: String,
+    /// The signature.
+    pub signature: String,
+    /// When the first run ended that had it, and on which RTL it was.
+    pub first: (String, String),
+    /// The same of the last one.
+    pub last: (String, String),
+    /// In how many runs.
+    pub runs: u64,
+    /// In how many cases.
+    pub cases: u64,
+}
+
+impl History {
+    /// Opens a file, which need not exist.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it is none of ours, damaged, or of a newer version.
+    pub fn open(path: &Path) -> Result<Self, Error> {
+        Self::with(path, OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE)
+    }
+
+    /// Opens a file that exists.
+    ///
+    /// # Errors
+    /// As [`History::open`], and if there is none.
+    pub fn existing(path: &Path) -> Result<Self, Error> {
+        fs::metadata(path).map_err(|error| Error::unreadable(path, &error))?;
+        Self::with(path, OpenFlags::SQLITE_OPEN_READ_WRITE)
+    }
+
+    fn with(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
+        let refuse = |error| of(path, error);
+        let connection = Connection::open_with_flags(path, flags).map_err(refuse)?;
+        connection.busy_timeout(PATIENCE).map_err(refuse)?;
+        let mut history = Self { path: path.to_owned(), connection };
+        history.prepare()?;
+        Ok(history)
+    }
+
+    /// Makes the tables of an empty file; looks at those of another.
+    fn prepare(&mut self) -> Result<(), Error> {
+        let path = self.path.clone();
+        let refuse = |error| of(&path, error);
+        let foreign = |message: String| Error::File { path: path.clone(), message };
+        let change = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(refuse)?;
+        let number = |name: &str| {
+            change.pragma_query_value(None, name, |row| row.get::<_, i64>(0)).map_err(refuse)
+        };
+        let (application, version) = (number("application_id")?, number("user_version")?);
+        let tables: i64 = change
+            .query_row("SELECT count(*) FROM sqlite_schema", [], |row| row.get(0))
+            .map_err(refuse)?;
+        if (application, version, tables) == (0, 0, 0) {
+            change.execute_batch(TABLES).map_err(refuse)?;
+            change.pragma_update(None, "application_id", APPLICATION).map_err(refuse)?;
+            change.pragma_update(None, "user_version", VERSION).map_err(refuse)?;
+        } else if application != APPLICATION {
+            return Err(foreign("is no history of cosim; choose another file".to_owned()));
+        } else if version != VERSION {
+            return Err(foreign(format!(
+                "has version {version}, this program reads {VERSION}; use the program that wrote it, or another file"
+            )));
+        }
+        change.commit().map_err(refuse)
+    }
+
+    /// Adds a run directory; whether it was new.
+    ///
+    /// # Errors
+    /// What is wrong with the directory or the file.
+    pub fn add(&mut self, folder: &Path) -> Result<bool, Error> {
+        let results = Results::read(folder, |_, _| ())?;
+        let timing = RunTiming::read(folder)?;
+        let path = folder.join(RESULTS);
+        let bytes = fs::read(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let hash = Sha256::new().chain_update(bytes).chain_update(&timing.ended).finalize();
+        let id: String = hash.iter().take(16).map(|byte| format!("{byte:02x}")).collect();
+        let coverage = folder.join(COVERAGE);
+        let (hit, reachable) = match coverage.exists() {
+            false => (0, 0),
+            true => {
+                let database = Database::read(&coverage)?;
+                let covered = database.profiles.keys().map(|name| database.covered(name));
+                covered.fold((0, 0), |(hit, reachable), covered| {
+                    (hit + u64::from(covered.hit), reachable + u64::from(covered.reachable))
+                })
+            }
+        };
+        let refuse = |error| of(&self.path, error);
+        let change = self
+            .connection
+            .transaction_with_behavior(TransactionBehavior::Immediate)
+            .map_err(refuse)?;
+        let run = &results.run;
+        let added = change
+            .execute(
+                "INSERT OR IGNORE INTO runs VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+                params![
+                    id,
+                    timing.ended,
+                    run.block,
+                    run.seed.to_string(),
+                    run.rtl,
+                    run.build,
+                    timing.commit,
+                    results.verdict(),
+                    results.totals.cases,
+                    results.totals.failures(),
+                    results.totals.cycles,
+                    timing.cycles_per_second,
+                    hit,
+                    reachable,
+                ],
+            )
+            .map_err(refuse)?;
+        if added == 1 {
+            for group in &results.failures {
+                change
+                    .execute(
+                        "INSERT INTO failures VALUES (?, ?, ?, ?)",
+                        params![id, group.signature.to_string(), group.count, group.first.case],
+                    )
+                    .map_err(refuse)?;
+            }
+        }
+        change.commit().map_err(refuse)?;
+        Ok(added == 1)
+    }
+
+    /// The runs of a block, or of all, from the oldest on.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn runs(&self, block: Option<&str>) -> Result<Vec<Run>, Error> {
+        self.all(
+            "SELECT ended, block, seed, rtl, build, commit_id, verdict, cases, failed, cycles, \
+             cycles_per_second, bins_hit, bins_reachable FROM runs \
+             WHERE ?1 IS NULL OR block = ?1 ORDER BY ended, id",
+            block,
+            |row| {
+                Ok(Run {
+                    ended: row.get(0)?,
+                    block: row.get(1)?,
+                    seed: row.get(2)?,
+                    rtl: row.get(3)?,
+                    build: row.get(4)?,
+                    commit: row.get(5)?,
+                    verdict: row.get(6)?,
+                    cases: row.get(7)?,
+                    failed: row.get(8)?,
+                    cycles: row.get(9)?,
+                    cycles_per_second: row.get(10)?,
+                    bins_hit: row.get(11)?,
+                    bins_reachable: row.get(12)?,
+                })
+            },
+        )
+    }
+
+    /// The signatures of a block's failures, or of all, the last seen first.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn failures(&self, block: Option<&str>) -> Result<Vec<Seen>, Error> {
+        let rows: Vec<(String, String, String, String, u64)> = self.all(
+            "SELECT block, signature, ended, rtl, failures.cases FROM failures \
+             JOIN runs ON run = id WHERE ?1 IS NULL OR block = ?1 ORDER BY ended, id",
+            block,
+            |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
+        )?;
+        let mut seen: BTreeMap<(String, String), Seen> = BTreeMap::new();
+        for (block, signature, ended, rtl, cases) in rows {
+            let at = (ended, rtl);
+            let key = (block.clone(), signature.clone());
+            let entry = seen.entry(key).or_insert_with(|| Seen {
+                block,
+                signature,
+                first: at.clone(),
+                last: at.clone(),
+                runs: 0,
+                cases: 0,
+            });
+            entry.last = at;
+            entry.runs += 1;
+            entry.cases += cases;
+        }
+        let mut seen: Vec<Seen> = seen.into_values().collect();
+        seen.sort_by(|one, other| other.last.cmp(&one.last));
+        Ok(seen)
+    }
+
+    /// What is known of one signature of a block.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn seen(&self, block: &str, signature: &str) -> Result<Option<Seen>, Error> {
+        let known = self
+            .connection
+            .query_row(
+                "SELECT 1 FROM failures JOIN runs ON run = id WHERE block = ? AND signature = ?",
+                params![block, signature],
+                |_| Ok(()),
+            )
+            .optional()
+            .map_err(|error| of(&self.path, error))?;
+        if known.is_none() {
+            return Ok(None);
+        }
+        let all = self.failures(Some(block))?;
+        Ok(all.into_iter().find(|seen| seen.signature == signature))
+    }
+
+    fn all<T>(
+        &self,
+        query: &str,
+        block: Option<&str>,
+        row: impl FnMut(&rusqlite::Row<'_>) -> rusqlite::Result<T>,
+    ) -> Result<Vec<T>, Error> {
+        let read = || -> rusqlite::Result<Vec<T>> {
+            self.connection.prepare(query)?.query_map([block], row)?.collect()
+        };
+        read().map_err(|error| of(&self.path, error))
+    }
+}
+
+/// An error of SQLite as one of ours.
+fn of(path: &Path, error: rusqlite::Error) -> Error {
+    let path = path.to_owned();
+    let message = match error.sqlite_error_code() {
+        Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
+            format!(
+                "is damaged, or no history of cosim ({error}); restore it, or choose another file"
+            )
+        }
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
+            let seconds = PATIENCE.as_secs();
+            format!("another process has been writing to it for {seconds} s; try again")
+        }
+        _ => return Error::Write { path, source: std::io::Error::other(error) },
+    };
+    Error::File { path, message }
+}

@@ -1,0 +1,124 @@
+//! `cosim history`: what became of many runs.
+
+use crate::common::{changed_rtl, code, cosim, program, run, text};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+fn run_into(folder: &Path, arguments: &[&str]) -> Output {
+    let mut command = cosim();
+    command.args(["run", "--quiet", "--no-waves", "--cases", "3", "--scenario", "smoke"]);
+    command.args(["--force", "--out"]).arg(folder).args(arguments).output().unwrap()
+}
+
+fn shown(file: &Path) -> Value {
+    let output = run(["history", "show", file.to_str().unwrap(), "--format", "json"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn a_failure_is_new_once_and_then_known() {
+    let folder = TempDir::new().unwrap();
+    let (file, out) = (folder.path().join("history.sqlite"), folder.path().join("run"));
+    let name = file.to_str().unwrap();
+    assert_eq!(code(&run_into(&out, &["--history", name])), 0);
+    let rtl = changed_rtl(
+        "ReqRecvCore_Thread_2.v",
+        "fetch_cxt_egress_ready = 1'b1",
+        "fetch_cxt_egress_ready = 1'b0",
+    );
+    let bad = ["--fixes", "spec", "--rtl", rtl.path().to_str().unwrap()];
+    let first = run_into(&out, &[&bad[..], &["--history", name]].concat());
+    assert_eq!(code(&first), 1);
+    assert!(text(&first).contains("NEW: no earlier run has it"), "{}", text(&first));
+    let later = run_into(&out, &[&bad[..], &["--history", name]].concat());
+    let said = text(&later);
+    assert!(said.contains("    known since 20") && said.contains(", in 1 run\n"), "{said}");
+    // Who only asks adds nothing.
+    let asked = run_into(&out, &[&bad[..], &["--baseline", name]].concat());
+    assert!(text(&asked).contains(", in 2 runs\n"), "{}", text(&asked));
+    let shown = shown(&file);
+    assert_eq!(shown["runs"].as_array().unwrap().len(), 3);
+    let [failure] = &shown["failures"].as_array().unwrap()[..] else { panic!("{shown}") };
+    assert_eq!((&failure["runs"], &failure["cases"]), (&2.into(), &6.into()));
+    assert_eq!(failure["first"][1], shown["runs"][1]["rtl"]);
+    assert_ne!(failure["first"][1], shown["runs"][0]["rtl"]);
+    assert!(failure["first"][0].as_str() < failure["last"][0].as_str());
+    // The report has the trend.
+    let report = run(["report", "--history", name, out.to_str().unwrap()]);
+    assert_eq!(code(&report), 0, "{}", text(&report));
+    let page = fs::read_to_string(out.join("report.html")).unwrap();
+    assert!(page.contains("3 runs of this block since 20"), "{page}");
+}
+
+#[test]
+fn a_run_is_added_once() {
+    let folder = TempDir::new().unwrap();
+    let (file, out) = (folder.path().join("history.sqlite"), folder.path().join("run"));
+    run_into(&out, &[]);
+    let add = || run(["history", "add", file.to_str().unwrap(), out.to_str().unwrap()]);
+    assert!(text(&add()).starts_with("1 run added, 0 known already"));
+    assert!(text(&add()).starts_with("0 runs added, 1 known already"));
+    assert_eq!(shown(&file)["runs"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn processes_that_write_at_once_lose_nothing() {
+    let folder = TempDir::new().unwrap();
+    let file = folder.path().join("history.sqlite");
+    let outs: Vec<_> = (0..8).map(|number| folder.path().join(number.to_string())).collect();
+    for (seed, out) in outs.iter().enumerate() {
+        assert_eq!(code(&run_into(out, &["--fixes", "spec", "--seed", &seed.to_string()])), 0);
+    }
+    // The file is made by one of them.
+    let add = |out| program().args(["history", "add"]).args([&file, out]).spawn().unwrap();
+    let mut processes: Vec<_> = outs.iter().map(add).collect();
+    assert!(processes.iter_mut().all(|process| process.wait().unwrap().success()));
+    let shown = shown(&file);
+    let mut seeds: Vec<&str> =
+        shown["runs"].as_array().unwrap().iter().map(|run| run["seed"].as_str().unwrap()).collect();
+    seeds.sort_unstable();
+    assert_eq!(seeds, ["0", "1", "2", "3", "4", "5", "6", "7"]);
+}
+
+#[test]
+fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
+    let folder = TempDir::new().unwrap();
+    let (file, out) = (folder.path().join("history.sqlite"), folder.path().join("run"));
+    let name = file.to_str().unwrap();
+    let refused = |expected: &str| {
+        let before = fs::read(&file).unwrap();
+        let output = run_into(&out, &["--history", name]);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(
+            text(&output).contains(name) && text(&output).contains(expected),
+            "{}",
+            text(&output)
+        );
+        assert_eq!(fs::read(&file).unwrap(), before, "it is left as it is");
+        assert!(!out.exists(), "nothing is run");
+    };
+    // A file of ours has its version in the bytes 60 to 63 of SQLite's header, and whose it is in 68 to 71.
+    let other = folder.path().join("other");
+    run_into(&other, &[]);
+    run(["history", "add", name, other.to_str().unwrap()]);
+    let good = fs::read(&file).unwrap();
+    let with = |place: usize, value: u8| {
+        let mut bytes = good.clone();
+        bytes[place] = value;
+        fs::write(&file, bytes).unwrap();
+    };
+    with(63, 2);
+    refused("has version 2, this program reads 1");
+    with(71, 0);
+    refused("is no history of cosim");
+    with(0, b'X');
+    refused("is damaged, or no history of cosim");
+    fs::write(&file, &good[..good.len() / 2]).unwrap();
+    refused("is damaged, or no history of cosim");
+    let none = run(["history", "show", "no-such-file"]);
+    assert_eq!(code(&none), 2, "{}", text(&none));
+}
