@@ -21,6 +21,9 @@ pub struct Bugs<'a> {
     /// Bugs that are not judged to be the RTL's, with what they are judged to be: `undecided` or `raw_pins`.
     /// `None`: any may be, but none is judged to be the golden model's.
     pub open: Option<&'a [(&'a str, &'a str)]>,
+    /// Beginnings of the ports at which a bug, by the name of its patch, is told: that of a part at the part's own
+    /// boundary. None: at any port.
+    pub told_at: fn(&str) -> &'static [&'static str],
     /// The part of them that is looked for; [`Shard::WHOLE`] is all.
     pub part: Shard,
 }
@@ -28,7 +31,13 @@ pub struct Bugs<'a> {
 impl Bugs<'_> {
     /// So many bugs; all are judged to be the RTL's, whatever size their vectors have.
     pub const fn of(count: usize) -> Self {
-        Self { count, most_packets: |_| None, open: Some(&[]), part: Shard::WHOLE }
+        Self {
+            count,
+            most_packets: |_| None,
+            open: Some(&[]),
+            told_at: |_| &[],
+            part: Shard::WHOLE,
+        }
     }
 }
 
@@ -48,7 +57,7 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
         .par_iter()
         .map(|(_, patch)| {
             let name = patch.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let side = find(checks, patch, (bugs.most_packets)(&name));
+            let side = find(checks, patch, (bugs.most_packets)(&name), (bugs.told_at)(&name));
             (name, side)
         })
         .collect();
@@ -102,7 +111,12 @@ fn levels(patch: &str, sources: &[&str]) -> Option<usize> {
 }
 
 /// Finds one bug; the side that is said to break the specification, or what is wrong with how that went.
-fn find(checks: &Checks, patch: &Path, most_packets: Option<u64>) -> Result<String> {
+fn find(
+    checks: &Checks,
+    patch: &Path,
+    most_packets: Option<u64>,
+    told_at: &[&str],
+) -> Result<String> {
     let copy = patched(checks, patch)?;
     let rtl = copy.path().to_string_lossy().into_owned();
     let folder = TempDir::new().map_err(|error| Failed::one(error.to_string()))?;
@@ -129,6 +143,11 @@ fn find(checks: &Checks, patch: &Path, most_packets: Option<u64>) -> Result<Stri
         && packets > most
     {
         return Err(Failed::one(format!("shrunk to {packets} packets, expected at most {most}")));
+    }
+    let port = group["verdict"]["port"].as_str().unwrap_or("no port");
+    if !told_at.is_empty() && !told_at.iter().any(|beginning| port.starts_with(beginning)) {
+        let expected = told_at.join("*, ");
+        return Err(Failed::one(format!("told at {port}, expected one of {expected}*")));
     }
     let again = checks.run(["replay", "--expect-recorded", "--rtl", &rtl, &vector])?;
     if !again.status.success() {
