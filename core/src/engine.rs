@@ -18,7 +18,8 @@ use crate::harness::{
     Scenario, Scoreboard, Stimulus, Total, Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl, View};
-use crate::mutate::{self, Death, Hunt, Mutants, Mutation};
+use crate::mutate::judge::Judge;
+use crate::mutate::{self, Death, Hunt, Mutants, Mutation, Trial, Tried};
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::{BenchReport, Part, Speed};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
@@ -148,6 +149,28 @@ pub trait AnyBlock: Sync {
     /// # Errors
     /// As [`Mutants::build`].
     fn mutated(&self, mutants: &Mutants, mutations: &[Mutation]) -> Result<Built, Error>;
+
+    /// A judge of mutations; the reason, if this RTL cannot be judged.
+    ///
+    /// # Errors
+    /// As [`Judge::new`].
+    fn judge<'a>(
+        &self,
+        mutants: &'a Mutants,
+        mutations: &[Mutation],
+    ) -> Result<Result<Judge<'a>, String>, Error>;
+
+    /// Drives what is said to make a difference into a mutation. In a worker only.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if the model cannot be loaded.
+    fn attempt(
+        &self,
+        profile: &str,
+        model: &Built,
+        trial: &Trial,
+        watch: &Watch,
+    ) -> Result<Tried, Error>;
 
     /// Runs cases on mutations of the RTL. In a worker only.
     ///
@@ -359,6 +382,25 @@ impl<B: Explain> AnyBlock for Engine<B> {
 
     fn mutated(&self, mutants: &Mutants, mutations: &[Mutation]) -> Result<Built, Error> {
         mutants.build::<B>(mutations)
+    }
+
+    fn judge<'a>(
+        &self,
+        mutants: &'a Mutants,
+        mutations: &[Mutation],
+    ) -> Result<Result<Judge<'a>, String>, Error> {
+        Judge::new::<B>(&mutants.workshop, mutations)
+    }
+
+    fn attempt(
+        &self,
+        profile: &str,
+        model: &Built,
+        trial: &Trial,
+        watch: &Watch,
+    ) -> Result<Tried, Error> {
+        let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
+        mutate::attempt::<B>(trial, &profile, &kind, watch)
     }
 
     fn hunt(

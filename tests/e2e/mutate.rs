@@ -157,3 +157,62 @@ fn rtl_with_a_bug_is_not_graded() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("not green without any mutation"), "{}", text(&output));
 }
+
+/// A register that is always 0 gates an output: to hold it at 0 changes nothing, and what says so has to know
+/// which values the register takes.
+#[test]
+fn a_mutant_that_nothing_can_find_is_proved_equivalent() {
+    let from = "  assign cmd_ready =";
+    let spare = "  reg [63:0] spare;\n  always @(posedge clk or posedge rst)\n    if (rst) spare <= 64'd0;\n    \
+                 else spare <= {spare[62:0], spare[63]};\n  assign cmd_ready = (^spare) ^";
+    let rtl = changed_rtl("QpStateCtrl.v", from, spare);
+    let file = rtl.path().join("QpStateCtrl.v");
+    let folder = TempDir::new().unwrap();
+    let few = ["--mutants", "300", "--cases", "3", "--rtl", file.to_str().unwrap()];
+    let output = grade(folder.path(), &few);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let report = json(&folder.path().join("mutate.json"));
+    let is_spare = |mutant: &&Value| {
+        let signal = mutant["signal"].as_str().unwrap_or_default();
+        signal.starts_with("spare[") && mutant["port"] == "Q"
+    };
+    let mut held = 0;
+    for mutant in mutants(&report).iter().filter(is_spare) {
+        if mutant["mode"] == "const0" {
+            held += 1;
+            assert_eq!(mutant["verdict"], "equivalent", "{mutant}");
+            assert_eq!(mutant["proof"], "induction", "{mutant}");
+        } else if mutant["mode"] != "cnot1" {
+            assert_eq!(mutant["verdict"], "killed", "{mutant}");
+        }
+    }
+    assert!(held > 0, "none is held at 0: choose another seed");
+}
+
+/// What the judge says and what cases find never contradict each other.
+#[test]
+fn nothing_that_is_proved_equivalent_is_killed_and_vectors_find_what_survives() {
+    let folder = TempDir::new().unwrap();
+    let [judged, hunted] = ["judged", "hunted"].map(|name| folder.path().join(name));
+    let output = grade(&judged, &["--mutants", "200", "--cases", "1", "--seed", "3"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let more = ["--mutants", "200", "--cases", "60", "--seed", "3", "--no-judge"];
+    let output = grade(&hunted, &more);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let [judged_report, hunted_report] =
+        [&judged, &hunted].map(|out| json(&out.join("mutate.json")));
+    let mut equivalent = 0;
+    for (judged, hunted) in mutants(&judged_report).iter().zip(mutants(&hunted_report)) {
+        assert_eq!(judged["does"], hunted["does"]);
+        if judged["verdict"] == "equivalent" {
+            equivalent += 1;
+            assert_eq!(hunted["verdict"], "survived", "{judged}");
+        }
+    }
+    assert!(equivalent > 10, "{}", judged_report["profiles"][0]["score"]);
+    // The good RTL does in each of them what the golden model does.
+    let vectors = judged.join("mutants");
+    assert!(vectors.is_dir(), "one case is too few to find all of them");
+    let output = cosim().arg("replay").arg(&vectors).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}

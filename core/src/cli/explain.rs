@@ -17,6 +17,8 @@ use std::fmt::Write as _;
 use std::io::Write as _;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 use verilated_build::Tracing;
 
 const BOLD: Style = Style::new().bold();
@@ -46,7 +48,21 @@ pub struct Arguments {
 
 /// Explains what a vector does now.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let interrupted = interruption()?;
+    explain(arguments, interruption()?)
+}
+
+/// Explains a vector that was just written, on the RTL that it names.
+pub fn show(
+    vector: PathBuf,
+    patience: Patience,
+    interrupted: Arc<AtomicBool>,
+) -> Result<ExitCode, Error> {
+    let (choice, rtl) = (Choice::default(), GivenRtl::default());
+    let format = Format::Text;
+    explain(&Arguments { vector, block: None, choice, rtl, format, patience }, interrupted)
+}
+
+fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
     let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
     let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);

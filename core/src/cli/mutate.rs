@@ -1,20 +1,26 @@
 //! `cosim mutate`.
 
+mod only;
+
 use super::options::{Format, Patience, Target, of_block};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
-use crate::engine::{AnyBlock, Setup};
+use crate::engine::{Action, AnyBlock, Setup, Task};
 use crate::error::Error;
+use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
 use crate::models::{Built, Rtl};
 use crate::mutate;
 use crate::mutate::grade::{Ground, Workers};
-use crate::mutate::report::{Fate, Graded, Header, Report};
-use crate::mutate::{Mutants, Mutation};
+use crate::mutate::judge::Ruling;
+use crate::mutate::report::{self, Fate, Graded, Header, Report};
+use crate::mutate::{Means, Mutants, Mutation, Trial, Tried};
 use crate::program;
 use crate::runner::{Claim, MOST_CASES, Place, Plan, Shard};
-use crate::worker::Program;
+use crate::vector::Origin;
+use crate::worker::{Desk, Finish, Program};
 use clap::Args;
 use indicatif::ProgressBar;
+use std::fs;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -26,6 +32,8 @@ const MOST_MUTANTS: i64 = 100_000;
 /// Cases of each scenario after which a round ends: most mutants are found by the first ones, and what is found
 /// is not run again.
 const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
+/// Cases of each scenario after which what is seen at once to be equivalent is taken out.
+const AT_ONCE: u64 = 10;
 /// A model with fewer mutants is faster, and is made if it has at most this part of them.
 const FEWER: usize = 2;
 
@@ -67,12 +75,21 @@ pub struct Arguments {
     force: bool,
     /// Go on with the interrupted grading of this folder, which says what is graded.
     #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "out", "mutants", "seed", "run_seed", "cases", "packets", "scenario", "block", "fixes", "parameter", "rtl"
+        "out", "checks_only", "mutants", "seed", "run_seed", "cases", "packets", "scenario", "block", "fixes", "parameter", "rtl"
     ])]
     resume: Option<PathBuf>,
-    /// Fail if less than so many percent of the mutants are killed.
+    /// Do not ask whether anything can find what the cases do not.
+    #[arg(long)]
+    no_judge: bool,
+    /// Compare nothing: which mutants does the scoreboard find alone, seeing the mutant? They are not judged.
+    #[arg(long, conflicts_with = "only")]
+    checks_only: bool,
+    /// Fail if less than so many percent of the mutants that are not equivalent are killed.
     #[arg(long, value_name = "PCT", value_parser = percent)]
     min_score: Option<f64>,
+    /// This mutant alone, by its number: the case that finds it, its vector, waves and explanation.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "min_score", "format"])]
+    only: Option<u32>,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -90,6 +107,9 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Grades the bench of one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if let Some(id) = arguments.only {
+        return only::execute(arguments, id);
+    }
     let interrupted = interruption()?;
     let jobs = match &arguments.resume {
         Some(folder) => vec![Job::resumed(arguments, folder)?],
@@ -126,9 +146,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut code = 0;
     for report in &reports {
         for Graded { profile, score, .. } in &report.profiles {
-            if score.percent < wanted {
+            let percent = score.percent_without_equivalent;
+            if percent < wanted {
                 code = 1;
-                let (block, percent) = (&report.run.block, score.percent);
+                let block = &report.run.block;
                 eprintln!("cosim: {block} {profile}: score {percent:.2} %, below {wanted} %");
             }
         }
@@ -147,6 +168,7 @@ struct Job {
     before: Option<Report>,
     threads: usize,
     program: Program,
+    judges: bool,
     shows_progress: bool,
 }
 
@@ -247,6 +269,7 @@ impl Job {
             Some(threads) => usize::from(threads),
             None => thread::available_parallelism().map_or(1, usize::from),
         };
+        let judges = !arguments.no_judge && header.means == Means::Compare;
         Ok(Self {
             block,
             chosen,
@@ -256,6 +279,7 @@ impl Job {
             before,
             threads,
             program: arguments.patience.program()?,
+            judges,
             shows_progress: is_watched() && !arguments.quiet,
         })
     }
@@ -310,14 +334,7 @@ impl Job {
         let setup = Setup { profiles: vec![profile.clone()], ..setup.clone() };
         let session = block.session(&setup)?;
         let opening = session.opening()?;
-        let plan = Plan {
-            block: block.name(),
-            seed: header.run_seed,
-            profiles: setup.profiles.clone(),
-            scenarios: session.scenarios(),
-            indices: 0..header.cases,
-            shard: Shard::WHOLE,
-        };
+        let plan = self.plan(profile)?;
         let cases: Vec<_> = plan.iter().collect();
         let mut made: Option<(Built, usize)> = None;
         for end in ROUNDS.into_iter().filter(|end| *end < header.cases).chain([header.cases]) {
@@ -354,6 +371,7 @@ impl Job {
                 scenarios: &opening.scenarios,
                 packets: header.packets,
                 cases: &cases,
+                means: header.means,
             };
             let mut hunted = alive.clone();
             // The RTL as it is: nothing may find it.
@@ -370,17 +388,157 @@ impl Job {
                 graded.set(*id, Fate::killed(&cases[*case].name, outcome));
             }
             graded.cases_run = end as u64;
+            // What nothing can find need not be run with all the cases that follow.
+            if self.judges
+                && end >= AT_ONCE as usize * plan.scenarios.len()
+                && begin < AT_ONCE as usize * plan.scenarios.len()
+            {
+                bar.set_message(format!("{} {}: the judge looks", header.block, profile.name));
+                bar.tick();
+                self.judge_at_once(mutants, graded)?;
+            }
+            report.write(&self.claim.folder)?;
+        }
+        if self.judges {
+            let left = report.profiles[index].alive().len() as u64;
+            let text =
+                format!("{} {}: {} judged", header.block, profile.name, counted(left, "mutant"));
+            bar.set_message(text);
+            bar.tick();
+            self.judge(profile, mutants, workers, &mut report.profiles[index])?;
             report.write(&self.claim.folder)?;
         }
         bar.finish_and_clear();
         Ok(())
     }
 
+    /// Takes out what is the same network.
+    fn judge_at_once(&self, mutants: &Mutants, graded: &mut Graded) -> Result<(), Error> {
+        let alive = graded.alive();
+        if alive.is_empty() {
+            return Ok(());
+        }
+        // The reason why it cannot be judged is told when all cases were run.
+        let Ok(judge) = self.block.judge(mutants, &self.mutations(mutants, &alive))? else {
+            return Ok(());
+        };
+        for id in alive {
+            if let Some(Ruling::Equivalent(proof)) = judge.at_once(id) {
+                graded.set(id, Fate::Equivalent { proof });
+            }
+        }
+        Ok(())
+    }
+
+    /// Judges what is left, and tries what is said to make a difference.
+    fn judge(
+        &self,
+        profile: &Profile,
+        mutants: &Mutants,
+        workers: &Workers<'_>,
+        graded: &mut Graded,
+    ) -> Result<(), Error> {
+        let alive = graded.alive();
+        if alive.is_empty() {
+            return Ok(());
+        }
+        let mutations = self.mutations(mutants, &alive);
+        let judge = match self.block.judge(mutants, &mutations)? {
+            Ok(judge) => judge,
+            Err(because) => {
+                for id in alive {
+                    graded.set(id, Fate::Undecided { because: because.clone() });
+                }
+                return Ok(());
+            }
+        };
+        let rulings = judge.all(&alive, self.threads)?;
+        let model = self.block.mutated(mutants, &mutations)?;
+        let desk = Desk::new(self.program.clone(), Arc::clone(workers.interrupted));
+        for (id, ruling) in rulings {
+            let fate = match ruling {
+                Ruling::Equivalent(proof) => Fate::Equivalent { proof },
+                Ruling::Open(because) => Fate::Undecided { because },
+                Ruling::Differs(cycles) => {
+                    self.attempt(profile, &model, &desk, graded, id, cycles)?
+                }
+            };
+            graded.set(id, fate);
+        }
+        Ok(())
+    }
+
+    /// Drives a trace of the judge's into a mutation, and keeps it if it finds it.
+    fn attempt(
+        &self,
+        profile: &Profile,
+        model: &Built,
+        desk: &Desk,
+        graded: &Graded,
+        id: u32,
+        cycles: Vec<Vec<String>>,
+    ) -> Result<Fate, Error> {
+        let mutant = graded.mutants.iter().find(|mutant| mutant.mutation.id == id);
+        let does = mutant
+            .map_or(String::new(), |mutant| format!("{}: {}", mutant.mutation.at(), mutant.does));
+        let origin = Origin {
+            about: format!("finds the mutation of seed {} in which at {does}", self.header.seed),
+            build: Some(self.header.build.clone()),
+            rtl: Some(self.header.rtl.clone()),
+            given: self.header.given.clone(),
+            ..Origin::default()
+        };
+        let task = Task {
+            block: self.block.name().to_owned(),
+            profile: profile.name.to_string(),
+            model: model.clone(),
+            action: Action::Try(Trial { mutation: id, cycles, origin }),
+        };
+        Ok(match desk.have::<Tried>(task)? {
+            Finish::Done(Tried::Found(vector)) => {
+                let folder = self.claim.folder.join(report::VECTORS);
+                fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+                let name = format!("{}-{id}.json", profile.name);
+                write_whole(&folder.join(&name), vector.as_bytes(), Sync::OnDisk)?;
+                Fate::Survived { vector: Some(format!("{}/{name}", report::VECTORS)) }
+            }
+            Finish::Done(Tried::NotFound) => Fate::Undecided {
+                because: "it makes a difference to what is written to a memory, or for registers before reset that \
+                          no case has"
+                    .to_owned(),
+            },
+            Finish::Done(Tried::Red(verdict)) => Fate::Undecided {
+                because: format!("where it makes a difference the RTL itself is red: {verdict}"),
+            },
+            Finish::Lost(verdict) => Fate::Undecided { because: verdict.to_string() },
+            Finish::Interrupted => return Err(Error::Interrupted),
+        })
+    }
+
+    /// The cases of a profile.
+    fn plan(&self, profile: &Profile) -> Result<Plan, Error> {
+        let Self { block, setup, header, .. } = self;
+        let profiles = vec![profile.clone()];
+        let session = block.session(&Setup { profiles: profiles.clone(), ..setup.clone() })?;
+        Ok(Plan {
+            block: block.name(),
+            seed: header.run_seed,
+            profiles,
+            scenarios: session.scenarios(),
+            indices: 0..header.cases,
+            shard: Shard::WHOLE,
+        })
+    }
+
     /// The model with the mutations of these numbers.
     fn model(&self, mutants: &Mutants, ids: &[u32]) -> Result<Built, Error> {
-        let is_alive = |mutation: &&Mutation| ids.binary_search(&mutation.id).is_ok();
-        let mutations: Vec<Mutation> = mutants.mutations.iter().filter(is_alive).cloned().collect();
-        self.block.mutated(mutants, &mutations)
+        self.block.mutated(mutants, &self.mutations(mutants, ids))
+    }
+
+    /// The mutations of these numbers, which rise.
+    fn mutations(&self, mutants: &Mutants, ids: &[u32]) -> Vec<Mutation> {
+        let is_named = |mutation: &&Mutation| ids.binary_search(&mutation.id).is_ok();
+        mutants.mutations.iter().filter(is_named).cloned().collect()
     }
 }
 
@@ -417,6 +575,7 @@ fn header(
         block: block.name().to_owned(),
         profiles: profiles.iter().map(|profile| profile.name.to_string()).collect(),
         seed: arguments.seed,
+        means: if arguments.checks_only { Means::Checks } else { Means::Compare },
         mutants: arguments.mutants,
         run_seed: arguments.run_seed,
         cases: arguments.cases.unwrap_or_else(|| block.cases()),

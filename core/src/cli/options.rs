@@ -14,7 +14,7 @@ use std::str::FromStr;
 use std::time::Duration;
 
 /// Under which fixes, and with which other parameters of the RTL.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Choice {
     /// Fixes of the source's errata, as a profile (spec, repaired, ...), all profiles, or a mask like 0x5a
     /// [default: all, or what the vector names].
@@ -53,7 +53,7 @@ pub struct Target {
 }
 
 /// Another RTL than the built-in one, as every user of Verilator names it.
-#[derive(Debug, Clone, Args)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct GivenRtl {
     /// Another RTL of the block, compiled and loaded at run time: a Verilog file, or a folder with all
     /// below it; may be given more than once. `built-in` is the program's own

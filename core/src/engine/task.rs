@@ -4,7 +4,7 @@ use super::{LoadedVector, ShrinkProgress, Waves};
 use crate::error::Error;
 use crate::harness::Watch;
 use crate::models::Built;
-use crate::mutate::Hunt;
+use crate::mutate::{Hunt, Trial};
 use crate::program;
 use crate::vector::VectorFile;
 use serde::{Deserialize, Serialize};
@@ -42,6 +42,8 @@ pub enum Action {
     Bench(Built),
     /// Run cases on mutations of the RTL; gives a list of [`Death`](crate::mutate::Death).
     Hunt(Hunt),
+    /// Drive what is said to make a difference into a mutation; gives a [`Tried`](crate::mutate::Tried).
+    Try(Trial),
 }
 
 impl Task {
@@ -68,6 +70,7 @@ impl Task {
                 load(file)?.explain(profile, model, observed, watch).and_then(to_json)
             }
             Action::Hunt(hunt) => block.hunt(profile, model, hunt, watch).and_then(to_json),
+            Action::Try(trial) => block.attempt(profile, model, trial, watch).and_then(to_json),
             Action::Bench(plain) => block.bench(profile, model, plain).and_then(to_json),
         }
     }

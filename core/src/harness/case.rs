@@ -61,7 +61,7 @@ impl Watch {
     }
 
     /// Does the work of one case.
-    pub(super) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         self.cases.fetch_add(1, Ordering::Relaxed);
         self.model(work)
     }

@@ -113,6 +113,11 @@ impl ResetPin {
         Self { name, is_high: false }
     }
 
+    /// Its name, and the level that resets.
+    pub const fn name_and_level(self) -> (&'static str, bool) {
+        (self.name, self.is_high)
+    }
+
     /// Its port.
     ///
     /// # Panics

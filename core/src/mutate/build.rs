@@ -11,6 +11,8 @@ use verilated_build::{Design, LibraryCache, SourceFile, Verilator};
 
 /// The netlist with all mutations, for Yosys and from it.
 const WOVEN: [&str; 2] = ["woven.il", "woven.v"];
+/// The RTL with one mutation.
+const ONE: &str = "one.v";
 /// What is compiled.
 const SOURCE: &str = "mutated.sv";
 
@@ -50,6 +52,18 @@ impl Mutants {
         };
         let mutations = lines.zip(1..).map(parse).collect::<Result<_, Error>>()?;
         Ok(Self { workshop, mutations })
+    }
+
+    /// The RTL with one mutation in it, as Yosys puts it in and writes it.
+    ///
+    /// # Errors
+    /// As [`Workshop::script`].
+    pub fn rtl_with(&self, mutation: &Mutation) -> Result<String, Error> {
+        let command = mutation.command();
+        self.workshop.script(&format!(
+            "read_ilang {BASE}\nmutate {command}\nwrite_verilog -noattr {ONE}\n"
+        ))?;
+        self.workshop.text(ONE)
     }
 
     /// Builds a model with these mutations in it, unless it is among the kept ones; it is not loaded.

@@ -3,7 +3,7 @@
 //! The verdict on a mutation is that of the first case of the plan that finds it, whatever workers did in what
 //! order: pieces of a round are joined by the place of the case.
 
-use super::kill::{Death, Hunt};
+use super::kill::{Death, Hunt, Means};
 use crate::engine::{Action, Task};
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Verdict};
@@ -13,6 +13,7 @@ use crate::worker::crew::{self, Client, Landing, Next};
 use crate::worker::wire::{Answer, Work};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// Mutations of a piece at most: what is recorded once serves so many.
@@ -35,6 +36,8 @@ pub struct Ground<'a> {
     pub packets: Option<u32>,
     /// The cases.
     pub cases: &'a [Case],
+    /// What is to find mutations.
+    pub means: Means,
 }
 
 /// Workers.
@@ -45,7 +48,7 @@ pub struct Workers<'a> {
     /// How many.
     pub threads: usize,
     /// Set when the user does not want to wait.
-    pub interrupted: &'a AtomicBool,
+    pub interrupted: &'a Arc<AtomicBool>,
 }
 
 /// What found a mutation: a case of [`Ground::cases`] by its index, and how it ended.
@@ -152,12 +155,13 @@ impl Client for Round<'_> {
             if piece.mutations.is_empty() {
                 continue;
             }
-            let Ground { block, profile, model, scenarios, packets, cases } = self.ground;
+            let Ground { block, profile, model, scenarios, packets, cases, means } = self.ground;
             let hunt = Hunt {
                 scenarios: (*scenarios).to_owned(),
                 packets: *packets,
                 cases: cases[piece.cases.clone()].to_vec(),
                 mutations: piece.mutations.clone(),
+                means: *means,
             };
             let task = Task {
                 block: (*block).to_owned(),

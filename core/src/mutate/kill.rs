@@ -1,10 +1,20 @@
 //! What a worker does: it runs cases, each on every mutation that no case before has found.
 
+use super::aig::split;
 use crate::engine::Cases;
 use crate::error::Error;
-use crate::harness::{Block, Case, Outcome, Profile, Recording, Scenario, Verdict, Watch};
+use crate::harness::{
+    Block, Breach, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, Stimulus,
+    Verdict, Watch, follow,
+};
+use crate::vector::{Origin, Vector};
+use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use verilated::ModelKind;
+use verilated::{BeforeReset, Model, ModelKind, Pins};
+use zerocopy::IntoBytes;
+
+/// Cycles that a mutant alone may take for each one of the golden model, and beyond that.
+const CYCLES: [u64; 2] = [4, 10_000];
 
 /// Cases, and the mutations that they are to find.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
@@ -17,6 +27,18 @@ pub struct Hunt {
     pub cases: Vec<Case>,
     /// Numbers of mutations; 0 is the RTL as it is.
     pub mutations: Vec<u32>,
+    /// What is to find them.
+    pub means: Means,
+}
+
+/// What is to find mutations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Means {
+    /// A case as it is: every output is compared with the golden model in every cycle.
+    Compare,
+    /// The scoreboard alone, which sees the mutant with an environment that follows it; raw pins say nothing.
+    Checks,
 }
 
 /// A mutation that was found.
@@ -54,7 +76,10 @@ pub fn hunt<B: Block>(
         let recording = Recording::<B>::new(&stimulus, &parameters);
         alive.retain(|mutation| {
             let run = || match kind.with_mutation(*mutation).create(stimulus.before_reset) {
-                Ok(mut model) => recording.run(&mut model, watch),
+                Ok(mut model) => match hunt.means {
+                    Means::Compare => recording.run(&mut model, watch),
+                    Means::Checks => judged(&stimulus, &recording, &parameters, &mut model, watch),
+                },
                 Err(error) => Outcome::without_cycles(Verdict::Crashed {
                     cycle: None,
                     message: error.to_string(),
@@ -69,4 +94,92 @@ pub fn hunt<B: Block>(
         });
     }
     Ok(deaths)
+}
+
+/// What the checks say of a mutant alone; a match if they have no objection.
+fn judged<B: Block>(
+    stimulus: &Stimulus<B>,
+    recording: &Recording<'_, B>,
+    parameters: &Parameters,
+    model: &mut Model<B::Inputs, B::Outputs>,
+    watch: &Watch,
+) -> Outcome {
+    let Drive::Traffic(traffic) = &stimulus.drive else {
+        return Outcome::without_cycles(Verdict::Match);
+    };
+    let most = CYCLES[0] * recording.outcome().cycles + CYCLES[1];
+    let followed = watch.during(|| follow::<B>(traffic, parameters, model, most, watch));
+    Outcome::without_cycles(match followed {
+        None => Verdict::Cancelled,
+        Some((None, _)) => Verdict::Match,
+        Some((Some(Breach { cycle, violation }), _)) => Verdict::CheckFailed { cycle, violation },
+    })
+}
+
+/// Inputs that the judge says make a difference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Trial {
+    /// The mutation.
+    pub mutation: u32,
+    /// For each cycle behind the one in reset, the names of the bits that are 1, as in `data[3]`.
+    pub cycles: Vec<Vec<String>>,
+    /// What the vector is to say of itself.
+    #[serde(with = "crate::worker::wire::as_json")]
+    pub origin: Origin,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum Tried {
+    /// The mutation is found, and the RTL as it is does what the golden model does: the vector that shows it.
+    Found(String),
+    /// It is not found.
+    NotFound,
+    /// The RTL as it is differs from the golden model in it.
+    Red(String),
+}
+
+/// Drives the inputs into the RTL as it is and into the mutation.
+///
+/// # Errors
+/// [`Error::Model`] if there can be no model; [`Error::VectorTooLarge`].
+pub fn attempt<B: Block>(
+    trial: &Trial,
+    profile: &Profile,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    watch: &Watch,
+) -> Result<Tried, Error> {
+    let cycles: Vec<B::Inputs> = trial.cycles.iter().map(|bits| pins::<B>(bits)).collect();
+    let mut tried = Tried::NotFound;
+    for before_reset in [BeforeReset::Ones, BeforeReset::Zeros, BeforeReset::Random(1)] {
+        let stimulus = Stimulus::<B>::cycles(cycles.clone()).with_before_reset(before_reset);
+        let recording = Recording::<B>::new(&stimulus, &profile.parameters);
+        let run = |mutation| {
+            watch.model(|| -> Result<Outcome, Error> {
+                let mut model = kind.with_mutation(mutation).create(before_reset)?;
+                Ok(recording.run(&mut model, watch))
+            })
+        };
+        let original = run(0)?;
+        if original.verdict != Verdict::Match {
+            tried = Tried::Red(original.verdict.to_string());
+        } else if run(trial.mutation)?.verdict.is_failure() {
+            let origin = trial.origin.clone();
+            return Vector::<B>::new(profile, origin, stimulus, None).to_text().map(Tried::Found);
+        }
+    }
+    Ok(tried)
+}
+
+/// The inputs of a cycle of which these bits are 1.
+fn pins<B: Block>(bits: &[String]) -> B::Inputs {
+    let mut bytes = B::Inputs::default().as_bytes().to_vec();
+    bytes.fill(0);
+    for (name, bit) in bits.iter().map(|name| split(name)) {
+        let port = B::Inputs::PORTS.iter().find(|port| port.name == name);
+        if let Some(port) = port.filter(|port| bit < port.width) {
+            bytes[port.offset + bit as usize / 8] |= 1 << (bit % 8);
+        }
+    }
+    B::Inputs::of_bytes(&bytes)
 }

@@ -5,10 +5,13 @@
 //! - [`build`] makes a model of it.
 //! - [`kill`] is what a worker does: cases, each on every fault that is still alive.
 //! - [`grade`] hands out the cases until each fault is found, or all cases were run.
+//! - [`judge`] says of those that are left whether anything can find them.
 //! - [`report`] is what comes of it.
 
+mod aig;
 mod build;
 pub mod grade;
+pub mod judge;
 mod kill;
 mod mutation;
 mod netlist;
@@ -16,7 +19,7 @@ pub mod report;
 mod yosys;
 
 pub use build::Mutants;
-pub(crate) use kill::hunt;
-pub use kill::{Death, Hunt};
+pub use kill::{Death, Hunt, Means, Trial, Tried};
+pub(crate) use kill::{attempt, hunt};
 pub use mutation::{Mode, Mutation, Source};
 pub use yosys::{Workshop, version};

@@ -2,6 +2,7 @@
 //!
 //! The same seed and build give the same bytes, whatever the threads; `docs/mutation.md` describes it for its readers.
 
+use super::kill::Means;
 use super::mutation::Mutation;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
@@ -23,6 +24,8 @@ const VERSION: u64 = 1;
 pub const RESULT: &str = "mutate.json";
 /// The result of one that goes on, or was interrupted.
 pub const PARTIAL: &str = "mutate.json.partial";
+/// The folder of vectors that find what the cases did not.
+pub const VECTORS: &str = "mutants";
 
 /// The grading of one block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
@@ -60,6 +63,8 @@ pub struct Header {
     pub profiles: Vec<String>,
     /// The seed by which mutations are chosen.
     pub seed: u64,
+    /// What was to find mutations.
+    pub means: Means,
     /// Mutations of each profile that were asked for.
     pub mutants: u32,
     /// The seed of the cases.
@@ -115,7 +120,31 @@ pub enum Fate {
         cycle: Option<u64>,
     },
     /// No case has found it.
-    Survived,
+    Survived {
+        /// A vector that does, if the judge has one: its file below this folder.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        vector: Option<String>,
+    },
+    /// Nothing can find it.
+    Equivalent {
+        /// How that was shown.
+        proof: Proof,
+    },
+    /// No case has found it, and it is not known whether anything can.
+    Undecided {
+        /// Why the judge does not know.
+        because: String,
+    },
+}
+
+/// How it was shown that a mutation makes no difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// The network of outputs and registers that they need is the same.
+    Structure,
+    /// By induction over cycles.
+    Induction,
 }
 
 /// Numbers of mutations.
@@ -128,8 +157,14 @@ pub struct Score {
     pub killed: u64,
     /// Those that none has found.
     pub survived: u64,
+    /// Those that were shown to be equivalent.
+    pub equivalent: u64,
+    /// Those of which that is not known.
+    pub undecided: u64,
     /// Percent killed of all.
     pub percent: f64,
+    /// Percent killed of all but the equivalent ones.
+    pub percent_without_equivalent: f64,
 }
 
 impl Fate {
@@ -157,10 +192,13 @@ impl Score {
             score.mutants += 1;
             match mutant.fate {
                 Fate::Killed { .. } => score.killed += 1,
-                Fate::Survived => score.survived += 1,
+                Fate::Survived { .. } => score.survived += 1,
+                Fate::Equivalent { .. } => score.equivalent += 1,
+                Fate::Undecided { .. } => score.undecided += 1,
             }
         }
         score.percent = percent(score.killed, score.mutants);
+        score.percent_without_equivalent = percent(score.killed, score.mutants - score.equivalent);
         score
     }
 }
@@ -179,7 +217,7 @@ impl Graded {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
             does: mutation.words(),
-            fate: Fate::Survived,
+            fate: Fate::Survived { vector: None },
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
         let score = Score::of(mutants.iter());
@@ -188,7 +226,8 @@ impl Graded {
 
     /// The mutations that no case has found, by their numbers.
     pub fn alive(&self) -> Vec<u32> {
-        let alive = self.mutants.iter().filter(|mutant| mutant.fate == Fate::Survived);
+        let is_alive = |mutant: &&Mutant| mutant.fate == Fate::Survived { vector: None };
+        let alive = self.mutants.iter().filter(is_alive);
         alive.map(|mutant| mutant.mutation.id).collect()
     }
 
@@ -266,11 +305,13 @@ impl Report {
         let mut text = String::new();
         for graded in &self.profiles {
             let Graded { profile, cases_run, score, mutants } = graded;
-            let Score { mutants: all, killed, survived, percent } = score;
+            let Score { mutants: all, killed, survived, equivalent, undecided, percent, .. } =
+                score;
+            let without = score.percent_without_equivalent;
             let _ = writeln!(
                 text,
-                "{} {profile}: {killed} of {all} mutants killed ({percent:.2} %), {survived} survived, {cases_run} \
-                 cases",
+                "{} {profile}: {killed} of {all} mutants killed ({percent:.2} %), {equivalent} equivalent ({without:.2} % \
+                 without them), {survived} survived, {undecided} undecided, {cases_run} cases",
                 self.run.block
             );
             let mut by: BTreeMap<&str, u64> = BTreeMap::new();
@@ -286,9 +327,14 @@ impl Report {
             if !most.is_empty() {
                 let _ = writeln!(text, "  killed by {}", most.join(", "));
             }
-            for mutant in mutants.iter().filter(|mutant| mutant.fate == Fate::Survived) {
-                let Mutant { mutation, does, .. } = mutant;
-                let _ = writeln!(text, "  {:>5} {:40} {does}", mutation.id, mutation.at());
+            for Mutant { mutation, does, fate } in mutants {
+                let more = match fate {
+                    Fate::Killed { .. } | Fate::Equivalent { .. } => continue,
+                    Fate::Survived { vector: None } => String::new(),
+                    Fate::Survived { vector: Some(vector) } => format!("; found by {vector}"),
+                    Fate::Undecided { because } => format!("; undecided: {because}"),
+                };
+                let _ = writeln!(text, "  {:>5} {:32} {does}{more}", mutation.id, mutation.at());
             }
         }
         text

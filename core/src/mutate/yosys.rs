@@ -173,8 +173,24 @@ pub fn version() -> Result<String, Error> {
 }
 
 fn yosys() -> Command {
+    Command::new(program())
+}
+
+fn program() -> PathBuf {
     let program = env::var_os(VARIABLE).filter(|name| !name.is_empty());
-    Command::new(program.map_or_else(|| PathBuf::from(YOSYS), PathBuf::from))
+    program.map_or_else(|| PathBuf::from(YOSYS), PathBuf::from)
+}
+
+/// What ABC, which comes with Yosys, says to some commands.
+///
+/// # Errors
+/// [`Error::Environment`] if there is none.
+pub fn abc(commands: &str) -> Result<String, Error> {
+    let mut name = program().file_name().unwrap_or_default().to_owned();
+    name.push("-abc");
+    let mut command = Command::new(program().with_file_name(name));
+    command.arg("-c").arg(commands);
+    Ok(String::from_utf8_lossy(&said_by(command)?.stdout).into_owned())
 }
 
 fn said_by(command: Command) -> Result<Output, Error> {

@@ -48,9 +48,10 @@ pub const CODE_QUALITY: &str = "gl-code-quality-report.json";
 /// The name of unfinished results in earlier versions.
 const OLD_PARTIAL: &str = "results.json.unfinished";
 /// The folders of a run directory.
-const FOLDERS: [&str; 2] = [super::results::FAILURES, super::results::SAVED];
+const FOLDERS: [&str; 3] =
+    [super::results::FAILURES, super::results::SAVED, mutate::report::VECTORS];
 /// Endings of the files in them.
-const ENDINGS: [&str; 3] = ["json", "fst", "vcd"];
+const ENDINGS: [&str; 4] = ["json", "fst", "vcd", "v"];
 const FORMAT: &str = "cosim-run";
 
 /// Where a run is to be written.

@@ -1,0 +1,108 @@
+//! One mutant alone: its RTL, the case that finds it, waves and explanation.
+
+use super::{Arguments, Chosen, Job};
+use crate::cli::explain;
+use crate::cli::{interruption, print_text};
+use crate::engine::{Setup, Waves};
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::models::Rtl;
+use crate::mutate::grade::{Ground, Workers};
+use crate::mutate::report::VECTORS;
+use crate::mutate::{Means, Mutation};
+use crate::vector::{Origin, VectorFile};
+use crate::worker::Desk;
+use crate::worker::desk::Subject;
+use std::fs;
+use std::process::ExitCode;
+use std::sync::Arc;
+
+/// Cases that are run before it is looked whether one has found it.
+const AT_ONCE: usize = 64;
+
+/// Runs one mutant. Exit code 1 if nothing finds it.
+pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
+    let interrupted = interruption()?;
+    let mut jobs = Job::all(arguments)?;
+    let (Some(job), true) = (jobs.pop(), jobs.is_empty()) else {
+        return Err(Error::Usage("--only is of one block: choose it with --block".to_owned()));
+    };
+    let [Chosen { profile, mutants }] = &job.chosen[..] else {
+        let message = "--only is of one profile, each has mutants of its own: choose with --fixes";
+        return Err(Error::Usage(message.to_owned()));
+    };
+    let Some(mutation) = mutants.mutations.iter().find(|mutation| mutation.id == id) else {
+        let most = mutants.mutations.len();
+        return Err(Error::Usage(format!("--only: there are mutants from 1 to {most}")));
+    };
+    print_text(&format!(
+        "mutant {id} of {} {}: {}",
+        job.header.block,
+        profile.name,
+        about(mutation)
+    ))?;
+
+    // The RTL with this one alone, put in by Yosys itself.
+    let folder = job.claim.folder.join(VECTORS);
+    fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+    let path = |ending: &str| folder.join(format!("{}-{id}.{ending}", profile.name));
+    let rtl = Rtl { paths: vec![path("v")], ..Rtl::default() };
+    write_whole(&path("v"), mutants.rtl_with(mutation)?.as_bytes(), Sync::OnDisk)?;
+
+    let plan = job.plan(profile)?;
+    let cases: Vec<_> = plan.iter().collect();
+    let session =
+        job.block.session(&Setup { profiles: vec![profile.clone()], ..job.setup.clone() })?;
+    let model = job.block.mutated(mutants, std::slice::from_ref(mutation))?;
+    let ground = Ground {
+        block: job.block.name(),
+        profile: &profile.name,
+        model: &model,
+        scenarios: &session.opening()?.scenarios,
+        packets: job.header.packets,
+        cases: &cases,
+        means: Means::Compare,
+    };
+    let workers =
+        Workers { program: &job.program, threads: job.threads, interrupted: &interrupted };
+    let mut found = None;
+    for begin in (0..cases.len()).step_by(AT_ONCE) {
+        let end = cases.len().min(begin + AT_ONCE);
+        found = workers.round(&ground, begin..end, &[id])?.remove(&id);
+        if found.is_some() {
+            break;
+        }
+    }
+    let Some((index, outcome)) = found else {
+        print_text(&format!("survived {} cases; its RTL: {}", cases.len(), path("v").display()))?;
+        job.claim.release();
+        return Ok(ExitCode::from(1));
+    };
+    let case = &cases[index];
+    print_text(&format!("killed by {}: {}", case.name, outcome.verdict))?;
+    let origin = Origin {
+        about: format!("finds a mutation: {}", about(mutation)),
+        case: Some(case.name.clone()),
+        seed: Some(job.header.run_seed),
+        build: Some(job.header.build.clone()),
+        rtl: Some(job.block.examine(&rtl)?.identity.clone()),
+        given: rtl.clone(),
+    };
+    let text = session.vector(case, origin, Some(&outcome.verdict))?;
+    let vector = path("json");
+    write_whole(&vector, text.as_bytes(), Sync::OnDisk)?;
+    let file = VectorFile::from_text(text, &vector)?;
+    let subject = Subject { block: job.block, vector: &file, profile, rtl: &rtl };
+    let desk = Desk::new(job.program.clone(), Arc::clone(&interrupted));
+    desk.trace(&subject, Waves { path: path("fst"), all: false })?.done()?;
+    explain::show(vector, arguments.patience, interrupted)?;
+    let [vector, waves, rtl] =
+        ["json", "fst", "v"].map(|ending| path(ending).display().to_string());
+    print_text(&format!("vector {vector}, waves {waves}, RTL {rtl}"))?;
+    job.claim.release();
+    Ok(ExitCode::SUCCESS)
+}
+
+fn about(mutation: &Mutation) -> String {
+    format!("{}: {}", mutation.at(), mutation.words())
+}

@@ -1,0 +1,482 @@
+//! And-inverter graphs: what Yosys makes of a netlist, and the question whether a mutation changes anything.
+
+use std::collections::{BTreeMap, HashMap, HashSet};
+
+/// A node, or its inverse if the lowest bit is 1; 0 is false.
+type Literal = u32;
+
+const FALSE: Literal = 0;
+const TRUE: Literal = 1;
+
+/// A register of one bit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Latch {
+    node: u32,
+    next: Literal,
+    /// What it begins with, if that is known.
+    initial: Option<bool>,
+}
+
+/// A netlist with all its mutations, as `write_aiger -ascii -symbols` writes it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Aig {
+    /// Nodes and names.
+    inputs: Vec<(u32, String)>,
+    latches: Vec<Latch>,
+    outputs: Vec<(Literal, String)>,
+    /// Node and its two operands, in an order in which each is defined before it is used.
+    ands: Vec<(u32, [Literal; 2])>,
+}
+
+/// What is known of the ports.
+#[derive(Debug, Clone, Copy)]
+pub struct Interface<'a> {
+    /// The input that resets the block, and the level at which it does.
+    pub reset: Option<(&'a str, bool)>,
+    /// The input that switches mutations on.
+    pub select: &'a str,
+    /// How the names of inputs begin that are what a memory gives.
+    pub read: &'a str,
+    /// How the names of outputs begin that say which bits of a memory are written, and of those that say
+    /// what and where: bits of them that nothing is written to do not matter.
+    pub write: [&'a str; 3],
+}
+
+/// The question whether a mutation makes a difference.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Question {
+    /// Both sides are the same network: the mutation is not seen at any output, whatever the registers hold.
+    Same,
+    /// Others have to answer: an AIGER file whose output is 1 once something differs.
+    Open {
+        /// The file.
+        file: Vec<u8>,
+        /// Names of its inputs.
+        inputs: Vec<String>,
+    },
+}
+
+impl Aig {
+    /// Reads the ASCII form; `None` if it is none.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let header: Vec<&str> = lines.next()?.split(' ').collect();
+        let [kind, numbers @ ..] = &header[..] else { return None };
+        let numbers: Vec<usize> = numbers.iter().map(|n| n.parse().ok()).collect::<Option<_>>()?;
+        let (&[_, inputs, latches, outputs, ands], rest) = numbers.split_first_chunk::<5>()?;
+        if *kind != "aag" || rest.iter().any(|count| *count > 0) {
+            return None;
+        }
+        let numbers = |line: &str| -> Option<Vec<u32>> {
+            line.split(' ').map(|number| number.parse().ok()).collect()
+        };
+        let mut aig = Self { inputs: vec![], latches: vec![], outputs: vec![], ands: vec![] };
+        for _ in 0..inputs {
+            let line = numbers(lines.next()?)?;
+            aig.inputs.push((line.first()? / 2, String::new()));
+        }
+        for _ in 0..latches {
+            let line = numbers(lines.next()?)?;
+            let (&[node, next], initial) = line.split_first_chunk::<2>()?;
+            let initial = match initial {
+                [] | [0] => Some(false),
+                [1] => Some(true),
+                _ => None,
+            };
+            aig.latches.push(Latch { node: node / 2, next, initial });
+        }
+        for _ in 0..outputs {
+            let line = numbers(lines.next()?)?;
+            aig.outputs.push((*line.first()?, String::new()));
+        }
+        for _ in 0..ands {
+            let line = numbers(lines.next()?)?;
+            let [node, left, right] = line[..] else { return None };
+            aig.ands.push((node / 2, [left, right]));
+        }
+        for line in lines.take_while(|line| *line != "c") {
+            let (place, name) = line.split_once(' ')?;
+            let (kind, index) = place.split_at_checked(1)?;
+            let index: usize = index.parse().ok()?;
+            match kind {
+                "i" => aig.inputs.get_mut(index)?.1 = name.to_owned(),
+                "o" => aig.outputs.get_mut(index)?.1 = name.to_owned(),
+                _ => {}
+            }
+        }
+        aig.ands = in_order(&aig.ands)?;
+        Some(aig)
+    }
+
+    /// Asks whether anything differs between the RTL as it is and with a mutation.
+    ///
+    /// Both sides have the same inputs, begin with the same registers, whatever they hold, and with one cycle
+    /// in reset in which all other inputs are low, as every case does. Registers of which it can be seen at once
+    /// that both sides give them the same next value are one register.
+    pub fn question(&self, interface: &Interface<'_>, mutation: u32) -> Question {
+        let mut shared: HashSet<usize> = (0..self.latches.len()).collect();
+        loop {
+            let both = Both::new(self, interface, mutation, &shared);
+            let next = |side: &[Literal], latch: &Latch| of(side, latch.next);
+            let differing: Vec<usize> = shared
+                .iter()
+                .copied()
+                .filter(|index| {
+                    let latch = &self.latches[*index];
+                    next(&both.sides[0], latch) != next(&both.sides[1], latch)
+                })
+                .collect();
+            if differing.is_empty() {
+                return both.ask(self, interface);
+            }
+            for index in differing {
+                shared.remove(&index);
+            }
+        }
+    }
+}
+
+/// Nodes in an order in which each is defined before it is used; `None` if there is a loop.
+fn in_order(ands: &[(u32, [Literal; 2])]) -> Option<Vec<(u32, [Literal; 2])>> {
+    let by_node: HashMap<u32, [Literal; 2]> = ands.iter().copied().collect();
+    let mut state: HashMap<u32, bool> = HashMap::new();
+    let mut ordered = Vec::with_capacity(ands.len());
+    for (root, _) in ands {
+        let mut stack = vec![*root];
+        while let Some(node) = stack.last().copied() {
+            let Some(operands) = by_node.get(&node) else {
+                stack.pop();
+                continue;
+            };
+            match state.get(&node) {
+                Some(true) => {
+                    stack.pop();
+                }
+                Some(false) => {
+                    state.insert(node, true);
+                    ordered.push((node, *operands));
+                    stack.pop();
+                }
+                None => {
+                    state.insert(node, false);
+                    for operand in operands.map(|operand| operand / 2) {
+                        match state.get(&operand) {
+                            Some(false) => return None,
+                            Some(true) => {}
+                            None => stack.push(operand),
+                        }
+                    }
+                }
+            }
+        }
+    }
+    Some(ordered)
+}
+
+/// A literal of the original, on one side.
+fn of(side: &[Literal], literal: Literal) -> Literal {
+    side[(literal / 2) as usize] ^ (literal & 1)
+}
+
+/// A node of the network of both sides.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Node {
+    False,
+    /// By its place among the inputs.
+    Input(usize),
+    /// By its place among the latches.
+    Latch(usize),
+    And([Literal; 2]),
+}
+
+/// Both sides in one network, in which equal nodes are one.
+struct Both {
+    nodes: Vec<Node>,
+    known: HashMap<[Literal; 2], u32>,
+    inputs: Vec<String>,
+    /// The next values; of those of the original a side each, if they are not shared.
+    latches: Vec<Literal>,
+    /// For each node of the original, its literal: as the RTL is, and with the mutation.
+    sides: [Vec<Literal>; 2],
+}
+
+impl Both {
+    fn new(aig: &Aig, interface: &Interface<'_>, mutation: u32, shared: &HashSet<usize>) -> Self {
+        let highest = aig.inputs.iter().map(|(node, _)| *node);
+        let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
+        let highest = highest.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
+        let side = vec![FALSE; highest as usize + 1];
+        let mut both = Self {
+            nodes: vec![Node::False],
+            known: HashMap::new(),
+            inputs: Vec::new(),
+            latches: Vec::new(),
+            sides: [side.clone(), side],
+        };
+        // False in the first cycle, which is in reset.
+        let started = both.latch();
+        both.latches[0] = TRUE;
+        for (node, name) in &aig.inputs {
+            let (port, bit) = split(name);
+            let values = if port == interface.select {
+                [FALSE, Literal::from(mutation >> bit & 1 == 1)]
+            } else {
+                let pin = both.input(name);
+                let value = if port.starts_with(interface.read) {
+                    pin
+                } else {
+                    match interface.reset {
+                        Some((reset, true)) if reset == port => both.or(started ^ 1, pin),
+                        _ => both.and(started, pin),
+                    }
+                };
+                [value; 2]
+            };
+            for (side, value) in both.sides.iter_mut().zip(values) {
+                side[*node as usize] = value;
+            }
+        }
+        // What a register begins with.
+        let mut owners = Vec::new();
+        for (index, latch) in aig.latches.iter().enumerate() {
+            let unknown = latch.initial.is_none().then(|| both.input(""));
+            let is_shared = shared.contains(&index);
+            for side in 0..if is_shared { 1 } else { 2 } {
+                let node = both.latch();
+                owners.push((side, latch));
+                let value = match (latch.initial, unknown) {
+                    (_, Some(unknown)) => both.choose(started, node, unknown),
+                    (Some(true), _) => node ^ 1,
+                    _ => node,
+                };
+                both.sides[side][latch.node as usize] = value;
+                if is_shared {
+                    both.sides[1][latch.node as usize] = value;
+                }
+            }
+        }
+        for (node, operands) in &aig.ands {
+            for side in 0..2 {
+                let [left, right] = operands.map(|operand| of(&both.sides[side], operand));
+                let value = both.and(left, right);
+                both.sides[side][*node as usize] = value;
+            }
+        }
+        for (place, (side, latch)) in owners.into_iter().enumerate() {
+            let next = of(&both.sides[side], latch.next);
+            both.latches[place + 1] = next ^ Literal::from(latch.initial == Some(true));
+        }
+        both
+    }
+
+    fn input(&mut self, name: &str) -> Literal {
+        self.nodes.push(Node::Input(self.inputs.len()));
+        self.inputs.push(name.to_owned());
+        (self.nodes.len() as u32 - 1) * 2
+    }
+
+    fn latch(&mut self) -> Literal {
+        self.nodes.push(Node::Latch(self.latches.len()));
+        self.latches.push(FALSE);
+        (self.nodes.len() as u32 - 1) * 2
+    }
+
+    fn and(&mut self, left: Literal, right: Literal) -> Literal {
+        let operands = [left.max(right), left.min(right)];
+        match operands {
+            [_, FALSE] => FALSE,
+            [other, TRUE] => other,
+            [left, right] if left == right => left,
+            [left, right] if left == right ^ 1 => FALSE,
+            _ => {
+                let nodes = &mut self.nodes;
+                let node = *self.known.entry(operands).or_insert_with(|| {
+                    nodes.push(Node::And(operands));
+                    nodes.len() as u32 - 1
+                });
+                node * 2
+            }
+        }
+    }
+
+    fn or(&mut self, left: Literal, right: Literal) -> Literal {
+        self.and(left ^ 1, right ^ 1) ^ 1
+    }
+
+    fn choose(&mut self, condition: Literal, yes: Literal, no: Literal) -> Literal {
+        let (yes, no) = (self.and(condition, yes), self.and(condition ^ 1, no));
+        self.or(yes, no)
+    }
+
+    fn xor(&mut self, left: Literal, right: Literal) -> Literal {
+        if left == right {
+            return FALSE;
+        }
+        self.choose(left, right ^ 1, right)
+    }
+
+    fn ask(mut self, aig: &Aig, interface: &Interface<'_>) -> Question {
+        // Bits of each memory's writes, by what stands behind the prefix.
+        let [enable, data, address] = interface.write;
+        let mut enabled: BTreeMap<(String, u32), [Literal; 2]> = BTreeMap::new();
+        let mut any: BTreeMap<String, [Literal; 2]> = BTreeMap::new();
+        for (literal, name) in &aig.outputs {
+            let (port, bit) = split(name);
+            if let Some(memory) = port.strip_prefix(enable) {
+                let values = [0, 1].map(|side| of(&self.sides[side], *literal));
+                enabled.insert((memory.to_owned(), bit), values);
+                let sofar = any.get(memory).copied().unwrap_or([FALSE; 2]);
+                let now = [0, 1].map(|side| self.or(sofar[side], values[side]));
+                any.insert(memory.to_owned(), now);
+            }
+        }
+        let mut differs = FALSE;
+        for (literal, name) in &aig.outputs {
+            let (port, bit) = split(name);
+            let mask = if let Some(memory) = port.strip_prefix(data) {
+                enabled.get(&(memory.to_owned(), bit)).copied()
+            } else {
+                port.strip_prefix(address).and_then(|memory| any.get(memory).copied())
+            };
+            let mut values = [0, 1].map(|side| of(&self.sides[side], *literal));
+            if let Some(mask) = mask {
+                values = [0, 1].map(|side| self.and(values[side], mask[side]));
+            }
+            let difference = self.xor(values[0], values[1]);
+            differs = self.or(differs, difference);
+        }
+        if differs == FALSE { Question::Same } else { self.file(differs) }
+    }
+
+    /// The binary AIGER file of what decides a literal.
+    fn file(&self, output: Literal) -> Question {
+        let mut used = HashSet::new();
+        let mut stack = vec![output / 2];
+        while let Some(node) = stack.pop() {
+            if !used.insert(node) {
+                continue;
+            }
+            match self.nodes[node as usize] {
+                Node::False | Node::Input(_) => {}
+                Node::Latch(place) => stack.push(self.latches[place] / 2),
+                Node::And(operands) => stack.extend(operands.map(|operand| operand / 2)),
+            }
+        }
+        let nodes = || (0u32..).zip(&self.nodes).filter(|(node, _)| used.contains(node));
+        let mut number: HashMap<u32, u32> = HashMap::from([(0, 0)]);
+        let mut inputs = Vec::new();
+        for (node, kind) in nodes() {
+            if let Node::Input(place) = kind {
+                number.insert(node, number.len() as u32);
+                inputs.push(self.inputs[*place].clone());
+            }
+        }
+        let mut latches = Vec::new();
+        for (node, kind) in nodes() {
+            if let Node::Latch(place) = kind {
+                number.insert(node, number.len() as u32);
+                latches.push(self.latches[*place]);
+            }
+        }
+        let mut ands = Vec::new();
+        // Operands come before what they are operands of.
+        for (node, kind) in nodes() {
+            if let Node::And(operands) = kind {
+                number.insert(node, number.len() as u32);
+                ands.push((node, *operands));
+            }
+        }
+        let renamed = |literal: Literal| number[&(literal / 2)] * 2 + (literal & 1);
+        let highest = inputs.len() + latches.len() + ands.len();
+        let mut file =
+            format!("aig {highest} {} {} 1 {}\n", inputs.len(), latches.len(), ands.len());
+        for next in latches {
+            file += &format!("{}\n", renamed(next));
+        }
+        file += &format!("{}\n", renamed(output));
+        let mut file = file.into_bytes();
+        for (node, operands) in ands {
+            let [left, right] = operands.map(renamed);
+            let (left, right) = (left.max(right), left.min(right));
+            encode(&mut file, number[&node] * 2 - left);
+            encode(&mut file, left - right);
+        }
+        Question::Open { file, inputs }
+    }
+}
+
+/// A number as AIGER has it: seven bits a byte, the lowest first.
+fn encode(file: &mut Vec<u8>, mut number: u32) {
+    while number > 0x7f {
+        file.push(number as u8 | 0x80);
+        number >>= 7;
+    }
+    file.push(number as u8);
+}
+
+/// A name and its bit, as in `data[3]`; 0 if there is none.
+pub fn split(name: &str) -> (&str, u32) {
+    let parts = name.strip_suffix(']').and_then(|name| name.rsplit_once('['));
+    let bit = parts.and_then(|(name, bit)| Some((name, bit.parse().ok()?)));
+    bit.unwrap_or((name, 0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const INTERFACE: Interface<'static> = Interface {
+        reset: Some(("rst", true)),
+        select: "select",
+        read: "read_",
+        write: ["enable_", "data_", "address_"],
+    };
+
+    /// A register that is loaded with `a` and is inverted on its way while `select` is 1 and `b` is; `y` is
+    /// the register, or only where `c` is 1.
+    fn network(output: &str) -> Aig {
+        let text = format!(
+            "aag 11 5 1 1 5\n2\n4\n6\n8\n10\n12 22 12\n{output}\n14 6 10\n16 14 4\n18 15 5\n20 17 19\n22 20 3\n\
+             i0 rst\ni1 a\ni2 b\ni3 c\ni4 select\no0 y\nc\nby hand\n"
+        );
+        Aig::parse(&text).unwrap()
+    }
+
+    #[test]
+    fn a_mutation_that_reaches_no_output_is_the_same_network() {
+        assert_eq!(network("0").question(&INTERFACE, 1), Question::Same);
+        assert_eq!(network("12").question(&INTERFACE, 0), Question::Same);
+    }
+
+    #[test]
+    fn a_mutation_that_reaches_an_output_is_a_question() {
+        let Question::Open { file, inputs } = network("12").question(&INTERFACE, 1) else {
+            panic!("an output differs");
+        };
+        assert!(file.starts_with(b"aig "));
+        assert_eq!(&inputs[..3], ["rst", "a", "b"]);
+    }
+
+    #[test]
+    fn what_is_not_written_does_not_matter() {
+        let text = "aag 4 3 0 2 1\n2\n4\n6\n0\n8\n8 2 6\ni0 a\ni1 rst\ni2 select\no0 enable_m\no1 data_m\n";
+        let aig = Aig::parse(text).unwrap();
+        assert_eq!(aig.question(&INTERFACE, 1), Question::Same);
+        let text = text.replace("o1 data_m", "o1 data_n");
+        let aig = Aig::parse(&text).unwrap();
+        assert_ne!(aig.question(&INTERFACE, 1), Question::Same);
+    }
+
+    #[test]
+    fn what_is_no_network_is_none() {
+        for text in [
+            "",
+            "aig 0 0 0 0 0",
+            "aag 1 1 0 0 0",
+            "aag 0 0 0 0 0 1",
+            "aag 2 0 0 0 2\n2 4 4\n4 2 2\n",
+        ] {
+            assert_eq!(Aig::parse(text), None, "{text}");
+        }
+    }
+}
