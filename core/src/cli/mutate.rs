@@ -452,16 +452,33 @@ impl Job {
                 return Ok(());
             }
         };
-        let rulings = judge.all(&alive, self.threads)?;
         let model = self.block.mutated(mutants, &mutations)?;
         let desk = Desk::new(self.program.clone(), Arc::clone(workers.interrupted));
-        for (id, ruling) in rulings {
+        let mut again = Vec::new();
+        for (id, ruling) in judge.all(&alive, self.threads)? {
             let fate = match ruling {
                 Ruling::Equivalent(proof) => Fate::Equivalent { proof },
                 Ruling::Open(because) => Fate::Undecided { because },
                 Ruling::Differs(cycles) => {
                     self.attempt(profile, &model, &desk, graded, id, cycles)?
                 }
+            };
+            if matches!(fate, Fate::Undecided { .. }) {
+                again.push(id);
+            }
+            graded.set(id, fate);
+        }
+        if again.is_empty() {
+            return Ok(());
+        }
+        // What differs with memories that are cut out may not do so with those that are there.
+        for (id, ruling) in judge.search(&again, self.threads)? {
+            let fate = match ruling {
+                Ruling::Differs(cycles) => {
+                    self.attempt(profile, &model, &desk, graded, id, cycles)?
+                }
+                Ruling::Equivalent(_) => continue,
+                Ruling::Open(because) => Fate::Undecided { because },
             };
             graded.set(id, fate);
         }

@@ -33,6 +33,9 @@ pub struct Aig {
 pub struct Interface<'a> {
     /// The input that resets the block, and the level at which it does.
     pub reset: Option<(&'a str, bool)>,
+    /// Registers that nothing initialises begin with all zeros or all ones, as in most cases, in place of anything:
+    /// for a search, not for a proof.
+    pub filled: bool,
     /// The input that switches mutations on.
     pub select: &'a str,
     /// How the names of inputs begin that are what a memory gives.
@@ -238,8 +241,9 @@ impl Both {
         }
         // What a register begins with.
         let mut owners = Vec::new();
+        let fill = interface.filled.then(|| both.input(""));
         for (index, latch) in aig.latches.iter().enumerate() {
-            let unknown = latch.initial.is_none().then(|| both.input(""));
+            let unknown = latch.initial.is_none().then(|| fill.unwrap_or_else(|| both.input("")));
             let is_shared = shared.contains(&index);
             for side in 0..if is_shared { 1 } else { 2 } {
                 let node = both.latch();
@@ -427,6 +431,7 @@ mod tests {
 
     const INTERFACE: Interface<'static> = Interface {
         reset: Some(("rst", true)),
+        filled: false,
         select: "select",
         read: "read_",
         write: ["enable_", "data_", "address_"],

@@ -15,6 +15,11 @@ use std::thread;
 
 /// The netlist with mutations, flat; without memories; as an and-inverter graph.
 const FILES: [&str; 3] = ["flat.il", "cut.il", "judge.aag"];
+/// From a netlist without memories to a graph.
+const TO_GRAPH: &str = "setundef -undriven -zero\ndffunmap\nopt_expr\nopt_clean\nsimplemap\ntechmap\n\
+                        setundef -zero\nopt_expr\nopt_clean\naigmap\nopt_clean\nwrite_aiger -ascii -symbols";
+/// Bits of memories that a search takes as registers, at most.
+const MEMORY: u64 = 1 << 16;
 /// The input that switches mutations on.
 const SELECT: &str = "cosim_select";
 /// Frames of the bounded search, and conflicts that a call of its solver may have.
@@ -69,11 +74,7 @@ impl<'a> Judge<'a> {
             Err(Unknown(what)) => return Ok(Err(what)),
         };
         workshop.write(cut_open, &text)?;
-        workshop.script(&format!(
-            "read_ilang {cut_open}\nsetundef -undriven -zero\ndffunmap\nopt_expr\nopt_clean\nsimplemap\n\
-             techmap\nsetundef -zero\nopt_expr\nopt_clean\naigmap\nopt_clean\n\
-             write_aiger -ascii -symbols {graph}\n"
-        ))?;
+        workshop.script(&format!("read_ilang {cut_open}\n{TO_GRAPH} {graph}\n"))?;
         let Some(aig) = Aig::parse(&workshop.text(graph)?) else {
             return Ok(Err("its network has a loop without a register".to_owned()));
         };
@@ -84,58 +85,77 @@ impl<'a> Judge<'a> {
 
     /// Judges a mutation by what can be seen at once; `None` if that does not do.
     pub fn at_once(&self, id: u32) -> Option<Ruling> {
-        match self.question(id) {
+        match self.question(id, &self.aig, false) {
             Question::Same => Some(Ruling::Equivalent(Proof::Structure)),
             Question::Open { .. } => None,
         }
     }
 
-    /// Judges mutations, so many at a time.
+    /// Judges mutations, so many at a time. Memories are cut out.
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
     pub fn all(&self, ids: &[u32], threads: usize) -> Result<BTreeMap<u32, Ruling>, Error> {
-        let next = AtomicUsize::new(0);
-        let rulings = Mutex::new(BTreeMap::new());
-        let work = || -> Result<(), Error> {
-            while let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed)) {
-                let ruling = self.judge(*id)?;
-                if let Ok(mut rulings) = rulings.lock() {
-                    rulings.insert(*id, ruling);
-                }
-            }
-            Ok(())
-        };
-        thread::scope(|scope| {
-            let hands: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
-            let lost = || Err(Error::Environment("a thread of the judge is gone".to_owned()));
-            hands.into_iter().try_for_each(|hand| hand.join().unwrap_or_else(|_| lost()))
-        })?;
-        Ok(rulings.into_inner().unwrap_or_default())
+        each(ids, threads, |id| {
+            let [frames, conflicts] = BOUNDED;
+            let engines = format!(
+                "bmc3 -F {frames} -C {conflicts} -T {SECONDS}; scorr; dc2; pdr -F {FRAMES} -T {SECONDS}"
+            );
+            self.judge(id, &self.aig, false, &engines)
+        })
     }
 
-    fn question(&self, id: u32) -> Question {
+    /// Searches for differences with memories as they are: registers, many of them. It proves nothing.
+    ///
+    /// # Errors
+    /// As [`Judge::all`].
+    pub fn search(&self, ids: &[u32], threads: usize) -> Result<BTreeMap<u32, Ruling>, Error> {
+        let open = |because: &str| {
+            Ok(ids.iter().map(|id| (*id, Ruling::Open(because.to_owned()))).collect())
+        };
+        let [flat, _, graph] = FILES;
+        if memory_bits(&self.workshop.text(flat)?) > MEMORY {
+            return open("its memories are too large to be searched");
+        }
+        self.workshop.script(&format!(
+            "read_ilang {flat}\nmemory_collect\nmemory_map\nopt_clean\n{TO_GRAPH} {graph}\n"
+        ))?;
+        let Some(aig) = Aig::parse(&self.workshop.text(graph)?) else {
+            return open("its network has a loop without a register");
+        };
+        each(ids, threads, |id| {
+            let [frames, conflicts] = BOUNDED;
+            let engine = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
+            Ok(match self.judge(id, &aig, true, &engine)? {
+                Ruling::Equivalent(_) | Ruling::Open(_) => Ruling::Open(format!(
+                    "with memories as they are no difference was found in {frames} cycles, and no proof"
+                )),
+                differs => differs,
+            })
+        })
+    }
+
+    fn question(&self, id: u32, aig: &Aig, filled: bool) -> Question {
         let interface = Interface {
             reset: self.reset,
+            filled,
             select: SELECT,
             read: "cosim_read_",
             write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
         };
-        self.aig.question(&interface, self.selected.get(&id).copied().unwrap_or(0))
+        aig.question(&interface, self.selected.get(&id).copied().unwrap_or(0))
     }
 
-    fn judge(&self, id: u32) -> Result<Ruling, Error> {
-        let (file, inputs) = match self.question(id) {
+    fn judge(&self, id: u32, aig: &Aig, filled: bool, engines: &str) -> Result<Ruling, Error> {
+        let (file, inputs) = match self.question(id, aig, filled) {
             Question::Same => return Ok(Ruling::Equivalent(Proof::Structure)),
             Question::Open { file, inputs } => (file, inputs),
         };
         let [name, trace] = ["aig", "trace"].map(|ending| format!("question-{id}.{ending}"));
         let [path, trace] = [name, trace].map(|name| self.workshop.path(&name));
         fs::write(&path, file).map_err(Error::write(&path))?;
-        let [frames, conflicts] = BOUNDED;
         let said = abc(&format!(
-            "read_aiger {0}; bmc3 -F {frames} -C {conflicts} -T {SECONDS}; scorr; dc2; pdr -F {FRAMES} -T {SECONDS}; \
-             print_status; write_cex -a {1}",
+            "read_aiger {0}; {engines}; print_status; write_cex -a {1}",
             path.display(),
             trace.display()
         ))?;
@@ -158,6 +178,45 @@ impl<'a> Judge<'a> {
             _ => Ruling::Open("neither a difference nor a proof was found".to_owned()),
         })
     }
+}
+
+/// Asks for each of some mutations, so many at a time.
+fn each(
+    ids: &[u32],
+    threads: usize,
+    ask: impl Fn(u32) -> Result<Ruling, Error> + Sync,
+) -> Result<BTreeMap<u32, Ruling>, Error> {
+    let next = AtomicUsize::new(0);
+    let rulings = Mutex::new(BTreeMap::new());
+    let work = || -> Result<(), Error> {
+        while let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed)) {
+            let ruling = ask(*id)?;
+            if let Ok(mut rulings) = rulings.lock() {
+                rulings.insert(*id, ruling);
+            }
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let hands: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let lost = || Err(Error::Environment("a thread of the judge is gone".to_owned()));
+        hands.into_iter().try_for_each(|hand| hand.join().unwrap_or_else(|_| lost()))
+    })?;
+    Ok(rulings.into_inner().unwrap_or_default())
+}
+
+/// Bits of the memories of a flat netlist.
+fn memory_bits(netlist: &str) -> u64 {
+    let memories = netlist.lines().filter_map(|line| line.trim().strip_prefix("memory "));
+    let bits = |memory: &str| {
+        let words: Vec<&str> = memory.split(' ').collect();
+        let number = |name: &str| {
+            let place = words.iter().position(|word| *word == name)?;
+            words.get(place + 1)?.parse::<u64>().ok()
+        };
+        number("width").unwrap_or(1) * number("size").unwrap_or(0)
+    };
+    memories.map(bits).sum()
 }
 
 /// The bits that are 1 in each cycle behind the one in reset; `None` if it is no trace.
