@@ -216,3 +216,47 @@ fn nothing_that_is_proved_equivalent_is_killed_and_vectors_find_what_survives() 
     let output = cosim().arg("replay").arg(&vectors).output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
 }
+
+/// The RTL of the mutant is made in another way, so what it does in the case that finds it is a check of both.
+#[test]
+fn one_mutant_alone_has_a_vector_waves_and_an_explanation() {
+    let folder = TempDir::new().unwrap();
+    let [all, one] = ["all", "one"].map(|name| folder.path().join(name));
+    let few = ["--mutants", "60", "--cases", "2", "--seed", "5"];
+    let output = grade(&all, &[&few[..], &["--no-judge"]].concat());
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let report = json(&all.join("mutate.json"));
+    let is_killed = |mutant: &&Value| mutant["verdict"] == "killed";
+    let mutant = mutants(&report).iter().find(is_killed).unwrap();
+    let id = mutant["id"].to_string();
+    let output = grade(&one, &[&few[..], &["--only", &id, "--fixes", "spec"]].concat());
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let said = text(&output);
+    let case = mutant["case"].as_str().unwrap();
+    assert!(said.contains(&format!("killed by {case}: mismatch")), "{said}");
+    assert!(said.contains("What differs"), "{said}");
+    let file = |ending: &str| one.join(format!("mutants/spec-{id}.{ending}"));
+    assert!(is_longer(&file("fst"), 100));
+    let output = cosim().arg("replay").arg(file("json")).arg("--expect-recorded").output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let good = ["--rtl", "built-in"];
+    let output = cosim().arg("replay").arg(file("json")).args(good).output().unwrap();
+    assert_eq!(code(&output), 0, "without the mutation it matches: {}", text(&output));
+}
+
+#[test]
+fn the_scoreboard_alone_finds_mutants_by_its_checks() {
+    let folder = TempDir::new().unwrap();
+    let few = ["--mutants", "60", "--cases", "4", "--seed", "5", "--checks-only"];
+    let output = grade(folder.path(), &few);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let report = json(&folder.path().join("mutate.json"));
+    assert_eq!(report["run"]["means"], "checks");
+    let killed: Vec<&Value> =
+        mutants(&report).iter().filter(|mutant| mutant["verdict"] == "killed").collect();
+    assert!(!killed.is_empty());
+    for mutant in killed {
+        let by = mutant["by"].as_str().unwrap();
+        assert!(by.starts_with("check ") || by == "crash", "{mutant}");
+    }
+}
