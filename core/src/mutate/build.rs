@@ -1,7 +1,7 @@
 //! The model that has all mutations of an RTL in it.
 
 use super::mutation::Mutation;
-use super::netlist::{Unknown, Woven, weave};
+use super::netlist::{Unknown, Woven, unclocked_reads, weave};
 use super::yosys::{BASE, Workshop};
 use crate::error::Error;
 use crate::harness::{Block, Parameters};
@@ -11,6 +11,8 @@ use verilated_build::{Design, LibraryCache, SourceFile, Verilator};
 
 /// The netlist with all mutations, for Yosys and from it.
 const WOVEN: [&str; 2] = ["woven.il", "woven.v"];
+/// Mutations that Yosys is asked for beyond what is wanted, at least.
+const SPARE: u32 = 8;
 /// The RTL with one mutation.
 const ONE: &str = "one.v";
 /// What is compiled.
@@ -41,16 +43,26 @@ impl Mutants {
         values.retain(|(name, _)| known.parameters.contains(name));
         let workshop = Workshop::new::<B>(rtl, &values)?;
         let typed = |place: &str| workshop.typed(place);
-        let list = workshop.choose(mutations, seed)?;
-        let lines = list.lines().filter(|line| !line.trim().is_empty());
-        let parse = |(line, id): (&str, u32)| {
-            Mutation::parse(id, line, &typed).ok_or_else(|| {
+        // Some are left out.
+        let list = workshop.choose(mutations + mutations / 8 + SPARE, seed)?;
+        let base = workshop.text(BASE)?;
+        let unclocked = unclocked_reads(&base);
+        let parse = |line: &str| {
+            Mutation::parse(0, line, &typed).ok_or_else(|| {
                 Error::Environment(format!(
                     "this Yosys lists mutations in a way that is not known here: `{line}`"
                 ))
             })
         };
-        let mutations = lines.zip(1..).map(parse).collect::<Result<_, Error>>()?;
+        let lines = list.lines().filter(|line| !line.trim().is_empty());
+        let mut all = lines.map(parse).collect::<Result<Vec<Mutation>, Error>>()?;
+        all.retain(|Mutation { module, cell, port, .. }| {
+            !(["EN", "CLK", "ARST", "SRST"].contains(&port.as_str())
+                && unclocked.contains(&(module.as_str(), cell.as_str())))
+        });
+        all.truncate(mutations as usize);
+        let numbered = |(mutation, id)| Mutation { id, ..mutation };
+        let mutations = all.into_iter().zip(1..).map(numbered).collect();
         Ok(Self { workshop, mutations })
     }
 

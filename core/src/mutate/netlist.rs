@@ -5,7 +5,7 @@
 //! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/mutation.md`.
 
 use super::mutation::{Mode, Mutation};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// How the names begin of what is put in.
@@ -99,6 +99,28 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
         return Err(Unknown("a mutation of a cell that is not there".to_owned()));
     }
     Ok(Woven { netlist: woven, modules })
+}
+
+/// The read ports of memories that have no clock, as module and cell. Yosys gives them an enable, which means
+/// nothing there and has to stay what it is.
+pub fn unclocked_reads(netlist: &str) -> BTreeSet<(&str, &str)> {
+    let mut all = BTreeSet::new();
+    let (mut module, mut read) = ("", None);
+    for line in netlist.lines() {
+        let words = line.trim_start();
+        if let Some(name) = words.strip_prefix("module ") {
+            module = plain(name);
+        } else if let Some(rest) = words.strip_prefix("cell ") {
+            let (kind, cell) = rest.split_once(' ').unwrap_or((rest, ""));
+            read = kind.starts_with("$memrd").then(|| plain(cell));
+        } else if let (Some(cell), Some(value)) =
+            (read, words.strip_prefix("parameter \\CLK_ENABLE "))
+            && is_off(Some(value))
+        {
+            all.insert((module, cell));
+        }
+    }
+    all
 }
 
 /// Cuts the memories out of a flat netlist: what they are given becomes outputs, what they give becomes inputs.
@@ -452,6 +474,13 @@ end
             assert!(text.contains(part), "{part} is not in\n{text}");
         }
         assert!(!text.contains("cell ") && !text.contains("attribute "), "{text}");
+    }
+
+    #[test]
+    fn a_read_without_a_clock_is_known() {
+        assert_eq!(unclocked_reads(MEMORY), BTreeSet::from([("top", "$r")]));
+        let clocked = MEMORY.replace("CLK_ENABLE 0", "CLK_ENABLE 1'1");
+        assert!(unclocked_reads(&clocked).is_empty());
     }
 
     #[test]
