@@ -35,7 +35,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
     }
     let bytes = |out: &Path| fs::read(out.join("mutate.json")).unwrap();
     assert_eq!(bytes(&one), bytes(&three));
-    let output = grade(&other, &["--mutants", "60", "--cases", "1", "--seed", "6"]);
+    let output = grade(&other, &["--mutants", "60", "--cases", "1", "--seed", "6", "--no-judge"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let places = |out: &Path| -> Vec<String> {
         let report = json(&out.join("mutate.json"));
@@ -47,7 +47,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
 #[test]
 fn an_output_that_is_inverted_is_found_at_that_output() {
     let folder = TempDir::new().unwrap();
-    let output = grade(folder.path(), &["--mutants", "300", "--cases", "4"]);
+    let output = grade(folder.path(), &["--mutants", "300", "--cases", "4", "--no-judge"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let report = json(&folder.path().join("mutate.json"));
     let schema = cosim().args(["list", "--mutate-schema"]).output().unwrap();
@@ -87,7 +87,8 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
 #[test]
 fn a_score_below_the_least_is_a_failure() {
     let folder = TempDir::new().unwrap();
-    let few = ["--mutants", "60", "--cases", "1", "--seed", "5", "--min-score", "100"];
+    let few =
+        ["--mutants", "60", "--cases", "1", "--seed", "5", "--min-score", "100", "--no-judge"];
     let output = grade(folder.path(), &few);
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("below 100 %"), "{}", text(&output));
@@ -97,7 +98,7 @@ fn a_score_below_the_least_is_a_failure() {
 fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     let folder = TempDir::new().unwrap();
     let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
-    let few = ["--mutants", "60", "--cases", "60", "--seed", "5"];
+    let few = ["--mutants", "60", "--cases", "60", "--seed", "5", "--no-judge"];
     let output = grade(&whole, &few);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let mut child = grading(&parts, &few).stderr(Stdio::piped()).spawn().unwrap();
@@ -110,7 +111,7 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     assert_eq!(json(&partial)["complete"], false);
     assert!(!parts.join("mutate.json").exists());
     let mut command = program();
-    command.env("CXXFLAGS", "-O0").args(["mutate", "--resume"]).arg(&parts);
+    command.env("CXXFLAGS", "-O0").args(["mutate", "--no-judge", "--resume"]).arg(&parts);
     let output = command.output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
     let bytes = |out: &Path| fs::read(out.join("mutate.json")).unwrap();

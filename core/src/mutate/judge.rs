@@ -24,6 +24,8 @@ const MEMORY: u64 = 1 << 16;
 const SELECT: &str = "cosim_select";
 /// Frames of the bounded search, and conflicts that a call of its solver may have.
 const BOUNDED: [u32; 2] = [40, 20_000];
+/// The same of a search with memories as they are, in which a frame is much larger.
+const SEARCHED: [u32; 2] = [20, 5_000];
 /// Frames of the proof.
 const FRAMES: u32 = 500;
 /// Seconds after which either is given up; limits on the work come first, so that verdicts are the same everywhere.
@@ -124,7 +126,7 @@ impl<'a> Judge<'a> {
             return open("its network has a loop without a register");
         };
         each(ids, threads, |id| {
-            let [frames, conflicts] = BOUNDED;
+            let [frames, conflicts] = SEARCHED;
             let engine = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
             Ok(match self.judge(id, &aig, true, &engine)? {
                 Ruling::Equivalent(_) | Ruling::Open(_) => Ruling::Open(format!(
