@@ -237,6 +237,10 @@ const B_NAK: Place<2> = Place::of(&GROUPS, "b-nak");
 const A_ROLL_OVER: Place<2> = Place::of(&GROUPS, "a-roll-over");
 const B_ROLL_OVER: Place<2> = Place::of(&GROUPS, "b-roll-over");
 
+/// Entries that are used at most, whatever REPLAY_DEPTH is: the sequence numbers of more would not tell old from
+/// new (A11).
+const MOST_USED: u16 = 2047;
+
 /// Whether a rule is one of some.
 fn is(rule: Rules, of: Rules) -> bool {
     of.has(rule)
@@ -465,7 +469,7 @@ impl Coverage {
             (true, nak) => 1 + usize::from(inputs.b_dllp_ready.get() == 0) + 2 * usize::from(nak),
         };
         At {
-            buffer: match built_as.replay_depth - held {
+            buffer: match built_as.replay_depth.min(MOST_USED) - held {
                 0 => 3,
                 _ if held == 0 => 0,
                 1 => 2,
