@@ -16,6 +16,7 @@
 //! - [`checks`] has what every block's tests look for.
 //! - [`coverage`] has what cases have hit, in one run or in many.
 //! - [`mutate`] grades a bench by faults in the RTL.
+//! - [`merge`] makes one run of its shards.
 //! - [`runner`] runs many cases; [`report`] is what others read of a run, [`history`] what
 //!   became of many; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
 //!   [`cli`] is the command line.
@@ -28,6 +29,7 @@ pub mod error;
 mod files;
 pub mod harness;
 pub mod history;
+pub mod merge;
 pub mod models;
 pub mod mutate;
 mod observe;

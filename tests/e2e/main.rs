@@ -23,6 +23,7 @@ mod given_rtl;
 mod harmful_rtl;
 mod history;
 mod judge;
+mod merge;
 mod mutate;
 mod new;
 mod outside;

@@ -3,9 +3,11 @@
 mod bench;
 mod cache;
 mod cover;
+mod done;
 mod explain;
 mod history;
 mod list;
+mod merge;
 mod mutate;
 mod new;
 mod options;
@@ -59,6 +61,8 @@ enum Command {
     Cover(cover::Arguments),
     /// Blocks, profiles, scenarios and rules.
     List(list::Arguments),
+    /// One run directory out of all shards of a run.
+    Merge(merge::Arguments),
     /// Grades the bench: puts faults into the RTL, and lists which of them are found.
     Mutate(mutate::Arguments),
     /// The skeleton of a crate for a block of one's own, from the ports of its RTL.
@@ -94,6 +98,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Cover(arguments) => cover::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
+        Command::Merge(arguments) => merge::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),

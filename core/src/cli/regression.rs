@@ -1,43 +1,44 @@
 //! A regression in steps: what `cosim run` does once, and `cosim watch` at every save.
 
-use super::INTERRUPTED;
+mod observer;
+mod report;
+
 use super::is_watched;
 use super::options::{Patience, Target, of_block};
-use super::summary::{Goal, Known, Summary, Unwritten};
+use super::summary::Unwritten;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
 use crate::error::Error;
-use crate::harness::{Case, Outcome, Profile, Verdict};
-use crate::history::History;
+use crate::harness::Profile;
 use crate::models::{Built, Examined};
 use crate::program;
-use crate::report;
 use crate::runner::{
-    self, End, Failures, Group, Header, Keep, Limits, MOST_CASES, Milestones, PeakMemory, Place,
-    Plan, Progress, RunDirectory, Shard, Tally, Timing,
+    self, Failures, Header, Keep, Limits, MOST_CASES, Milestones, PeakMemory, Place, Plan,
+    RunDirectory, Shard, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish, Program};
 use clap::Args;
 use humantime::format_rfc3339_millis;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::ProgressBar;
+use observer::{Observer, progress_bar};
 use rand::RngExt;
 use std::collections::BTreeMap;
 use std::env;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
+use verilated_build::Hash;
+
+pub use report::{Earlier, Outcome, Report, UNWRITTEN};
 
 /// Packets of a case at most: its vector must not be larger than vectors may be.
 const MOST_PACKETS: i64 = 20_000;
-
-/// Exit code of a run that matched and could not be written down.
-pub const UNWRITTEN: u8 = 3;
 
 /// What to run, and for how long.
 #[derive(Debug, Clone, Args)]
@@ -189,8 +190,7 @@ impl Options {
             keep: Keep { shrink: !self.no_shrink, waves: !self.no_waves },
             save: 0,
             goal: None,
-            history: None,
-            baseline: None,
+            earlier: Earlier::default(),
             shows_progress: is_watched(),
             program: self.patience.program()?,
         })
@@ -215,10 +215,8 @@ pub struct Job {
     pub save: u64,
     /// What of the bins is to be hit, in percent.
     pub goal: Option<f64>,
-    /// The file that the run is added to.
-    pub history: Option<PathBuf>,
-    /// A file that knows earlier failures, if it is not that one.
-    pub baseline: Option<PathBuf>,
+    /// The files that know earlier failures.
+    pub earlier: Earlier,
     /// Whether there is a progress bar.
     pub shows_progress: bool,
     program: Program,
@@ -231,9 +229,7 @@ impl Job {
     /// What is wrong with scenarios or RTL.
     pub fn prepare(&self, interrupted: &Arc<AtomicBool>) -> Result<Ready<'_>, Error> {
         let Self { block, setup, .. } = self;
-        // Files that are of no use are refused before the work.
-        self.history.as_deref().map(History::open).transpose()?;
-        self.baseline.as_deref().map(History::existing).transpose()?;
+        self.earlier.check()?;
         let session = block.session(setup)?;
         let examined = block.examine(&setup.rtl)?;
         let opening = session.opening()?;
@@ -264,10 +260,15 @@ impl Job {
             block: block.name().to_owned(),
             seed: self.seed,
             packets: setup.packets,
-            shard: plan.shard.to_string(),
+            shard: plan.shard,
+            cases: (plan.indices.end < u64::MAX).then(|| plan.indices.end - plan.indices.start),
+            first: plan.indices.start,
             profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
             scenarios: plan.scenarios.clone(),
             scenario_files: self.scenario_files(&plan.scenarios),
+            weights: hash_of_all(&weights_hashes(&opening.scenarios)),
+            min_coverage: self.goal,
+            save_vectors: self.save,
         };
         let interrupted = Arc::clone(interrupted);
         Ok(Ready { job: self, session, opening, desk, plan, header, interrupted })
@@ -282,6 +283,13 @@ impl Job {
         let given = names.iter().zip(&self.setup.scenarios).filter(|(_, given)| is_file(given));
         given.map(|(name, given)| (name.clone(), given.clone())).collect()
     }
+}
+
+/// One hash of several.
+fn hash_of_all(hashes: &[String]) -> String {
+    let mut hash = Hash::default();
+    hashes.iter().for_each(|one| hash.add(one));
+    hash.short()
 }
 
 /// Refuses models with other ports before anything is written, and says by profile why one is driven with
@@ -323,7 +331,7 @@ impl Ready<'_> {
     /// # Errors
     /// If it is no place for a run.
     pub fn begin(&self, place: &Place) -> Result<RunDirectory, Error> {
-        RunDirectory::begin(place, &self.header, &self.plan)
+        RunDirectory::begin(place, &self.header)
     }
 
     /// Runs the cases and writes the directory; begins no case after a `time`.
@@ -331,7 +339,6 @@ impl Ready<'_> {
     /// # Errors
     /// If there can be no workers. What cannot be written is in the report.
     pub fn run(&self, directory: RunDirectory, time: Option<Duration>) -> Result<Report, Error> {
-        let folder = directory.folder().to_owned();
         let mut observer = self.observer(directory);
         let Self { job, opening, plan, interrupted, .. } = self;
         let limits = Limits { time, ..job.limits };
@@ -340,10 +347,12 @@ impl Ready<'_> {
         let elapsed = begin.elapsed().saturating_sub(observer.aside);
         observer.bar.finish_and_clear();
 
-        let Observer {
-            tally, mut directory, milestones, mut failures, mut unwritten, aside, ..
-        } = observer;
-        failures.settle();
+        let Observer { tally, directory, milestones, mut failures, mut unwritten, aside, .. } =
+            observer;
+        // The failures of a part of a run are put together with those of the others first.
+        if plan.shard.is_whole() {
+            failures.settle();
+        }
         failures.unwritten().iter().for_each(|error| unwritten.add(error));
         let timing = Timing {
             ended: format_rfc3339_millis(SystemTime::now()).to_string(),
@@ -356,68 +365,13 @@ impl Ready<'_> {
             commit: runner::commit(),
             progress: milestones.into_points(),
         };
-        let coverage = tally.coverage.database();
-        let goal = job.goal.map(|percent| Goal::new(percent, &coverage));
-        let passed = tally.totals.passed()
-            && end != End::Interrupted
-            && goal.as_ref().is_none_or(Goal::is_met);
-        let groups = failures.groups();
-        let results = directory.finish(&tally, &coverage, groups, end, passed, &timing);
-        let results = results.map_err(|error| unwritten.add(&error)).ok();
-        let known = self.known(failures.groups()).unwrap_or_else(|error| {
-            unwritten.add(&error);
-            None
-        });
-        if results.is_some()
-            && let Err(error) = self.report(&folder)
-        {
-            unwritten.add(&error);
-        }
-        directory.release();
+        let coverage = match plan.shard.is_whole() {
+            true => tally.coverage.database(),
+            false => tally.coverage.part(),
+        };
         let (header, failures) = (self.header.clone(), failures.groups().to_vec());
-        Ok(Report {
-            header,
-            tally,
-            coverage,
-            goal,
-            passed,
-            failures,
-            folder,
-            end,
-            timing,
-            known,
-            results,
-            unwritten,
-        })
-    }
-
-    /// What earlier runs know of failures, by signature; `None` if there is no file of earlier runs.
-    fn known(&self, groups: &[Group]) -> Result<Option<Known>, Error> {
-        let Some(path) = self.job.history.as_ref().or(self.job.baseline.as_ref()) else {
-            return Ok(None);
-        };
-        let history = History::existing(path)?;
-        let block = self.job.block.name();
-        let seen = |group: &Group| {
-            let signature = group.signature.to_string();
-            Ok((signature.clone(), history.seen(block, &signature)?))
-        };
-        groups.iter().map(seen).collect::<Result<_, Error>>().map(Some)
-    }
-
-    /// Adds the run to the history, if there is one, and writes its reports.
-    fn report(&self, folder: &Path) -> Result<(), Error> {
-        let Some(path) = &self.job.history else { return report::write(folder, &[]) };
-        let trend = History::open(path).and_then(|mut history| {
-            history.add(folder)?;
-            history.runs(Some(self.job.block.name()))
-        });
-        // A history that cannot be written costs no report.
-        let (trend, first) = match trend {
-            Ok(trend) => (trend, Ok(())),
-            Err(error) => (Vec::new(), Err(error)),
-        };
-        first.and(report::write(folder, &trend))
+        let outcome = Outcome { header, tally, coverage, failures, end, timing, unwritten };
+        Ok(outcome.conclude(directory, &job.earlier))
     }
 
     /// Who collects what the run does.
@@ -483,131 +437,4 @@ impl Ready<'_> {
         self.desk.trace(&Subject { block, vector: &vector, profile, rtl }, waves)?.done()?;
         Ok(())
     }
-}
-
-/// What a regression came to.
-pub struct Report {
-    /// What identifies the run.
-    pub header: Header,
-    /// Totals, rules and counters.
-    pub tally: Tally,
-    /// What was covered.
-    coverage: Database,
-    goal: Option<Goal>,
-    /// Whether everything matched, and what was to be covered was.
-    pub passed: bool,
-    /// Its failures.
-    pub failures: Vec<Group>,
-    /// The run directory.
-    pub folder: PathBuf,
-    /// Why it ended.
-    pub end: End,
-    /// How long it took.
-    pub timing: Timing,
-    /// What earlier runs know of its failures.
-    known: Option<Known>,
-    results: Option<PathBuf>,
-    unwritten: Unwritten,
-}
-
-impl Report {
-    /// Its summary; `command` shows a case again.
-    pub fn summary<'a>(&'a self, command: &'a dyn Fn(&Case) -> String) -> Summary<'a> {
-        Summary {
-            header: &self.header,
-            tally: &self.tally,
-            coverage: &self.coverage,
-            goal: self.goal.as_ref(),
-            passed: self.passed,
-            failures: &self.failures,
-            known: self.known.as_ref(),
-            command,
-            folder: &self.folder,
-            end: self.end,
-            timing: &self.timing,
-            results: self.results.clone(),
-            unwritten: &self.unwritten,
-        }
-    }
-
-    /// Whether there is a `results.json`.
-    pub fn is_written(&self) -> bool {
-        self.results.is_some()
-    }
-
-    /// The exit code of `cosim run`.
-    pub fn exit_code(&self) -> u8 {
-        match self.end {
-            End::Interrupted => INTERRUPTED,
-            _ if !self.passed => 1,
-            _ if self.unwritten.count > 0 => UNWRITTEN,
-            _ => 0,
-        }
-    }
-}
-
-/// Collects what the run does.
-struct Observer {
-    tally: Tally,
-    directory: RunDirectory,
-    failures: Failures,
-    session: Arc<dyn Session>,
-    profiles: Vec<Profile>,
-    origin: Origin,
-    /// Vectors of matching cases still to be saved.
-    save: u64,
-    unwritten: Unwritten,
-    /// Time spent on failures.
-    aside: Duration,
-    /// When the run began.
-    began: Instant,
-    milestones: Milestones,
-    bar: ProgressBar,
-}
-
-impl Progress for Observer {
-    fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
-        // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
-        if outcome.verdict == Verdict::Cancelled {
-            return Ok(());
-        }
-        self.tally.add(case, outcome);
-        let seconds = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
-        self.milestones.pass(seconds, self.tally.totals.cycles);
-        self.bar.inc(1);
-        self.bar.set_message(format!("{:.1} M cycles", self.tally.totals.cycles as f64 / 1e6));
-        if outcome.verdict.is_failure() {
-            self.bar.set_message(format!("shrinking {}", case.name));
-            let begin = Instant::now();
-            self.failures.add(case, &self.profiles[case.profile], outcome)?;
-            self.aside += begin.elapsed();
-        } else if self.save > 0 && outcome.verdict == Verdict::Match {
-            self.save -= 1;
-            let about = format!("{}: everything matches", case.name);
-            let origin = Origin { about, case: Some(case.name.clone()), ..self.origin.clone() };
-            let text = self.session.vector(case, origin, None);
-            if let Err(error) = text.and_then(|text| self.directory.save(case, &text)) {
-                self.unwritten.add(&error);
-            }
-        }
-        if let Err(error) = self.directory.case(case, outcome) {
-            // Said at once: a long run goes on without.
-            eprintln!("cosim: warning: results are lost: {error}");
-        }
-        Ok(())
-    }
-}
-
-fn progress_bar(plan: &Plan) -> ProgressBar {
-    let endless = plan.indices.end == u64::MAX;
-    let (length, template) = if endless {
-        (None, "{spinner} {pos} cases, {msg}, {elapsed}")
-    } else {
-        (Some(plan.len()), "{bar:30} {pos}/{len} cases, {msg}, {eta} left")
-    };
-    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar
 }

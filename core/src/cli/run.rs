@@ -1,17 +1,15 @@
 //! `cosim run`.
 
+use super::done::Done;
 use super::options::{Format, check_output, of_block};
-use super::regression::{CaseName, Job, Options, Ready, Report, UNWRITTEN};
+use super::regression::{CaseName, Earlier, Job, Options, Ready};
 use super::summary::Detail;
-use super::{INTERRUPTED, counted, interruption, print_json, print_text};
+use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
 use crate::error::Error;
-use crate::harness::Case;
 use crate::program;
-use crate::report::{self, Ci, Reproduce};
 use crate::runner::{Place, RunDirectory, Shard};
 use clap::Args;
-use std::env;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -101,8 +99,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         job.shard = arguments.shard.unwrap_or(Shard::WHOLE);
         job.save = arguments.save_vectors;
         job.goal = arguments.min_coverage;
-        job.history.clone_from(&arguments.history);
-        job.baseline.clone_from(&arguments.baseline);
+        job.earlier =
+            Earlier { history: arguments.history.clone(), baseline: arguments.baseline.clone() };
         job.shows_progress &= !arguments.quiet;
     }
     warn_of_other_build(arguments.build.as_deref());
@@ -111,9 +109,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Whatever does not fit is refused before anything is written.
     let begun = begin(arguments, &jobs, &interrupted)?;
     let names: Vec<&str> = jobs.iter().map(|job| job.block.name()).collect();
-    let mut done = Done::default();
-    let program = env::args().next().unwrap_or_else(|| program::name().to_owned());
-    let ci = Ci::detect();
+    let mut done = Done::new(names, arguments.format);
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, directory), job) in begun.into_iter().zip(&jobs) {
@@ -121,46 +117,17 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let time = arguments.options.time.map(|time| time.saturating_sub(began.elapsed()) / left);
         left -= 1;
         let report = ready.run(directory, time)?;
-        let reproduce = Reproduce { program: &program, run: &report.header };
-        let command = |case: &Case| reproduce.command(&case.name);
-        let summary = report.summary(&command);
-        let mut text = summary.text(arguments.detail());
+        let mut more = String::new();
         if let Some(path) = &arguments.trace {
             ready.trace(Waves { path: path.clone(), all: arguments.trace_all })?;
-            text = format!("{}\nwaves: {}", text.trim_end(), path.display());
+            more = format!("waves: {}", path.display());
         }
-        if arguments.format == Format::Text {
-            print_text(&text)?;
-            if names.len() > 1 {
-                print_text("")?;
-            }
-        }
-        if let Some(ci) = &ci {
-            tell(ci, &report);
-        }
-        done.blocks.push((job.block.name(), report.exit_code()));
-        done.summaries.push(summary.json());
+        done.tell(job.block.name(), &report, arguments.detail(), &more)?;
         if report.exit_code() == INTERRUPTED {
             break;
         }
     }
-    match (arguments.format, done.summaries.as_slice()) {
-        (Format::Json, [summary]) if names.len() == 1 => print_json(summary)?,
-        (Format::Json, summaries) => print_json(&summaries)?,
-        (Format::Text, _) if names.len() > 1 => print_text(&done.text(&names))?,
-        _ => {}
-    }
-    Ok(ExitCode::from(done.code()))
-}
-
-/// Tells the CI system around this process. What it cannot be told is in the run directory all the same.
-fn tell(ci: &Ci, report: &Report) {
-    if report.is_written() {
-        match report::annotate(ci, &report.folder) {
-            Ok(lines) => eprint!("{lines}"),
-            Err(error) => eprintln!("cosim: warning: the CI system is not told: {error}"),
-        }
-    }
+    done.end()
 }
 
 /// Builds the models of all blocks, then makes their run directories.
@@ -186,44 +153,6 @@ fn begin<'a>(
         Ok((ready, directory))
     };
     ready.into_iter().zip(places).map(begin).collect()
-}
-
-/// What came of the blocks that were run.
-#[derive(Default)]
-struct Done {
-    blocks: Vec<(&'static str, u8)>,
-    summaries: Vec<serde_json::Value>,
-}
-
-impl Done {
-    /// The exit code of all: the gravest.
-    fn code(&self) -> u8 {
-        let gravest = [INTERRUPTED, 1, UNWRITTEN];
-        let is_there = |code: &u8| self.blocks.iter().any(|(_, other)| other == code);
-        gravest.into_iter().find(is_there).unwrap_or(0)
-    }
-
-    /// What came of all of `names`, in one line.
-    fn text(&self, names: &[&str]) -> String {
-        let verdict = match self.code() {
-            INTERRUPTED => "INTERRUPTED",
-            1 => "FAIL",
-            _ => "PASS",
-        };
-        let word = |name: &&str| {
-            let code = self.blocks.iter().find(|(other, _)| other == name).map(|(_, code)| *code);
-            let word = match code {
-                Some(0) => "passed",
-                Some(UNWRITTEN) => "passed, not all is written",
-                Some(INTERRUPTED) => "interrupted",
-                Some(_) => "failed",
-                None => "not run",
-            };
-            format!("{name} {word}")
-        };
-        let words: Vec<String> = names.iter().map(word).collect();
-        format!("{verdict}  {}: {}", counted(names.len() as u64, "block"), words.join(", "))
-    }
 }
 
 fn warn_of_other_build(build: Option<&str>) {

@@ -253,7 +253,7 @@ impl Summary<'_> {
     }
 
     fn group(&self, group: &Group, text: &mut String) {
-        let Group { signature, count, first, waves, notes, .. } = group;
+        let Group { signature, count, first, waves, .. } = group;
         let Evidence { verdict, judgement, vector, original, packets, cycles, .. } = first;
         let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
         let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
@@ -292,7 +292,12 @@ impl Summary<'_> {
             let vector = vector.unwrap_or_else(|| "no vector".to_owned());
             let _ = writeln!(text, "    also under {under}{with}, {cases}: {vector}");
         }
-        for note in notes {
+        let more: u64 = group.further_rules.values().sum();
+        if more > 0 {
+            let rules = counted(group.further_rules.len() as u64, "further rule");
+            let _ = writeln!(text, "    also under {rules}, {}", counted(more, "case"));
+        }
+        for note in group.notes() {
             let _ = writeln!(text, "    {note}");
         }
         for case in &group.first_cases {

@@ -13,7 +13,7 @@ impl Indices {
         Self { first: index, step: 1, count: 1 }
     }
 
-    fn last(self) -> u64 {
+    pub(super) fn last(self) -> u64 {
         self.first + (self.count - 1) * self.step
     }
 

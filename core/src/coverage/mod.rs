@@ -8,6 +8,7 @@ mod file;
 mod merge;
 mod rank;
 mod record;
+mod shards;
 pub mod ucis;
 
 pub use file::{COVERAGE, schema};

@@ -102,6 +102,13 @@ impl Recorder {
 
     /// What was hit so far.
     pub fn database(&self) -> Database {
+        let mut database = self.part();
+        database.leave_out();
+        database
+    }
+
+    /// What was hit so far by a part of a run, for [`Database::of_shards`]: also cases that others make useless are kept.
+    pub fn part(&self) -> Database {
         let mut database = self.database.clone();
         for (column, open) in self.open.iter().enumerate() {
             if let Some(open) = open {
@@ -109,7 +116,6 @@ impl Recorder {
                 database.parts.insert(part);
             }
         }
-        database.leave_out();
         database
     }
 }

@@ -74,6 +74,7 @@ struct Failure<'a> {
     signature: String,
     count: u64,
     group: &'a Group,
+    notes: Vec<&'a str>,
     verdict: String,
     judgement: Vec<String>,
     differences: Vec<Difference>,
@@ -191,6 +192,7 @@ fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a
         in_flight,
         waves,
         reproduce: reproduce.command(&group.first.case),
+        notes: group.notes(),
         group,
     }
 }

@@ -6,7 +6,7 @@ use super::{Entry, Reproduce, Results};
 use crate::error::Error;
 use crate::harness::{Judgement, Signature, Verdict};
 use crate::program;
-use crate::runner::{Evidence, Group, Header, Shard};
+use crate::runner::{Evidence, Group, Header};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
 use quick_xml::events::{BytesStart, Event};
 use quick_xml::{Reader, Writer};
@@ -47,15 +47,15 @@ impl Suites {
         let columns = (profiles * scenarios).max(1);
         self.columns.resize_with(columns as usize, Column::default);
         match entry {
-            Entry::Failed { place, group, name, verdict } => {
+            Entry::Failed { place, group, name, verdict, .. } => {
                 if let Some(signature) = Signature::of(&verdict) {
                     self.signatures.insert(group, signature);
                 }
                 let column = &mut self.columns[(place % columns) as usize];
                 column.named.push(Named::Failed(name, verdict));
             }
-            Entry::Row { from, cycles, groups } => {
-                let step = run.shard.parse().map_or(1, Shard::count);
+            Entry::Row { from, cycles, groups, .. } => {
+                let step = run.shard.count();
                 for number in 0..cycles.len() {
                     let place = from + number as u64 * step;
                     let column = &mut self.columns[(place % columns) as usize];
@@ -185,7 +185,7 @@ fn failed(run: &Header, name: &str, verdict: &Verdict, known: Option<&Evidence>)
 fn properties(run: &Header) -> [(&'static str, String); 5] {
     [
         ("seed", run.seed.to_string()),
-        ("shard", run.shard.clone()),
+        ("shard", run.shard.to_string()),
         ("build", run.build.clone()),
         ("rtl", run.rtl.clone()),
         ("verilator", run.verilator.clone()),

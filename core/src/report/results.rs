@@ -56,6 +56,9 @@ pub struct RunTiming {
     pub ended: String,
     /// Seconds in which cases were run.
     pub seconds: f64,
+    /// Seconds in which failures were shrunk and traced.
+    #[serde(default)]
+    pub failures_seconds: f64,
     /// Cycles compared in a second.
     pub cycles_per_second: f64,
     /// Threads.
@@ -95,6 +98,10 @@ pub enum Entry {
         /// What happened.
         #[serde(flatten)]
         verdict: Verdict,
+        /// Cycles compared.
+        cycles: u64,
+        /// Packets taken.
+        packets: u64,
     },
     /// Cases one after the other.
     Row {
@@ -102,6 +109,8 @@ pub enum Entry {
         from: u64,
         /// Cycles of each.
         cycles: Vec<u64>,
+        /// Packets of each.
+        packets: Vec<u64>,
         /// If they failed: the number of the signature of each.
         #[serde(default)]
         groups: Vec<u64>,
@@ -137,6 +146,17 @@ impl Results {
             Ok(results)
         });
         results.map_err(|error| Error::json(&path, &error))
+    }
+
+    /// Reads the text of results whose cases were taken out.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn without_cases(text: &str) -> Result<Self, serde_json::Error> {
+        let mut text = serde_json::Deserializer::from_str(text);
+        let results = text.deserialize_map(Whole(&mut |_, _| ()))?;
+        text.end()?;
+        Ok(results)
     }
 }
 

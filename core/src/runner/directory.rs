@@ -196,6 +196,12 @@ impl Claim {
         files::sync_folder(&self.folder);
     }
 
+    /// Ends the claim of a folder in which nothing was done: it is gone if nothing else is in it.
+    pub fn abandon(self) {
+        let _ = fs::remove_file(self.folder.join(LOCK));
+        let _ = fs::remove_dir(&self.folder);
+    }
+
     fn named(folder: &Path, replace: bool) -> Result<Self, Error> {
         let path = folder.join(LOCK);
         let open = || OpenOptions::new().read(true).write(true).open(&path);

@@ -1,20 +1,17 @@
 //! What is kept of failing cases: groups by signature, vectors, waves.
 
+use super::groups::{CASES_SHOWN, Evidence, Group, MOST_VARIANTS, Variant, settle};
 use super::results::FAILURES;
 use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::harness::{
-    Case, Fingerprint, Judgement, Mismatch, Outcome, Profile, Signature, Verdict,
-};
+use crate::harness::{Case, Fingerprint, Judgement, Outcome, Profile, Signature, Verdict};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Desk;
 use crate::worker::desk::Subject;
-use schemars::JsonSchema;
-use serde::{Deserialize, Serialize};
 use std::cell::Cell;
-use std::collections::BTreeSet;
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -25,76 +22,12 @@ use verilated_build::{Hash, Tracing};
 pub const SHRINK_BUDGET: u64 = 16_000_000;
 /// Vectors written for one signature; further cases are counted only.
 pub(super) const VECTORS_PER_GROUP: u64 = 20;
-/// Variants of one group that are shrunk and listed; further ones are counted with the first.
-const MOST_VARIANTS: usize = 8;
-/// Notes of one group.
+/// Notes of one failure.
 const MOST_NOTES: usize = 6;
 /// How long vectors of failures are still written after an interruption: there may be hundreds, of many MiB.
 const LAST_WORK: Duration = Duration::from_millis(300);
 /// Bytes of a file's name before its endings; file systems allow 255, and endings and partial names follow.
 const LONGEST_STEM: usize = 160;
-
-/// A failing case, and what shows it.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Evidence {
-    /// The case.
-    pub case: String,
-    /// What happened to it.
-    pub verdict: Verdict,
-    /// Which side breaks the specification there, if it could be judged.
-    pub judgement: Option<Judgement>,
-    /// Its vector in the run directory, shrunk if it could be; none if it could not be written.
-    pub vector: Option<String>,
-    /// The vector as it was before it was shrunk.
-    pub original: Option<String>,
-    /// Packets of the vector.
-    pub packets: u64,
-    /// Cycles of the vector.
-    pub cycles: u64,
-}
-
-/// The failures with one signature.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Group {
-    /// What they have in common.
-    pub signature: Signature,
-    /// How many there are.
-    pub count: u64,
-    /// The first of them.
-    #[serde(flatten)]
-    pub first: Evidence,
-    /// Its waves in the run directory, if they could be made.
-    pub waves: Option<String>,
-    /// What `cosim explain` says of its vector, in the run directory; it is made together with the waves.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub explanation: Option<String>,
-    /// What could not be done and why.
-    pub notes: Vec<String>,
-    /// The ways in which it shows: by rule, and together with other groups.
-    pub variants: Vec<Variant>,
-    /// The first cases, the one above included.
-    #[serde(skip)]
-    pub first_cases: Vec<Case>,
-}
-
-/// Failures of a group under one rule, with a vector of their own: that they have one cause is likely, and
-/// their vectors tell.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Variant {
-    /// The golden model's rule; empty if several fire at once, or if the failure is no mismatch.
-    pub rule: String,
-    /// The groups that show in the same cycle.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub with: Option<Vec<Signature>>,
-    /// How many there are.
-    pub count: u64,
-    /// The first of them.
-    #[serde(flatten)]
-    pub first: Evidence,
-}
-
-/// Cases whose commands are shown for a group.
-pub const CASES_SHOWN: usize = 3;
 
 /// What is done with the first failure of a signature.
 #[derive(Debug, Clone, Copy)]
@@ -182,14 +115,15 @@ impl Failures {
             }
             match group.variants.iter().position(|variant| variant.rule == rule) {
                 Some(known) => group.variants[known].count += 1,
-                None if group.variants.len() >= MOST_VARIANTS => group.variants[0].count += 1,
+                None if group.variants.len() >= MOST_VARIANTS => {
+                    *group.further_rules.entry(rule).or_default() += 1;
+                }
                 None => {
-                    let mut notes = std::mem::take(&mut group.notes);
+                    let mut notes = Vec::new();
                     let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
-                    let judged = self.judge(&kept, profile, &mut notes);
-                    let first = Evidence { judgement: judged, ..kept.evidence };
+                    let judgement = self.judge(&kept, profile, &mut notes);
+                    let first = Evidence { judgement, notes, ..kept.evidence };
                     let group = &mut self.groups[place];
-                    group.notes = notes;
                     group.variants.push(Variant { rule, with: None, count: 1, first });
                     return Ok(());
                 }
@@ -200,8 +134,9 @@ impl Failures {
                 let name = format!("{stem}.json");
                 if let Err(error) = text.and_then(|text| write(&self.folder, &name, &text)) {
                     let note = format!("a further vector is not written: {error}");
-                    if !group.notes.contains(&note) && group.notes.len() < MOST_NOTES {
-                        group.notes.push(note);
+                    let notes = &mut group.first.notes;
+                    if !notes.contains(&note) && notes.len() < MOST_NOTES {
+                        notes.push(note);
                     }
                     self.unwritten.push(error);
                 }
@@ -212,7 +147,6 @@ impl Failures {
         let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
         let judgement = self.judge(&kept, profile, &mut notes);
         let Kept { evidence, text, lost, .. } = kept;
-        let first = Evidence { judgement, ..evidence };
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
@@ -228,14 +162,15 @@ impl Failures {
                 }
             };
         let explanation = traced.then(|| self.explain(text, &stem, profile, &mut notes)).flatten();
+        let first = Evidence { judgement, notes, ..evidence };
         self.groups.push(Group {
             explanation,
             signature,
             count: 1,
             first: first.clone(),
             waves: traced.then_some(waves),
-            notes,
             variants: vec![Variant { rule, with: None, count: 1, first }],
+            further_rules: BTreeMap::new(),
             first_cases: vec![case.clone()],
         });
         Ok(())
@@ -296,6 +231,7 @@ impl Failures {
             case: case.name.clone(),
             verdict: shown.verdict,
             judgement: None,
+            notes: Vec::new(),
             vector,
             original,
             packets: shown.packets,
@@ -326,54 +262,9 @@ impl Failures {
         if self.desk.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Ends the grouping. Where a group differs in just the ports and fields that others of the same state
-    /// differ in one by one, they came together: it is counted with the first of them.
+    /// Ends the grouping, see [`settle`].
     pub fn settle(&mut self) {
-        let places: Vec<(Signature, Option<Differs>)> = self
-            .groups
-            .iter()
-            .map(|group| (group.signature.clone(), differs(&group.first.verdict)))
-            .collect();
-        for (signature, place) in &places {
-            let Some((state, together)) = place else { continue };
-            let parts: Vec<&(Signature, Option<Differs>)> = places
-                .iter()
-                .filter(|(_, other)| {
-                    other.as_ref().is_some_and(|(other_state, other)| {
-                        other_state == state && other != together && other.is_subset(together)
-                    })
-                })
-                .collect();
-            let all: BTreeSet<String> = parts
-                .iter()
-                .filter_map(|(_, part)| part.as_ref())
-                .flat_map(|part| part.1.clone())
-                .collect();
-            if all != *together {
-                continue;
-            }
-            let Some(from) = self.groups.iter().position(|group| group.signature == *signature)
-            else {
-                continue;
-            };
-            let group = self.groups.remove(from);
-            // A part may itself be several that came together, and be gone.
-            let parts: Vec<Signature> = parts.iter().map(|(part, _)| part.clone()).collect();
-            let Some(host) = self.groups.iter_mut().find(|other| parts.contains(&other.signature))
-            else {
-                self.groups.insert(from, group);
-                continue;
-            };
-            host.count += group.count;
-            let with: Vec<Signature> =
-                parts.into_iter().filter(|part| *part != host.signature).collect();
-            host.variants.extend(
-                group
-                    .variants
-                    .into_iter()
-                    .map(|variant| Variant { with: Some(with.clone()), ..variant }),
-            );
-        }
+        settle(&mut self.groups);
     }
 
     /// Writes a vector, or notes why not; its path in the run directory.
@@ -509,18 +400,6 @@ struct Kept {
     lost: bool,
 }
 
-/// A state, and the ports and fields that differ in it.
-type Differs = (String, BTreeSet<String>);
-
-fn differs(verdict: &Verdict) -> Option<Differs> {
-    match verdict {
-        Verdict::Mismatch(Mismatch { state, differs, .. }) => {
-            Some((state.clone(), differs.iter().cloned().collect()))
-        }
-        _ => None,
-    }
-}
-
 /// Writes a failure's file; returns its path in the run directory.
 fn write(run: &Path, name: &str, text: &str) -> Result<String, Error> {
     let folder = run.join(FAILURES);
@@ -531,7 +410,7 @@ fn write(run: &Path, name: &str, text: &str) -> Result<String, Error> {
 
 /// A text as the beginning of a file's name: letters, digits, `-`, `_` and `.`, and of a bounded length. Where
 /// that takes something away, a hash tells it from others.
-pub(super) fn file_stem(text: &str) -> String {
+pub fn file_stem(text: &str) -> String {
     let simple = |c: char| if c.is_ascii_alphanumeric() || "-_.".contains(c) { c } else { '-' };
     let name: String = text.chars().map(simple).collect();
     if name.len() <= LONGEST_STEM {

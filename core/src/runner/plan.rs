@@ -1,6 +1,8 @@
 //! Which cases a run has, what they are called and what seeds they have.
 
 use crate::harness::{Case, Profile, case_seed};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
@@ -9,7 +11,11 @@ use std::str::FromStr;
 pub const MOST_CASES: u64 = 1 << 48;
 
 /// One of N parts of a run, as `I/N` with I from 1.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(try_from = "String", into = "String")]
+#[schemars(with = "String")]
 pub struct Shard {
     index: u64,
     count: u64,
@@ -18,6 +24,16 @@ pub struct Shard {
 impl Shard {
     /// The whole run.
     pub const WHOLE: Self = Self { index: 1, count: 1 };
+
+    /// I, from 1.
+    pub fn index(self) -> u64 {
+        self.index
+    }
+
+    /// Whether it is all of the run.
+    pub fn is_whole(self) -> bool {
+        self.count == 1
+    }
 
     /// N: from one place of this part to the next.
     pub fn count(self) -> u64 {
@@ -39,6 +55,20 @@ impl Shard {
     /// How many places below `end` are in this part.
     fn below(self, end: u64) -> u64 {
         end / self.count + u64::from(end % self.count >= self.index)
+    }
+}
+
+impl TryFrom<String> for Shard {
+    type Error = String;
+
+    fn try_from(text: String) -> Result<Self, String> {
+        text.parse()
+    }
+}
+
+impl From<Shard> for String {
+    fn from(shard: Shard) -> Self {
+        shard.to_string()
     }
 }
 
@@ -83,21 +113,36 @@ pub struct Plan {
 impl Plan {
     /// The cases to run, in order.
     pub fn iter(&self) -> impl Iterator<Item = Case> + '_ {
-        let columns = self.columns();
         let places = self.places();
         let first = self.shard.first_from(places.start);
         let step = usize::try_from(self.shard.count).unwrap_or(usize::MAX);
-        (first..places.end).step_by(step).map(move |place| {
-            let (index, column) = (place / columns, (place % columns) as usize);
-            let profile = column / self.scenarios.len();
-            let scenario = column % self.scenarios.len();
-            let name = format!(
-                "{}/{}/{}/{index}",
-                self.block, self.profiles[profile].name, self.scenarios[scenario]
-            );
-            let seed = case_seed(self.seed, &name);
-            Case { place, profile, scenario, name, seed }
-        })
+        (first..places.end).step_by(step).map(|place| self.case(place))
+    }
+
+    /// The case at a place, whichever part it is in.
+    pub fn case(&self, place: u64) -> Case {
+        let columns = self.columns();
+        let (index, column) = (place / columns, (place % columns) as usize);
+        let (profile, scenario) = (column / self.scenarios.len(), column % self.scenarios.len());
+        let (of_profile, of_scenario) = (&self.profiles[profile].name, &self.scenarios[scenario]);
+        let name = format!("{}/{of_profile}/{of_scenario}/{index}", self.block);
+        let seed = case_seed(self.seed, &name);
+        Case { place, profile, scenario, name, seed }
+    }
+
+    /// The place of the case of a name, if it is of this plan.
+    pub fn place(&self, name: &str) -> Option<u64> {
+        let mut parts = name.split('/');
+        let mut next = || parts.next();
+        let (block, profile, scenario, index) = (next()?, next()?, next()?, next()?);
+        if block != self.block || parts.next().is_some() {
+            return None;
+        }
+        let profile = self.profiles.iter().position(|other| other.name == profile)? as u64;
+        let scenario = self.scenarios.iter().position(|other| other == scenario)? as u64;
+        let index: u64 = index.parse().ok()?;
+        let column = profile * self.scenarios.len() as u64 + scenario;
+        index.checked_mul(self.columns())?.checked_add(column)
     }
 
     /// How many cases there are.
@@ -111,11 +156,13 @@ impl Plan {
         self.len() == 0
     }
 
-    fn columns(&self) -> u64 {
+    /// Cases of one index: one for each profile and scenario.
+    pub fn columns(&self) -> u64 {
         (self.profiles.len() * self.scenarios.len()) as u64
     }
 
-    fn places(&self) -> Range<u64> {
+    /// The places of all its cases, whichever part they are in.
+    pub fn places(&self) -> Range<u64> {
         let columns = self.columns();
         self.indices.start.saturating_mul(columns)..self.indices.end.saturating_mul(columns)
     }
@@ -149,6 +196,18 @@ mod tests {
         }
         parts.sort_by_key(|case| case.place);
         assert_eq!(parts, whole);
+    }
+
+    #[test]
+    fn the_name_of_a_case_says_where_it_stands() {
+        let whole = plan(Shard::WHOLE);
+        for case in whole.iter() {
+            assert_eq!(whole.place(&case.name), Some(case.place));
+            assert_eq!(whole.case(case.place), case);
+        }
+        for foreign in ["b/spec/x", "c/spec/x/0", "b/none/x/0", "b/spec/none/0", "b/spec/x/0/1"] {
+            assert_eq!(whole.place(foreign), None, "{foreign}");
+        }
     }
 
     #[test]

@@ -3,15 +3,17 @@
 //! `results.json` is the same, byte by byte, for the same seed and build; all that depends on the
 //! machine or the moment is in `timing.json`. `docs/results.md` describes it for its readers.
 
+use super::cases::{Cases, Ended, FailedCase, Failure, Row};
 use super::directory::{Claim, Place, remove_partial};
-use super::failures::{Group, VECTORS_PER_GROUP, file_stem};
-use super::plan::Plan;
+use super::failures::file_stem;
+use super::groups::Group;
+use super::plan::Shard;
 use super::pool::End;
 use super::tally::{ProfileTally, Tally, Totals};
 use crate::coverage::{COVERAGE, Database};
 use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
-use crate::harness::{Case, Outcome, Signature, Verdict};
+use crate::harness::{Case, Outcome, Signature};
 use crate::models::{FileRead, Rtl};
 use nix::sys::resource::{UsageWho, getrusage};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -26,21 +28,19 @@ use std::process::{Command, Stdio};
 /// The results of a run that has ended.
 pub const RESULTS: &str = "results.json";
 /// The results of a run that goes on, or was killed.
-pub(super) const PARTIAL: &str = "results.json.partial";
+pub const PARTIAL: &str = "results.json.partial";
 /// Times.
 pub const TIMING: &str = "timing.json";
 /// The folder of failures.
-pub(super) const FAILURES: &str = "failures";
+pub const FAILURES: &str = "failures";
 /// The folder of saved vectors.
-pub(super) const SAVED: &str = "saved";
+pub const SAVED: &str = "saved";
 /// What `format` says in them.
 pub const RESULTS_FORMAT: &str = "cosim-results";
 /// How every `results.json` begins.
 pub(super) const MARK: &str = "{\n\"format\": \"cosim-results\"";
 /// The version of `results.json`.
-pub const RESULTS_VERSION: u64 = 3;
-/// Cases of one row at most: what a killed run loses of them.
-const ROW: usize = 256;
+pub const RESULTS_VERSION: u64 = 4;
 
 /// What identifies a run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -66,7 +66,12 @@ pub struct Header {
     /// Packets of each case; drawn if there is no number.
     pub packets: Option<u32>,
     /// The part of the run, as I/N.
-    pub shard: String,
+    pub shard: Shard,
+    /// Cases of each profile and scenario in the whole run; none if only the time ends it.
+    pub cases: Option<u64>,
+    /// The index of the first of them.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub first: u64,
     /// Names of the profiles.
     pub profiles: Vec<String>,
     /// Names of the scenarios.
@@ -74,6 +79,17 @@ pub struct Header {
     /// Files of scenarios that are not built in, as typed.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub scenario_files: BTreeMap<String, String>,
+    /// A hash of what the scenarios draw.
+    pub weights: String,
+    /// Percent of the bins that are to be hit in every profile of the whole run.
+    pub min_coverage: Option<f64>,
+    /// Matching cases whose vectors are kept.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub save_vectors: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
 }
 
 /// What depends on the machine or the moment.
@@ -167,60 +183,6 @@ impl PeakMemory {
     }
 }
 
-/// Failures of one signature that are told in full: as many as have a vector.
-const TOLD_PER_SIGNATURE: u64 = VECTORS_PER_GROUP;
-
-/// A case that failed, one of the first with its signature.
-#[derive(Serialize, JsonSchema)]
-struct FailedCase<'a> {
-    /// Its place in the plan.
-    place: u64,
-    /// The number of its signature: 0 for the first that was seen.
-    group: u64,
-    /// Its name.
-    name: &'a str,
-    /// Its seed.
-    seed: String,
-    /// What happened.
-    #[serde(flatten)]
-    verdict: &'a Verdict,
-    /// Cycles compared.
-    cycles: u64,
-    /// Packets taken.
-    packets: u64,
-}
-
-/// Cases one after the other in the plan that all matched, or all failed as others did before.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-struct Row {
-    /// Place of the first; the next one's is larger by N of the shard I/N.
-    from: u64,
-    /// Cycles compared in each.
-    cycles: Vec<u64>,
-    /// Packets taken in each.
-    packets: Vec<u64>,
-    /// If they failed: the number of the signature of each.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
-    #[schemars(default)]
-    groups: Vec<u64>,
-}
-
-impl Row {
-    /// Whether the case at `place` is the next one.
-    fn takes(&self, place: u64, step: u64, failed: bool) -> bool {
-        let length = self.cycles.len();
-        length < ROW
-            && failed != self.groups.is_empty()
-            && self.from + length as u64 * step == place
-    }
-
-    fn clear(&mut self) {
-        self.cycles.clear();
-        self.packets.clear();
-        self.groups.clear();
-    }
-}
-
 /// The results of one run in its directory.
 ///
 /// A disk that is full loses files, not the run: the first error is kept, and returned at the end.
@@ -230,12 +192,9 @@ pub struct RunDirectory {
     file: File,
     /// Bytes written that are whole lines.
     length: u64,
-    is_first: bool,
-    row: Row,
-    /// Number and count of each signature.
-    signatures: BTreeMap<Signature, (u64, u64)>,
-    /// From one place of this run's part to the next.
-    step: u64,
+    cases: Cases,
+    /// Lines that are to be written next.
+    text: String,
     /// Why `results.json` will not be whole.
     lost: Option<Error>,
 }
@@ -245,14 +204,13 @@ impl RunDirectory {
     ///
     /// # Errors
     /// As [`Claim::new`].
-    pub fn begin(place: &Place, header: &Header, plan: &Plan) -> Result<Self, Error> {
+    pub fn begin(place: &Place, header: &Header) -> Result<Self, Error> {
         let claim = Claim::new(place)?;
         let path = claim.folder.join(PARTIAL);
         let file = File::create(&path).map_err(Error::write(&path))?;
-        let (row, step) = (Row::default(), plan.shard.count());
-        let signatures = BTreeMap::new();
-        let (length, is_first, lost) = (0, true, None);
-        let mut directory = Self { claim, file, length, is_first, row, signatures, step, lost };
+        let cases = Cases::new(header.shard.count());
+        let (length, text, lost) = (0, String::new(), None);
+        let mut directory = Self { claim, file, length, cases, text, lost };
         let header = to_json(header);
         let head =
             format!("{MARK},\n\"version\": {RESULTS_VERSION},\n\"run\": {header},\n\"cases\": [");
@@ -270,10 +228,23 @@ impl RunDirectory {
     /// # Errors
     /// [`Error::Write`].
     pub fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        let failure = Signature::of(&outcome.verdict)
+            .map(|signature| Failure { signature, verdict: Some(outcome.verdict.clone()) });
+        let Outcome { cycles, packets, .. } = *outcome;
+        let ended = Ended { place: case.place, cycles, packets, failure };
+        self.ended(&ended, || case.clone())
+    }
+
+    /// As [`RunDirectory::case`], of a case that was run elsewhere; `case` says what it is called.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn ended(&mut self, ended: &Ended, case: impl FnOnce() -> Case) -> Result<(), Error> {
         if self.lost.is_some() {
             return Ok(());
         }
-        let result = self.add(case, outcome);
+        self.cases.add(ended, case, &mut self.text);
+        let result = self.write_text();
         if let Err(Error::Write { path, source }) = &result {
             let source = std::io::Error::new(source.kind(), source.to_string());
             self.lost = Some(Error::Write { path: path.clone(), source });
@@ -281,56 +252,9 @@ impl RunDirectory {
         result
     }
 
-    fn add(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
-        let mut failed = None;
-        if let Some(signature) = Signature::of(&outcome.verdict) {
-            let number = self.signatures.len() as u64;
-            let (group, count) = self.signatures.entry(signature).or_insert((number, 0));
-            *count += 1;
-            failed = Some((*group, *count <= TOLD_PER_SIGNATURE));
-        }
-        let in_full = failed.is_some_and(|(_, in_full)| in_full);
-        if in_full || !self.row.takes(case.place, self.step, failed.is_some()) {
-            self.end_row()?;
-        }
-        let group = match failed {
-            Some((group, true)) => group,
-            _ => {
-                if self.row.cycles.is_empty() {
-                    self.row.from = case.place;
-                }
-                self.row.cycles.push(outcome.cycles);
-                self.row.packets.push(outcome.packets);
-                self.row.groups.extend(failed.map(|(group, _)| group));
-                return Ok(());
-            }
-        };
-        self.line(&FailedCase {
-            place: case.place,
-            group,
-            name: &case.name,
-            seed: format!("{:#018x}", case.seed),
-            verdict: &outcome.verdict,
-            cycles: outcome.cycles,
-            packets: outcome.packets,
-        })
-    }
-
-    fn end_row(&mut self) -> Result<(), Error> {
-        if self.row.cycles.is_empty() {
-            return Ok(());
-        }
-        let mut row = std::mem::take(&mut self.row);
-        self.line(&row)?;
-        row.clear();
-        self.row = row;
-        Ok(())
-    }
-
-    fn line(&mut self, entry: &impl Serialize) -> Result<(), Error> {
-        let separator = if self.is_first { "" } else { "," };
-        self.is_first = false;
-        self.write(&format!("{separator}\n{}", to_json(entry)))
+    /// Whether a failure with this signature, were it the next case, would be told in full.
+    pub fn is_told(&self, signature: &Signature) -> bool {
+        self.cases.is_told(signature)
     }
 
     /// Keeps the vector of a case that matched.
@@ -368,6 +292,14 @@ impl RunDirectory {
         result
     }
 
+    /// Gives the directory up: it will have no results.
+    pub fn abandon(self) {
+        let folder = self.folder().to_owned();
+        let _ = fs::remove_file(folder.join(PARTIAL));
+        remove_partial(&folder);
+        self.claim.abandon();
+    }
+
     /// Lets go of the directory: nothing is written any more.
     pub fn release(self) {
         self.claim.release();
@@ -384,7 +316,8 @@ impl RunDirectory {
         if let Some(lost) = self.lost.take() {
             return Err(lost);
         }
-        self.end_row()?;
+        self.cases.end_row(&mut self.text);
+        self.write_text()?;
         let tail = format!(
             "\n],\n\"profiles\": {},\n\"totals\": {},\n\"failures\": {},\n\"ended\": {},\n\"passed\": {}\n}}\n",
             to_json(&tally.profiles),
@@ -404,6 +337,17 @@ impl RunDirectory {
         Ok(path)
     }
 
+    fn write_text(&mut self) -> Result<(), Error> {
+        if self.text.is_empty() {
+            return Ok(());
+        }
+        let text = std::mem::take(&mut self.text);
+        let result = self.write(&text);
+        self.text = text;
+        self.text.clear();
+        result
+    }
+
     /// Writes text at once: a run that is killed loses nothing of it.
     fn write(&mut self, text: &str) -> Result<(), Error> {
         match self.file.write_all(text.as_bytes()) {
@@ -421,7 +365,7 @@ impl RunDirectory {
 }
 
 /// JSON text; what is written here has string keys and finite numbers, so it always has one.
-fn to_json(value: &(impl Serialize + ?Sized)) -> String {
+pub(super) fn to_json(value: &(impl Serialize + ?Sized)) -> String {
     serde_json::to_string(value).unwrap_or_else(|error| format!("\"{error}\""))
 }
 

@@ -50,6 +50,21 @@ impl Totals {
         self.packets += outcome.packets;
     }
 
+    /// Adds other totals.
+    pub fn add_all(&mut self, other: &Self) {
+        let Self { cases, matched, mismatched, hung, check_failed, crashed, .. } = *other;
+        let Self { no_golden_model, cycles, packets, .. } = *other;
+        self.cases += cases;
+        self.matched += matched;
+        self.mismatched += mismatched;
+        self.hung += hung;
+        self.check_failed += check_failed;
+        self.crashed += crashed;
+        self.no_golden_model += no_golden_model;
+        self.cycles += cycles;
+        self.packets += packets;
+    }
+
     /// Cases that failed.
     pub fn failures(&self) -> u64 {
         self.cases - self.matched

@@ -1,0 +1,144 @@
+//! `cosim merge`.
+
+use super::done::Done;
+use super::options::Format;
+use super::regression::{Earlier, Outcome, Report};
+use super::summary::{Detail, Unwritten};
+use crate::error::Error;
+use crate::merge::{self, Merged, Shards};
+use crate::report::RunTiming;
+use crate::runner::{PeakMemory, Place, RunDirectory, Timing};
+use clap::Args;
+use std::collections::BTreeSet;
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// What to put together.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Run directories of all shards of a run, in any order.
+    #[arg(value_name = "DIR", required = true)]
+    folders: Vec<PathBuf>,
+    /// The run directory to write: a new or empty folder.
+    #[arg(long, short, value_name = "DIR")]
+    out: PathBuf,
+    /// Replace an earlier run in --out.
+    #[arg(long)]
+    force: bool,
+    /// Add the run to this file, and say which failures it has seen before; see `cosim history`.
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+    /// Say which failures this file has seen before, and add nothing to it.
+    #[arg(long, value_name = "FILE", conflicts_with = "history")]
+    baseline: Option<PathBuf>,
+    /// How to print the summary.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    /// Print the result and the failures only.
+    #[arg(long)]
+    quiet: bool,
+    /// Print tables of all scenarios and rules, and why some cannot be hit.
+    #[arg(long, conflicts_with = "quiet")]
+    details: bool,
+}
+
+impl Arguments {
+    fn detail(&self) -> Detail {
+        match (self.quiet, self.details) {
+            (true, _) => Detail::Result,
+            (false, true) => Detail::Tables,
+            (false, false) => Detail::Covered,
+        }
+    }
+}
+
+/// Makes one run directory of shards, for each block; ends as the run would have.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let Arguments { folders, out, history, baseline, .. } = arguments;
+    apart(folders, out)?;
+    let earlier = Earlier { history: history.clone(), baseline: baseline.clone() };
+    earlier.check()?;
+    // Whatever is wrong with the shards of one block is told before anything is written.
+    let mut runs = Vec::new();
+    for (block, folders) in merge::runs(folders)? {
+        runs.push((block, Shards::open(&folders)?));
+    }
+    runs.sort_by_key(|(_, shards)| shards.place_of_block());
+    let names = runs.iter().map(|(_, shards)| shards.block_name()).collect();
+    let mut done = Done::new(names, arguments.format);
+    let places = places(arguments, &runs)?;
+    for ((_, shards), place) in runs.into_iter().zip(places) {
+        let name = shards.block_name();
+        let report = one(shards, &place, &earlier)?;
+        done.tell(name, &report, arguments.detail(), "")?;
+    }
+    done.end()
+}
+
+/// Where the run of each block is to be written: as its shards lie in their folders.
+fn places(arguments: &Arguments, runs: &[(Option<String>, Shards)]) -> Result<Vec<Place>, Error> {
+    let Arguments { out, force, .. } = arguments;
+    let named = |folder: PathBuf| Place::Named { folder, replace: *force };
+    match runs {
+        [(Some(block), _)] => Ok(vec![named(out.join(block))]),
+        _ => {
+            let blocks: Vec<&str> = runs.iter().map(|(_, shards)| shards.block_name()).collect();
+            named(out.clone()).of_blocks(&blocks)
+        }
+    }
+}
+
+/// The run directory of one block. If its shards are of no use, none is left.
+fn one(shards: Shards, place: &Place, earlier: &Earlier) -> Result<Report, Error> {
+    let header = shards.header.clone();
+    let mut directory = RunDirectory::begin(place, &header)?;
+    let merged = match shards.merge(&mut directory) {
+        Ok(merged) => merged,
+        Err(error) => {
+            directory.abandon();
+            return Err(error);
+        }
+    };
+    let Merged { tally, coverage, failures, end, times } = merged;
+    let timing = timing(&times, tally.totals.cycles);
+    let unwritten = Unwritten::default();
+    let outcome = Outcome { header, tally, coverage, failures, end, timing, unwritten };
+    Ok(outcome.conclude(directory, earlier))
+}
+
+/// The times of all shards: seconds are added up, so the speed is that of one of them on average.
+fn timing(times: &[RunTiming], cycles: u64) -> Timing {
+    let commits: BTreeSet<&Option<String>> = times.iter().map(|time| &time.commit).collect();
+    let one = commits.len() == 1;
+    let seconds: f64 = times.iter().map(|time| time.seconds).sum();
+    Timing {
+        // The same however often and whenever they are merged: a history knows a run by it.
+        ended: times.iter().map(|time| time.ended.clone()).max().unwrap_or_default(),
+        command: env::args().collect(),
+        threads: times.iter().map(|time| time.threads).sum(),
+        seconds,
+        failures_seconds: times.iter().map(|time| time.failures_seconds).sum(),
+        cycles_per_second: if seconds > 0.0 { cycles as f64 / seconds } else { 0.0 },
+        peak_memory: PeakMemory::now(),
+        commit: commits.into_iter().next().filter(|_| one).cloned().flatten(),
+        progress: Vec::new(),
+    }
+}
+
+/// No shard may be written over, and none be taken for a part of the run that is made of it.
+fn apart(folders: &[PathBuf], out: &Path) -> Result<(), Error> {
+    let Ok(whole) = fs::canonicalize(out) else { return Ok(()) };
+    for folder in folders {
+        let Ok(shard) = fs::canonicalize(folder) else { continue };
+        if shard.starts_with(&whole) || whole.starts_with(&shard) {
+            let message = format!(
+                "lies in {}, or the other way round; choose another --out",
+                folder.display()
+            );
+            return Err(Error::File { path: out.to_owned(), message });
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,182 @@
+//! What a regression came to, whether it was run here or put together of its shards.
+
+use crate::cli::INTERRUPTED;
+use crate::cli::summary::{Goal, Known, Summary, Unwritten};
+use crate::coverage::Database;
+use crate::error::Error;
+use crate::harness::Case;
+use crate::history::History;
+use crate::report;
+use crate::runner::{End, Group, Header, RunDirectory, Tally, Timing};
+use std::path::{Path, PathBuf};
+
+/// Exit code of a run that matched and could not be written down.
+pub const UNWRITTEN: u8 = 3;
+
+/// The files that know earlier failures.
+#[derive(Debug, Clone, Default)]
+pub struct Earlier {
+    /// The run is added to this one.
+    pub history: Option<PathBuf>,
+    /// This one is only asked.
+    pub baseline: Option<PathBuf>,
+}
+
+impl Earlier {
+    /// Files that are of no use are refused before the work.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check(&self) -> Result<(), Error> {
+        self.history.as_deref().map(History::open).transpose()?;
+        self.baseline.as_deref().map(History::existing).transpose()?;
+        Ok(())
+    }
+
+    /// What earlier runs know of failures, by signature; `None` if there is no file of earlier runs.
+    fn known(&self, block: &str, groups: &[Group]) -> Result<Option<Known>, Error> {
+        let Some(path) = self.history.as_ref().or(self.baseline.as_ref()) else {
+            return Ok(None);
+        };
+        let history = History::existing(path)?;
+        let seen = |group: &Group| {
+            let signature = group.signature.to_string();
+            Ok((signature.clone(), history.seen(block, &signature)?))
+        };
+        groups.iter().map(seen).collect::<Result<_, Error>>().map(Some)
+    }
+
+    /// Adds the run to the history, if there is one, and writes its reports.
+    fn report(&self, block: &str, folder: &Path) -> Result<(), Error> {
+        let Some(path) = &self.history else { return report::write(folder, &[]) };
+        let trend = History::open(path).and_then(|mut history| {
+            history.add(folder)?;
+            history.runs(Some(block))
+        });
+        // A history that cannot be written costs no report.
+        let (trend, first) = match trend {
+            Ok(trend) => (trend, Ok(())),
+            Err(error) => (Vec::new(), Err(error)),
+        };
+        first.and(report::write(folder, &trend))
+    }
+}
+
+/// What is known of a regression when its last case has ended.
+pub struct Outcome {
+    /// What identifies the run.
+    pub header: Header,
+    /// Totals, rules and counters.
+    pub tally: Tally,
+    /// What was covered.
+    pub coverage: Database,
+    /// Its failures.
+    pub failures: Vec<Group>,
+    /// Why it ended.
+    pub end: End,
+    /// How long it took.
+    pub timing: Timing,
+    /// What could not be written so far.
+    pub unwritten: Unwritten,
+}
+
+impl Outcome {
+    /// Writes what is left to be written of its directory.
+    pub fn conclude(self, mut directory: RunDirectory, earlier: &Earlier) -> Report {
+        let Self { header, tally, coverage, failures, end, timing, mut unwritten } = self;
+        // What a part of a run is to cover is asked when the parts are put together.
+        let goal = header.min_coverage.filter(|_| header.shard.is_whole());
+        let goal = goal.map(|percent| Goal::new(percent, &coverage));
+        let passed = tally.totals.passed()
+            && end != End::Interrupted
+            && goal.as_ref().is_none_or(Goal::is_met);
+        let results = directory.finish(&tally, &coverage, &failures, end, passed, &timing);
+        let results = results.map_err(|error| unwritten.add(&error)).ok();
+        let known = earlier.known(&header.block, &failures).unwrap_or_else(|error| {
+            unwritten.add(&error);
+            None
+        });
+        let folder = directory.folder().to_owned();
+        if results.is_some()
+            && let Err(error) = earlier.report(&header.block, &folder)
+        {
+            unwritten.add(&error);
+        }
+        directory.release();
+        Report {
+            header,
+            tally,
+            coverage,
+            goal,
+            passed,
+            failures,
+            folder,
+            end,
+            timing,
+            known,
+            results,
+            unwritten,
+        }
+    }
+}
+
+/// What a regression came to.
+pub struct Report {
+    /// What identifies the run.
+    pub header: Header,
+    /// Totals, rules and counters.
+    pub tally: Tally,
+    /// What was covered.
+    coverage: Database,
+    goal: Option<Goal>,
+    /// Whether everything matched, and what was to be covered was.
+    pub passed: bool,
+    /// Its failures.
+    pub failures: Vec<Group>,
+    /// The run directory.
+    pub folder: PathBuf,
+    /// Why it ended.
+    pub end: End,
+    /// How long it took.
+    pub timing: Timing,
+    /// What earlier runs know of its failures.
+    known: Option<Known>,
+    results: Option<PathBuf>,
+    unwritten: Unwritten,
+}
+
+impl Report {
+    /// Its summary; `command` shows a case again.
+    pub fn summary<'a>(&'a self, command: &'a dyn Fn(&Case) -> String) -> Summary<'a> {
+        Summary {
+            header: &self.header,
+            tally: &self.tally,
+            coverage: &self.coverage,
+            goal: self.goal.as_ref(),
+            passed: self.passed,
+            failures: &self.failures,
+            known: self.known.as_ref(),
+            command,
+            folder: &self.folder,
+            end: self.end,
+            timing: &self.timing,
+            results: self.results.clone(),
+            unwritten: &self.unwritten,
+        }
+    }
+
+    /// Whether there is a `results.json`.
+    pub fn is_written(&self) -> bool {
+        self.results.is_some()
+    }
+
+    /// The exit code of `cosim run`.
+    pub fn exit_code(&self) -> u8 {
+        match self.end {
+            End::Interrupted => INTERRUPTED,
+            _ if !self.passed => 1,
+            _ if self.unwritten.count > 0 => UNWRITTEN,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,87 @@
+//! The files that a run would have kept, out of what its shards have kept.
+//!
+//! A shard keeps the first failure of a signature and rule shrunk, and what comes first in the run comes first in its shard. Where a
+//! shard's first is not the run's, the run would have kept the vector as it was found, and the shard has that, too.
+
+use crate::error::Error;
+use crate::files::make_whole;
+use crate::harness::Signature;
+use crate::runner::{FAILURES, Group, SAVED, file_stem};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Copies files of failures into the directory of the run.
+pub(super) struct Copies<'a> {
+    out: &'a Path,
+    /// What is there, by its path in the run directory.
+    done: BTreeSet<String>,
+}
+
+impl<'a> Copies<'a> {
+    pub fn new(out: &'a Path) -> Self {
+        Self { out, done: BTreeSet::new() }
+    }
+
+    /// What the first failures of a group have; `folder` is where a case was run.
+    pub fn group<'s>(
+        &mut self,
+        group: &Group,
+        folder: impl Fn(&str) -> &'s Path,
+    ) -> Result<(), Error> {
+        for first in group.variants.iter().map(|variant| &variant.first) {
+            for file in [&first.vector, &first.original].into_iter().flatten() {
+                self.copy(folder(&first.case), file, file)?;
+            }
+        }
+        for file in [&group.waves, &group.explanation].into_iter().flatten() {
+            self.copy(folder(&group.first.case), file, file)?;
+        }
+        Ok(())
+    }
+
+    /// The vector of a further failure with a signature, as it was found.
+    pub fn further(
+        &mut self,
+        folder: &Path,
+        signature: &Signature,
+        case: &str,
+    ) -> Result<(), Error> {
+        let stem = file_stem(&format!("{signature}-{case}"));
+        let to = format!("{FAILURES}/{stem}.json");
+        let original = format!("{FAILURES}/{stem}.original.json");
+        if self.done.contains(&to) {
+            return Ok(());
+        }
+        // One that the shard could not write is in neither place; the shard's notes say so.
+        match [&original, &to].into_iter().find(|from| folder.join(from).exists()) {
+            Some(from) => self.copy(folder, from, &to),
+            None => Ok(()),
+        }
+    }
+
+    fn copy(&mut self, folder: &Path, from: &str, to: &str) -> Result<(), Error> {
+        if self.done.insert(to.to_owned()) {
+            copy(&folder.join(from), &self.out.join(to))?;
+        }
+        Ok(())
+    }
+}
+
+/// The vector of a case that matched, if it is there.
+pub(super) fn saved(folder: &Path, out: &Path, case: &str) -> Result<(), Error> {
+    let file: PathBuf = [SAVED, &format!("{}.json", file_stem(case))].iter().collect();
+    let from = folder.join(&file);
+    if from.exists() { copy(&from, &out.join(&file)) } else { Ok(()) }
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), Error> {
+    if !from.is_file() {
+        let message = "is not there, and the shard's results name it: its folder is not whole";
+        return Err(Error::File { path: from.to_owned(), message: message.to_owned() });
+    }
+    if let Some(folder) = to.parent() {
+        fs::create_dir_all(folder).map_err(Error::write(folder))?;
+    }
+    make_whole(to, |partial| fs::copy(from, partial).map(drop).map_err(Error::write(to)))
+}

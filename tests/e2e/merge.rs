@@ -1,0 +1,291 @@
+//! `cosim merge`: are all shards of a run, put together, the run itself; and is anything else refused?
+
+use crate::common::{changed_rtl, code, files, json, patched_rtl, project, run, text};
+use serde_json::{Value, json as value};
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tempfile::TempDir;
+
+fn run_into(out: &Path, arguments: &[&str]) -> Output {
+    run(["run", "--quiet", "--out", out.to_str().unwrap()].iter().chain(arguments))
+}
+
+/// Runs the shards of a run, each into a folder of its own.
+fn shards(folder: &Path, count: usize, arguments: &[&str], expected: &[i32]) -> Vec<PathBuf> {
+    let shard = |index: usize| {
+        let out = folder.join(format!("shard-{index}"));
+        let shard = format!("{index}/{count}");
+        let output = run_into(&out, &[arguments, &["--shard", &shard]].concat());
+        assert!(expected.contains(&code(&output)), "{}", text(&output));
+        out
+    };
+    (1..=count).map(shard).collect()
+}
+
+fn merge(shards: &[PathBuf], out: &Path, more: &[&str]) -> Output {
+    let shards = shards.iter().map(|shard| shard.to_str().unwrap());
+    let out = ["--out", out.to_str().unwrap()];
+    run(["merge"].into_iter().chain(shards).chain(out).chain(more.iter().copied()))
+}
+
+/// The names of a folder's files with what is in them.
+fn content(folder: &Path, ending: &str) -> Vec<(String, Vec<u8>)> {
+    let name = |path: &PathBuf| path.file_name().unwrap().to_str().unwrap().to_owned();
+    files(folder, ending).iter().map(|path| (name(path), fs::read(path).unwrap())).collect()
+}
+
+/// What others read of a run is the same, byte for byte.
+#[track_caller]
+fn assert_same(whole: &Path, merged: &Path) {
+    for name in ["results.json", "coverage.json", "junit.xml", "summary.md"] {
+        let [left, right] = [whole, merged].map(|folder| fs::read(folder.join(name)).unwrap());
+        assert!(left == right, "{name} is another one in {}", merged.display());
+    }
+    for folder in ["failures", "saved"] {
+        let [left, right] = [whole, merged].map(|run| content(&run.join(folder), "json"));
+        let names = |all: &[(String, Vec<u8>)]| -> Vec<String> {
+            all.iter().map(|(name, _)| name.clone()).collect()
+        };
+        assert_eq!(names(&left), names(&right));
+        for ((name, left), (_, right)) in left.iter().zip(&right) {
+            assert!(left == right, "{folder}/{name} is another one");
+        }
+    }
+}
+
+/// One bug with several variants, shrunk and traced; shards differ in which of its failures is the first.
+#[test]
+fn shards_of_a_red_run_merge_to_its_bytes() {
+    let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let rtl = wrong.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    let arguments = ["--rtl", rtl.to_str().unwrap(), "--cases", "4", "--save-vectors", "5"];
+    let whole = folder.path().join("whole");
+    assert_eq!(code(&run_into(&whole, &arguments)), 1);
+    let group = json(&whole.join("results.json"))["failures"][0].clone();
+    assert!(group["variants"].as_array().unwrap().len() > 1, "{group}");
+    let shards = shards(folder.path(), 3, &arguments, &[0, 1]);
+    let merged = folder.path().join("merged");
+    let history = folder.path().join("runs.sqlite");
+    let more = ["--history", history.to_str().unwrap()];
+    let output = merge(&shards, &merged, &more);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).starts_with("FAIL  thread2, seed 1: 72 cases"), "{}", text(&output));
+    assert!(text(&output).contains("NEW: no earlier run has it"), "{}", text(&output));
+    assert_same(&whole, &merged);
+    for file in [&group["waves"], &group["explanation"]] {
+        assert!(merged.join(file.as_str().unwrap()).is_file(), "{file}");
+    }
+    assert!(fs::read_to_string(merged.join("report.html")).unwrap().contains("UPDATE_RQ_s"));
+
+    // Again, in another order: the same bytes, and to the history the same run.
+    let mut turned = shards.clone();
+    turned.reverse();
+    let refused = merge(&turned, &merged, &more);
+    assert_eq!(code(&refused), 2, "{}", text(&refused));
+    assert!(text(&refused).contains("holds an earlier run"), "{}", text(&refused));
+    let again = merge(&turned, &merged, &[&more[..], &["--force"]].concat());
+    assert_eq!(code(&again), 1, "{}", text(&again));
+    assert_same(&whole, &merged);
+    let shown = run(["history", "show", history.to_str().unwrap(), "--format", "json"]);
+    let shown: Value = serde_json::from_slice(&shown.stdout).unwrap();
+    assert_eq!(shown["runs"].as_array().unwrap().len(), 1, "{shown}");
+}
+
+/// Many signatures, more failures of each than are told in full, and groups that came together.
+#[test]
+fn shards_of_a_run_with_many_signatures_merge_to_its_bytes() {
+    let (from, to) = ("? rq_offset_new :", "? rq_offset_new ^ {23'd0, qp[0]} :");
+    let wrong = changed_rtl("ReqRecvCore_Thread_2.v", from, to);
+    let top = wrong.path().join("ReqRecvCore_Thread_2.v");
+    let mut verilog = fs::read_to_string(&top).unwrap();
+    for (from, to) in [
+        ("? cache_offset_new :", "? cache_offset_new ^ {7'd0, qp[1]} :"),
+        ("? msg_offset_mem[qp] :", "? msg_offset_mem[qp] ^ {31'd0, qp[2]} :"),
+    ] {
+        assert!(verilog.contains(from));
+        verilog = verilog.replace(from, to);
+    }
+    fs::write(&top, verilog).unwrap();
+    let folder = TempDir::new().unwrap();
+    let rtl = wrong.path().to_str().unwrap();
+    let arguments = ["--rtl", rtl, "--cases", "20", "--no-shrink", "--no-waves"];
+    let whole = folder.path().join("whole");
+    assert_eq!(code(&run_into(&whole, &arguments)), 1);
+    let groups = json(&whole.join("results.json"))["failures"].as_array().unwrap().clone();
+    assert!(groups.len() > 3, "{} groups", groups.len());
+    let has = |what: fn(&Value) -> bool| groups.iter().any(what);
+    assert!(has(|group| group["count"].as_u64() > Some(60)), "some are not told in full");
+    let variants = |group: &Value| group["variants"].as_array().unwrap().clone();
+    assert!(
+        groups.iter().flat_map(variants).any(|one| one["with"].is_array()),
+        "some came together"
+    );
+    let shards = shards(folder.path(), 3, &arguments, &[1]);
+    let merged = folder.path().join("merged");
+    let output = merge(&shards, &merged, &["--quiet"]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_same(&whole, &merged);
+}
+
+/// Several blocks, and coverage that no shard reaches alone.
+#[test]
+fn what_is_to_be_covered_is_asked_of_all_shards_together() {
+    let folder = TempDir::new().unwrap();
+    let arguments = ["--block", "qp,dll", "--cases", "3", "--packets", "20", "--min-coverage"];
+    let of = |percent: &str, name: &str| {
+        let folder = folder.path().join(name);
+        let arguments = [&arguments[..], &[percent]].concat();
+        let expected = code(&run_into(&folder.join("whole"), &arguments));
+        let shards = shards(&folder, 2, &arguments, &[0]);
+        let output = merge(&shards, &folder.join("merged"), &[]);
+        assert_eq!(code(&output), expected, "{}", text(&output));
+        for block in ["qp", "dll"] {
+            assert_same(&folder.join("whole").join(block), &folder.join("merged").join(block));
+        }
+        (expected, text(&output))
+    };
+    let (green, said) = of("20", "low");
+    assert_eq!(green, 0, "{said}");
+    assert!(said.trim_end().ends_with("PASS  2 blocks: dll passed, qp passed"), "{said}");
+    let (red, said) = of("100", "high");
+    assert_eq!(red, 1, "{said}");
+}
+
+const GREEN: [&str; 6] = ["--block", "qp", "--cases", "8", "--packets", "3"];
+
+#[test]
+fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written() {
+    let folder = TempDir::new().unwrap();
+    let all = shards(folder.path(), 3, &GREEN, &[0]);
+    let out = folder.path().join("merged");
+    let refused = |shards: &[PathBuf], expected: &[&str]| {
+        let output = merge(shards, &out, &[]);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        for part in expected {
+            assert!(text(&output).contains(part), "{part}: {}", text(&output));
+        }
+        assert!(!out.exists(), "nothing is left");
+    };
+    let [one, two, three] = &all[..] else { panic!("three") };
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    refused(&[one.clone(), three.clone()], &["shards of qp are missing: 2/3"]);
+    let double = folder.path().join("double");
+    assert_eq!(code(&run_into(&double, &[&GREEN[..], &["--shard", "2/3"]].concat())), 0);
+    let twice = [one.clone(), two.clone(), three.clone(), double];
+    refused(&twice, &["double", "is shard 2/3, and so is", &name(two)]);
+
+    // Of another run: what differs is said. The last argument counts.
+    for (more, what) in [
+        (&["--seed", "2"][..], "seed is 2, there it is 1"),
+        (&["--scenario", "default"], "scenarios is [\"default\"], there it is"),
+        (&["--min-coverage", "1"], "min_coverage is 1.0, there it is null"),
+        (&["-D", "SOMETHING=1"], "given is"),
+    ] {
+        let foreign = folder.path().join("foreign");
+        let arguments = [&GREEN[..], &["--shard", "2/3", "--force"], more].concat();
+        assert_eq!(code(&run_into(&foreign, &arguments)), 0, "{more:?}");
+        let message = format!("foreign: is no shard of the same run as {}", one.display());
+        refused(&[one.clone(), foreign, three.clone()], &[&message, what]);
+    }
+    // Of another tool.
+    let path = two.join("results.json");
+    let whole = fs::read_to_string(&path).unwrap();
+    let build = json(&path)["run"]["build"].as_str().unwrap().to_owned();
+    fs::write(&path, whole.replace(&build, "0123456789ab")).unwrap();
+    refused(&all, &[&name(two), "was run by build 0123456789ab, this is build"]);
+
+    // Half of the file: in the midst of its cases, and behind them.
+    for (end, what) in [("{\"from\"", "ends in the midst of its cases"), ("\"totals\"", "EOF")] {
+        fs::write(&path, &whole[..whole.find(end).unwrap()]).unwrap();
+        refused(&all, &["shard-2/results.json:", what]);
+    }
+    // A case that is not there, with the sums of what is.
+    let line = whole.lines().find(|line| line.starts_with("{\"from\"")).unwrap();
+    let mut row: Value = serde_json::from_str(line.trim_end_matches(',')).unwrap();
+    for column in ["cycles", "packets"] {
+        row[column].as_array_mut().unwrap().pop();
+    }
+    fs::write(&path, whole.replace(line.trim_end_matches(','), &row.to_string())).unwrap();
+    refused(&all, &["shard-2/results.json:", "are not what the cases come to"]);
+    // As a killed run leaves it.
+    fs::rename(&path, two.join("results.json.partial")).unwrap();
+    refused(&all, &["shard-2: is not whole: its run was killed or goes on"]);
+    // As an interrupted one does.
+    fs::write(&path, whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\""))
+        .unwrap();
+    refused(&all, &["shard-2: is not whole: it was interrupted"]);
+    fs::write(&path, whole).unwrap();
+    fs::remove_file(two.join("results.json.partial")).unwrap();
+    refused(&[one.clone(), folder.path().to_owned()], &["has not the run of one block"]);
+    let output = merge(&all, two, &["--force"]);
+    assert_eq!(code(&output), 2, "a shard is not written over: {}", text(&output));
+    let output = merge(&all, &out, &[]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+/// Shards with so many cases, made of those of a small run: it is the merging that is looked at. A million here; ten
+/// million by COSIM_TEST_MERGE_CASES=10000000.
+#[test]
+fn merging_takes_no_more_memory_for_more_cases() {
+    const MOST: u64 = 200_000_000;
+    let cases = std::env::var("COSIM_TEST_MERGE_CASES").map_or(1_000_000, |n| n.parse().unwrap());
+    let folder = TempDir::new().unwrap();
+    let small = ["--block", "qp", "--scenario", "default", "--cases", "4", "--packets", "3"];
+    let all = shards(folder.path(), 4, &small, &[0]);
+    for (index, shard) in (0u64..).zip(&all) {
+        grow(shard, index, cases / 4);
+    }
+    let out = folder.path().join("merged");
+    let output = merge(&all, &out, &["--quiet"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let head = fs::read_to_string(out.join("junit.xml")).unwrap();
+    assert!(head.contains(&format!("{} further cases", cases - 1000)), "all cases are counted");
+    let peak = &json(&out.join("timing.json"))["peak_memory"]["program"];
+    assert!(peak.as_u64().unwrap() < MOST, "{peak} bytes");
+}
+
+/// Gives shard `index` of 4 so many cases.
+fn grow(shard: &Path, index: u64, cases: u64) {
+    const ROW: u64 = 256;
+    let path = shard.join("results.json");
+    let mut results = json(&path);
+    let [cycles, packets] = [123, 45];
+    results["run"]["cases"] = value!(4 * cases);
+    let totals = |totals: &mut Value| {
+        totals["cases"] = value!(cases);
+        totals["matched"] = value!(cases);
+        totals["cycles"] = value!(cases * cycles);
+        totals["packets"] = value!(cases * packets);
+    };
+    totals(&mut results["totals"]);
+    totals(&mut results["profiles"][0]["scenarios"][0][1]);
+    let run = &results["run"];
+    let mut text = format!(
+        "{{\n\"format\": \"cosim-results\",\n\"version\": {},\n\"run\": {run},\n\"cases\": [",
+        results["version"]
+    );
+    for from in (0..cases).step_by(ROW as usize) {
+        let count = ROW.min(cases - from) as usize;
+        let column = |number: u64| vec![number.to_string(); count].join(",");
+        let separator = if from == 0 { "" } else { "," };
+        let place = index + 4 * from;
+        let (cycles, packets) = (column(cycles), column(packets));
+        write!(
+            text,
+            "{separator}\n{{\"from\":{place},\"cycles\":[{cycles}],\"packets\":[{packets}]}}"
+        )
+        .unwrap();
+    }
+    text.push_str("\n],\n");
+    let tail = ["profiles", "totals", "failures", "ended", "passed"];
+    let tail = tail.map(|key| format!("\"{key}\": {}", results[key]));
+    text.push_str(&format!("{}\n}}\n", tail.join(",\n")));
+    fs::write(path, text).unwrap();
+    let path = shard.join("coverage.json");
+    let mut coverage = json(&path);
+    coverage["parts"][0]["cases"] = value!({ "first": index, "step": 4, "count": cases });
+    fs::write(path, coverage.to_string()).unwrap();
+}
