@@ -71,6 +71,7 @@ has_verilator() {
 
 has_zlib() { [ -e /usr/include/zlib.h ] || [ -n "${CPATH:-}" ]; }
 has_yosys() { command -v yosys >/dev/null; }
+has_iverilog() { command -v iverilog >/dev/null; }
 has_valgrind() { command -v valgrind >/dev/null; }
 # GCC says where a file is, or its bare name if it has none.
 has_sanitizers() { [ -e "$(g++ -print-file-name=libasan.so 2>/dev/null)" ]; }
@@ -135,6 +136,7 @@ need_build_tools() {
 
 need_test_tools() {
   need "yosys" has_yosys yosys
+  need "Icarus Verilog" has_iverilog iverilog
   need "valgrind" has_valgrind valgrind
   need "GCC's sanitizers" has_sanitizers g++
   need "patch" has_patch patch

@@ -106,17 +106,56 @@ pub fn remove_unfinished() {
     }
 }
 
+/// The folder that something lies in.
+pub fn folder_of(path: &Path) -> &Path {
+    path.parent().filter(|folder| !folder.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
 fn partial(target: &Path, ending: &str) -> std::io::Result<(NamedTempFile, Open)> {
-    let folder = target.parent().filter(|folder| !folder.as_os_str().is_empty());
     let file = Builder::new()
         .prefix(PARTIAL_PREFIX)
         .suffix(&format!(".{PARTIAL}{ending}"))
         // As for any new file, the umask takes away from this.
         .permissions(Permissions::from_mode(0o666))
-        .tempfile_in(folder.unwrap_or(Path::new(".")))?;
+        .tempfile_in(folder_of(target))?;
     let path = file.path().to_owned();
     open_files().push(path.clone());
     Ok((file, Open(path)))
+}
+
+/// What exists and holds something is nobody's to write into.
+///
+/// # Errors
+/// [`Error::File`] if it does.
+pub fn check_free(folder: &Path) -> Result<(), Error> {
+    let refuse =
+        |message: &str| Err(Error::File { path: folder.to_owned(), message: message.to_owned() });
+    match folder.symlink_metadata() {
+        Err(_) => Ok(()),
+        Ok(metadata) if !metadata.is_dir() => {
+            refuse("is there already and no folder; choose another name")
+        }
+        Ok(_) => {
+            let mut entries =
+                fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
+            match entries.next() {
+                Some(_) => {
+                    refuse("is there already and not empty; choose another name, or remove it")
+                }
+                None => Ok(()),
+            }
+        }
+    }
+}
+
+/// Writes a file of a folder that nobody knows yet, and the folders it lies in.
+///
+/// # Errors
+/// [`Error::Write`].
+pub fn write_below(path: &Path, text: &[u8]) -> Result<(), Error> {
+    let folder = path.parent().unwrap_or(Path::new("."));
+    fs::create_dir_all(folder).map_err(Error::write(folder))?;
+    fs::write(path, text).map_err(Error::write(path))
 }
 
 #[cfg(test)]

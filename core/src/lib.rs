@@ -12,6 +12,7 @@
 //! - [`harness`] has the contract that a block implements and the loop that runs a case.
 //! - [`program`](mod@program) says which blocks a program has.
 //! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
+//! - [`export`] writes a case as a testbench in plain Verilog.
 //! - [`skeleton`] writes a crate for a new block.
 //! - [`checks`] has what every block's tests look for.
 //! - [`coverage`] has what cases have hit, in one run or in many.
@@ -26,6 +27,7 @@ pub mod cli;
 pub mod coverage;
 pub mod engine;
 pub mod error;
+pub mod export;
 mod files;
 pub mod harness;
 pub mod history;

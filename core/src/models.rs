@@ -1,5 +1,6 @@
 //! Where a model comes from: linked in, or compiled at run time from built-in or given RTL.
 
+mod copies;
 mod examined;
 mod file_list;
 mod given;
@@ -9,6 +10,7 @@ mod rtl;
 
 use crate::error::Error;
 use crate::harness::{Block, Parameters, Profile};
+pub(crate) use copies::Copies;
 pub use examined::{Examined, FileRead};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;

@@ -4,12 +4,12 @@
 //! its own when it is whole.
 
 use crate::error::Error;
-use crate::models::{Examined, Rtl};
+use crate::files::{check_free, write_below};
+use crate::models::{Copies, Examined, Rtl};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde::Serialize;
-use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::path::{Component, Path, PathBuf};
+use std::path::{Path, PathBuf};
 use tempfile::{Builder, TempDir};
 use verilated_build::{Clock, Design, Error as BuildError, Port, Ports, Verilator};
 
@@ -271,12 +271,12 @@ impl Skeleton {
             Builder::new().prefix(".cosim-").tempdir_in(place).map_err(Error::write(place))?;
         let made = temporary.path().join(&self.name.0);
         for (name, text) in &copies.files {
-            write(&made.join("rtl").join(name), text)?;
+            write_below(&made.join("rtl").join(name), text)?;
         }
         let ports = self.ports(&made, &copies, &examined)?;
         let reset = self.reset(&ports)?;
         for (name, text) in self.render(&examined, &copies, &ports, reset.as_ref())? {
-            write(&made.join(name), text.as_bytes())?;
+            write_below(&made.join(name), text.as_bytes())?;
         }
         // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
@@ -415,89 +415,6 @@ impl Skeleton {
     }
 }
 
-/// What exists and holds something is nobody's to write into.
-fn check_free(folder: &Path) -> Result<(), Error> {
-    let refuse =
-        |message: &str| Err(Error::File { path: folder.to_owned(), message: message.to_owned() });
-    match folder.symlink_metadata() {
-        Err(_) => Ok(()),
-        Ok(metadata) if !metadata.is_dir() => {
-            refuse("is there already and no folder; choose another name")
-        }
-        Ok(_) => {
-            let mut entries =
-                fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
-            match entries.next() {
-                Some(_) => {
-                    refuse("is there already and not empty; choose another name, or remove it")
-                }
-                None => Ok(()),
-            }
-        }
-    }
-}
-
-fn write(path: &Path, text: &[u8]) -> Result<(), Error> {
-    let folder = path.parent().unwrap_or(Path::new("."));
-    fs::create_dir_all(folder).map_err(Error::write(folder))?;
-    fs::write(path, text).map_err(Error::write(path))
-}
-
-/// The copies of the RTL, by their names below `rtl`.
-struct Copies {
-    files: BTreeMap<PathBuf, Vec<u8>>,
-    /// Those that Verilator is given, in that order; it finds the others.
-    sources: Vec<PathBuf>,
-}
-
-impl Copies {
-    /// Every file that Verilator read gets the name that it was found by: that of its module, or the words of
-    /// its `include`.
-    fn new(examined: &Examined) -> Result<Self, Error> {
-        let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
-        let mut shown: BTreeMap<PathBuf, &str> = BTreeMap::new();
-        for (file, read) in examined.texts.iter().zip(&examined.files) {
-            let name = below(&file.name).ok_or_else(|| Error::File {
-                path: PathBuf::from(&read.path),
-                message: "is included by a path that leads out of its folder, and would not be found in a copy; name \
-                          its folder with -I, and include it by its name"
-                    .to_owned(),
-            })?;
-            if let Some(other) = files.get(&name)
-                && *other != *file.text
-            {
-                let message = format!(
-                    "and {} would have the same name in the crate and are not the same; rename one",
-                    shown[&name]
-                );
-                return Err(Error::File { path: PathBuf::from(&read.path), message });
-            }
-            shown.insert(name.clone(), &read.path);
-            files.insert(name, file.text.to_vec());
-        }
-        let Design { sources, libraries, extensions, .. } = &examined.design;
-        let has_ending = |name: &&PathBuf| {
-            extensions.iter().any(|ending| name.to_string_lossy().ends_with(ending.as_str()))
-        };
-        let given = sources.iter().chain(libraries).filter_map(|name| below(name));
-        let found = files.keys().filter(has_ending).cloned();
-        let mut known = BTreeSet::new();
-        let sources = given.chain(found).filter(|name| known.insert(name.clone())).collect();
-        Ok(Self { files, sources })
-    }
-}
-
-/// A name without the folder it was found in, if it stays in there.
-fn below(name: &Path) -> Option<PathBuf> {
-    let mut parts = name.components();
-    let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
-    parts.next().filter(is_plain)?;
-    let name: PathBuf =
-        parts.as_path().components().filter(|part| *part != Component::CurDir).collect();
-    let inside = name.components().all(|part| is_plain(&part)) && name.to_str().is_some();
-    (inside && name.components().next().is_some()).then_some(name)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -555,15 +472,5 @@ mod tests {
             assert_eq!(text.parse::<Reset>().unwrap().level(), level, "{text}");
         }
         assert!("rst=2".parse::<Reset>().is_err());
-    }
-
-    #[test]
-    fn a_copy_stays_inside() {
-        let below = |name: &str| below(Path::new(name));
-        assert_eq!(below("@rtl/a.v"), Some("a.v".into()));
-        assert_eq!(below("@rtl2/sub/./a.vh"), Some("sub/a.vh".into()));
-        for out in ["@rtl/../a.vh", "/tmp/a.vh", "@rtl", "@rtl/"] {
-            assert_eq!(below(out), None, "{out}");
-        }
     }
 }

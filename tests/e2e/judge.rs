@@ -1,13 +1,15 @@
 //! Which side broke the specification: said of a wrong golden model, of wrong RTL, and of both at once.
 
 use crate::common::{changed_rtl, code, files, json, model, patched_rtl, project, run, text};
+use crate::export::icarus;
 use cosim::blocks::thread2::layout::{MrData, opcode};
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
+use cosim_core::export::Testbench;
 use cosim_core::harness::{
-    self, Block, BrokenBy, CaseRng, Judgement, LinkedRtl, Parameters, Rule, RuleSet, Scenario,
-    Verdict, Violation, Watch,
+    self, Block, BrokenBy, CaseRng, Judgement, LinkedRtl, Parameters, Profile, Rule, RuleSet,
+    Scenario, Stimulus, Verdict, Violation, Watch,
 };
 use cosim_core::models::{Rtl, View};
 use cosim_core::value::Uint;
@@ -127,7 +129,7 @@ impl harness::Weights<Wrong> for Weighed {
 }
 
 /// How the first of some drawn cases that does not match ends, and what is said of both sides.
-fn first_failure(rtl: &Rtl) -> (Verdict, Judgement) {
+fn first_failure(rtl: &Rtl) -> (Verdict, Judgement, Stimulus<Wrong>) {
     let parameters = Parameters::of::<Wrong>(0xff);
     let kind = model::<Wrong>(rtl, &parameters, View::Bare).unwrap();
     let scenarios = <Weighed as harness::Weights<Wrong>>::scenarios();
@@ -139,7 +141,8 @@ fn first_failure(rtl: &Rtl) -> (Verdict, Judgement) {
         let verdict = harness::run(&stimulus, &parameters, &mut model, &watch).verdict;
         if verdict.is_failure() {
             let mut model = kind.create(BeforeReset::Ones).unwrap();
-            return (verdict, harness::judge(&stimulus, &parameters, &mut model, &watch));
+            let judgement = harness::judge(&stimulus, &parameters, &mut model, &watch);
+            return (verdict, judgement, stimulus);
         }
     }
     panic!("no case has an acknowledge after a length error");
@@ -147,7 +150,7 @@ fn first_failure(rtl: &Rtl) -> (Verdict, Judgement) {
 
 #[test]
 fn a_wrong_golden_model_is_named_though_the_rtl_is_good() {
-    let (verdict, judgement) = first_failure(&Rtl::default());
+    let (verdict, judgement, _) = first_failure(&Rtl::default());
     let Verdict::Mismatch(mismatch) = verdict else { panic!("{verdict}") };
     assert_eq!(mismatch.port, "fetch_mr_ingress_data");
     assert_eq!((judgement.broken_by, &judgement.rtl), (BrokenBy::GoldenModel, &None));
@@ -158,11 +161,25 @@ fn a_wrong_golden_model_is_named_though_the_rtl_is_good() {
 fn models_that_agree_and_are_both_wrong_fail_a_check() {
     let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/74-ack-without-status.patch"));
     let rtl = rtl.path().join("rtl");
-    let (verdict, judgement) = first_failure(&Rtl { paths: vec![rtl], ..Rtl::default() });
-    let Verdict::CheckFailed { violation, .. } = verdict else { panic!("{verdict}") };
+    let rtl = Rtl { paths: vec![rtl], ..Rtl::default() };
+    let (verdict, judgement, stimulus) = first_failure(&rtl);
+    let Verdict::CheckFailed { violation, cycle } = verdict else { panic!("{verdict}") };
     assert_eq!(violation.check, "ack-by-service");
     assert_eq!(judgement.broken_by, BrokenBy::Both);
     assert_eq!(judgement.rtl, judgement.golden);
+    // Nothing differs, and the testbench does not pass.
+    let profile = Profile::new("repaired", Parameters::of::<Wrong>(0xff));
+    let examined = rtl.examined::<Wrong>().unwrap();
+    let testbench = Testbench::new("wrong", &stimulus, &profile, &examined).unwrap();
+    let folder = TempDir::new().unwrap();
+    for (name, text) in &testbench.files {
+        let path = folder.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+    let simulated = icarus(folder.path());
+    let failed = format!("FAIL  check failed at cycle {cycle}: ack-by-service: ");
+    assert!(simulated.starts_with(&failed), "{simulated}");
 }
 
 #[test]

@@ -17,6 +17,7 @@ mod corpus;
 mod coverage;
 mod dll_examples;
 mod driving;
+mod export;
 mod full_disk;
 mod gate;
 mod given_rtl;

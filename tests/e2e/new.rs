@@ -1,6 +1,7 @@
 //! `cosim new`: a crate for a block, from RTL that nobody here wrote.
 
-use crate::common::{cargo_outside, code, json, models, outside, run_in, text};
+use crate::common::{cargo_outside, code, files, json, models, outside, run_in, text};
+use crate::export::icarus;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -174,6 +175,9 @@ fn not_written(folder: &Path) {
     assert_eq!(results["totals"]["matched"], 0);
     assert_eq!(results["totals"]["cycles"], 0);
     assert_eq!(results["failures"].as_array().unwrap().len(), 0, "nothing to shrink");
+    let vector = files(&folder.join("none/vectors"), "json").remove(0).display().to_string();
+    let said = says(folder, 2, &["export", &vector, "-o", "bench"]);
+    assert!(said.contains("has no golden model yet"), "{said}");
     // One of each model that compares is not to be had, either.
     let said = says(
         folder,
@@ -218,6 +222,15 @@ fn written(folder: &Path) {
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
     says(folder, 0, &["replay", "--rtl", "built-in", &vector]);
     says(folder, 1, &["replay", &vector]);
+    // Ports of every width and name, a reset that is low, a macro and an ending of one's own.
+    says(folder, 0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
+    assert!(icarus(&folder.join("bench")).starts_with("PASS  "));
+    says(folder, 0, &["export", &vector, "-o", "bad-bench"]);
+    let simulated = icarus(&folder.join("bad-bench"));
+    assert!(
+        simulated.starts_with("FAIL  mismatch") && simulated.contains("longestQ is 600'h"),
+        "{simulated}"
+    );
 }
 
 /// What `cosim new` says in a folder with RTL, and that it wrote nothing.

@@ -2,6 +2,7 @@
 //! command works on it.
 
 use crate::common::{cargo_outside, code, json, models, outside, project, text};
+use crate::export::icarus;
 use std::fs;
 use std::path::Path;
 use std::process::{Command, Output};
@@ -88,6 +89,9 @@ fn commands(outside: &Outside) {
     // A parameter that no linked model has is compiled now, and kept.
     outside.says(0, &["run", "--cases", "5", "--parameter", "MAX_BEATS=3", "--out", "three"]);
     assert!(outside.says(0, &["cache"]).contains("Arbiter"));
+    let limit = ["--parameter", "MAX_BEATS=3", "-o", "bench"];
+    outside.says(0, &[&["export", "vectors/l4-cut-at-the-limit.json"][..], &limit].concat());
+    assert!(icarus(&outside.path().join("bench")).starts_with("PASS  "));
     assert!(outside.says(0, &["bench"]).contains("lock-step"));
 }
 
@@ -113,6 +117,11 @@ fn a_bug(outside: &Outside) {
     let lists = small["stimulus"]["traffic"]["requesters"].as_array().unwrap();
     let packets: usize = lists.iter().map(|list| list.as_array().unwrap().len()).sum();
     assert!((1..=3).contains(&packets), "{small}");
+    outside.says(0, &["export", "small.json", "-o", "small"]);
+    let simulated = icarus(&outside.path().join("small"));
+    let verdict = &small["recorded"];
+    let place = format!("cycle {}: {} is", verdict["cycle"], verdict["port"].as_str().unwrap());
+    assert!(simulated.starts_with(&format!("FAIL  mismatch at {place}")), "{simulated}");
     let explained = outside.says(1, &["explain", "small.json"]);
     assert!(explained.contains("L4") || explained.contains("F4"), "{explained}");
 }

@@ -5,6 +5,7 @@ mod cache;
 mod cover;
 mod done;
 mod explain;
+mod export;
 mod history;
 mod list;
 mod merge;
@@ -53,6 +54,8 @@ enum Command {
     Shrink(shrink::Arguments),
     /// A failure for a person: values decoded, cycles around it.
     Explain(explain::Arguments),
+    /// A vector as a testbench in plain Verilog, for any simulator.
+    Export(export::Arguments),
     /// Cycles per second of the bare model and of the harness, on one core.
     Bench(bench::Arguments),
     /// Compiled models that are kept: where, which, how large; `clear` removes them.
@@ -94,6 +97,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Replay(arguments) => replay::execute(&arguments),
         Command::Shrink(arguments) => shrink::execute(&arguments),
         Command::Explain(arguments) => explain::execute(&arguments),
+        Command::Export(arguments) => export::execute(&arguments),
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Cover(arguments) => cover::execute(&arguments),

@@ -4,6 +4,7 @@ use super::explain::{self, Explanation};
 use super::replay::{self, Waves};
 use super::shrink::{self, COST_OF_A_TRY, Progress, Shrunk, Tries};
 use crate::error::Error;
+use crate::export::Testbench;
 use crate::harness::{
     self, Block, Explain, Golden, Judgement, Outcome, Overrides, Profile, ProfileError, Signature,
     Stimulus, Verdict, Watch,
@@ -99,6 +100,12 @@ pub trait LoadedVector: Send + Sync {
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
     fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Judgement, Error>;
+
+    /// The testbench of it, for an RTL.
+    ///
+    /// # Errors
+    /// As [`Testbench::new`].
+    fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error>;
 
     /// Takes its failure apart.
     ///
@@ -353,6 +360,12 @@ impl<B: Explain> LoadedVector for Loaded<B> {
     fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Judgement, Error> {
         let (profile, kind) = super::load::<B>(profile, model)?;
         replay::judge(&self.vector.stimulus, &profile, &kind, watch)
+    }
+
+    fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error> {
+        let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
+        let title = format!("Case {name} of block {}, profile {}", B::NAME, profile.name);
+        Testbench::new(&title, &self.vector.stimulus, profile, &*rtl.examined::<B>()?)
     }
 
     fn explain(

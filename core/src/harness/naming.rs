@@ -77,6 +77,13 @@ impl Naming {
         known.max_by_key(|(_, length)| *length).map_or(self.boundaries.len(), |(place, _)| place)
     }
 
+    /// Ports in the order in which one explains those behind it.
+    pub(crate) fn in_order(&self, ports: &[&'static Port]) -> Vec<&'static Port> {
+        let mut ports = ports.to_vec();
+        ports.sort_by_key(|port| (self.place(port.name), self.role(port.name)));
+        ports
+    }
+
     /// Of differing ports those that are not explained by others. What differs at one boundary makes differ what
     /// comes after it. At a boundary a payload that differs together with a handshake follows from it, or from the
     /// state that both follow from.

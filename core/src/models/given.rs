@@ -3,6 +3,7 @@
 use super::file_list::Listed;
 use super::rtl::Rtl;
 use crate::error::Error;
+pub use crate::files::folder_of;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -135,14 +136,6 @@ impl Given {
         if !self.folders.iter().any(|folder| folder.path == path) {
             self.folders.push(Folder { path: path.to_owned(), is_explicit });
         }
-    }
-}
-
-/// The folder that a file is in.
-pub fn folder_of(path: &Path) -> &Path {
-    match path.parent() {
-        Some(folder) if folder != Path::new("") => folder,
-        _ => Path::new("."),
     }
 }
 

@@ -1,0 +1,83 @@
+//! Pins as words of a memory file: a word for each cycle, in which each port takes whole hex digits.
+
+use std::fmt::Write;
+use verilated::{Pins, Port};
+
+const DIGITS: &[u8; 16] = b"0123456789abcdef";
+
+/// Where the ports stand in a word: the first one is on the left.
+#[derive(Debug, Clone)]
+pub struct Words {
+    ports: &'static [Port],
+}
+
+/// Hex digits of a port.
+fn digits_of(port: &Port) -> u32 {
+    port.width.div_ceil(4)
+}
+
+impl Words {
+    /// The words of some pins.
+    pub fn of<P: Pins>() -> Self {
+        Self { ports: P::PORTS }
+    }
+
+    /// Bits of a word.
+    pub fn bits(&self) -> u32 {
+        4 * self.ports.iter().map(digits_of).sum::<u32>()
+    }
+
+    /// The lowest bit of a port.
+    pub fn lowest_bit(&self, name: &str) -> u32 {
+        let behind = self.ports.iter().rev().take_while(|port| port.name != name);
+        4 * behind.map(digits_of).sum::<u32>()
+    }
+
+    /// The digits of a word, with something between ports.
+    pub fn digits(&self, pins: &[u8], between: &str) -> String {
+        let mut text = String::new();
+        for port in self.ports {
+            if !text.is_empty() {
+                text.push_str(between);
+            }
+            let bytes = port.bytes(pins);
+            for digit in (0..digits_of(port)).rev() {
+                let value = bytes[digit as usize / 2] >> (digit % 2 * 4) & 0xf;
+                text.push(char::from(DIGITS[usize::from(value)]));
+            }
+        }
+        text
+    }
+
+    /// A memory file with a line for each cycle.
+    pub fn file<P: Pins>(&self, cycles: &[P]) -> Vec<u8> {
+        let names: Vec<&str> = self.ports.iter().map(|port| port.name).collect();
+        let mut text = String::new();
+        // Writing to a text cannot fail.
+        let _ = writeln!(text, "// {}", names.join(" "));
+        for pins in cycles {
+            text.push_str(&self.digits(pins.as_bytes(), "_"));
+            text.push('\n');
+        }
+        text.into_bytes()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_port_takes_whole_digits() {
+        static PORTS: [Port; 3] = [
+            Port { name: "wide", width: 69, offset: 0 },
+            Port { name: "five", width: 5, offset: 12 },
+            Port { name: "one", width: 1, offset: 13 },
+        ];
+        let words = Words { ports: &PORTS };
+        assert_eq!(words.bits(), 4 * (18 + 2 + 1));
+        assert_eq!(["wide", "five", "one"].map(|name| words.lowest_bit(name)), [12, 4, 0]);
+        let pins = [0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 0x1f, 0, 0, 0, 0x1a, 1];
+        assert_eq!(words.digits(&pins, "_"), "1f0123456789abcdef_1a_1");
+    }
+}

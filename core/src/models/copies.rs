@@ -1,0 +1,82 @@
+//! Copies of an RTL: its files in one folder, as whoever has nothing else needs them.
+
+use super::Examined;
+use crate::error::Error;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Component, Path, PathBuf};
+use verilated_build::Design;
+
+/// The copies of an RTL, by their names below the folder they are to lie in.
+#[derive(Debug)]
+pub struct Copies {
+    /// Their texts.
+    pub files: BTreeMap<PathBuf, Vec<u8>>,
+    /// Those that Verilator is given, in that order; it finds the others.
+    pub sources: Vec<PathBuf>,
+}
+
+impl Copies {
+    /// Every file that Verilator read gets the name that it was found by: that of its module, or the words of
+    /// its `include`.
+    ///
+    /// # Errors
+    /// [`Error::File`] if two would have one name, or if one would not be found.
+    pub fn new(examined: &Examined) -> Result<Self, Error> {
+        let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
+        let mut shown: BTreeMap<PathBuf, &str> = BTreeMap::new();
+        for (file, read) in examined.texts.iter().zip(&examined.files) {
+            let name = below(&file.name).ok_or_else(|| Error::File {
+                path: PathBuf::from(&read.path),
+                message: "is included by a path that leads out of its folder, and would not be found in a copy; name \
+                          its folder with -I, and include it by its name"
+                    .to_owned(),
+            })?;
+            if let Some(other) = files.get(&name)
+                && *other != *file.text
+            {
+                let message = format!(
+                    "and {} would have the same name in a copy and are not the same; rename one",
+                    shown[&name]
+                );
+                return Err(Error::File { path: PathBuf::from(&read.path), message });
+            }
+            shown.insert(name.clone(), &read.path);
+            files.insert(name, file.text.to_vec());
+        }
+        let Design { sources, libraries, extensions, .. } = &examined.design;
+        let has_ending = |name: &&PathBuf| {
+            extensions.iter().any(|ending| name.to_string_lossy().ends_with(ending.as_str()))
+        };
+        let given = sources.iter().chain(libraries).filter_map(|name| below(name));
+        let found = files.keys().filter(has_ending).cloned();
+        let mut known = BTreeSet::new();
+        let sources = given.chain(found).filter(|name| known.insert(name.clone())).collect();
+        Ok(Self { files, sources })
+    }
+}
+
+/// A name without the folder it was found in, if it stays in there.
+fn below(name: &Path) -> Option<PathBuf> {
+    let mut parts = name.components();
+    let is_plain = |part: &Component<'_>| matches!(part, Component::Normal(_));
+    parts.next().filter(is_plain)?;
+    let name: PathBuf =
+        parts.as_path().components().filter(|part| *part != Component::CurDir).collect();
+    let inside = name.components().all(|part| is_plain(&part)) && name.to_str().is_some();
+    (inside && name.components().next().is_some()).then_some(name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_copy_stays_inside() {
+        let below = |name: &str| below(Path::new(name));
+        assert_eq!(below("@rtl/a.v"), Some("a.v".into()));
+        assert_eq!(below("@rtl2/sub/./a.vh"), Some("sub/a.vh".into()));
+        for out in ["@rtl/../a.vh", "/tmp/a.vh", "@rtl", "@rtl/"] {
+            assert_eq!(below(out), None, "{out}");
+        }
+    }
+}

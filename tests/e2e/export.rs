@@ -1,0 +1,253 @@
+//! `cosim export`: does the testbench say what `cosim replay` says, in simulators that know nothing of cosim?
+//!
+//! `COSIM_EXPORT=all` has every vector of the corpus and every bug in place of a few.
+
+use crate::common::{code, files, json, patched_rtl, program, project, run, text};
+use cosim::PROGRAM;
+use rayon::prelude::*;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Whether every vector and every bug is wanted.
+fn all() -> bool {
+    std::env::var_os("COSIM_EXPORT").is_some_and(|value| value == "all")
+}
+
+/// Some of a list, or all of it.
+fn some<T: Clone>(list: &[T], each: usize) -> Vec<T> {
+    list.iter().step_by(if all() { 1 } else { each }).cloned().collect()
+}
+
+/// What a replay of vectors says.
+fn replayed(arguments: &[&str]) -> Vec<Value> {
+    let output = run(["replay", "--format", "json"].iter().chain(arguments));
+    serde_json::from_slice(&output.stdout)
+        .unwrap_or_else(|error| panic!("{error}: {}", text(&output)))
+}
+
+/// Runs a command of a shell in a folder; what it prints.
+fn shell(folder: &Path, command: &str) -> String {
+    let output = Command::new("sh").args(["-c", command]).current_dir(folder).output().unwrap();
+    assert!(output.status.success(), "{command}: {}", text(&output));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+/// The commands of the testbench's own README, in the order in which it has them.
+fn commands(folder: &Path) -> Vec<String> {
+    let readme = fs::read_to_string(folder.join("README.md")).unwrap();
+    assert_eq!(readme.lines().count(), 4, "{readme}");
+    let second = readme.lines().nth(1).unwrap();
+    second.split('`').skip(1).step_by(2).map(str::to_owned).collect()
+}
+
+/// What Icarus prints, by the README's command.
+pub fn icarus(folder: &Path) -> String {
+    shell(folder, &commands(folder)[0])
+}
+
+/// What the testbench prints in Verilator, by the README's command; before it, there is what `make` says.
+fn verilator(folder: &Path) -> String {
+    let said = shell(folder, &commands(folder)[1]);
+    let is_other = |line: &&str| !line.starts_with("PASS") && !line.starts_with("FAIL");
+    said.lines().skip_while(is_other).flat_map(|line| [line, "\n"]).collect()
+}
+
+/// What the testbench is to print first, by the outcome of a replay.
+fn expected(outcome: &Value) -> String {
+    match outcome["verdict"].as_str().unwrap() {
+        "match" => "PASS  ".to_owned(),
+        "mismatch" => {
+            let word = |name: &str| outcome[name].as_str().unwrap();
+            format!(
+                "FAIL  mismatch at cycle {}: {} is {}, expected {}\n",
+                outcome["cycle"],
+                word("port"),
+                word("actual"),
+                word("expected")
+            )
+        }
+        "hang" => format!("FAIL  hang at cycle {}: ", outcome["cycle"]),
+        other => panic!("{other}: {outcome}"),
+    }
+}
+
+/// Exports a vector into a new folder.
+fn export(vector: &str, more: &[&str]) -> (TempDir, PathBuf) {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("bench");
+    let output = run(["export", vector, "-o", out.to_str().unwrap()].iter().chain(more));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    (folder, out)
+}
+
+/// Exports what was replayed and has Icarus run it.
+#[track_caller]
+fn agrees(replay: &Value) -> (TempDir, PathBuf) {
+    let (vector, fixes) = (replay["vector"].as_str().unwrap(), replay["fixes"].as_str().unwrap());
+    let (folder, out) = export(vector, &["--fixes", fixes]);
+    let (said, expected) = (icarus(&out), expected(&replay["outcome"]));
+    assert!(said.starts_with(&expected), "{vector} {fixes}: {said}, not {expected}");
+    (folder, out)
+}
+
+/// Every 61st: some of each block, in each of their profiles.
+#[test]
+fn the_corpus_passes_in_icarus_and_in_verilator() {
+    let corpus = PROGRAM
+        .blocks
+        .iter()
+        .flat_map(|block| files(&project().join("vectors").join(block.name()), "json"));
+    let corpus: Vec<String> = corpus.map(|path| path.display().to_string()).collect();
+    let corpus = some(&corpus, 61);
+    let corpus: Vec<&str> = corpus.iter().map(String::as_str).collect();
+    let replays = replayed(&corpus);
+    let blocks: BTreeSet<&Path> =
+        corpus.iter().filter_map(|vector| Path::new(vector).parent()).collect();
+    assert_eq!(blocks.len(), PROGRAM.blocks.len(), "a vector of each block: {corpus:?}");
+    replays.par_iter().for_each(|replay| drop(agrees(replay)));
+    // Verilator compiles C++ for each; one of the blocks that are made of others is enough.
+    let (_folder, out) = agrees(replays.last().unwrap());
+    assert!(verilator(&out).starts_with("PASS  "));
+    for block in PROGRAM.blocks.iter().filter(|_| all()) {
+        let of_block = |replay: &&Value| replay["vector"].as_str().unwrap().contains(block.name());
+        let (_folder, out) = agrees(replays.iter().find(of_block).unwrap());
+        assert!(verilator(&out).starts_with("PASS  "), "{}", block.name());
+    }
+}
+
+/// The vectors of the failures that a run of some RTL finds.
+fn failures(block: &str, rtl: &Path, folder: &Path) -> Vec<PathBuf> {
+    let out = folder.join("run");
+    let arguments = ["run", "--block", block, "--cases", "60", "--max-failures", "9", "--no-waves"];
+    let output = program()
+        .args(arguments)
+        .args(["--no-shrink", "--quiet", "--rtl"])
+        .arg(rtl)
+        .arg("--out")
+        .arg(&out)
+        .output()
+        .unwrap();
+    assert!([0, 1].contains(&code(&output)), "{}", text(&output));
+    files(&out.join("failures"), "json")
+}
+
+/// Among the few: registers that are not reset, whose values before reset decide what is seen.
+#[test]
+fn failures_of_bad_rtl_are_the_same_mismatch_in_icarus() {
+    let few = ["qp/01-reset-keeps-states", "thread2/43-rq-wrap-one-late"];
+    let folders =
+        PROGRAM.blocks.iter().map(|block| project().join("tests/bad_rtl").join(block.name()));
+    let patches: Vec<PathBuf> = folders
+        .flat_map(|folder| files(&folder, "patch"))
+        .filter(|patch| all() || few.iter().any(|name| patch.display().to_string().contains(name)))
+        .collect();
+    assert!(patches.len() >= few.len(), "{patches:?}");
+    let exported: usize = patches
+        .par_iter()
+        .map(|patch| {
+            let block = patch.parent().and_then(Path::file_name).unwrap().to_str().unwrap();
+            let (rtl, folder) = (patched_rtl(patch), TempDir::new().unwrap());
+            let vectors = failures(block, &rtl.path().join("rtl"), folder.path());
+            let vectors: Vec<&str> = vectors.iter().filter_map(|path| path.to_str()).collect();
+            if !vectors.is_empty() {
+                replayed(&vectors).iter().for_each(|replay| drop(agrees(replay)));
+            }
+            vectors.len()
+        })
+        .sum();
+    assert!(exported >= patches.len(), "{exported} failures of {} bugs", patches.len());
+}
+
+/// A vector that fails on wrong RTL, as found.
+fn failing() -> (TempDir, TempDir, String) {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let folder = TempDir::new().unwrap();
+    let vector = failures("thread2", &rtl.path().join("rtl"), folder.path()).remove(0);
+    let vector = vector.display().to_string();
+    (rtl, folder, vector)
+}
+
+#[test]
+fn a_failure_is_told_once_and_what_else_differs_below_it_and_waves_are_to_be_had() {
+    let (_rtl, _folder, vector) = failing();
+    let replay = replayed(&[&vector]).remove(0);
+    let (_kept, out) = agrees(&replay);
+    let first = expected(&replay["outcome"]);
+    let said = verilator(&out);
+    assert!(said.starts_with(&first), "{said}");
+    let (said, again) = (icarus(&out), shell(&out, "vvp -n cosim_tb.vvp +waves"));
+    assert_eq!(said.matches("FAIL").count(), 1, "{said}");
+    assert!(!said.contains("PASS"), "{said}");
+    assert!(again.contains(&first), "{again}");
+    let waves = fs::read_to_string(out.join("waves.vcd")).unwrap();
+    assert!(waves.contains("cosim_cycle") && waves.contains("cur_state"));
+    // Ten more cycles are driven, not the rest of the case.
+    let cycle = replay["outcome"]["cycle"].as_u64().unwrap();
+    let later = |line: &str| line.split("cycle ").nth(1)?.split(':').next()?.parse::<u64>().ok();
+    assert!(said.lines().filter_map(later).all(|later| later <= cycle + 10), "{said}");
+    // It is Verilog of 2005, to the letter.
+    shell(&out, "iverilog -g2005 -Wall -t null -s cosim_tb -c files.f");
+}
+
+#[test]
+fn a_testbench_without_its_files_does_not_pass() {
+    let vector = project().join("vectors/qp/c1-reset-to-init.json");
+    let (_folder, out) = export(vector.to_str().unwrap(), &["--fixes", "spec"]);
+    assert!(icarus(&out).starts_with("PASS  "));
+    fs::remove_file(out.join("expected.hex")).unwrap();
+    let said = shell(&out, "vvp -n cosim_tb.vvp 2>&1");
+    assert!(said.contains("FAIL  stimulus.hex or expected.hex is not here"), "{said}");
+    assert!(!said.contains("PASS"), "{said}");
+}
+
+/// A macro and a parameter are part of the case.
+#[test]
+fn the_rtl_that_was_given_is_what_is_exported() {
+    let (rtl, _folder, vector) = failing();
+    let rtl = rtl.path().join("rtl");
+    let header = rtl.join("ReqRecvCore_Thread_2.vh");
+    let given = fs::read(&header).unwrap();
+    let (_kept, out) = export(&vector, &["--rtl", rtl.to_str().unwrap(), "-D", "MARK=1"]);
+    assert_eq!(fs::read(out.join("rtl/ReqRecvCore_Thread_2.vh")).unwrap(), given);
+    assert!(fs::read_to_string(out.join("files.f")).unwrap().contains("+define+MARK=1"));
+    assert!(icarus(&out).starts_with("FAIL  mismatch"));
+    let (_kept, out) = export(&vector, &["--rtl", "built-in"]);
+    assert!(icarus(&out).starts_with("PASS  "));
+    let vector = project().join("vectors/dll/a9-timeout.json");
+    let (fixes, depth) = (["--fixes", "spec"], ["--parameter", "REPLAY_DEPTH=4"]);
+    let (_kept, out) = export(vector.to_str().unwrap(), &[fixes, depth].concat());
+    assert!(fs::read_to_string(out.join("cosim_tb.v")).unwrap().contains(".REPLAY_DEPTH(4)"));
+    assert!(icarus(&out).starts_with("PASS  "));
+}
+
+#[test]
+fn nothing_is_written_over_and_what_is_not_clear_is_refused() {
+    let folder = TempDir::new().unwrap();
+    let vector = project().join("vectors/qp/c1-reset-to-init.json");
+    let vector = vector.to_str().unwrap();
+    let refused = |arguments: &[&str], expected: &str| {
+        let output = run(["export"].iter().chain(arguments));
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains(expected), "{}", text(&output));
+    };
+    let full = folder.path().join("full");
+    fs::create_dir(&full).unwrap();
+    fs::write(full.join("mine"), "").unwrap();
+    let full = full.to_str().unwrap();
+    refused(&[vector, "-o", full, "--fixes", "spec"], "is there already and not empty");
+    assert_eq!(fs::read_dir(full).unwrap().count(), 1);
+    refused(&[vector], "--out");
+    let new = folder.path().join("new");
+    let new = new.to_str().unwrap();
+    let dll = project().join("vectors/dll/a9-timeout.json");
+    refused(&[dll.to_str().unwrap(), "-o", new], "choose one with --fixes");
+    refused(&[vector, "-o", new, "--block", "dll"], "is a vector of block qp");
+    refused(&[vector, "-o", new, "-D", "A=\"b c\""], "cannot stand in a file list");
+    assert!(!Path::new(new).exists());
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-made is left");
+    assert!(json(Path::new(vector))["recorded"].is_null(), "the vector is as it was");
+}
