@@ -19,7 +19,7 @@ use std::path::{Path, PathBuf};
 
 pub use annotations::{Ci, annotate};
 pub use reproduce::Reproduce;
-pub use results::{Entry, Results, RunTiming};
+pub use results::{Entry, ProfileResults, Results, RunTiming};
 
 /// The summary of a run as a page in Markdown.
 fn page_of_run(results: &Results) -> String {

@@ -33,6 +33,7 @@ mod readme;
 mod regression;
 mod report;
 mod results;
+mod resume;
 mod rtl;
 mod run_directory;
 mod scripts;

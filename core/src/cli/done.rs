@@ -7,7 +7,7 @@ use super::{INTERRUPTED, counted, print_json, print_text};
 use crate::error::Error;
 use crate::harness::Case;
 use crate::program;
-use crate::report::{self, Ci, Reproduce};
+use crate::report::{self, Ci, Reproduce, Results};
 use std::env;
 use std::process::ExitCode;
 
@@ -56,6 +56,24 @@ impl Done {
         }
         self.blocks.push((block, report.exit_code()));
         self.summaries.push(summary.json());
+        Ok(())
+    }
+
+    /// Tells of a block whose run had ended before.
+    ///
+    /// # Errors
+    /// If it cannot be printed.
+    pub fn before(&mut self, block: &'static str, results: &Results) -> Result<(), Error> {
+        if self.format == Format::Text {
+            print_text(&format!("{}  {block}: it had ended before\n", results.verdict()))?;
+        }
+        self.blocks.push((block, u8::from(!results.passed)));
+        self.summaries.push(serde_json::json!({
+            "run": results.run,
+            "passed": results.passed,
+            "ended": results.ended,
+            "totals": results.totals,
+        }));
         Ok(())
     }
 

@@ -123,6 +123,15 @@ pub fn main(program: Program) -> ExitCode {
     }
 }
 
+/// What a command line of `run` says, if it is one.
+fn run_arguments(command: &[String]) -> Option<run::Arguments> {
+    let matches = Cli::command().try_get_matches_from(command).ok()?;
+    match Cli::from_arg_matches(&matches).ok()?.command {
+        Command::Run(arguments) => Some(arguments),
+        _ => None,
+    }
+}
+
 /// A number of things, as in "1 case", "2 cases" and "0 crashes".
 fn counted(number: u64, thing: &str) -> String {
     let plural = if thing.ends_with("sh") || thing.ends_with("ch") { "es" } else { "s" };

@@ -13,8 +13,8 @@ use crate::harness::Profile;
 use crate::models::{Built, Examined};
 use crate::program;
 use crate::runner::{
-    self, Failures, Header, Keep, Limits, MOST_CASES, Milestones, PeakMemory, Place, Plan,
-    RunDirectory, Shard, Tally, Timing,
+    self, Begun, Failures, Header, Journal, Keep, Left, Limits, MOST_CASES, Milestones, PeakMemory,
+    Place, Plan, RunDirectory, Shard, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
@@ -24,6 +24,7 @@ use humantime::format_rfc3339_millis;
 use indicatif::ProgressBar;
 use observer::{Observer, progress_bar};
 use rand::RngExt;
+use serde_json::Value;
 use std::collections::BTreeMap;
 use std::env;
 use std::ops::Range;
@@ -62,7 +63,7 @@ pub struct Options {
     /// Threads [default: all cores].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    pub threads: Option<u16>,
     /// End after that many failures.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
@@ -223,6 +224,19 @@ pub struct Job {
 }
 
 impl Job {
+    /// Uses so many threads, if it is said how many, and shows its progress or not.
+    pub fn set(&mut self, threads: Option<u16>, shows_progress: bool) {
+        if let Some(threads) = threads {
+            self.limits.threads = usize::from(threads);
+        }
+        self.shows_progress &= shows_progress;
+    }
+
+    /// How long it may take.
+    pub fn time(&self) -> Option<Duration> {
+        self.limits.time
+    }
+
     /// Reads the RTL and builds its models. Nothing is written yet.
     ///
     /// # Errors
@@ -314,6 +328,21 @@ fn check_models(
     Ok(reasons)
 }
 
+/// A run directory in which a regression begins, or goes on.
+pub struct Begin {
+    directory: RunDirectory,
+    journal: Option<Journal>,
+    /// Where it was left.
+    left: Option<Left>,
+}
+
+impl Begin {
+    /// Cases that had ended when it was left.
+    pub fn cases(&self) -> u64 {
+        self.left.as_ref().map_or(0, |left| left.state.totals.cases + left.cases.len() as u64)
+    }
+}
+
 /// A regression whose models are built.
 pub struct Ready<'a> {
     job: &'a Job,
@@ -330,25 +359,73 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// If it is no place for a run.
-    pub fn begin(&self, place: &Place) -> Result<RunDirectory, Error> {
-        RunDirectory::begin(place, &self.header)
+    pub fn begin(&self, place: &Place) -> Result<Begin, Error> {
+        let directory = RunDirectory::begin(place, &self.header)?;
+        let mut state = State { save: self.job.save, ..State::default() };
+        directory.stand(&mut state);
+        let begun = Begun {
+            command: env::args().collect(),
+            folder: env::current_dir().unwrap_or_default(),
+            header: self.identity(),
+        };
+        let journal = Journal::begin(directory.folder(), begun, &state);
+        let journal = journal.map_err(|error| {
+            eprintln!("cosim: warning: if it is killed the run cannot be gone on with: {error}");
+        });
+        Ok(Begin { directory, journal: journal.ok(), left: None })
+    }
+
+    /// Goes on with a run that was left in a folder.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it was another one, or is being written.
+    pub fn again(&self, folder: &Path, left: Left) -> Result<Begin, Error> {
+        let now = self.identity();
+        for (key, value) in now.as_object().into_iter().flatten() {
+            let then = &left.begun.header[key];
+            if then != value {
+                let message = format!(
+                    "cannot be gone on with: {key} was {then}, now it is {value}; run it again with --force"
+                );
+                return Err(Error::File { path: folder.to_owned(), message });
+            }
+        }
+        let directory = RunDirectory::again(folder, &left.state)?;
+        Ok(Begin { directory, journal: None, left: Some(left) })
+    }
+
+    /// What identifies the run, as `results.json` has it.
+    fn identity(&self) -> Value {
+        serde_json::to_value(&self.header).unwrap_or_default()
     }
 
     /// Runs the cases and writes the directory; begins no case after a `time`.
     ///
     /// # Errors
     /// If there can be no workers. What cannot be written is in the report.
-    pub fn run(&self, directory: RunDirectory, time: Option<Duration>) -> Result<Report, Error> {
+    pub fn run(&self, place: Begin, time: Option<Duration>) -> Result<Report, Error> {
+        let Begin { directory, journal, left } = place;
         let mut observer = self.observer(directory);
+        observer.journal = journal;
         let Self { job, opening, plan, interrupted, .. } = self;
+        let mut start = Start::default();
+        if let Some(left) = left {
+            let begun = left.begun.clone();
+            start.place = observer.restore(job.block, left)?;
+            start.failures = observer.tally.totals.failures();
+            start.hangs = observer.hangs;
+            let state = observer.state(start.place);
+            observer.journal = Some(Journal::begin(observer.directory.folder(), begun, &state)?);
+        }
+        let before = Duration::from_secs_f64(observer.before.0);
+        let time = time.map(|time| time.saturating_sub(before));
         let limits = Limits { time, ..job.limits };
-        let begin = Instant::now();
-        let end = runner::run(&job.program, opening, plan, &limits, interrupted, &mut observer)?;
-        let elapsed = begin.elapsed().saturating_sub(observer.aside);
+        let end =
+            runner::run(&job.program, opening, (plan, start), &limits, interrupted, &mut observer)?;
+        let (seconds, failures_seconds) = observer.seconds();
         observer.bar.finish_and_clear();
 
-        let Observer { tally, directory, milestones, mut failures, mut unwritten, aside, .. } =
-            observer;
+        let Observer { tally, directory, milestones, mut failures, mut unwritten, .. } = observer;
         // The failures of a part of a run are put together with those of the others first.
         if plan.shard.is_whole() {
             failures.settle();
@@ -358,9 +435,9 @@ impl Ready<'_> {
             ended: format_rfc3339_millis(SystemTime::now()).to_string(),
             command: env::args().collect(),
             threads: job.limits.threads,
-            seconds: elapsed.as_secs_f64(),
-            failures_seconds: aside.as_secs_f64(),
-            cycles_per_second: tally.totals.cycles as f64 / elapsed.as_secs_f64(),
+            seconds,
+            failures_seconds,
+            cycles_per_second: tally.totals.cycles as f64 / seconds,
             peak_memory: PeakMemory::now(),
             commit: runner::commit(),
             progress: milestones.into_points(),
@@ -406,6 +483,9 @@ impl Ready<'_> {
             began: Instant::now(),
             milestones: Milestones::default(),
             bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
+            journal: None,
+            hangs: 0,
+            before: (0.0, 0.0),
         }
     }
 

@@ -1,20 +1,52 @@
 //! `cosim run`.
 
+mod resume;
+
 use super::done::Done;
 use super::options::{Format, check_output, of_block};
-use super::regression::{CaseName, Earlier, Job, Options, Ready};
+use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready};
 use super::summary::Detail;
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
 use crate::error::Error;
 use crate::program;
-use crate::runner::{Place, RunDirectory, Shard};
+use crate::runner::{Place, Shard};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
+
+/// What a run that is gone on with has said before.
+const ORIGINAL: [&str; 26] = [
+    "block",
+    "fixes",
+    "parameter",
+    "rtl",
+    "include",
+    "define",
+    "list",
+    "seed",
+    "cases",
+    "packets",
+    "scenario",
+    "max_failures",
+    "max_hangs",
+    "time",
+    "no_shrink",
+    "no_waves",
+    "stuck_after",
+    "memory_limit",
+    "case",
+    "out",
+    "force",
+    "shard",
+    "save_vectors",
+    "min_coverage",
+    "history",
+    "baseline",
+];
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -30,6 +62,9 @@ pub struct Arguments {
     /// Replace an earlier run in --out.
     #[arg(long, requires = "out")]
     force: bool,
+    /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet and --details alone.
+    #[arg(long, value_name = "DIR", conflicts_with_all = ORIGINAL)]
+    resume: Option<PathBuf>,
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -67,6 +102,21 @@ pub struct Arguments {
 }
 
 impl Arguments {
+    /// What is to be run of each block.
+    fn jobs(&self) -> Result<Vec<Job>, Error> {
+        let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
+        let mut jobs = self.options.jobs(case)?;
+        for job in &mut jobs {
+            job.shard = self.shard.unwrap_or(Shard::WHOLE);
+            job.save = self.save_vectors;
+            job.goal = self.min_coverage;
+            job.earlier =
+                Earlier { history: self.history.clone(), baseline: self.baseline.clone() };
+            job.shows_progress &= !self.quiet;
+        }
+        Ok(jobs)
+    }
+
     fn detail(&self) -> Detail {
         match (self.quiet, self.details) {
             (true, _) => Detail::Result,
@@ -85,8 +135,10 @@ pub fn percent(text: &str) -> Result<f64, String> {
 
 /// Runs a regression, of one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let case: Option<CaseName> = arguments.case.as_deref().map(str::parse).transpose()?;
-    let mut jobs = arguments.options.jobs(case)?;
+    if let Some(folder) = &arguments.resume {
+        return resume::execute(arguments, folder);
+    }
+    let jobs = arguments.jobs()?;
     if let Some(trace) = &arguments.trace {
         Waves::format(trace)?;
         check_output(trace)?;
@@ -94,14 +146,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let message = "--trace takes one case: name one profile in --case";
             return Err(Error::Usage(message.to_owned()));
         }
-    }
-    for job in &mut jobs {
-        job.shard = arguments.shard.unwrap_or(Shard::WHOLE);
-        job.save = arguments.save_vectors;
-        job.goal = arguments.min_coverage;
-        job.earlier =
-            Earlier { history: arguments.history.clone(), baseline: arguments.baseline.clone() };
-        job.shows_progress &= !arguments.quiet;
     }
     warn_of_other_build(arguments.build.as_deref());
 
@@ -112,11 +156,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut done = Done::new(names, arguments.format);
     let began = Instant::now();
     let mut left = begun.len() as u32;
-    for ((ready, directory), job) in begun.into_iter().zip(&jobs) {
+    for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
         // Each of the blocks that are left has as much of the time.
         let time = arguments.options.time.map(|time| time.saturating_sub(began.elapsed()) / left);
         left -= 1;
-        let report = ready.run(directory, time)?;
+        let report = ready.run(begin, time)?;
         let mut more = String::new();
         if let Some(path) = &arguments.trace {
             ready.trace(Waves { path: path.clone(), all: arguments.trace_all })?;
@@ -135,7 +179,7 @@ fn begin<'a>(
     arguments: &Arguments,
     jobs: &'a [Job],
     interrupted: &Arc<AtomicBool>,
-) -> Result<Vec<(Ready<'a>, RunDirectory)>, Error> {
+) -> Result<Vec<(Ready<'a>, Begin)>, Error> {
     let blocks: Vec<&'static dyn AnyBlock> = jobs.iter().map(|job| job.block).collect();
     let prepare = |job: &'a Job| job.prepare(interrupted).map_err(of_block(job.block, &blocks));
     let ready = jobs.iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
@@ -149,8 +193,8 @@ fn begin<'a>(
     let names: Vec<&str> = blocks.iter().map(|block| block.name()).collect();
     let places = place.of_blocks(&names)?;
     let begin = |(ready, place): (Ready<'a>, Place)| {
-        let directory = ready.begin(&place)?;
-        Ok((ready, directory))
+        let begin = ready.begin(&place)?;
+        Ok((ready, begin))
     };
     ready.into_iter().zip(places).map(begin).collect()
 }

@@ -94,6 +94,9 @@ pub struct Unwritten {
     pub count: u64,
     /// The first of them, with the reason.
     pub first: Vec<String>,
+    /// All of them.
+    #[serde(skip)]
+    pub all: Vec<String>,
 }
 
 impl Unwritten {
@@ -103,6 +106,7 @@ impl Unwritten {
     /// Counts one.
     pub fn add(&mut self, error: &Error) {
         self.count += 1;
+        self.all.push(error.to_string());
         if self.first.len() < Self::SHOWN {
             self.first.push(error.to_string());
         }
@@ -218,7 +222,7 @@ impl Summary<'_> {
             End::MaxHangs => text.push_str("      ended by --max-hangs\n"),
             End::Interrupted => text.push_str("      interrupted; what ran so far is written\n"),
         }
-        let Unwritten { count, first } = self.unwritten;
+        let Unwritten { count, first, .. } = self.unwritten;
         if *count > 0 {
             let _ = writeln!(text, "      not written: {}", counted(*count, "file"));
             for error in first {

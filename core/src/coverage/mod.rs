@@ -174,7 +174,7 @@ pub struct Indices {
 }
 
 /// Cases of one scenario and profile, and what they hit together.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Part {
     /// The run.
     pub run: Run,
@@ -193,7 +193,7 @@ pub struct Part {
 }
 
 /// A case that hit what none before it did in its run and profile.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Find {
     /// The run.
     pub run: Run,

@@ -3,6 +3,7 @@
 use super::{Database, Find, Indices, Part, Run};
 use crate::harness::{Case, Outcome};
 use sha2::{Digest, Sha256};
+use std::collections::BTreeSet;
 
 /// A hash of what each scenario draws; `scenarios` are JSON.
 pub fn weights_hashes(scenarios: &str) -> Vec<String> {
@@ -48,6 +49,34 @@ impl Recorder {
         let open = vec![None; profiles.len() * scenarios.len()];
         let hit = vec![vec![false; database.bins()]; profiles.len()];
         Self { database, run, profiles, scenarios, open, hit }
+    }
+
+    /// Goes on where a recorder stood that had these; see [`Recorder::part`].
+    pub fn restore(&mut self, parts: BTreeSet<Part>, finds: BTreeSet<Find>) {
+        for part in parts {
+            let profile = self.profiles.iter().position(|name| *name == part.profile);
+            let is_of = |(name, weights): &(String, String)| {
+                *name == part.scenario && *weights == part.weights
+            };
+            let (Some(profile), Some(scenario)) = (profile, self.scenarios.iter().position(is_of))
+            else {
+                continue;
+            };
+            let mut hits = vec![0; self.database.bins()];
+            for (bin, count) in &part.hits {
+                hits[*bin as usize] = *count;
+                self.hit[profile][*bin as usize] = true;
+            }
+            // Parts of one profile and scenario rise by their first case, and the last one grows.
+            let column = profile * self.scenarios.len() + scenario;
+            let open = Open { cases: part.cases, cycles: part.cycles, hits };
+            if let Some(before) = self.open[column].replace(open) {
+                let (run, profiles) = (&self.run, &self.profiles);
+                let done = self::part(run, profiles, &self.scenarios, column, before);
+                self.database.parts.insert(done);
+            }
+        }
+        self.database.finds = finds;
     }
 
     /// Adds a case, in the order of the plan.

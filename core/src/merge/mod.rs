@@ -11,10 +11,10 @@ use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::harness::{Profile, Signature, Verdict};
 use crate::program;
-use crate::report::{Results, RunTiming};
+use crate::report::{ProfileResults, Results, RunTiming};
 use crate::runner::{
     self, CASES_SHOWN, End, Ended, Failure, Group, Header, PARTIAL, Plan, RESULTS, RunDirectory,
-    Shard, Tally,
+    Shard, Tally, Totals,
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
@@ -165,7 +165,9 @@ impl Shards {
         let coverage = self.coverage()?;
         let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
         let mut tally = Tally::new(self.block, &self.plan, recorder);
-        results.iter().for_each(|results| add(&mut tally, self.block, results));
+        for results in &results {
+            add(&mut tally, self.block, &results.totals, &results.profiles);
+        }
         let ends = [End::Time, End::MaxFailures, End::MaxHangs];
         let was = |end: &End| results.iter().any(|results| results.ended == *end);
         let end = ends.into_iter().rev().find(was).unwrap_or(End::Complete);
@@ -241,9 +243,9 @@ impl Shards {
         let cases = results.totals.cases;
         let planned = Plan { shard: shard.header.shard, ..self.plan.clone() }.len();
         match results.ended {
-            End::Interrupted => {
-                wrong(format!("is not whole: it was interrupted after {cases} cases"))
-            }
+            End::Interrupted => wrong(format!(
+                "is not whole: it was interrupted after {cases} cases; go on with --resume"
+            )),
             End::Complete if cases != planned => {
                 wrong(format!("is not whole: it has {cases} cases of {planned}"))
             }
@@ -313,11 +315,16 @@ struct Told {
     saved: u64,
 }
 
-/// Adds what a shard came to; coverage has its own file.
-fn add(tally: &mut Tally, block: &dyn AnyBlock, results: &Results) {
-    tally.totals.add_all(&results.totals);
+/// Adds what a part of a run came to; coverage has its own file.
+pub(crate) fn add(
+    tally: &mut Tally,
+    block: &dyn AnyBlock,
+    totals: &Totals,
+    profiles: &[ProfileResults],
+) {
+    tally.totals.add_all(totals);
     let counters = block.counters();
-    for (profile, part) in tally.profiles.iter_mut().zip(&results.profiles) {
+    for (profile, part) in tally.profiles.iter_mut().zip(profiles) {
         for ((_, sum), (_, totals)) in profile.scenarios.iter_mut().zip(&part.scenarios) {
             sum.add_all(totals);
         }

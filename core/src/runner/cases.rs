@@ -4,7 +4,7 @@ use super::failures::VECTORS_PER_GROUP;
 use super::results::to_json;
 use crate::harness::{Case, Signature, Verdict};
 use schemars::JsonSchema;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
 /// Cases of one row at most: what a killed run loses of them.
@@ -34,8 +34,8 @@ pub(super) struct FailedCase<'a> {
 }
 
 /// Cases one after the other in the plan that all matched, or all failed as others did before.
-#[derive(Debug, Default, Serialize, JsonSchema)]
-pub(super) struct Row {
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Row {
     /// Place of the first; the next one's is larger by N of the shard I/N.
     from: u64,
     /// Cycles compared in each.
@@ -43,7 +43,7 @@ pub(super) struct Row {
     /// Packets taken in each.
     packets: Vec<u64>,
     /// If they failed: the number of the signature of each.
-    #[serde(skip_serializing_if = "Vec::is_empty")]
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     #[schemars(default)]
     groups: Vec<u64>,
 }
@@ -87,14 +87,20 @@ pub struct Failure {
 }
 
 /// What is to be remembered of the cases before to write the next one.
-#[derive(Debug)]
-pub(super) struct Cases {
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Cases {
     is_first: bool,
     row: Row,
     /// Number and count of each signature.
     signatures: BTreeMap<Signature, (u64, u64)>,
     /// From one place of this run's part to the next.
     step: u64,
+}
+
+impl Default for Cases {
+    fn default() -> Self {
+        Self::new(1)
+    }
 }
 
 impl Cases {

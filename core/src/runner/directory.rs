@@ -29,6 +29,7 @@ const FILES: &[&str] = &[
     super::results::PARTIAL,
     super::results::TIMING,
     crate::coverage::COVERAGE,
+    super::journal::JOURNAL,
     OLD_PARTIAL,
     JUNIT,
     MARKDOWN,

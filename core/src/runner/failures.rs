@@ -84,6 +84,21 @@ impl Failures {
         &self.groups
     }
 
+    /// Goes on where failures stood that had these groups.
+    pub fn restore(&mut self, groups: Vec<Group>) {
+        self.groups = groups;
+    }
+
+    /// How many failures were shrunk, traced and judged: each the first of its kind.
+    pub fn kinds(&self) -> usize {
+        self.groups.iter().map(|group| group.variants.len()).sum()
+    }
+
+    /// Whether the user does not want to wait, so that not everything may be kept of a failure.
+    pub fn is_interrupted(&self) -> bool {
+        self.desk.is_interrupted()
+    }
+
     /// What could not be written, with the reason.
     pub fn unwritten(&self) -> &[Error] {
         &self.unwritten

@@ -113,8 +113,13 @@ pub struct Plan {
 impl Plan {
     /// The cases to run, in order.
     pub fn iter(&self) -> impl Iterator<Item = Case> + '_ {
+        self.from(0)
+    }
+
+    /// The cases to run from a place on, in order.
+    pub fn from(&self, place: u64) -> impl Iterator<Item = Case> + '_ {
         let places = self.places();
-        let first = self.shard.first_from(places.start);
+        let first = self.shard.first_from(places.start.max(place));
         let step = usize::try_from(self.shard.count).unwrap_or(usize::MAX);
         (first..places.end).step_by(step).map(|place| self.case(place))
     }

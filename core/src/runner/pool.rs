@@ -41,6 +41,17 @@ pub enum End {
     Interrupted,
 }
 
+/// Where a run begins: somewhere else if it is gone on with.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Start {
+    /// No place before this one is run.
+    pub place: u64,
+    /// Failures before.
+    pub failures: u64,
+    /// Cases before whose model did not return.
+    pub hangs: u64,
+}
+
 /// Told of every case, in the order of the plan.
 pub trait Progress {
     /// A case ended.
@@ -50,28 +61,31 @@ pub trait Progress {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
 }
 
-/// Runs the plan's cases until its end, a limit, or `interrupted`.
+/// Runs the plan's cases from `start` until its end, a limit, or `interrupted`.
 ///
 /// # Errors
 /// What `progress` returns, or if there can be no workers.
 pub fn run(
     launch: &impl Launch,
     opening: &Opening,
-    plan: &Plan,
+    (plan, start): (&Plan, Start),
     limits: &Limits,
     interrupted: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<End, Error> {
     let mut cases = Cases {
-        cases: plan.iter().peekable(),
+        cases: plan.from(start.place).peekable(),
         limits,
         interrupted,
         progress,
         begin: Instant::now(),
-        failures: 0,
-        hangs: 0,
+        failures: start.failures,
+        hangs: start.hangs,
         end: End::Complete,
     };
+    if cases.is_over() {
+        return Ok(cases.end);
+    }
     crew::run(launch, Some(opening), limits.threads, &mut cases)?;
     Ok(cases.end)
 }
@@ -125,14 +139,21 @@ impl<I: Iterator<Item = Case>> Client for Cases<'_, I> {
             // What was done before is written down, and that is all.
             return Ok(Next::Continue);
         }
+        Ok(if self.is_over() { Next::Abandon } else { Next::Continue })
+    }
+}
+
+impl<I: Iterator<Item = Case>> Cases<'_, I> {
+    /// Whether there are as many failures as end the run.
+    fn is_over(&mut self) -> bool {
         if self.limits.max_failures.is_some_and(|most| self.failures >= most) {
             self.end = End::MaxFailures;
         } else if self.hangs >= self.limits.max_hangs {
             self.end = End::MaxHangs;
         } else {
-            return Ok(Next::Continue);
+            return false;
         }
-        Ok(Next::Abandon)
+        true
     }
 }
 
@@ -283,7 +304,15 @@ mod tests {
             packets: Some(1),
         };
         let interrupted = AtomicBool::new(interrupted);
-        let end = run(&scripts, &opening, &plan(indices), &limits, &interrupted, &mut log).unwrap();
+        let end = run(
+            &scripts,
+            &opening,
+            (&plan(indices), Start::default()),
+            &limits,
+            &interrupted,
+            &mut log,
+        )
+        .unwrap();
         let [started, ended] =
             [&scripts.started, &*scripts.ended].map(|n| n.load(Ordering::Relaxed));
         assert_eq!(started, ended, "no worker is left behind");

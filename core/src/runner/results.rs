@@ -7,6 +7,7 @@ use super::cases::{Cases, Ended, FailedCase, Failure, Row};
 use super::directory::{Claim, Place, remove_partial};
 use super::failures::file_stem;
 use super::groups::Group;
+use super::journal::{JOURNAL, State};
 use super::plan::Shard;
 use super::pool::End;
 use super::tally::{ProfileTally, Tally, Totals};
@@ -20,8 +21,8 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs::{self, File};
-use std::io::{Seek, Write};
+use std::fs::{self, File, OpenOptions};
+use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
@@ -218,6 +219,39 @@ impl RunDirectory {
         Ok(directory)
     }
 
+    /// Goes on with a directory in which a run stood there; what was written since is written again.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it is being written, or what was written is not there any more.
+    pub fn again(folder: &Path, state: &State) -> Result<Self, Error> {
+        let claim = Claim::again(folder)?;
+        let path = folder.join(PARTIAL);
+        let results = folder.join(RESULTS);
+        // The run was interrupted, or killed when its results were just written.
+        if !path.exists() && results.exists() {
+            fs::rename(results, &path).map_err(Error::write(&path))?;
+        }
+        let mut file = OpenOptions::new().write(true).open(&path).map_err(Error::write(&path))?;
+        let known = file.metadata().map_err(Error::write(&path))?.len();
+        if known < state.length {
+            let message = format!(
+                "has {known} bytes, its journal knows of {}: the run cannot be gone on with; run it again with --force",
+                state.length
+            );
+            return Err(Error::File { path, message });
+        }
+        let cut = file.set_len(state.length).and_then(|()| file.seek(SeekFrom::End(0)));
+        cut.map_err(Error::write(&path))?;
+        let (length, cases) = (state.length, state.cases.clone());
+        Ok(Self { claim, file, length, cases, text: String::new(), lost: None })
+    }
+
+    /// Writes into `state` how far it is.
+    pub fn stand(&self, state: &mut State) {
+        state.length = self.length;
+        state.cases = self.cases.clone();
+    }
+
     /// Where it is.
     pub fn folder(&self) -> &Path {
         &self.claim.folder
@@ -298,6 +332,11 @@ impl RunDirectory {
         let _ = fs::remove_file(folder.join(PARTIAL));
         remove_partial(&folder);
         self.claim.abandon();
+    }
+
+    /// Forgets how to go on with the run: it has ended.
+    pub fn forget(&self) {
+        let _ = fs::remove_file(self.folder().join(JOURNAL));
     }
 
     /// Lets go of the directory: nothing is written any more.

@@ -1,12 +1,18 @@
 //! What is told of a run while it goes on.
 
 use crate::cli::summary::Unwritten;
-use crate::engine::Session;
+use crate::coverage::Database;
+use crate::engine::{AnyBlock, Session};
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict};
-use crate::runner::{Failures, Milestones, Plan, Progress, RunDirectory, Tally};
+use crate::merge;
+use crate::report::ProfileResults;
+use crate::runner::{
+    Failures, Group, JOURNAL, Journal, Left, Milestones, Plan, Progress, RunDirectory, State, Tally,
+};
 use crate::vector::Origin;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -27,14 +33,55 @@ pub(super) struct Observer {
     pub began: Instant,
     pub milestones: Milestones,
     pub bar: ProgressBar,
+    /// What it takes to go on with the run, if it is written.
+    pub journal: Option<Journal>,
+    /// Cases whose model did not return.
+    pub hangs: u64,
+    /// Seconds of cases and of failures before the run was gone on with.
+    pub before: (f64, f64),
 }
 
 impl Progress for Observer {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
         if outcome.verdict == Verdict::Cancelled {
+            // A run that is gone on with begins here again, and has no gap.
+            self.journal = None;
             return Ok(());
         }
+        let kinds = self.failures.kinds();
+        self.take(case, outcome)?;
+        // Of a failure that the user did not wait for, all is to be kept when the run is gone on with.
+        if outcome.verdict.is_failure() && self.failures.is_interrupted() {
+            self.journal = None;
+        }
+        let Some(mut journal) = self.journal.take() else { return Ok(()) };
+        // What took long is not done again.
+        let written = match kinds == self.failures.kinds() {
+            true => journal.add(case, outcome),
+            false => Ok(true),
+        };
+        let written = written.and_then(|is_long| match is_long {
+            true => journal.renew(&self.state(case.place + 1)),
+            false => Ok(()),
+        });
+        match written {
+            Ok(()) => self.journal = Some(journal),
+            Err(error) => {
+                eprintln!(
+                    "cosim: warning: if it is killed the run cannot be gone on with: {error}"
+                );
+                journal.remove();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Observer {
+    /// Counts a case that has ended, and keeps what is to be kept of it.
+    pub fn take(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         self.tally.add(case, outcome);
         let seconds = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
         self.milestones.pass(seconds, self.tally.totals.cycles);
@@ -59,6 +106,64 @@ impl Progress for Observer {
             eprintln!("cosim: warning: results are lost: {error}");
         }
         Ok(())
+    }
+
+    /// Seconds of cases and of failures since the run was begun.
+    pub fn seconds(&self) -> (f64, f64) {
+        let cases = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
+        (self.before.0 + cases, self.before.1 + self.aside.as_secs_f64())
+    }
+
+    /// Where the run stands if no place before `next` is left.
+    pub fn state(&self, next: u64) -> State {
+        let Database { parts, finds, .. } = self.tally.coverage.part();
+        let groups = self.failures.groups().to_vec();
+        let unwritten = self.failures.unwritten().iter().map(ToString::to_string);
+        let mut state = State {
+            next,
+            profiles: serde_json::to_value(&self.tally.profiles).unwrap_or_default(),
+            totals: self.tally.totals,
+            hangs: self.hangs,
+            first_cases: groups.iter().map(|group| group.first_cases.clone()).collect(),
+            groups,
+            parts,
+            finds,
+            save: self.save,
+            seconds: self.seconds(),
+            unwritten: self.unwritten.all.iter().cloned().chain(unwritten).collect(),
+            ..State::default()
+        };
+        self.directory.stand(&mut state);
+        state
+    }
+
+    /// Goes on where a run was left; the place of the next case. Nothing is run.
+    ///
+    /// # Errors
+    /// If what was left cannot be read.
+    pub fn restore(&mut self, block: &dyn AnyBlock, left: Left) -> Result<u64, Error> {
+        let Left { state, cases, .. } = left;
+        let profiles: Vec<ProfileResults> = match state.profiles {
+            Value::Null => Vec::new(),
+            profiles => serde_json::from_value(profiles)
+                .map_err(|error| Error::json(&self.directory.folder().join(JOURNAL), &error))?,
+        };
+        merge::add(&mut self.tally, block, &state.totals, &profiles);
+        self.tally.coverage.restore(state.parts, state.finds);
+        let groups = state.groups.into_iter().zip(state.first_cases);
+        let groups = groups.map(|(group, first_cases)| Group { first_cases, ..group });
+        self.failures.restore(groups.collect());
+        self.hangs = state.hangs;
+        self.save = state.save;
+        self.before = state.seconds;
+        state.unwritten.into_iter().for_each(|text| self.unwritten.add(&Error::Environment(text)));
+        self.bar.inc(state.totals.cases);
+        let mut next = state.next;
+        for (case, outcome) in cases {
+            self.take(&case, &outcome)?;
+            next = case.place + 1;
+        }
+        Ok(next)
     }
 }
 

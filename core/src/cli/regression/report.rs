@@ -102,6 +102,10 @@ impl Outcome {
         {
             unwritten.add(&error);
         }
+        // What was interrupted can be gone on with.
+        if end != End::Interrupted {
+            directory.forget();
+        }
         directory.release();
         Report {
             header,

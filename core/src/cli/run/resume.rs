@@ -1,0 +1,145 @@
+//! `cosim run --resume`: goes on with a run that was killed or interrupted.
+
+use super::Arguments;
+use crate::cli::done::Done;
+use crate::cli::options::Format;
+use crate::cli::regression::{Begin, Job, Ready};
+use crate::cli::{self, INTERRUPTED, counted, interruption, print_text};
+use crate::error::Error;
+use crate::report::Results;
+use crate::runner::{JOURNAL, Left, RESULTS};
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+
+/// The run of a block in its folder.
+enum Found {
+    /// It can be gone on with.
+    Left(PathBuf, Box<Left>),
+    /// It has ended.
+    Ended(Box<Results>),
+}
+
+impl Found {
+    fn block(&self) -> &str {
+        match self {
+            Self::Left(_, left) => left.begun.header["block"].as_str().unwrap_or_default(),
+            Self::Ended(results) => &results.run.block,
+        }
+    }
+}
+
+/// Goes on with the runs in a folder, as they were begun.
+pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> {
+    let folder = fs::canonicalize(folder).map_err(|error| Error::File {
+        path: folder.to_owned(),
+        message: format!("there is nothing to go on with: it cannot be read: {error}"),
+    })?;
+    let mut found = find(&folder)?;
+    let Some(left) = found.iter().find_map(|found| match found {
+        Found::Left(_, left) => Some(left),
+        Found::Ended(_) => None,
+    }) else {
+        let message =
+            "its run has ended: there is nothing to go on with; run it again with --force";
+        return Err(Error::File { path: folder, message: message.to_owned() });
+    };
+    let wrong = |message: String| Error::File { path: folder.clone(), message };
+    // What was typed is relative to where it was typed.
+    env::set_current_dir(&left.begun.folder).map_err(|error| {
+        wrong(format!("was begun in {}, which is not there: {error}", left.begun.folder.display()))
+    })?;
+    let mut jobs = cli::run_arguments(&left.begun.command)
+        .ok_or_else(|| wrong("was begun by no command `run` that this program knows".to_owned()))?
+        .jobs()?;
+    for job in &mut jobs {
+        let seed = found.iter().find(|found| found.block() == job.block.name());
+        let seed = seed.map(|found| match found {
+            Found::Left(_, left) => left.begun.header["seed"].as_u64().unwrap_or_default(),
+            Found::Ended(results) => results.run.seed,
+        });
+        let block = job.block.name();
+        // It may have been `random`.
+        job.seed = seed.ok_or_else(|| wrong(format!("has no run of {block}")))?;
+        job.set(arguments.options.threads, !arguments.quiet);
+    }
+    let interrupted = interruption()?;
+    let mut ready: Vec<Option<(Ready<'_>, Begin)>> = Vec::new();
+    let mut ended = Vec::new();
+    for job in &jobs {
+        let place = found.iter().position(|found| found.block() == job.block.name());
+        match place.map(|place| found.swap_remove(place)) {
+            Some(Found::Left(folder, left)) => {
+                let one = job.prepare(&interrupted)?;
+                let begin = one.again(&folder, *left)?;
+                ready.push(Some((one, begin)));
+                ended.push(None);
+            }
+            Some(Found::Ended(results)) => {
+                ready.push(None);
+                ended.push(Some(results));
+            }
+            None => {}
+        }
+    }
+    go_on(arguments, &jobs, ready, &ended)
+}
+
+/// Runs what is left, in order.
+fn go_on(
+    arguments: &Arguments,
+    jobs: &[Job],
+    ready: Vec<Option<(Ready<'_>, Begin)>>,
+    ended: &[Option<Box<Results>>],
+) -> Result<ExitCode, Error> {
+    let names = jobs.iter().map(|job| job.block.name()).collect();
+    let mut done = Done::new(names, arguments.format);
+    for ((job, ready), ended) in jobs.iter().zip(ready).zip(ended) {
+        let name = job.block.name();
+        match (ready, ended) {
+            (Some((ready, begin)), _) => {
+                if arguments.format == Format::Text {
+                    let cases = counted(begin.cases(), "case");
+                    print_text(&format!("{name}: {cases} had ended before"))?;
+                }
+                let report = ready.run(begin, job.time())?;
+                done.tell(name, &report, arguments.detail(), "")?;
+                if report.exit_code() == INTERRUPTED {
+                    break;
+                }
+            }
+            (None, Some(results)) => done.before(name, results)?,
+            (None, None) => {}
+        }
+    }
+    done.end()
+}
+
+/// The runs in a folder: its own, or those of several blocks below it.
+fn find(folder: &Path) -> Result<Vec<Found>, Error> {
+    if let Some(found) = look(folder)? {
+        return Ok(vec![found]);
+    }
+    let entries = fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
+    let mut found = Vec::new();
+    for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
+        found.extend(look(&entry.path())?);
+    }
+    if found.is_empty() {
+        let message =
+            format!("there is nothing to go on with: it has no {JOURNAL} and no {RESULTS}");
+        return Err(Error::File { path: folder.to_owned(), message });
+    }
+    Ok(found)
+}
+
+fn look(folder: &Path) -> Result<Option<Found>, Error> {
+    if let Some(left) = Left::read(folder)? {
+        return Ok(Some(Found::Left(folder.to_owned(), Box::new(left))));
+    }
+    if !folder.join(RESULTS).exists() {
+        return Ok(None);
+    }
+    Ok(Some(Found::Ended(Box::new(Results::read(folder, |_, _| ())?))))
+}

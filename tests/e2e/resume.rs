@@ -1,0 +1,193 @@
+//! `cosim run --resume`: is a run that was killed at any moment, and gone on with, the run that nobody disturbed?
+
+use crate::common::{
+    changed_rtl, code, files, is_longer, patched_rtl, program, project, run, text, wait_until,
+};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+use tempfile::TempDir;
+
+fn run_into(out: &Path, arguments: &[&str]) -> Output {
+    run(["run", "--quiet", "--out", out.to_str().unwrap()].iter().chain(arguments))
+}
+
+fn resume(out: &Path) -> Output {
+    run(["run", "--quiet", "--resume", out.to_str().unwrap()])
+}
+
+/// Everything that a run writes and that does not depend on the moment, by its path.
+fn bytes(folder: &Path) -> Vec<(PathBuf, Vec<u8>)> {
+    let entries = walkdir::WalkDir::new(folder).sort_by_file_name().into_iter();
+    let is_timeless = |path: &Path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        !["timing.json", "report.html", "run.lock"].contains(&name)
+    };
+    entries
+        .map(|entry| entry.unwrap().into_path())
+        .filter(|path| path.is_file() && is_timeless(path))
+        .map(|path| (path.strip_prefix(folder).unwrap().to_owned(), fs::read(&path).unwrap()))
+        .collect()
+}
+
+#[track_caller]
+fn assert_same(whole: &Path, other: &Path) {
+    let [left, right] = [whole, other].map(bytes);
+    let names = |all: &[(PathBuf, Vec<u8>)]| -> Vec<PathBuf> {
+        all.iter().map(|(name, _)| name.clone()).collect()
+    };
+    assert_eq!(names(&left), names(&right));
+    for ((name, left), (_, right)) in left.iter().zip(&right) {
+        assert!(left == right, "{} is another one in {}", name.display(), other.display());
+    }
+}
+
+/// Numbers that look random and are the same each time.
+struct Moments(u64);
+
+impl Moments {
+    fn below(&mut self, most: Duration) -> Duration {
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        most.mul_f64((self.0 >> 40) as f64 / (1u64 << 24) as f64)
+    }
+}
+
+/// Starts the program and kills it after some time.
+fn killed(arguments: &[&str], after: Duration) {
+    let mut command = program();
+    command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
+    let mut child = command.spawn().expect("the program runs");
+    thread::sleep(after);
+    let _ = child.kill();
+    child.wait().expect("a child");
+}
+
+/// Kills a run at some moment and goes on with it, kills that one, too, and so on; at the end it is the run that was left
+/// alone. How often it was gone on with after some cases.
+fn is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) -> u32 {
+    let folder = TempDir::new().unwrap();
+    let whole = folder.path().join("whole");
+    let begin = Instant::now();
+    let expected = code(&run_into(&whole, arguments));
+    let time = begin.elapsed();
+    let mut moments = Moments(seed);
+    let mut gone_on = 0;
+    for number in 0..kills {
+        let out = folder.path().join(format!("killed-{number}"));
+        let place = out.to_str().unwrap();
+        let first = [&["run", "--quiet", "--out", place], arguments].concat();
+        killed(&first, moments.below(time.mul_f64(1.1)));
+        if number % 2 == 1 {
+            killed(&["run", "--quiet", "--resume", place], moments.below(time));
+        }
+        let output = resume(&out);
+        let said = text(&output);
+        if said.contains("nothing to go on with") {
+            // It had ended, or not begun.
+            assert_eq!(code(&output), 2, "{said}");
+            if !said.contains("has ended") {
+                let arguments = [arguments, &["--force"]].concat();
+                assert_eq!(code(&run_into(&out, &arguments)), expected, "{said}");
+            }
+        } else {
+            assert_eq!(code(&output), expected, "{said}");
+            gone_on += u32::from(!said.contains(": 0 cases had ended before"));
+        }
+        assert_same(&whole, &out);
+        fs::remove_dir_all(&out).unwrap();
+    }
+    gone_on
+}
+
+/// A few moments here; a hundred by COSIM_TEST_KILLS=100.
+fn kills() -> u32 {
+    std::env::var("COSIM_TEST_KILLS").map_or(4, |number| number.parse().unwrap())
+}
+
+#[test]
+fn a_green_run_of_several_blocks_that_was_killed_ends_as_if_it_was_not() {
+    let arguments = ["--block", "qp,dll", "--cases", "60", "--save-vectors", "40"];
+    assert!(is_the_same_after_kills(&arguments, kills(), 1) > 0);
+}
+
+/// Failures that are shrunk, many that are counted, signatures that come together.
+#[test]
+fn a_red_run_that_was_killed_ends_as_if_it_was_not() {
+    let (from, to) = ("? rq_offset_new :", "? rq_offset_new ^ {23'd0, qp[0]} :");
+    let wrong = changed_rtl("ReqRecvCore_Thread_2.v", from, to);
+    let rtl = wrong.path().to_str().unwrap();
+    let arguments = ["--rtl", rtl, "--cases", "12", "--fixes", "spec", "--no-waves"];
+    // The model is there.
+    let folder = TempDir::new().unwrap();
+    run_into(folder.path(), &[&arguments[..], &["--cases", "0"]].concat());
+    assert!(is_the_same_after_kills(&arguments, kills(), 2) > 0);
+}
+
+/// What is interrupted ends in good order, and can be gone on with as well. A limit counts what was before.
+#[test]
+fn an_interrupted_run_is_gone_on_with_and_its_limits_hold() {
+    let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let rtl = wrong.path().join("rtl");
+    let arguments =
+        ["--rtl", rtl.to_str().unwrap(), "--no-shrink", "--no-waves", "--max-failures", "400"];
+    let folder = TempDir::new().unwrap();
+    let whole = folder.path().join("whole");
+    assert_eq!(code(&run_into(&whole, &arguments)), 1);
+    let out = folder.path().join("out");
+    let mut command = program();
+    command.args(["run", "--quiet", "--out", out.to_str().unwrap()]).args(arguments);
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 4000));
+    let busy = resume(&out);
+    assert_eq!(code(&busy), 2, "{}", text(&busy));
+    assert!(text(&busy).contains("is being written by another run"), "{}", text(&busy));
+    rustix::process::kill_process(
+        rustix::process::Pid::from_child(&child),
+        rustix::process::Signal::INT,
+    )
+    .unwrap();
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(out.join("results.json").exists());
+    let output = resume(&out);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert_same(&whole, &out);
+    let again = resume(&out);
+    assert_eq!(code(&again), 2, "{}", text(&again));
+    assert!(text(&again).contains("has ended"), "{}", text(&again));
+}
+
+#[test]
+fn a_run_of_something_else_is_not_gone_on_with() {
+    let rtl = changed_rtl("QpStateCtrl.v", "endmodule", "// as it was\nendmodule");
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let place = out.to_str().unwrap();
+    let given = rtl.path().to_str().unwrap();
+    let arguments = ["run", "--block", "qp", "--rtl", given, "--time", "1h", "--out", place];
+    let mut command = program();
+    let mut child = command.args(arguments).stdout(Stdio::null()).spawn().unwrap();
+    wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 4000));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let path = rtl.path().join("QpStateCtrl.v");
+    let verilog = fs::read_to_string(&path).unwrap();
+    fs::write(&path, verilog.replace("as it was", "as it is")).unwrap();
+    let journal = fs::read(out.join("run.journal")).unwrap();
+    let output = resume(&out);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("cannot be gone on with: rtl was"), "{}", text(&output));
+    assert_eq!(fs::read(out.join("run.journal")).unwrap(), journal, "nothing has changed");
+    // What is torn off at the end is not missed, what is missing at the beginning is.
+    fs::write(out.join("run.journal"), &journal[..100]).unwrap();
+    let output = resume(&out);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("run.journal: is damaged"), "{}", text(&output));
+    let nothing = resume(rtl.path());
+    assert_eq!(code(&nothing), 2, "{}", text(&nothing));
+    let said = run(["run", "--resume", place, "--seed", "2"]);
+    assert_eq!(code(&said), 2, "{}", text(&said));
+    assert!(files(&out, "json").is_empty(), "no results");
+}
