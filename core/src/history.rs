@@ -8,7 +8,7 @@ use crate::coverage::{COVERAGE, Database};
 use crate::error::Error;
 use crate::report::{Results, RunTiming};
 use crate::runner::RESULTS;
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, TransactionBehavior, params};
+use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
 use serde::Serialize;
 use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
@@ -284,27 +284,6 @@ impl History {
         let mut seen: Vec<Seen> = seen.into_values().collect();
         seen.sort_by(|one, other| other.last.cmp(&one.last));
         Ok(seen)
-    }
-
-    /// What is known of one signature of a block.
-    ///
-    /// # Errors
-    /// [`Error::File`].
-    pub fn seen(&self, block: &str, signature: &str) -> Result<Option<Seen>, Error> {
-        let known = self
-            .connection
-            .query_row(
-                "SELECT 1 FROM failures JOIN runs ON run = id WHERE block = ? AND signature = ?",
-                params![block, signature],
-                |_| Ok(()),
-            )
-            .optional()
-            .map_err(|error| of(&self.path, error))?;
-        if known.is_none() {
-            return Ok(None);
-        }
-        let all = self.failures(Some(block))?;
-        Ok(all.into_iter().find(|seen| seen.signature == signature))
     }
 
     fn all<T>(

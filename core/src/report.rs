@@ -1,5 +1,6 @@
-//! What is made of a run directory for others to read: every report is a function of `results.json` alone, so
-//! the directory that shards were merged into has the same ones as that of the whole run.
+//! What is made of a run directory for others to read. `junit.xml` and `summary.md` are functions of `results.json`
+//! alone, so the directory that shards were merged into has the same ones as that of the whole run; `report.html`
+//! shows `coverage.json`, `timing.json`, `failures/*.explained.json` and the history, too.
 
 mod annotations;
 mod coverage;

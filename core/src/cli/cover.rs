@@ -4,6 +4,7 @@ use super::{counted, print_text};
 use crate::coverage::{Database, Find, rank, ucis};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
+use crate::program;
 use clap::{Args, Subcommand, ValueEnum};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -218,5 +219,6 @@ fn ranking_json(ranked: &[(&Find, u32)]) -> Value {
 fn command(find: &Find) -> String {
     let packets = find.run.packets.map(|packets| format!(" --packets {packets}"));
     let packets = packets.unwrap_or_default();
-    format!("cosim run --seed {}{packets} --case {}", find.run.seed, find.name)
+    let name = program::name();
+    format!("{name} run --seed {}{packets} --case {}", find.run.seed, find.name)
 }

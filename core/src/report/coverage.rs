@@ -1,54 +1,16 @@
 //! The groups of `coverage.json` as tables: a heat map for each cross.
 
-use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
-use std::fs;
+use crate::coverage::{COVERAGE, Covered, Database, Group, GroupAxis, GroupValue, ProfileBins};
+use crate::error::Error;
+use serde::Serialize;
 use std::path::Path;
-
-/// The file; `docs/coverage.md` has its format.
-const FILE: &str = "coverage.json";
-
-#[derive(Debug, Deserialize)]
-struct Database {
-    groups: Vec<Group>,
-    profiles: Vec<Profile>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Group {
-    name: String,
-    about: String,
-    axes: Vec<Axis>,
-}
-
-#[derive(Debug, Deserialize)]
-struct Axis {
-    name: String,
-    values: Vec<Value>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-struct Value {
-    name: String,
-    meaning: String,
-}
-
-#[derive(Debug, Deserialize)]
-struct Profile {
-    profile: String,
-    reachable: u64,
-    hit: u64,
-    hits: Vec<u64>,
-    #[serde(default)]
-    unreachable: BTreeMap<String, String>,
-}
 
 /// What a profile covered.
 #[derive(Debug, Serialize)]
-pub struct Covered {
+pub struct Maps {
     profile: String,
-    reachable: u64,
-    hit: u64,
+    reachable: u32,
+    hit: u32,
     percent: String,
     groups: Vec<Map>,
 }
@@ -87,32 +49,33 @@ struct Cell {
     reason: Option<String>,
 }
 
-/// What a run directory's coverage says; nothing if it has none that can be read.
-pub fn of(folder: &Path) -> Vec<Covered> {
-    let text = fs::read_to_string(folder.join(FILE)).unwrap_or_default();
-    let Ok(database) = serde_json::from_str::<Database>(&text) else { return Vec::new() };
-    let Database { groups, profiles } = database;
-    profiles.iter().map(|profile| covered(&groups, profile)).collect()
+/// What a run directory's coverage says; nothing if it has none.
+///
+/// # Errors
+/// What is wrong with the file.
+pub fn of(folder: &Path) -> Result<Vec<Maps>, Error> {
+    let path = folder.join(COVERAGE);
+    if !path.exists() {
+        return Ok(Vec::new());
+    }
+    let database = Database::read(&path)?;
+    Ok(database.profiles.iter().map(|(name, profile)| maps(&database, name, profile)).collect())
 }
 
-fn covered(groups: &[Group], profile: &Profile) -> Covered {
+fn maps(database: &Database, name: &str, profile: &ProfileBins) -> Maps {
+    let covered = database.covered(name);
     let mut first = 0;
-    let groups = groups.iter().map(|group| {
-        let map = map(group, profile, first);
-        first += group.axes.iter().map(|axis| axis.values.len()).product::<usize>();
+    let groups = database.groups.iter().map(|group| {
+        let map = map(group, profile, &covered, first);
+        first += group.bins();
         map
     });
     let groups: Vec<Map> = groups.collect();
-    let Profile { profile, reachable, hit, .. } = profile;
-    let percent = match reachable {
-        0 => "100".to_owned(),
-        // Never 100 while something is missing.
-        reachable => format!("{:.1}", (hit * 1000 / reachable) as f64 / 10.0),
-    };
-    Covered { profile: profile.clone(), reachable: *reachable, hit: *hit, percent, groups }
+    let (percent, Covered { reachable, hit, .. }) = (covered.percent(), covered);
+    Maps { profile: name.to_owned(), reachable, hit, percent, groups }
 }
 
-fn map(group: &Group, profile: &Profile, first: usize) -> Map {
+fn map(group: &Group, profile: &ProfileBins, covered: &Covered, first: usize) -> Map {
     let Some((last, others)) = group.axes.split_last() else {
         return Map {
             name: group.name.clone(),
@@ -125,11 +88,11 @@ fn map(group: &Group, profile: &Profile, first: usize) -> Map {
         };
     };
     // A group with one axis stands upright: a value a row.
-    let (row_axes, column_axis): (Vec<&Axis>, Option<&Axis>) = match others {
+    let (row_axes, column_axis): (Vec<&GroupAxis>, Option<&GroupAxis>) = match others {
         [] => (vec![last], None),
         others => (others.iter().collect(), Some(last)),
     };
-    let mut rows = vec![(Vec::<&Value>::new())];
+    let mut rows = vec![(Vec::<&GroupValue>::new())];
     for axis in &row_axes {
         rows = rows
             .into_iter()
@@ -143,8 +106,8 @@ fn map(group: &Group, profile: &Profile, first: usize) -> Map {
     let rows = rows.into_iter().enumerate().map(|(number, values)| {
         let cells = (0..width).map(|column| {
             let bin = first + number * width + column;
-            let hits = profile.hits.get(bin).copied().unwrap_or(0);
-            let reason = profile.unreachable.get(&bin.to_string()).cloned();
+            let hits = covered.hits.get(bin).copied().unwrap_or(0);
+            let reason = profile.unreachable.get(&(bin as u32)).cloned();
             reachable += usize::from(reason.is_none());
             hit += usize::from(reason.is_none() && hits > 0);
             let heat = hits.checked_ilog10().map_or(0, |power| (power + 1).min(5));
@@ -160,7 +123,7 @@ fn map(group: &Group, profile: &Profile, first: usize) -> Map {
         Some(axis) => format!("{} \\ {}", names.join(", "), axis.name),
         None => names.join(", "),
     };
-    let head = |value: &Value| Head { name: value.name.clone(), meaning: value.meaning.clone() };
+    let head = |value: &GroupValue| Head { name: value.name.clone(), meaning: value.meaning.clone() };
     let columns = match column_axis {
         Some(axis) => axis.values.iter().map(head).collect(),
         None => vec![Head { name: "hits".to_owned(), meaning: String::new() }],

@@ -12,7 +12,6 @@ const MIDDLE: f64 = 500.0;
 const RADIUS: f64 = 390.0;
 /// From a state's middle to where its arrows end, sideways and upright.
 const STATE: (f64, f64) = (74.0, 26.0);
-
 /// How far a curve lies to the right of its direction.
 const ASIDE: f64 = 52.0;
 
@@ -54,15 +53,10 @@ struct Arrow {
 pub fn of(block: &dyn AnyBlock, hits: &BTreeMap<String, u64>) -> Option<Diagram> {
     let transitions = block.transitions();
     let mut names: Vec<&str> = Vec::new();
-    for (from, to, _) in &transitions {
-        names.extend(
-            [from, to]
-                .into_iter()
-                .filter(|name| !names.contains(name))
-                .copied()
-                .collect::<Vec<_>>(),
-        );
-        names.dedup();
+    for name in transitions.iter().flat_map(|(from, to, _)| [*from, *to]) {
+        if !names.contains(&name) {
+            names.push(name);
+        }
     }
     if names.is_empty() {
         return None;

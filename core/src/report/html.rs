@@ -1,6 +1,6 @@
 //! `report.html`: one file for a person, without network.
 
-use super::coverage::{self, Covered};
+use super::coverage::{self, Maps};
 use super::diagram::{self, Diagram};
 use super::waves::{self, Waves};
 use super::{Reproduce, Results, RunTiming};
@@ -36,7 +36,7 @@ struct Page<'a> {
     more_groups: usize,
     profiles: Vec<Profile<'a>>,
     rules: Vec<Rule<'a>>,
-    coverage: Vec<Covered>,
+    coverage: Vec<Maps>,
     trend: Trend<'a>,
     rtl_files: Vec<&'a str>,
 }
@@ -159,7 +159,7 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, E
             })
             .collect(),
         rules: rules(results),
-        coverage: coverage::of(folder),
+        coverage: coverage::of(folder)?,
         trend: Trend::of(trend),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
     };

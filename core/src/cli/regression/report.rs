@@ -39,11 +39,11 @@ impl Earlier {
             return Ok(None);
         };
         let history = History::existing(path)?;
-        let seen = |group: &Group| {
-            let signature = group.signature.to_string();
-            Ok((signature.clone(), history.seen(block, &signature)?))
-        };
-        groups.iter().map(seen).collect::<Result<_, Error>>().map(Some)
+        let failures = history.failures(Some(block))?.into_iter();
+        let mut seen: BTreeMap<_, _> =
+            failures.map(|seen| (seen.signature.clone(), seen)).collect();
+        let signatures = groups.iter().map(|group| group.signature.to_string());
+        Ok(Some(signatures.map(|name| (name.clone(), seen.remove(&name))).collect()))
     }
 
     /// Adds the run to the history, if there is one, and writes its reports.
