@@ -267,6 +267,54 @@ impl harness::Weights<Rx> for Weights {
                 },
             ),
             scenario(
+                "two-events",
+                "first packets and length errors that wait for qp at once, since its event queue is read slowly",
+                Weights {
+                    requests_share: n(98),
+                    requests: Requests {
+                        qps: Span::new(12, 24),
+                        operations: Operations {
+                            send: n(8),
+                            long_send: n(0),
+                            write: n(0),
+                            long_write: n(0),
+                            read: n(0),
+                            unknown: n(0),
+                        },
+                        services: Services {
+                            rc: n(6),
+                            uc: n(3),
+                            rd: n(2),
+                            ud: n(0),
+                            xrc: n(2),
+                            cnp: n(0),
+                            reserved: n(0),
+                        },
+                        short_wqe: n(60),
+                        payload: Span::new(1, 64),
+                        units: Span::new(1, 3),
+                        gap: n(0),
+                        solicited: n(50),
+                        ..requests()
+                    },
+                    errors: n(25),
+                    steps: n(100),
+                    software: Software {
+                        gap: n(20),
+                        longest_gap: n(5),
+                        commands: n(80),
+                        events: n(80),
+                        fatal: n(10),
+                        evt_stall: n(100),
+                        longest_evt_stall: n(250),
+                        ..quiet()
+                    },
+                    early: n(20),
+                    reopen: n(50),
+                    ..base()
+                },
+            ),
+            scenario(
                 "back-pressure",
                 "thread2, recv and the fetches make packets wait, so that credits run out",
                 Weights {
