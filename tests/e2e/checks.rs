@@ -12,6 +12,8 @@ use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fs;
 use std::path::Path;
+use std::sync::atomic::{AtomicU8, Ordering};
+use std::sync::{Mutex, PoisonError};
 use tempfile::TempDir;
 
 /// Checks that no fault of a pin brings about, with their block; its unit tests show that they fire. Those of a block
@@ -69,22 +71,38 @@ fn every_check_of_a_scoreboard_fires_on_some_fault() -> Result {
     Ok(())
 }
 
-/// A block that counts TLPs, on the pins of another; `WRONG` says which of its parts is.
+/// A block that counts TLPs, on the pins of another; [`wrong`] says which of its parts is. What is constant, or asked once
+/// for a block, is wrong by `SAYS`: each value is a block of its own to the compiler, with all that goes with one, so
+/// there are few.
 #[derive(Debug, Clone, Copy)]
-struct Toy<const WRONG: u8>;
+struct Toy<const SAYS: u8>;
 
-const NOTHING: u8 = 0;
-const SCENARIO: u8 = 1;
-const STIMULUS: u8 = 2;
-const PIN: u8 = 3;
-const RULE_MISSED: u8 = 4;
-const RULE_HIT: u8 = 5;
-const CHECK_SILENT: u8 = 6;
-const CHECK_UNDECLARED: u8 = 7;
-const OBJECTS: u8 = 8;
-const BIN_MISSED: u8 = 9;
-const BIN_HIT: u8 = 10;
-const BRITTLE: u8 = 11;
+/// What is said of checks, rules and bins is right.
+const RIGHT: u8 = 0;
+/// There is a check that never fires, and a bin that is hit cannot be.
+const SILENT_CHECK_AND_BIN_HIT: u8 = 1;
+/// There is a check that is not declared, and a rule that is hit cannot be.
+const UNDECLARED_CHECK_AND_RULE_HIT: u8 = 2;
+/// There is no reason why a rule and a bin are not hit.
+const RULE_AND_BIN_MISSED: u8 = 3;
+
+/// Which part of the block is wrong. One test at a time says so: checks use several threads.
+static WRONG: AtomicU8 = AtomicU8::new(Part::None as u8);
+static ONE_TEST: Mutex<()> = Mutex::new(());
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Part {
+    None,
+    Scenario,
+    Stimulus,
+    Pin,
+    Objects,
+    Brittle,
+}
+
+fn wrong(part: Part) -> bool {
+    WRONG.load(Ordering::Relaxed) == part as u8
+}
 
 struct Counting {
     taken: u64,
@@ -96,13 +114,13 @@ const RULES: [Rule; 3] = [
     Rule { name: "T3", meaning: "the 100th TLP is taken" },
 ];
 
-impl<const WRONG: u8> harness::Golden<Toy<WRONG>> for Counting {
+impl<const SAYS: u8> harness::Golden<Toy<SAYS>> for Counting {
     const RULES: &'static [Rule] = &RULES;
 
     fn unreachable(rule: usize, _: &Parameters) -> Option<String> {
         let is_never_hit = match RULES[rule].name {
-            "T1" => WRONG == RULE_HIT,
-            "T3" => WRONG != RULE_MISSED,
+            "T1" => SAYS == UNDECLARED_CHECK_AND_RULE_HIT,
+            "T3" => SAYS != RULE_AND_BIN_MISSED,
             _ => false,
         };
         is_never_hit.then(|| "no traffic does it".to_owned())
@@ -149,7 +167,7 @@ struct Around {
     idle: u64,
 }
 
-impl<const WRONG: u8> harness::Environment<'_, Toy<WRONG>> for Around {
+impl<const SAYS: u8> harness::Environment<'_, Toy<SAYS>> for Around {
     fn new(traffic: &Tlps, _: &Parameters) -> Self {
         Self { left: traffic.count, taken: 0, idle: 0 }
     }
@@ -157,14 +175,17 @@ impl<const WRONG: u8> harness::Environment<'_, Toy<WRONG>> for Around {
     fn drive(&mut self, inputs: &mut Inputs) {
         let data = inputs.a_tlp_data;
         *inputs = Inputs { a_tlp_valid: Bits1::new(u64::from(self.left > 0)), ..Inputs::default() };
-        if WRONG == PIN && self.taken == 2 {
+        if wrong(Part::Pin) && self.taken == 2 {
             inputs.a_tlp_data = data;
         }
     }
 
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let taken = inputs.a_tlp_valid.get() & outputs.a_tlp_ready.get();
-        assert!(WRONG != BRITTLE || outputs.a_link_data.get() == 0, "this block sends nothing");
+        assert!(
+            !wrong(Part::Brittle) || outputs.a_link_data.get() == 0,
+            "this block sends nothing"
+        );
         self.left -= taken;
         self.taken += taken;
         self.idle += 1 - taken;
@@ -192,10 +213,10 @@ struct Judge {
     due: u64,
 }
 
-impl<const WRONG: u8> harness::Scoreboard<'_, Toy<WRONG>> for Judge {
-    const CHECKS: &'static [&'static str] = match WRONG {
-        CHECK_SILENT => &["counted", "complete", "of-two-minds"],
-        CHECK_UNDECLARED => &["counted"],
+impl<const SAYS: u8> harness::Scoreboard<'_, Toy<SAYS>> for Judge {
+    const CHECKS: &'static [&'static str] = match SAYS {
+        SILENT_CHECK_AND_BIN_HIT => &["counted", "complete", "of-two-minds"],
+        UNDECLARED_CHECK_AND_RULE_HIT => &["counted"],
         _ => &["counted", "complete"],
     };
 
@@ -208,7 +229,7 @@ impl<const WRONG: u8> harness::Scoreboard<'_, Toy<WRONG>> for Judge {
         inputs: &Inputs,
         outputs: &Outputs,
     ) -> std::result::Result<(), Violation> {
-        let wrong_from_the_start = WRONG == OBJECTS && self.taken == 1;
+        let wrong_from_the_start = wrong(Part::Objects) && self.taken == 1;
         if outputs.a_next_seq.get() != self.taken || wrong_from_the_start {
             return Err(Violation::new("counted", "wrong"));
         }
@@ -222,30 +243,30 @@ impl<const WRONG: u8> harness::Scoreboard<'_, Toy<WRONG>> for Judge {
     }
 }
 
-struct Watching<const WRONG: u8>;
+struct Watching<const SAYS: u8>;
 
-const fn tlps<const WRONG: u8>() -> [Covergroup; 1] {
+const fn tlps<const SAYS: u8>() -> [Covergroup; 1] {
     const VALUES: [Value; 2] = [
         Value { name: "taken", meaning: "A takes a TLP" },
         Value { name: "never", meaning: "what does not happen" },
     ];
     const AXES: [Axis; 1] = [Axis::new("what", &VALUES)];
     [Covergroup::new("tlps", "TLPs", &AXES).unless(|at, _| match at {
-        [0] if WRONG == BIN_HIT => Some("none is ever taken"),
-        [1] if WRONG != BIN_MISSED => Some("it is told so"),
+        [0] if SAYS == SILENT_CHECK_AND_BIN_HIT => Some("none is ever taken"),
+        [1] if SAYS != RULE_AND_BIN_MISSED => Some("it is told so"),
         _ => None,
     })]
 }
 
-impl<const WRONG: u8> harness::Coverage<Toy<WRONG>> for Watching<WRONG> {
-    const GROUPS: &'static [Covergroup] = &tlps::<WRONG>();
+impl<const SAYS: u8> harness::Coverage<Toy<SAYS>> for Watching<SAYS> {
+    const GROUPS: &'static [Covergroup] = &tlps::<SAYS>();
 
     fn new(_: &Parameters) -> Self {
         Self
     }
 
-    fn after(&mut self, edge: &Edge<'_, Toy<WRONG>>, bins: &mut Bins<'_>) {
-        let place = const { Place::<1>::of(&tlps::<WRONG>(), "tlps") };
+    fn after(&mut self, edge: &Edge<'_, Toy<SAYS>>, bins: &mut Bins<'_>) {
+        let place = const { Place::<1>::of(&tlps::<SAYS>(), "tlps") };
         if edge.inputs.a_tlp_valid.get() == 1 {
             bins.hit(place.bin([0]));
         }
@@ -254,17 +275,17 @@ impl<const WRONG: u8> harness::Coverage<Toy<WRONG>> for Watching<WRONG> {
 
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Weights<const WRONG: u8> {
+struct Weights {
     most: u8,
 }
 
-impl<const WRONG: u8> Checked for Weights<WRONG> {
+impl Checked for Weights {
     fn objection(&self) -> Option<String> {
-        (WRONG == SCENARIO && self.most == 30).then(|| "30 is too much".to_owned())
+        (wrong(Part::Scenario) && self.most == 30).then(|| "30 is too much".to_owned())
     }
 }
 
-impl<const WRONG: u8> harness::Weights<Toy<WRONG>> for Weights<WRONG> {
+impl<const SAYS: u8> harness::Weights<Toy<SAYS>> for Weights {
     fn scenarios() -> Vec<Scenario<Self>> {
         let weights = Self { most: 30 };
         vec![Scenario { name: "default".to_owned(), about: "TLPs".to_owned(), weights }]
@@ -273,11 +294,11 @@ impl<const WRONG: u8> harness::Weights<Toy<WRONG>> for Weights<WRONG> {
     fn traffic(&self, _: &Parameters, packets: u32, _: &mut CaseRng) -> Tlps {
         let count = u64::from(packets).min(self.most.into());
         // What this lacks is the limit of the traffic itself.
-        Tlps { count: if WRONG == STIMULUS { u64::from(self.most) } else { count.min(40) } }
+        Tlps { count: if wrong(Part::Stimulus) { u64::from(self.most) } else { count.min(40) } }
     }
 }
 
-impl<const WRONG: u8> Block for Toy<WRONG> {
+impl<const SAYS: u8> Block for Toy<SAYS> {
     const NAME: &'static str = "toy";
     const TITLE: &'static str = "counts TLPs";
     const RTL: LinkedRtl<Inputs, Outputs> = rtl::RTL;
@@ -290,14 +311,20 @@ impl<const WRONG: u8> Block for Toy<WRONG> {
     type Traffic = Tlps;
     type Environment<'a> = Around;
     type Scoreboard<'a> = Judge;
-    type Weights = Weights<WRONG>;
-    type Coverage = Watching<WRONG>;
+    type Weights = Weights;
+    type Coverage = Watching<SAYS>;
 }
 
-impl<const WRONG: u8> Explain for Toy<WRONG> {}
+impl<const SAYS: u8> Explain for Toy<SAYS> {}
 
-fn toy<const WRONG: u8>() -> Checks {
-    Checks::of::<Toy<WRONG>>("no program")
+fn toy(part: Part) -> Checks {
+    WRONG.store(part as u8, Ordering::Relaxed);
+    Checks::of::<Toy<RIGHT>>("no program")
+}
+
+fn toy_saying<const SAYS: u8>() -> Checks {
+    WRONG.store(Part::None as u8, Ordering::Relaxed);
+    Checks::of::<Toy<SAYS>>("no program")
 }
 
 #[track_caller]
@@ -308,7 +335,8 @@ fn finds(checked: Result, what: &[&str]) {
 
 #[test]
 fn a_block_that_is_right_passes() -> Result {
-    let toy = toy::<NOTHING>();
+    let _alone = ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
+    let toy = toy(Part::None);
     toy.scenarios_can_be_read_again()?;
     toy.weights_draw_legal_stimulus()?;
     toy.environment_drives_every_pin()?;
@@ -319,33 +347,50 @@ fn a_block_that_is_right_passes() -> Result {
 
 #[test]
 fn what_is_wrong_with_a_block_is_found_and_named() {
-    finds(toy::<SCENARIO>().scenarios_can_be_read_again(), &["scenario default", "30 is too much"]);
-    finds(toy::<STIMULUS>().weights_draw_legal_stimulus(), &["count: too many", "profile spec"]);
-    finds(toy::<PIN>().environment_drives_every_pin(), &["a_tlp_data", "scenario default"]);
+    let _alone = ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
     finds(
-        toy::<BRITTLE>().environment_bears_any_outputs(),
+        toy(Part::Scenario).scenarios_can_be_read_again(),
+        &["scenario default", "30 is too much"],
+    );
+    finds(toy(Part::Stimulus).weights_draw_legal_stimulus(), &["count: too many", "profile spec"]);
+    finds(toy(Part::Pin).environment_drives_every_pin(), &["a_tlp_data", "scenario default"]);
+    finds(
+        toy(Part::Brittle).environment_bears_any_outputs(),
         &["scenario default", "panics in cycle"],
     );
-    finds(toy::<RULE_MISSED>().rules_are_hit(), &["no case of a default run hits `rules: T3`"]);
     finds(
-        toy::<RULE_HIT>().rules_are_hit(),
+        toy_saying::<RULE_AND_BIN_MISSED>().rules_are_hit(),
+        &["no case of a default run hits `rules: T3`"],
+    );
+    finds(
+        toy_saying::<UNDECLARED_CHECK_AND_RULE_HIT>().rules_are_hit(),
         &["unreachable: `rules: T1` was hit, of which is said: no traffic does it"],
     );
-    finds(toy::<BIN_MISSED>().rules_are_hit(), &["no case of a default run hits `tlps: never`"]);
     finds(
-        toy::<BIN_HIT>().rules_are_hit(),
+        toy_saying::<RULE_AND_BIN_MISSED>().rules_are_hit(),
+        &["no case of a default run hits `tlps: never`"],
+    );
+    finds(
+        toy_saying::<SILENT_CHECK_AND_BIN_HIT>().rules_are_hit(),
         &["unreachable: `tlps: taken` was hit, of which is said: none is ever taken"],
     );
-    finds(toy::<OBJECTS>().rules_are_hit(), &["toy/spec/default/0", "counted"]);
-    finds(toy::<CHECK_SILENT>().scoreboard_fires(&[]), &["of-two-minds: fires on none"]);
-    finds(toy::<CHECK_UNDECLARED>().scoreboard_fires(&[]), &["complete: fires, but is not in"]);
-    finds(toy::<OBJECTS>().scoreboard_fires(&[]), &["no fault", "counted"]);
-    finds(toy::<NOTHING>().scoreboard_fires(&["countd"]), &["countd: shown elsewhere, but not"]);
+    finds(toy(Part::Objects).rules_are_hit(), &["toy/spec/default/0", "counted"]);
+    finds(
+        toy_saying::<SILENT_CHECK_AND_BIN_HIT>().scoreboard_fires(&[]),
+        &["of-two-minds: fires on none"],
+    );
+    finds(
+        toy_saying::<UNDECLARED_CHECK_AND_RULE_HIT>().scoreboard_fires(&[]),
+        &["complete: fires, but is not in"],
+    );
+    finds(toy(Part::Objects).scoreboard_fires(&[]), &["no fault", "counted"]);
+    finds(toy(Part::None).scoreboard_fires(&["countd"]), &["countd: shown elsewhere, but not"]);
 }
 
 #[test]
 fn a_check_that_is_shown_elsewhere_need_not_fire() -> Result {
-    toy::<CHECK_SILENT>().scoreboard_fires(&["of-two-minds"])
+    let _alone = ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
+    toy_saying::<SILENT_CHECK_AND_BIN_HIT>().scoreboard_fires(&["of-two-minds"])
 }
 
 fn thread2() -> Checks {

@@ -10,8 +10,11 @@ use rand::{RngExt, SeedableRng};
 use std::collections::BTreeSet;
 use verilated::{Error, Pins, Port};
 
-/// Faults that are tried at most. They end as soon as every check has fired.
+/// Faults that are tried at most, and as many for each check if that is more. They end as soon as every check has fired.
 const FAULTS: u64 = 30_000;
+const FAULTS_FOR_A_CHECK: u64 = 1_500;
+/// Faults of a case, one after another.
+const FAULTS_OF_A_CASE: u64 = 150;
 /// Packets of a case.
 const PACKETS: u32 = 12;
 /// Cycles of a case at most: a fault may keep it from ending.
@@ -264,6 +267,7 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
         declared.iter().copied().filter(|check| !elsewhere.contains(check)).collect();
     let mut fired = BTreeSet::new();
     let mut rng = CaseRng::seed_from_u64(case_seed(1, "faults"));
+    let most = FAULTS.max(FAULTS_FOR_A_CHECK * wanted.len() as u64);
     let mut tried = 0;
     for round in 0.. {
         let subjects = subjects::<B>(round)?;
@@ -271,13 +275,13 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
             return Err(Failed::one(format!("{}: no scenario with traffic that ends", B::NAME)));
         }
         for subject in &subjects {
-            for _ in 0..FAULTS / 200 {
+            for _ in 0..FAULTS_OF_A_CASE {
                 fired.extend(fires::<B>(subject, &mut rng));
                 tried += 1;
             }
         }
         let all = wanted.iter().all(|check| fired.contains(*check));
-        if all || tried >= FAULTS {
+        if all || tried >= most {
             break;
         }
     }

@@ -123,7 +123,8 @@ fn map(group: &Group, profile: &ProfileBins, covered: &Covered, first: usize) ->
         Some(axis) => format!("{} \\ {}", names.join(", "), axis.name),
         None => names.join(", "),
     };
-    let head = |value: &GroupValue| Head { name: value.name.clone(), meaning: value.meaning.clone() };
+    let head =
+        |value: &GroupValue| Head { name: value.name.clone(), meaning: value.meaning.clone() };
     let columns = match column_axis {
         Some(axis) => axis.values.iter().map(head).collect(),
         None => vec![Head { name: "hits".to_owned(), meaning: String::new() }],
