@@ -8,6 +8,7 @@ use crate::harness::Case;
 use crate::history::History;
 use crate::report;
 use crate::runner::{End, Group, Header, RunDirectory, Tally, Timing};
+use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
 /// Exit code of a run that matched and could not be written down.
