@@ -134,6 +134,9 @@ need_build_tools() {
   fi
 }
 
+has_slurm() { command -v slurmctld >/dev/null && command -v slurmd >/dev/null && command -v munged >/dev/null; }
+has_parallel() { command -v parallel >/dev/null; }
+
 need_test_tools() {
   need "yosys" has_yosys yosys
   need "Icarus Verilog" has_iverilog iverilog
@@ -143,4 +146,10 @@ need_test_tools() {
   need "Python with venv" has_venv python3-venv
   need "Chromium and its driver" has_chromium chromium chromium-driver fonts-dejavu-core
   install_missing
+  # Where these cannot be installed, their tests are skipped and say so.
+  (
+    need "Slurm" has_slurm slurmctld slurmd slurm-client munge
+    need "GNU parallel" has_parallel parallel
+    install_missing
+  ) || true
 }

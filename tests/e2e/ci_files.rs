@@ -168,4 +168,6 @@ fn the_example_workflows_follow_their_schemas() {
     };
     check("vendor.github-workflows", "github.yml");
     check("vendor.gitlab-ci", "gitlab-ci.yml");
+    check("vendor.github-workflows", "../scale-out/github.yml");
+    check("vendor.gitlab-ci", "../scale-out/gitlab-ci.yml");
 }

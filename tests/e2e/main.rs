@@ -39,6 +39,7 @@ mod run_directory;
 mod scripts;
 mod several_blocks;
 mod shrinking;
+mod slurm;
 mod thread2_rows;
 mod verdicts;
 mod watch;

@@ -1,11 +1,11 @@
 //! `cosim merge`: are all shards of a run, put together, the run itself; and is anything else refused?
 
-use crate::common::{changed_rtl, code, files, json, patched_rtl, project, run, text};
+use crate::common::{changed_rtl, code, files, json, patched_rtl, program, project, run, text};
 use serde_json::{Value, json as value};
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Output;
+use std::process::{Command, Output};
 use tempfile::TempDir;
 
 fn run_into(out: &Path, arguments: &[&str]) -> Output {
@@ -224,6 +224,23 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     assert_eq!(code(&output), 2, "a shard is not written over: {}", text(&output));
     let output = merge(&all, &out, &[]);
     assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+#[test]
+fn shards_that_gnu_parallel_runs_are_the_run() {
+    let found = Command::new("sh").args(["-c", "command -v parallel"]).output();
+    if !found.is_ok_and(|output| output.status.success()) {
+        eprintln!("skipped: merge::shards_that_gnu_parallel_runs...: apt-get install parallel");
+        return;
+    }
+    let folder = TempDir::new().unwrap();
+    let [whole, out] = ["whole", "out"].map(|name| folder.path().join(name));
+    assert_eq!(code(&run_into(&whole, &GREEN)), 0);
+    let mut command = Command::new(project().join("docs/scale-out/gnu-parallel"));
+    command.current_dir(project()).env("COSIM", program().get_program()).arg("3").arg(&out);
+    let output = command.args(GREEN).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_same(&whole, &out.join("run"));
 }
 
 /// Shards with so many cases, made of those of a small run: it is the merging that is looked at. A million here; ten

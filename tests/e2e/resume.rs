@@ -3,9 +3,10 @@
 use crate::common::{
     changed_rtl, code, files, is_longer, patched_rtl, program, project, run, text, wait_until,
 };
+use rustix::process::{Pid, Signal, kill_process};
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 use tempfile::TempDir;
@@ -55,11 +56,29 @@ impl Moments {
     }
 }
 
-/// Starts the program and kills it after some time.
-fn killed(arguments: &[&str], after: Duration) {
+fn start(arguments: &[&str]) -> Child {
     let mut command = program();
     command.args(arguments).stdout(Stdio::null()).stderr(Stdio::null());
-    let mut child = command.spawn().expect("the program runs");
+    command.spawn().expect("the program runs")
+}
+
+/// Waits until a run writes its journal, or has ended.
+fn wait_for_journal(child: &mut Child, out: &Path) {
+    let writes = || {
+        walkdir::WalkDir::new(out)
+            .into_iter()
+            .flatten()
+            .any(|entry| entry.file_name() == "run.journal")
+    };
+    while !writes() && child.try_wait().expect("a child").is_none() {
+        thread::sleep(Duration::from_millis(1));
+    }
+}
+
+/// Starts the program and kills it so long after the run has begun to write.
+fn killed(arguments: &[&str], out: &Path, after: Duration) {
+    let mut child = start(arguments);
+    wait_for_journal(&mut child, out);
     thread::sleep(after);
     let _ = child.kill();
     child.wait().expect("a child");
@@ -70,8 +89,11 @@ fn killed(arguments: &[&str], after: Duration) {
 fn is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) -> u32 {
     let folder = TempDir::new().unwrap();
     let whole = folder.path().join("whole");
+    let place = whole.to_str().unwrap();
+    let mut child = start(&[&["run", "--quiet", "--out", place], arguments].concat());
+    wait_for_journal(&mut child, &whole);
     let begin = Instant::now();
-    let expected = code(&run_into(&whole, arguments));
+    let expected = child.wait().expect("a child").code().expect("it was not killed");
     let time = begin.elapsed();
     let mut moments = Moments(seed);
     let mut gone_on = 0;
@@ -79,9 +101,10 @@ fn is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) -> u32 {
         let out = folder.path().join(format!("killed-{number}"));
         let place = out.to_str().unwrap();
         let first = [&["run", "--quiet", "--out", place], arguments].concat();
-        killed(&first, moments.below(time.mul_f64(1.1)));
+        killed(&first, &out, moments.below(time));
         if number % 2 == 1 {
-            killed(&["run", "--quiet", "--resume", place], moments.below(time));
+            // It has the journal of the first one: this one may be killed before it has begun.
+            killed(&["run", "--quiet", "--resume", place], &out, moments.below(time));
         }
         let output = resume(&out);
         let said = text(&output);
@@ -132,23 +155,15 @@ fn an_interrupted_run_is_gone_on_with_and_its_limits_hold() {
     let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
     let rtl = wrong.path().join("rtl");
     let arguments =
-        ["--rtl", rtl.to_str().unwrap(), "--no-shrink", "--no-waves", "--max-failures", "400"];
+        ["--rtl", rtl.to_str().unwrap(), "--no-shrink", "--no-waves", "--max-failures", "3000"];
     let folder = TempDir::new().unwrap();
     let whole = folder.path().join("whole");
     assert_eq!(code(&run_into(&whole, &arguments)), 1);
     let out = folder.path().join("out");
-    let mut command = program();
-    command.args(["run", "--quiet", "--out", out.to_str().unwrap()]).args(arguments);
-    let mut child = command.stdout(Stdio::null()).stderr(Stdio::null()).spawn().unwrap();
+    let place = out.to_str().unwrap();
+    let mut child = start(&[&["run", "--quiet", "--out", place], &arguments[..]].concat());
     wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 4000));
-    let busy = resume(&out);
-    assert_eq!(code(&busy), 2, "{}", text(&busy));
-    assert!(text(&busy).contains("is being written by another run"), "{}", text(&busy));
-    rustix::process::kill_process(
-        rustix::process::Pid::from_child(&child),
-        rustix::process::Signal::INT,
-    )
-    .unwrap();
+    kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
     assert!(out.join("results.json").exists());
     let output = resume(&out);
@@ -167,9 +182,11 @@ fn a_run_of_something_else_is_not_gone_on_with() {
     let place = out.to_str().unwrap();
     let given = rtl.path().to_str().unwrap();
     let arguments = ["run", "--block", "qp", "--rtl", given, "--time", "1h", "--out", place];
-    let mut command = program();
-    let mut child = command.args(arguments).stdout(Stdio::null()).spawn().unwrap();
+    let mut child = start(&arguments);
     wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 4000));
+    let busy = resume(&out);
+    assert_eq!(code(&busy), 2, "{}", text(&busy));
+    assert!(text(&busy).contains("is being written by another run"), "{}", text(&busy));
     child.kill().unwrap();
     child.wait().unwrap();
     let path = rtl.path().join("QpStateCtrl.v");

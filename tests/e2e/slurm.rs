@@ -1,0 +1,243 @@
+//! `scripts/slurm-run` on a real Slurm of two nodes on this machine: is the run that comes back the one that a single machine
+//! makes, whatever happens to its tasks?
+
+use crate::common::{code, is_longer, patched_rtl, program, project, run, text, wait_until};
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Output, Stdio};
+use tempfile::TempDir;
+
+/// A cluster that ends with this value.
+struct Cluster {
+    folder: TempDir,
+}
+
+impl Cluster {
+    /// Starts one; says why there can be none.
+    fn start() -> Result<Self, String> {
+        for tool in ["slurmctld", "slurmd", "munged", "sbatch"] {
+            let found = Command::new("sh").args(["-c", &format!("command -v {tool}")]).output();
+            if !found.is_ok_and(|output| output.status.success()) {
+                return Err(format!(
+                    "there is no {tool}: apt-get install slurmctld slurmd slurm-client munge"
+                ));
+            }
+        }
+        if !rustix::process::geteuid().is_root() {
+            return Err("a cluster is started by root only".to_owned());
+        }
+        let cluster = Self { folder: TempDir::new().expect("a folder") };
+        let output = cluster.tool("start").arg(cluster.root()).output().expect("bash runs");
+        match output.status.success() {
+            true => Ok(cluster),
+            false => Err(format!("it does not start: {}", text(&output))),
+        }
+    }
+
+    fn root(&self) -> PathBuf {
+        self.folder.path().join("cluster")
+    }
+
+    fn tool(&self, name: &str) -> Command {
+        let mut command = Command::new(project().join("tests/slurm").join(name));
+        command.env("SLURM_CONF", self.root().join("slurm.conf"));
+        command
+    }
+
+    /// What a command of Slurm's prints.
+    fn slurm(&self, command: &[&str]) -> String {
+        let conf = self.root().join("slurm.conf");
+        let output = Command::new(command[0]).args(&command[1..]).env("SLURM_CONF", conf).output();
+        text(&output.expect("it is installed")).trim().to_owned()
+    }
+
+    fn submit(&self, program: &Path, options: &[&str], arguments: &[&str]) -> Command {
+        let mut command = Command::new(project().join("scripts/slurm-run"));
+        command
+            .current_dir(project())
+            .env("SLURM_CONF", self.root().join("slurm.conf"))
+            .env("COSIM", program)
+            .args(["--poll", "0.2"])
+            .args(options)
+            .arg("--")
+            .args(arguments);
+        command
+    }
+}
+
+impl Drop for Cluster {
+    fn drop(&mut self) {
+        let _ = self.tool("stop").arg(self.root()).output();
+    }
+}
+
+/// A folder in memory that is soon full.
+struct Small(PathBuf);
+
+impl Small {
+    fn mount(folder: &Path) -> Option<Self> {
+        fs::create_dir(folder).expect("a folder");
+        let mount = ["-t", "tmpfs", "-o", "size=300k", "none"];
+        let status = Command::new("mount").args(mount).arg(folder).stderr(Stdio::null()).status();
+        status.is_ok_and(|status| status.success()).then(|| Self(folder.to_owned()))
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        let _ = Command::new("umount").arg("-l").arg(&self.0).status();
+    }
+}
+
+/// A program that stands for ours, with a line before.
+fn stand_in(path: &Path, line: &str) -> PathBuf {
+    let real = program();
+    let script = format!("#!/bin/bash\n{line}\nexec {:?} \"$@\"\n", real.get_program());
+    fs::write(path, script).expect("a script");
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).expect("an executable one");
+    path.to_owned()
+}
+
+#[track_caller]
+fn assert_same(whole: &Path, merged: &Path) {
+    for name in ["results.json", "coverage.json", "junit.xml"] {
+        let [left, right] = [whole, merged].map(|folder| fs::read(folder.join(name)).unwrap());
+        assert!(left == right, "{name} is another one in {}", merged.display());
+    }
+}
+
+fn whole(folder: &Path, arguments: &[&str]) -> Output {
+    let out = folder.to_str().unwrap();
+    run(["run", "--quiet", "--out", out].iter().chain(arguments))
+}
+
+/// One cluster for all of them, one after another: it takes ports of its own.
+#[test]
+fn a_run_on_a_cluster_is_the_run_on_one_machine_whatever_happens_to_its_tasks() {
+    let cluster = match Cluster::start() {
+        Ok(cluster) => cluster,
+        Err(reason) => {
+            eprintln!("skipped: slurm::a_run_on_a_cluster...: {reason}");
+            return;
+        }
+    };
+    let folder = TempDir::new().unwrap();
+    let program = stand_in(&folder.path().join("cosim"), "");
+    green(&cluster, folder.path(), &program);
+    red_with_a_node_that_is_killed(&cluster, folder.path());
+    a_shard_that_is_lost_for_good(&cluster, folder.path());
+    a_full_folder(&cluster, folder.path(), &program);
+}
+
+const GREEN: [&str; 6] = ["--block", "qp,dll", "--cases", "8", "--packets", "3"];
+
+fn green(cluster: &Cluster, folder: &Path, program: &Path) {
+    let [alone, out] = ["green-alone", "green"].map(|name| folder.join(name));
+    assert_eq!(code(&whole(&alone, &GREEN)), 0);
+    let options = ["--shards", "3", "--out", out.to_str().unwrap()];
+    let output = cluster.submit(program, &options, &GREEN).output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    for block in ["qp", "dll"] {
+        assert_same(&alone.join(block), &out.join("run").join(block));
+    }
+    // What is wrong with the arguments is told before anything is submitted.
+    let bad = folder.join("bad");
+    let options = ["--shards", "3", "--out", bad.to_str().unwrap()];
+    let output = cluster.submit(program, &options, &["--block", "none"]).output().unwrap();
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("`none` is no block"), "{}", text(&output));
+}
+
+/// On the node that is killed, tasks stand still in the midst of their cases until then.
+const STANDS_STILL: &str = r#"
+if [ "${SLURMD_NODENAME:-}" = node1 ] && [ -z "${SLURM_RESTART_COUNT:-}" ]; then
+  REAL "$@" &
+  while kill -0 $! && [ "$(stat -c %s "${@: -1}/run.journal" || echo 0)" -lt 20000 ]; do sleep 0.01; done
+  kill -STOP $!
+  wait
+fi 2>/dev/null"#;
+
+fn red_with_a_node_that_is_killed(cluster: &Cluster, folder: &Path) {
+    let real = program().get_program().to_str().unwrap().to_owned();
+    let program = stand_in(&folder.join("stands-still"), &STANDS_STILL.replace("REAL", &real));
+    let patch = files_of("tests/bad_rtl/qp").remove(0);
+    let wrong = patched_rtl(&patch);
+    let rtl = wrong.path().join("rtl");
+    let arguments = ["--block", "qp", "--rtl", rtl.to_str().unwrap(), "--cases", "500"];
+    let arguments =
+        [&arguments[..], &["--threads", "1", "--no-shrink", "--no-waves", "--packets", "60"]]
+            .concat();
+    let [alone, out] = ["red-alone", "red"].map(|name| folder.join(name));
+    assert_eq!(code(&whole(&alone, &arguments)), 1);
+    let options = ["--shards", "4", "--out", out.to_str().unwrap()];
+    let mut command = cluster.submit(&program, &options, &arguments);
+    let mut child: Child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    // The other node is done with its tasks.
+    let entries = |name: &str| fs::read_dir(out.join(name)).into_iter().flatten().flatten();
+    wait_until(&mut child, || {
+        let journals = entries("work").map(|entry| entry.path().join("run.journal"));
+        entries("shards").count() == 2
+            && journals.filter(|path| is_longer(path, 19_999)).count() == 2
+    });
+    let kill = cluster.tool("kill-node").arg(cluster.root()).arg("node1").status();
+    assert!(kill.unwrap().success());
+    cluster.slurm(&["scontrol", "update", "nodename=node1", "state=down", "reason=killed"]);
+    let conf = cluster.root().join("slurm.conf");
+    cluster.slurm(&["slurmd", "-f", conf.to_str().unwrap(), "-N", "node1"]);
+    cluster.slurm(&["scontrol", "update", "nodename=node1", "state=resume"]);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("FAIL  qp, seed 1: "), "{}", text(&output));
+    assert_same(&alone, &out.join("run"));
+    // Nothing of what had ended was run again.
+    let logs = (1..=4).map(|index| fs::read_to_string(log(&out, index)).unwrap());
+    let logs: Vec<String> = logs.collect();
+    let gone_on = |log: &String| {
+        log.contains("had ended before") && !log.contains(": 0 cases had ended before")
+    };
+    assert!(logs.iter().any(gone_on), "{logs:?}");
+}
+
+/// The newest log of a task.
+fn log(out: &Path, index: u32) -> PathBuf {
+    let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
+    let mut logs = fs::read_dir(out.join("log")).unwrap().map(|entry| entry.unwrap().path());
+    logs.find(|path| name(path).starts_with(&format!("{index}-"))).expect("a log")
+}
+
+fn files_of(folder: &str) -> Vec<PathBuf> {
+    let mut files = crate::common::files(&project().join(folder), "patch");
+    files.sort();
+    files
+}
+
+fn a_shard_that_is_lost_for_good(cluster: &Cluster, folder: &Path) {
+    let dies = "case \" $* \" in *' --shard 2/3 '*) echo this one dies; kill -9 $$ ;; esac";
+    let program = stand_in(&folder.join("dies"), dies);
+    let out = folder.join("lost");
+    let options = ["--shards", "3", "--retries", "1", "--out", out.to_str().unwrap()];
+    let output = cluster.submit(&program, &options, &GREEN).output().unwrap();
+    let said = text(&output);
+    assert_eq!(code(&output), 1, "{said}");
+    assert!(said.contains("shard 2/3 left no result in 2 tries"), "{said}");
+    assert!(said.contains("this one dies"), "{said}");
+    assert!(said.contains("FAIL  1 of 3 shards are missing"), "{said}");
+    assert!(!out.join("run").exists(), "nothing passes for a result");
+}
+
+fn a_full_folder(cluster: &Cluster, folder: &Path, program: &Path) {
+    let Some(small) = Small::mount(&folder.join("small")) else {
+        eprintln!("skipped: slurm::a_full_folder: no file system can be mounted here");
+        return;
+    };
+    let out = small.0.join("out");
+    let options = ["--shards", "3", "--retries", "0", "--out", out.to_str().unwrap()];
+    let arguments = ["--block", "qp", "--cases", "200", "--packets", "3"];
+    let output = cluster.submit(program, &options, &arguments).output().unwrap();
+    let said = text(&output);
+    assert!([1, 3].contains(&code(&output)), "{said}");
+    assert!(said.contains("left no result in 1 tries"), "{said}");
+    assert!(said.contains("shards are missing"), "{said}");
+    assert!(!out.join("run/results.json").exists(), "nothing passes for a result");
+}
