@@ -1,26 +1,24 @@
 //! `cosim mutate`.
 
+mod judging;
 mod only;
 
 use super::options::{Format, Patience, Target, of_block};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
-use crate::engine::{Action, AnyBlock, Setup, Task};
+use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
-use crate::files::{Sync, write_whole};
-use crate::harness::Profile;
+use crate::harness::{Case, Profile};
 use crate::models::{Built, Rtl};
 use crate::mutate;
-use crate::mutate::grade::{Ground, Workers};
-use crate::mutate::judge::Ruling;
-use crate::mutate::report::{self, Fate, Graded, Header, Report};
-use crate::mutate::{Means, Mutants, Mutation, Trial, Tried};
+use crate::mutate::grade::{Found, Ground, Workers};
+use crate::mutate::report::{Fate, Graded, Header, Report};
+use crate::mutate::{Means, Mutants, Mutation};
 use crate::program;
 use crate::runner::{Claim, MOST_CASES, Place, Plan, Shard};
-use crate::vector::Origin;
-use crate::worker::{Desk, Finish, Program};
+use crate::worker::Program;
 use clap::Args;
 use indicatif::ProgressBar;
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -33,7 +31,7 @@ const MOST_MUTANTS: i64 = 100_000;
 /// is not run again.
 const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
 /// Cases of each scenario after which what is seen at once to be equivalent is taken out.
-const AT_ONCE: u64 = 10;
+const LOOKS: usize = 10;
 /// A model with fewer mutants is faster, and is made if it has at most this part of them.
 const FEWER: usize = 2;
 
@@ -377,26 +375,21 @@ impl Job {
             // The RTL as it is: nothing may find it.
             hunted.insert(0, 0);
             let found = workers.round(&ground, begin..end, &hunted)?;
-            if let Some((case, outcome)) = found.get(&0) {
-                return Err(Error::Lost(format!(
-                    "the bench is not green without any mutation: {}: {}; if `cosim run --case {0}` matches, Yosys \
-                     reads this RTL otherwise than Verilator",
-                    cases[*case].name, outcome.verdict
-                )));
-            }
-            for (id, (case, outcome)) in &found {
-                graded.set(*id, Fate::killed(&cases[*case].name, outcome));
-            }
-            graded.cases_run = end as u64;
+            check_green(&found, &cases)?;
+            graded.set(
+                found
+                    .iter()
+                    .map(|(id, (case, outcome))| (*id, Fate::killed(&cases[*case].name, outcome))),
+            );
             // What nothing can find need not be run with all the cases that follow.
-            if self.judges
-                && end >= AT_ONCE as usize * plan.scenarios.len()
-                && begin < AT_ONCE as usize * plan.scenarios.len()
-            {
+            let looked_at = LOOKS * plan.scenarios.len();
+            if self.judges && begin < looked_at && looked_at <= end {
                 bar.set_message(format!("{} {}: the judge looks", header.block, profile.name));
                 bar.tick();
                 self.judge_at_once(mutants, graded)?;
             }
+            // Not before: an interruption of the judge would leave out what it has not seen.
+            graded.cases_run = end as u64;
             report.write(&self.claim.folder)?;
         }
         if self.judges {
@@ -405,131 +398,10 @@ impl Job {
                 format!("{} {}: {} judged", header.block, profile.name, counted(left, "mutant"));
             bar.set_message(text);
             bar.tick();
-            self.judge(profile, mutants, workers, &mut report.profiles[index])?;
-            report.write(&self.claim.folder)?;
+            self.judge(profile, mutants, workers, report, index)?;
         }
         bar.finish_and_clear();
         Ok(())
-    }
-
-    /// Takes out what is the same network.
-    fn judge_at_once(&self, mutants: &Mutants, graded: &mut Graded) -> Result<(), Error> {
-        let alive = graded.alive();
-        if alive.is_empty() {
-            return Ok(());
-        }
-        // The reason why it cannot be judged is told when all cases were run.
-        let Ok(judge) = self.block.judge(mutants, &self.mutations(mutants, &alive))? else {
-            return Ok(());
-        };
-        for id in alive {
-            if let Some(Ruling::Equivalent(proof)) = judge.at_once(id) {
-                graded.set(id, Fate::Equivalent { proof });
-            }
-        }
-        Ok(())
-    }
-
-    /// Judges what is left, and tries what is said to make a difference.
-    fn judge(
-        &self,
-        profile: &Profile,
-        mutants: &Mutants,
-        workers: &Workers<'_>,
-        graded: &mut Graded,
-    ) -> Result<(), Error> {
-        let alive = graded.alive();
-        if alive.is_empty() {
-            return Ok(());
-        }
-        let mutations = self.mutations(mutants, &alive);
-        let judge = match self.block.judge(mutants, &mutations)? {
-            Ok(judge) => judge,
-            Err(because) => {
-                for id in alive {
-                    graded.set(id, Fate::Undecided { because: because.clone() });
-                }
-                return Ok(());
-            }
-        };
-        let model = self.block.mutated(mutants, &mutations)?;
-        let desk = Desk::new(self.program.clone(), Arc::clone(workers.interrupted));
-        let mut again = Vec::new();
-        for (id, ruling) in judge.all(&alive, self.threads)? {
-            let fate = match ruling {
-                Ruling::Equivalent(proof) => Fate::Equivalent { proof },
-                Ruling::Open(because) => Fate::Undecided { because },
-                Ruling::Differs(cycles) => {
-                    self.attempt(profile, &model, &desk, graded, id, cycles)?
-                }
-            };
-            if matches!(fate, Fate::Undecided { .. }) {
-                again.push(id);
-            }
-            graded.set(id, fate);
-        }
-        if again.is_empty() {
-            return Ok(());
-        }
-        // What differs with memories that are cut out may not do so with those that are there.
-        for (id, ruling) in judge.search(&again, self.threads)? {
-            let fate = match ruling {
-                Ruling::Differs(cycles) => {
-                    self.attempt(profile, &model, &desk, graded, id, cycles)?
-                }
-                Ruling::Equivalent(_) => continue,
-                Ruling::Open(because) => Fate::Undecided { because },
-            };
-            graded.set(id, fate);
-        }
-        Ok(())
-    }
-
-    /// Drives a trace of the judge's into a mutation, and keeps it if it finds it.
-    fn attempt(
-        &self,
-        profile: &Profile,
-        model: &Built,
-        desk: &Desk,
-        graded: &Graded,
-        id: u32,
-        cycles: Vec<Vec<String>>,
-    ) -> Result<Fate, Error> {
-        let mutant = graded.mutants.iter().find(|mutant| mutant.mutation.id == id);
-        let does = mutant
-            .map_or(String::new(), |mutant| format!("{}: {}", mutant.mutation.at(), mutant.does));
-        let origin = Origin {
-            about: format!("finds the mutation of seed {} in which at {does}", self.header.seed),
-            build: Some(self.header.build.clone()),
-            rtl: Some(self.header.rtl.clone()),
-            given: self.header.given.clone(),
-            ..Origin::default()
-        };
-        let task = Task {
-            block: self.block.name().to_owned(),
-            profile: profile.name.to_string(),
-            model: model.clone(),
-            action: Action::Try(Trial { mutation: id, cycles, origin }),
-        };
-        Ok(match desk.have::<Tried>(task)? {
-            Finish::Done(Tried::Found(vector)) => {
-                let folder = self.claim.folder.join(report::VECTORS);
-                fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
-                let name = format!("{}-{id}.json", profile.name);
-                write_whole(&folder.join(&name), vector.as_bytes(), Sync::OnDisk)?;
-                Fate::Survived { vector: Some(format!("{}/{name}", report::VECTORS)) }
-            }
-            Finish::Done(Tried::NotFound) => Fate::Undecided {
-                because: "it makes a difference to what is written to a memory, or for registers before reset that \
-                          no case has"
-                    .to_owned(),
-            },
-            Finish::Done(Tried::Red(verdict)) => Fate::Undecided {
-                because: format!("where it makes a difference the RTL itself is red: {verdict}"),
-            },
-            Finish::Lost(verdict) => Fate::Undecided { because: verdict.to_string() },
-            Finish::Interrupted => return Err(Error::Interrupted),
-        })
     }
 
     /// The cases of a profile.
@@ -566,6 +438,16 @@ fn choose(block: &dyn AnyBlock, setup: &Setup, header: &Header) -> Result<Vec<Ch
         Ok(Chosen { profile: profile.clone(), mutants })
     };
     setup.profiles.iter().map(choose).collect()
+}
+
+/// Nothing may find the RTL as it is.
+fn check_green(found: &BTreeMap<u32, Found>, cases: &[Case]) -> Result<(), Error> {
+    let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
+    Err(Error::Lost(format!(
+        "the bench is not green without any mutation: {}: {}; if `cosim run --case {0}` matches, Yosys reads this \
+         RTL otherwise than Verilator",
+        cases[*case].name, outcome.verdict
+    )))
 }
 
 fn has_same_mutants(left: &Graded, right: &Graded) -> bool {

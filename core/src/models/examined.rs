@@ -34,7 +34,7 @@ pub struct FileRead {
 }
 
 /// An RTL as Verilator sees it; the texts are those of one moment, and what is compiled.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct Examined {
     /// A hash of the names and texts of all files, and of the macros: a copy of the built-in RTL has the
     /// same as that.

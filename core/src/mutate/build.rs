@@ -1,7 +1,8 @@
 //! The model that has all mutations of an RTL in it.
 
+use super::cut::fixed;
 use super::mutation::Mutation;
-use super::netlist::{Unknown, Woven, unclocked_reads, weave};
+use super::netlist::{Unknown, Woven, weave};
 use super::yosys::{BASE, Workshop};
 use crate::error::Error;
 use crate::harness::{Block, Parameters};
@@ -42,27 +43,7 @@ impl Mutants {
         let mut values = parameters.verilog(B::RTL.mask_parameter);
         values.retain(|(name, _)| known.parameters.contains(name));
         let workshop = Workshop::new::<B>(rtl, &values)?;
-        let typed = |place: &str| workshop.typed(place);
-        // Some are left out.
-        let list = workshop.choose(mutations + mutations / 8 + SPARE, seed)?;
-        let base = workshop.text(BASE)?;
-        let unclocked = unclocked_reads(&base);
-        let parse = |line: &str| {
-            Mutation::parse(0, line, &typed).ok_or_else(|| {
-                Error::Environment(format!(
-                    "this Yosys lists mutations in a way that is not known here: `{line}`"
-                ))
-            })
-        };
-        let lines = list.lines().filter(|line| !line.trim().is_empty());
-        let mut all = lines.map(parse).collect::<Result<Vec<Mutation>, Error>>()?;
-        all.retain(|Mutation { module, cell, port, .. }| {
-            !(["EN", "CLK", "ARST", "SRST"].contains(&port.as_str())
-                && unclocked.contains(&(module.as_str(), cell.as_str())))
-        });
-        all.truncate(mutations as usize);
-        let numbered = |(mutation, id)| Mutation { id, ..mutation };
-        let mutations = all.into_iter().zip(1..).map(numbered).collect();
+        let mutations = chosen(&workshop, mutations, seed)?;
         Ok(Self { workshop, mutations })
     }
 
@@ -113,4 +94,31 @@ impl Mutants {
         let library = cache.library(&design, &files, Some(&ports::<B>()))?;
         Ok(Built::Library(library.path().to_owned()))
     }
+}
+
+/// So many mutations over the whole design, as `seed` says, numbered from 1.
+///
+/// # Errors
+/// As [`Workshop::choose`].
+pub fn chosen(workshop: &Workshop, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
+    let typed = |place: &str| workshop.typed(place);
+    // Some are left out.
+    let list = workshop.choose(mutations + mutations / 8 + SPARE, seed)?;
+    let base = workshop.text(BASE)?;
+    let fixed = fixed(&base);
+    let parse = |line: &str| {
+        Mutation::parse(0, line, &typed).ok_or_else(|| {
+            Error::Environment(format!(
+                "this Yosys lists mutations in a way that is not known here: `{line}`"
+            ))
+        })
+    };
+    let lines = list.lines().filter(|line| !line.trim().is_empty());
+    let mut all = lines.map(parse).collect::<Result<Vec<Mutation>, Error>>()?;
+    all.retain(|Mutation { module, cell, port, .. }| {
+        !fixed.contains(&(module.as_str(), cell.as_str(), port.as_str()))
+    });
+    all.truncate(mutations as usize);
+    let numbered = |(mutation, id)| Mutation { id, ..mutation };
+    Ok(all.into_iter().zip(1..).map(numbered).collect())
 }

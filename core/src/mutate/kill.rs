@@ -136,7 +136,12 @@ pub enum Tried {
     /// It is not found.
     NotFound,
     /// The RTL as it is differs from the golden model in it.
-    Red(String),
+    Red {
+        /// How.
+        verdict: String,
+        /// The vector that shows it.
+        vector: String,
+    },
 }
 
 /// Drives the inputs into the RTL as it is and into the mutation.
@@ -150,7 +155,6 @@ pub fn attempt<B: Block>(
     watch: &Watch,
 ) -> Result<Tried, Error> {
     let cycles: Vec<B::Inputs> = trial.cycles.iter().map(|bits| pins::<B>(bits)).collect();
-    let mut tried = Tried::NotFound;
     for before_reset in [BeforeReset::Ones, BeforeReset::Zeros, BeforeReset::Random(1)] {
         let stimulus = Stimulus::<B>::cycles(cycles.clone()).with_before_reset(before_reset);
         let recording = Recording::<B>::new(&stimulus, &profile.parameters);
@@ -160,15 +164,17 @@ pub fn attempt<B: Block>(
                 Ok(recording.run(&mut model, watch))
             })
         };
-        let original = run(0)?;
-        if original.verdict != Verdict::Match {
-            tried = Tried::Red(original.verdict.to_string());
-        } else if run(trial.mutation)?.verdict.is_failure() {
-            let origin = trial.origin.clone();
-            return Vector::<B>::new(profile, origin, stimulus, None).to_text().map(Tried::Found);
+        let vector =
+            |stimulus| Vector::<B>::new(profile, trial.origin.clone(), stimulus, None).to_text();
+        let original = run(0)?.verdict;
+        if original != Verdict::Match {
+            return Ok(Tried::Red { verdict: original.to_string(), vector: vector(stimulus)? });
+        }
+        if run(trial.mutation)?.verdict.is_failure() {
+            return vector(stimulus).map(Tried::Found);
         }
     }
-    Ok(tried)
+    Ok(Tried::NotFound)
 }
 
 /// The inputs of a cycle of which these bits are 1.

@@ -1,6 +1,7 @@
 //! Grading of a bench: faults are put into the RTL, and the harness has to find them.
 //!
 //! - [`yosys`] reads the RTL and chooses the faults; [`mutation`] is one of them.
+//! - [`cut`] says which of them mean something and can be judged.
 //! - [`netlist`] puts all of them into one netlist, each switched on by its number.
 //! - [`build`] makes a model of it.
 //! - [`kill`] is what a worker does: cases, each on every fault that is still alive.
@@ -10,6 +11,7 @@
 
 mod aig;
 mod build;
+mod cut;
 pub mod grade;
 pub mod judge;
 mod kill;

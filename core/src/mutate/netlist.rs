@@ -5,7 +5,7 @@
 //! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/mutation.md`.
 
 use super::mutation::{Mode, Mutation};
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 /// How the names begin of what is put in.
@@ -101,160 +101,6 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
     Ok(Woven { netlist: woven, modules })
 }
 
-/// The read ports of memories that have no clock, as module and cell. Yosys gives them an enable, which means
-/// nothing there and has to stay what it is.
-pub fn unclocked_reads(netlist: &str) -> BTreeSet<(&str, &str)> {
-    let mut all = BTreeSet::new();
-    let (mut module, mut read) = ("", None);
-    for line in netlist.lines() {
-        let words = line.trim_start();
-        if let Some(name) = words.strip_prefix("module ") {
-            module = plain(name);
-        } else if let Some(rest) = words.strip_prefix("cell ") {
-            let (kind, cell) = rest.split_once(' ').unwrap_or((rest, ""));
-            read = kind.starts_with("$memrd").then(|| plain(cell));
-        } else if let (Some(cell), Some(value)) =
-            (read, words.strip_prefix("parameter \\CLK_ENABLE "))
-            && is_off(Some(value))
-        {
-            all.insert((module, cell));
-        }
-    }
-    all
-}
-
-/// Cuts the memories out of a flat netlist: what they are given becomes outputs, what they give becomes inputs.
-///
-/// # Errors
-/// What cannot be judged: more than one clock or one edge, or a latch.
-pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
-    let clock = format!("\\{clock}");
-    let widths = widths(netlist);
-    let wires = widths.values().next();
-    let (mut text, mut declared, mut begin) = (String::new(), String::new(), 0);
-    let mut attributes = String::new();
-    let mut lines = netlist.lines();
-    let mut cuts = 0;
-    while let Some(line) = lines.next() {
-        let words = line.trim_start();
-        if words.starts_with("attribute ") {
-            attributes += line;
-            attributes += "\n";
-            continue;
-        }
-        let mut kept = line.to_owned() + "\n";
-        if let Some(rest) = words.strip_prefix("cell ") {
-            let kind = rest.split(' ').next().unwrap_or_default();
-            let inside: Vec<&str> =
-                lines.by_ref().take_while(|line| line.trim() != "end").collect();
-            let find = |what: &str, name: &str| {
-                let beginning = format!("{what} {name} ");
-                inside.iter().find_map(|line| line.trim().strip_prefix(&beginning))
-            };
-            check_clock(kind, &clock, &find)?;
-            kept.extend(inside.iter().flat_map(|line| [line, "\n"]));
-            kept += "  end\n";
-            let ports: &[(&str, &str)] = match kind {
-                _ if kind.starts_with("$memrd") && is_off(find("parameter", "\\CLK_ENABLE")) => {
-                    &[("\\DATA", "read"), ("\\ADDR", "where")]
-                }
-                // What it gave last is kept in it: all that decides that is compared.
-                "$memrd" => &[("\\DATA", "read"), ("\\ADDR", "where"), ("\\EN", "when")],
-                "$memrd_v2" => &[
-                    ("\\DATA", "read"),
-                    ("\\ADDR", "where"),
-                    ("\\EN", "when"),
-                    ("\\ARST", "cleared"),
-                    ("\\SRST", "reset"),
-                ],
-                _ if kind.starts_with("$memwr") => {
-                    &[("\\EN", "enable"), ("\\DATA", "data"), ("\\ADDR", "address")]
-                }
-                _ if kind.starts_with("$meminit") => &[],
-                _ if kind.starts_with("$mem") => {
-                    return Err(Unknown("it has a memory of an unknown kind".to_owned()));
-                }
-                _ => {
-                    text += &std::mem::take(&mut attributes);
-                    text += &kept;
-                    continue;
-                }
-            };
-            attributes.clear();
-            cuts += 1;
-            for (place, (port, name)) in ports.iter().enumerate() {
-                let signal = find("connect", port)
-                    .ok_or_else(|| Unknown(format!("it has a memory without {port}")))?;
-                let width = width(signal, wires)
-                    .ok_or_else(|| Unknown(format!("the width of {signal}")))?;
-                // Far behind the design's own ports.
-                let number = 100_000 + 10 * cuts + place;
-                let name = format!("\\cosim_{name}_{cuts}");
-                let (direction, connection) = match name.starts_with("\\cosim_read") {
-                    true => ("input", format!("  connect {signal} {name}\n")),
-                    false => ("output", format!("  connect {name} {signal}\n")),
-                };
-                let _ = writeln!(declared, "  wire width {width} {direction} {number} {name}");
-                text += &connection;
-            }
-            continue;
-        }
-        if words == "end" {
-            text.insert_str(begin, &std::mem::take(&mut declared));
-        }
-        text += &std::mem::take(&mut attributes);
-        text += &kept;
-        if words.starts_with("module ") {
-            begin = text.len();
-        }
-    }
-    Ok(text)
-}
-
-/// Whether a parameter of one bit is 0, or not there.
-fn is_off(value: Option<&str>) -> bool {
-    value.is_none_or(|value| !value.ends_with('1'))
-}
-
-/// Whether a cell waits for the rising edge of the clock, or for nothing.
-fn check_clock<'a>(
-    kind: &str,
-    clock: &str,
-    find: &impl Fn(&str, &str) -> Option<&'a str>,
-) -> Result<(), Unknown> {
-    const REGISTERS: [&str; 5] = ["$dff", "$dffe", "$sdff", "$sdffe", "$sdffce"];
-    const OTHERS: [&str; 12] = [
-        "$ff",
-        "$sr",
-        "$adff",
-        "$adffe",
-        "$aldff",
-        "$aldffe",
-        "$dffsr",
-        "$dffsre",
-        "$dlatch",
-        "$adlatch",
-        "$dlatchsr",
-        "$fsm",
-    ];
-    if OTHERS.contains(&kind) {
-        return Err(Unknown(format!("it has a register of the kind {kind}")));
-    }
-    let waits = REGISTERS.contains(&kind)
-        || (kind.starts_with("$mem")
-            && !kind.starts_with("$meminit")
-            && !is_off(find("parameter", "\\CLK_ENABLE")));
-    if waits {
-        let signal = find("connect", "\\CLK").unwrap_or_default();
-        if signal != clock || is_off(find("parameter", "\\CLK_POLARITY")) {
-            return Err(Unknown(format!(
-                "it has a register that does not wait for {clock} to rise"
-            )));
-        }
-    }
-    Ok(())
-}
-
 /// The module that does the mutations of one port.
 fn text(name: &str, width: u32, mutations: &[&Mutation]) -> String {
     let mut bits: BTreeMap<u32, Vec<String>> = BTreeMap::new();
@@ -293,7 +139,7 @@ fn text(name: &str, width: u32, mutations: &[&Mutation]) -> String {
 }
 
 /// A name without the mark of public ones.
-fn plain(name: &str) -> &str {
+pub(super) fn plain(name: &str) -> &str {
     name.strip_prefix('\\').unwrap_or(name)
 }
 
@@ -319,7 +165,7 @@ fn is_output(kind: &str, port: &str, netlist: &str) -> bool {
 }
 
 /// The width of each wire, by module.
-fn widths(netlist: &str) -> BTreeMap<&str, BTreeMap<&str, u32>> {
+pub(super) fn widths(netlist: &str) -> BTreeMap<&str, BTreeMap<&str, u32>> {
     let mut all: BTreeMap<&str, BTreeMap<&str, u32>> = BTreeMap::new();
     let mut module = "";
     for line in netlist.lines() {
@@ -338,7 +184,7 @@ fn widths(netlist: &str) -> BTreeMap<&str, BTreeMap<&str, u32>> {
 }
 
 /// The width of a signal: a name, a part of one, a number, or some of these in braces.
-fn width(signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> Option<u32> {
+pub(super) fn width(signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> Option<u32> {
     let mut words = signal.split_whitespace().peekable();
     let mut total = 0;
     while let Some(word) = words.next() {
@@ -436,58 +282,6 @@ end
             )
         );
         assert!(modules.contains("assign o = i ^ {1'((cosim_mutation::selected == 2)), 7'b0};"));
-    }
-
-    const MEMORY: &str = "\
-module \\top
-  wire input 1 \\clk
-  wire width 8 output 2 \\y
-  wire width 4 \\at
-  attribute \\src \"a.v:1.1-1.2\"
-  cell $memwr_v2 $w
-    parameter \\CLK_ENABLE 1'1
-    parameter \\CLK_POLARITY 1'1
-    connect \\ADDR \\at
-    connect \\CLK \\clk
-    connect \\DATA 8'00000001
-    connect \\EN 8'11111111
-  end
-  cell $memrd $r
-    parameter \\CLK_ENABLE 0
-    connect \\ADDR 4'0001
-    connect \\CLK 1'x
-    connect \\DATA \\y
-    connect \\EN 1'x
-  end
-end
-";
-
-    #[test]
-    fn a_memory_that_is_cut_out_leaves_ports() {
-        let text = cut(MEMORY, "clk").unwrap();
-        for part in [
-            "  wire width 4 output 100012 \\cosim_address_1\n",
-            "  wire width 8 input 100020 \\cosim_read_2\n",
-            "  connect \\y \\cosim_read_2\n",
-            "  connect \\cosim_where_2 4'0001\n",
-        ] {
-            assert!(text.contains(part), "{part} is not in\n{text}");
-        }
-        assert!(!text.contains("cell ") && !text.contains("attribute "), "{text}");
-    }
-
-    #[test]
-    fn a_read_without_a_clock_is_known() {
-        assert_eq!(unclocked_reads(MEMORY), BTreeSet::from([("top", "$r")]));
-        let clocked = MEMORY.replace("CLK_ENABLE 0", "CLK_ENABLE 1'1");
-        assert!(unclocked_reads(&clocked).is_empty());
-    }
-
-    #[test]
-    fn another_clock_or_edge_and_latches_are_not_judged() {
-        assert!(cut(MEMORY, "other").is_err());
-        assert!(cut(&MEMORY.replace("POLARITY 1'1", "POLARITY 1'0"), "clk").is_err());
-        assert!(cut(&MEMORY.replace("$memrd", "$dlatch"), "clk").is_err());
     }
 
     #[test]

@@ -231,10 +231,20 @@ impl Graded {
         alive.map(|mutant| mutant.mutation.id).collect()
     }
 
-    /// Notes what became of a mutation.
-    pub fn set(&mut self, id: u32, fate: Fate) {
-        if let Some(mutant) = self.mutants.iter_mut().find(|mutant| mutant.mutation.id == id) {
-            mutant.fate = fate;
+    /// The mutations that no case has found, whatever the judge has said of them.
+    pub fn unfound(&self) -> Vec<u32> {
+        let is_unfound = |mutant: &&Mutant| !matches!(mutant.fate, Fate::Killed { .. });
+        let unfound = self.mutants.iter().filter(is_unfound);
+        unfound.map(|mutant| mutant.mutation.id).collect()
+    }
+
+    /// Notes what became of mutations.
+    pub fn set(&mut self, fates: impl IntoIterator<Item = (u32, Fate)>) {
+        for (id, fate) in fates {
+            // They are in the order of their numbers.
+            if let Ok(place) = self.mutants.binary_search_by_key(&id, |mutant| mutant.mutation.id) {
+                self.mutants[place].fate = fate;
+            }
         }
         self.score = Score::of(self.mutants.iter());
     }

@@ -1,5 +1,6 @@
 //! Yosys: reads the RTL, chooses mutations, writes netlists.
 
+use super::cut::enabled;
 use crate::error::Error;
 use crate::harness::Block;
 use crate::models::{Examined, Rtl};
@@ -22,6 +23,11 @@ const DEPTH: usize = 8;
 const FILES: &str = "files";
 /// The netlist of the RTL.
 pub const BASE: &str = "base.il";
+/// From what was read to a netlist that means the same to whoever reads it. Assertions are no part of the design.
+/// What is unknown is 0, also what lies beyond a signal that is indexed (`$shiftx`): Yosys and Verilator each
+/// choose a value of their own.
+const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
+                          setundef -undriven -zero\ncheck";
 /// What is chosen, one command of Yosys a line.
 const LIST: &str = "list.txt";
 
@@ -38,9 +44,12 @@ impl Workshop {
     /// # Errors
     /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
     pub fn new<B: Block>(rtl: &Rtl, parameters: &[(String, String)]) -> Result<Self, Error> {
-        let examined = rtl.examined::<B>()?;
+        Self::of((*rtl.examined::<B>()?).clone(), parameters)
+    }
+
+    fn of(examined: Examined, parameters: &[(String, String)]) -> Result<Self, Error> {
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-        let workshop = Self { folder, examined: (*examined).clone() };
+        let workshop = Self { folder, examined };
         workshop.read(parameters)?;
         Ok(workshop)
     }
@@ -71,12 +80,6 @@ impl Workshop {
     /// A place in the RTL as the user knows it; the program's own files by their names alone.
     pub fn typed(&self, place: &str) -> String {
         self.examined.text(place).replace("the program's own ", "")
-    }
-
-    /// The files of the RTL with their texts, as the user knows them.
-    pub fn sources(&self) -> impl Iterator<Item = (String, &[u8])> {
-        let texts = self.examined.texts.iter();
-        texts.map(|file| (self.typed(&file.name.to_string_lossy()), &*file.text))
     }
 
     /// Yosys's choice of mutations: its commands, without a selector.
@@ -135,14 +138,15 @@ impl Workshop {
             script += &format!(" -chparam {name} {value}");
         }
         let base = self.path(BASE);
-        script += &format!("\nproc\nopt_clean\ncheck\nwrite_ilang {}\n", quoted(&base));
+        script += &format!("\n{TO_NETLIST}\nwrite_ilang {}\n", quoted(&base));
         self.run(&script, &files).map_err(|error| match error {
             Error::Environment(message) => Error::Environment(format!(
                 "Yosys cannot read this RTL: {message}; mutations are chosen in what Yosys reads, Verilog and a part \
                  of SystemVerilog"
             )),
             other => other,
-        })
+        })?;
+        self.write(BASE, &enabled(&self.text(BASE)?))
     }
 
     fn run(&self, script: &str, folder: &Path) -> Result<(), Error> {
@@ -184,13 +188,13 @@ fn program() -> PathBuf {
 /// What ABC, which comes with Yosys, says to some commands.
 ///
 /// # Errors
-/// [`Error::Environment`] if there is none.
-pub fn abc(commands: &str) -> Result<String, Error> {
+/// [`Error::Environment`] if there is none; [`Error::Interrupted`].
+pub fn abc(commands: &str) -> Result<Output, Error> {
     let mut name = program().file_name().unwrap_or_default().to_owned();
     name.push("-abc");
     let mut command = Command::new(program().with_file_name(name));
     command.arg("-c").arg(commands);
-    Ok(String::from_utf8_lossy(&said_by(command)?.stdout).into_owned())
+    said_by(command)
 }
 
 fn said_by(command: Command) -> Result<Output, Error> {
@@ -200,4 +204,22 @@ fn said_by(command: Command) -> Result<Output, Error> {
         )),
         other => other.into(),
     })
+}
+
+#[cfg(test)]
+impl Workshop {
+    /// A workshop for a text in Verilog, of which `top` is the top.
+    pub fn of_verilog(text: &str) -> Self {
+        let name = PathBuf::from("top.v");
+        let design = verilated_build::Design {
+            top: "top".to_owned(),
+            sources: vec![name.clone()],
+            ..Default::default()
+        };
+        let texts = vec![verilated_build::SourceFile { name, text: text.as_bytes().into() }];
+        let mut examined = Examined::default();
+        examined.texts = texts;
+        examined.design = design;
+        Self::of(examined, &[]).unwrap()
+    }
 }

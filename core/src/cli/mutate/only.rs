@@ -18,7 +18,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 
 /// Cases that are run before it is looked whether one has found it.
-const AT_ONCE: usize = 64;
+const BATCH: usize = 64;
 
 /// Runs one mutant. Exit code 1 if nothing finds it.
 pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
@@ -66,8 +66,8 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let workers =
         Workers { program: &job.program, threads: job.threads, interrupted: &interrupted };
     let mut found = None;
-    for begin in (0..cases.len()).step_by(AT_ONCE) {
-        let end = cases.len().min(begin + AT_ONCE);
+    for begin in (0..cases.len()).step_by(BATCH) {
+        let end = cases.len().min(begin + BATCH);
         found = workers.round(&ground, begin..end, &[id])?.remove(&id);
         if found.is_some() {
             break;

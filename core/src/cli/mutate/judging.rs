@@ -1,0 +1,266 @@
+//! What no case has found is judged, and what is said to make a difference is tried.
+
+use super::Job;
+use crate::engine::{Action, Task};
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::harness::Profile;
+use crate::models::Built;
+use crate::mutate::grade::Workers;
+use crate::mutate::judge::{Judge, Ruling};
+use crate::mutate::report::{Fate, Graded, Report, VECTORS};
+use crate::mutate::{Mutants, Trial, Tried};
+use crate::vector::Origin;
+use crate::worker::{Desk, Finish};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// What was judged is written so often: an interruption loses no more.
+const WRITTEN: Duration = Duration::from_secs(1);
+/// A difference that was not seen.
+const UNSEEN: &str = "it makes a difference to what is written to a memory, or for registers before reset that no \
+                      case has";
+
+impl Job {
+    /// Takes out what is the same network.
+    pub(super) fn judge_at_once(
+        &self,
+        mutants: &Mutants,
+        graded: &mut Graded,
+    ) -> Result<(), Error> {
+        let alive = graded.alive();
+        if alive.is_empty() {
+            return Ok(());
+        }
+        // The reason why it cannot be judged is told when all cases were run.
+        let Ok(judge) = self.block.judge(mutants, &self.mutations(mutants, &alive))? else {
+            return Ok(());
+        };
+        let seen = alive.into_iter().filter_map(|id| match judge.at_once(id)? {
+            Ruling::Equivalent(proof) => Some((id, Fate::Equivalent { proof })),
+            _ => None,
+        });
+        graded.set(seen);
+        Ok(())
+    }
+
+    /// Judges what is left. What is judged is in the report as it comes, with its last verdict.
+    pub(super) fn judge(
+        &self,
+        profile: &Profile,
+        mutants: &Mutants,
+        workers: &Workers<'_>,
+        report: &mut Report,
+        index: usize,
+    ) -> Result<(), Error> {
+        let folder = &self.claim.folder;
+        let graded = &mut report.profiles[index];
+        let open = graded.alive();
+        if open.is_empty() {
+            return report.write(folder);
+        }
+        // What ABC finds depends on the network, so that has all of them, also those that were judged before an
+        // interruption.
+        let mutations = self.mutations(mutants, &graded.unfound());
+        let judge = match self.block.judge(mutants, &mutations)? {
+            Ok(judge) => judge,
+            Err(because) => {
+                let because = |id| (id, Fate::Undecided { because: because.clone() });
+                graded.set(open.into_iter().map(because));
+                return report.write(folder);
+            }
+        };
+        let does = |id: &u32| {
+            let mutant = graded.mutants.iter().find(|mutant| mutant.mutation.id == *id)?;
+            Some((*id, format!("{}: {}", mutant.mutation.at(), mutant.does)))
+        };
+        let court = Court {
+            job: self,
+            profile,
+            judge,
+            model: self.block.mutated(mutants, &mutations)?,
+            desk: Desk::new(self.program.clone(), Arc::clone(workers.interrupted)),
+            does: open.iter().filter_map(does).collect(),
+        };
+        let mut written = Instant::now();
+        let ended = each(
+            &open,
+            self.threads,
+            |id| court.fate(id),
+            |id, fate| {
+                report.profiles[index].set([(id, fate)]);
+                if written.elapsed() < WRITTEN {
+                    return Ok(());
+                }
+                written = Instant::now();
+                report.write(folder)
+            },
+        );
+        report.write(folder)?;
+        ended
+    }
+}
+
+/// Does something for each of some mutations, so many at a time, and notes what came of it, one at a time.
+fn each<T: Send>(
+    ids: &[u32],
+    threads: usize,
+    ask: impl Fn(u32) -> Result<T, Error> + std::marker::Sync,
+    note: impl FnMut(u32, T) -> Result<(), Error> + Send,
+) -> Result<(), Error> {
+    let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
+    let note = Mutex::new(note);
+    let lost = || Error::Environment("a thread of the judge is gone".to_owned());
+    let one = |id: u32| -> Result<(), Error> {
+        let answer = ask(id)?;
+        let mut note = note.lock().map_err(|_| lost())?;
+        (*note)(id, answer)
+    };
+    let work = || -> Result<(), Error> {
+        while !is_over.load(Ordering::Relaxed)
+            && let Some(id) = ids.get(next.fetch_add(1, Ordering::Relaxed))
+        {
+            // The others need not go on.
+            one(*id).inspect_err(|_| is_over.store(true, Ordering::Relaxed))?;
+        }
+        Ok(())
+    };
+    thread::scope(|scope| {
+        let hands: Vec<_> = (0..threads).map(|_| scope.spawn(work)).collect();
+        let ended: Vec<_> =
+            hands.into_iter().map(|hand| hand.join().unwrap_or_else(|_| Err(lost()))).collect();
+        ended.into_iter().collect()
+    })
+}
+
+/// A judge, and what is needed to try what it says.
+struct Court<'a> {
+    job: &'a Job,
+    profile: &'a Profile,
+    judge: Judge<'a>,
+    model: Built,
+    desk: Desk,
+    /// What each mutation does, and where.
+    does: BTreeMap<u32, String>,
+}
+
+impl Court<'_> {
+    /// The last word on a mutation.
+    fn fate(&self, id: u32) -> Result<Fate, Error> {
+        if let Some(because) = self.judge.apart(id) {
+            return Ok(Fate::Undecided { because: because.to_owned() });
+        }
+        let first = match self.judge.rule(id)? {
+            Ruling::Equivalent(proof) => return Ok(Fate::Equivalent { proof }),
+            Ruling::Open(because) => because,
+            Ruling::Differs(cycles) => match self.attempt(id, cycles)? {
+                Ok(fate) => return Ok(fate),
+                Err(because) => because,
+            },
+        };
+        // What differs with memories that are cut out may not do so with those that are there.
+        let second = match self.judge.search(id)? {
+            Ruling::Equivalent(proof) => return Ok(Fate::Equivalent { proof }),
+            Ruling::Open(because) => because,
+            Ruling::Differs(cycles) => match self.attempt(id, cycles)? {
+                Ok(fate) => return Ok(fate),
+                Err(because) if because == first => return Ok(Fate::Undecided { because }),
+                Err(because) => because,
+            },
+        };
+        Ok(Fate::Undecided { because: format!("{first}; {second}") })
+    }
+
+    /// Drives a trace of the judge's into a mutation, and keeps it if it finds it. Else the reason why that shows
+    /// nothing.
+    fn attempt(&self, id: u32, cycles: Vec<Vec<String>>) -> Result<Result<Fate, String>, Error> {
+        let Self { job, profile, .. } = self;
+        let does = self.does.get(&id).map_or("", String::as_str);
+        let origin = Origin {
+            about: format!(
+                "made to find the mutation of seed {} in which at {does}",
+                job.header.seed
+            ),
+            build: Some(job.header.build.clone()),
+            rtl: Some(job.header.rtl.clone()),
+            given: job.header.given.clone(),
+            ..Origin::default()
+        };
+        let task = Task {
+            block: job.block.name().to_owned(),
+            profile: profile.name.to_string(),
+            model: self.model.clone(),
+            action: Action::Try(Trial { mutation: id, cycles, origin }),
+        };
+        let name = format!("{}-{id}", profile.name);
+        Ok(match self.desk.have::<Tried>(task)? {
+            Finish::Done(Tried::Found(vector)) => {
+                Ok(Fate::Survived { vector: Some(self.keep(&format!("{name}.json"), &vector)?) })
+            }
+            Finish::Done(Tried::NotFound) => Err(UNSEEN.to_owned()),
+            Finish::Done(Tried::Red { verdict, vector }) => {
+                let file = self.keep(&format!("{name}-red.json"), &vector)?;
+                let file = job.claim.folder.join(file);
+                return Err(red(&verdict, &file));
+            }
+            Finish::Lost(verdict) => Err(verdict.to_string()),
+            Finish::Interrupted => return Err(Error::Interrupted),
+        })
+    }
+
+    /// Writes a vector; its name below the folder of the result.
+    fn keep(&self, name: &str, vector: &str) -> Result<String, Error> {
+        let folder = self.job.claim.folder.join(VECTORS);
+        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+        write_whole(&folder.join(name), vector.as_bytes(), Sync::OnDisk)?;
+        Ok(format!("{VECTORS}/{name}"))
+    }
+}
+
+/// What was to find a mutation has found the RTL itself, or the golden model.
+fn red(verdict: &str, vector: &Path) -> Error {
+    Error::Lost(format!(
+        "the RTL without any mutation is not what the golden model is, with inputs that the judge made: {verdict}; \
+         they are in {0}: see `cosim explain {0}`; if `cosim replay {0}` matches, Yosys reads this RTL otherwise than \
+         Verilator",
+        vector.display()
+    ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_answered_before_an_interruption_is_noted_and_nothing_after_it_is_asked() {
+        let ids: Vec<u32> = (1..=100).collect();
+        let mut noted = Vec::new();
+        let ask = |id| if id < 40 { Ok(id * 2) } else { Err(Error::Interrupted) };
+        let ended = each(&ids, 1, ask, |id, answer| {
+            noted.push((id, answer));
+            Ok(())
+        });
+        assert!(matches!(ended, Err(Error::Interrupted)));
+        assert_eq!(noted, (1..40).map(|id| (id, id * 2)).collect::<Vec<_>>());
+    }
+
+    #[test]
+    fn every_mutation_is_asked_about_once_whatever_the_threads() {
+        let ids: Vec<u32> = (1..=100).collect();
+        for threads in [1, 3, 200] {
+            let mut noted = Vec::new();
+            each(&ids, threads, Ok, |id, _| {
+                noted.push(id);
+                Ok(())
+            })
+            .unwrap();
+            noted.sort_unstable();
+            assert_eq!(noted, ids, "{threads} threads");
+        }
+    }
+}

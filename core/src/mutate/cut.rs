@@ -1,0 +1,404 @@
+//! What of a netlist means something to Yosys that it does not mean to Verilator, or cannot be judged; and a
+//! netlist without its memories.
+
+use super::netlist::{Unknown, plain, width, widths};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// Registers that the judge knows.
+const REGISTERS: [&str; 5] = ["$dff", "$dffe", "$sdff", "$sdffe", "$sdffce"];
+/// Those that it does not.
+const OTHERS: [&str; 12] = [
+    "$ff",
+    "$sr",
+    "$adff",
+    "$adffe",
+    "$aldff",
+    "$aldffe",
+    "$dffsr",
+    "$dffsre",
+    "$dlatch",
+    "$adlatch",
+    "$dlatchsr",
+    "$fsm",
+];
+/// Cells that divide: what comes of a division by zero is not the same to Yosys and to Verilator.
+const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
+
+/// A port of a cell: module, cell and port.
+pub type PortOf<'a> = (&'a str, &'a str, &'a str);
+
+/// A cell of a netlist.
+struct Cell<'a> {
+    module: &'a str,
+    kind: &'a str,
+    name: &'a str,
+    inside: Vec<&'a str>,
+}
+
+impl<'a> Cell<'a> {
+    fn find(&self, what: &str, name: &str) -> Option<&'a str> {
+        let beginning = format!("{what} {name} ");
+        self.inside.iter().find_map(|line| line.trim().strip_prefix(&beginning))
+    }
+
+    /// Its ports and what is connected to them.
+    fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+        let connections =
+            self.inside.iter().filter_map(|line| line.trim().strip_prefix("connect "));
+        connections.filter_map(|words| words.split_once(' '))
+    }
+
+    /// Whether it waits for a clock at its port `CLK`.
+    fn waits(&self) -> bool {
+        let has_clock = || !is_off(self.find("parameter", "\\CLK_ENABLE"));
+        is_register(self.kind)
+            || (self.kind.starts_with("$mem") && !self.kind.starts_with("$meminit") && has_clock())
+    }
+
+    /// Whether it divides by what may be zero, or overflow.
+    fn may_divide_by_zero(&self) -> bool {
+        if !DIVIDERS.contains(&self.kind) {
+            return false;
+        }
+        let divisor = self.find("connect", "\\B").unwrap_or_default();
+        let is_positive = match divisor.split_once('\'') {
+            Some((_, bits)) => {
+                let is_signed = !is_off(self.find("parameter", "\\B_SIGNED"));
+                bits.contains('1')
+                    && bits.bytes().all(|bit| matches!(bit, b'0' | b'1'))
+                    && !(is_signed && bits.starts_with('1'))
+            }
+            None => divisor.parse::<i32>().is_ok_and(|number| number > 0),
+        };
+        self.kind == "$pow" || !is_positive
+    }
+}
+
+fn is_register(kind: &str) -> bool {
+    REGISTERS.contains(&kind) || OTHERS.contains(&kind)
+}
+
+/// The cells of a netlist, and its connections outside of them, as module and both sides.
+fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
+    let (mut cells, mut connections) = (Vec::new(), Vec::new());
+    let mut module = "";
+    let mut lines = netlist.lines();
+    while let Some(line) = lines.next() {
+        let words = line.trim_start();
+        if let Some(name) = words.strip_prefix("module ") {
+            module = plain(name);
+        } else if let Some(rest) = words.strip_prefix("cell ") {
+            let (kind, name) = rest.split_once(' ').unwrap_or((rest, ""));
+            let inside = lines.by_ref().take_while(|line| line.trim() != "end").collect();
+            cells.push(Cell { module, kind, name: plain(name), inside });
+        } else if let Some((left, right)) =
+            words.strip_prefix("connect ").and_then(|rest| rest.split_once(' '))
+        {
+            connections.push((module, left, right));
+        }
+    }
+    (cells, connections)
+}
+
+/// Ports of cells that are numbers to Yosys, or mean nothing, and have to stay what they are: the controls of
+/// read ports of memories that have no clock, and what memories begin with.
+pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
+    let is_fixed = |cell: &Cell<'_>, port: &str| {
+        let reads = cell.kind.starts_with("$memrd");
+        let is_control = ["EN", "CLK", "ARST", "SRST"].contains(&port);
+        cell.kind.starts_with("$meminit") || (reads && !cell.waits() && is_control)
+    };
+    let mut all = BTreeSet::new();
+    for cell in &parts(netlist).0 {
+        let ports = cell.ports().map(|(port, _)| plain(port));
+        let ports = ports.filter(|port| is_fixed(cell, port));
+        all.extend(ports.map(|port| (cell.module, cell.name, port)));
+    }
+    all
+}
+
+/// The netlist, with read ports of memories that have no clock always enabled: what Yosys gives them for that is
+/// unknown, and to take it for 0, as what is unknown elsewhere, would be wrong.
+pub fn enabled(netlist: &str) -> String {
+    let (mut text, mut is_read) = (String::with_capacity(netlist.len()), false);
+    for line in netlist.lines() {
+        match line.trim_start() {
+            words if words.starts_with("cell ") => is_read = words.starts_with("cell $memrd "),
+            words if words.starts_with("parameter \\CLK_ENABLE ") => is_read &= is_off(Some(words)),
+            "connect \\EN 1'0" if is_read => {
+                text += "    connect \\EN 1'1\n";
+                continue;
+            }
+            _ => {}
+        }
+        text += line;
+        text += "\n";
+    }
+    text
+}
+
+/// Ports of cells at which a mutation cannot be judged, and why not. The others can be without it.
+pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
+    let (cells, connections) = parts(netlist);
+    // Signals that are clocks, by their modules; a clock of an instance is one where the instance is.
+    let mut clocks: BTreeSet<(&str, &str)> = BTreeSet::new();
+    let mut ports = BTreeMap::new();
+    loop {
+        let before = clocks.len();
+        for (module, left, right) in &connections {
+            if clocks.contains(&(*module, *left)) || clocks.contains(&(*module, *right)) {
+                clocks.extend([(*module, *left), (*module, *right)]);
+            }
+        }
+        for cell in &cells {
+            for (port, signal) in cell.ports() {
+                let is_clock =
+                    (port == "\\CLK" && cell.waits()) || clocks.contains(&(plain(cell.kind), port));
+                if is_clock {
+                    clocks.insert((cell.module, signal));
+                    ports.insert((cell.module, cell.name, plain(port)), "its clock is mutated");
+                } else if port == "\\B" && DIVIDERS.contains(&cell.kind) {
+                    let because = "it divides, perhaps by zero, which Yosys and Verilator do not take to be the same";
+                    ports.insert((cell.module, cell.name, plain(port)), because);
+                }
+            }
+        }
+        if clocks.len() == before {
+            return ports;
+        }
+    }
+}
+
+/// Cuts the memories out of a flat netlist: what they are given becomes outputs, what they give becomes inputs.
+///
+/// # Errors
+/// What cannot be judged: more than one clock or one edge, a latch, or a division.
+pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
+    let clock = format!("\\{clock}");
+    let widths = widths(netlist);
+    let wires = widths.values().next();
+    let (mut text, mut declared, mut begin) = (String::new(), String::new(), 0);
+    let mut attributes = String::new();
+    let mut lines = netlist.lines();
+    let mut cuts = 0;
+    while let Some(line) = lines.next() {
+        let words = line.trim_start();
+        if words.starts_with("attribute ") {
+            attributes += line;
+            attributes += "\n";
+            continue;
+        }
+        let mut kept = line.to_owned() + "\n";
+        if let Some(rest) = words.strip_prefix("cell ") {
+            let (kind, name) = rest.split_once(' ').unwrap_or((rest, ""));
+            let inside = lines.by_ref().take_while(|line| line.trim() != "end").collect();
+            let cell = Cell { module: "", kind, name, inside };
+            check(&cell, &clock)?;
+            kept.extend(cell.inside.iter().flat_map(|line| [line, "\n"]));
+            kept += "  end\n";
+            let ports: &[(&str, &str)] = match kind {
+                _ if kind.starts_with("$memrd") && !cell.waits() => {
+                    &[("\\DATA", "read"), ("\\ADDR", "where")]
+                }
+                // What it gave last is kept in it: all that decides that is compared.
+                "$memrd" => &[("\\DATA", "read"), ("\\ADDR", "where"), ("\\EN", "when")],
+                "$memrd_v2" => &[
+                    ("\\DATA", "read"),
+                    ("\\ADDR", "where"),
+                    ("\\EN", "when"),
+                    ("\\ARST", "cleared"),
+                    ("\\SRST", "reset"),
+                ],
+                _ if kind.starts_with("$memwr") => {
+                    &[("\\EN", "enable"), ("\\DATA", "data"), ("\\ADDR", "address")]
+                }
+                _ if kind.starts_with("$meminit") => &[],
+                _ if kind.starts_with("$mem") => {
+                    return Err(Unknown("it has a memory of an unknown kind".to_owned()));
+                }
+                _ => {
+                    text += &std::mem::take(&mut attributes);
+                    text += &kept;
+                    continue;
+                }
+            };
+            attributes.clear();
+            cuts += 1;
+            for (place, (port, name)) in ports.iter().enumerate() {
+                let signal = cell
+                    .find("connect", port)
+                    .ok_or_else(|| Unknown(format!("it has a memory without {port}")))?;
+                let width = width(signal, wires)
+                    .ok_or_else(|| Unknown(format!("the width of {signal}")))?;
+                // Far behind the design's own ports.
+                let number = 100_000 + 10 * cuts + place;
+                let name = format!("\\cosim_{name}_{cuts}");
+                let (direction, connection) = match name.starts_with("\\cosim_read") {
+                    true => ("input", format!("  connect {signal} {name}\n")),
+                    false => ("output", format!("  connect {name} {signal}\n")),
+                };
+                let _ = writeln!(declared, "  wire width {width} {direction} {number} {name}");
+                text += &connection;
+            }
+            continue;
+        }
+        if words == "end" {
+            text.insert_str(begin, &std::mem::take(&mut declared));
+        }
+        text += &std::mem::take(&mut attributes);
+        text += &kept;
+        if words.starts_with("module ") {
+            begin = text.len();
+        }
+    }
+    Ok(text)
+}
+
+/// Whether a parameter of one bit is 0, or not there.
+fn is_off(value: Option<&str>) -> bool {
+    value.is_none_or(|value| !value.ends_with('1'))
+}
+
+/// Whether the judge knows what a cell does, and it waits for the rising edge of the clock, or for nothing.
+fn check(cell: &Cell<'_>, clock: &str) -> Result<(), Unknown> {
+    let kind = cell.kind;
+    if OTHERS.contains(&kind) {
+        return Err(Unknown(format!("it has a register of the kind {kind}")));
+    }
+    if cell.may_divide_by_zero() {
+        return Err(Unknown(
+            "it divides, perhaps by zero, which Yosys and Verilator do not take to be the same"
+                .to_owned(),
+        ));
+    }
+    if cell.waits() {
+        let signal = cell.find("connect", "\\CLK").unwrap_or_default();
+        if signal != clock || is_off(cell.find("parameter", "\\CLK_POLARITY")) {
+            return Err(Unknown(format!(
+                "it has a register that does not wait for {clock} to rise"
+            )));
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMORY: &str = "\
+module \\top
+  wire input 1 \\clk
+  wire width 8 output 2 \\y
+  wire width 4 \\at
+  attribute \\src \"a.v:1.1-1.2\"
+  cell $memwr_v2 $w
+    parameter \\CLK_ENABLE 1'1
+    parameter \\CLK_POLARITY 1'1
+    connect \\ADDR \\at
+    connect \\CLK \\clk
+    connect \\DATA 8'00000001
+    connect \\EN 8'11111111
+  end
+  cell $memrd $r
+    parameter \\CLK_ENABLE 0
+    connect \\ADDR 4'0001
+    connect \\CLK 1'x
+    connect \\DATA \\y
+    connect \\EN 1'x
+  end
+end
+";
+
+    #[test]
+    fn a_memory_that_is_cut_out_leaves_ports() {
+        let text = cut(MEMORY, "clk").unwrap();
+        for part in [
+            "  wire width 4 output 100012 \\cosim_address_1\n",
+            "  wire width 8 input 100020 \\cosim_read_2\n",
+            "  connect \\y \\cosim_read_2\n",
+            "  connect \\cosim_where_2 4'0001\n",
+        ] {
+            assert!(text.contains(part), "{part} is not in\n{text}");
+        }
+        assert!(!text.contains("cell ") && !text.contains("attribute "), "{text}");
+    }
+
+    #[test]
+    fn controls_of_a_read_without_a_clock_and_what_memories_begin_with_are_fixed() {
+        let ports = |netlist: &str| {
+            let ports: Vec<String> =
+                fixed(netlist).into_iter().map(|(_, c, p)| format!("{c}.{p}")).collect();
+            ports.join(" ")
+        };
+        assert_eq!(ports(MEMORY), "$r.CLK $r.EN");
+        assert_eq!(ports(&MEMORY.replace("CLK_ENABLE 0", "CLK_ENABLE 1'1")), "");
+        let initial = MEMORY.replace("$memwr_v2", "$meminit_v2");
+        assert_eq!(ports(&initial), "$r.CLK $r.EN $w.ADDR $w.CLK $w.DATA $w.EN");
+    }
+
+    const CLOCKS: &str = "\
+module \\sub
+  wire input 1 \\c
+  cell $dff $d
+    parameter \\CLK_POLARITY 1'1
+    connect \\CLK \\c
+    connect \\D \\d
+    connect \\Q \\q
+  end
+end
+module \\top
+  wire input 1 \\clk
+  cell $and $a
+    connect \\A \\clk
+    connect \\B \\b
+    connect \\Y \\y
+  end
+  cell $div $q
+    parameter \\B_SIGNED 0
+    connect \\A \\y
+    connect \\B \\b
+    connect \\Y \\z
+  end
+  cell \\sub \\s
+    connect \\c \\k
+    connect \\d \\y
+  end
+  connect \\k \\clk
+end
+";
+
+    #[test]
+    fn a_mutation_at_a_clock_or_at_a_divisor_is_not_judged_and_others_are() {
+        let ports: Vec<PortOf<'_>> = unjudged(CLOCKS).into_keys().collect();
+        assert_eq!(ports, [("sub", "$d", "CLK"), ("top", "$q", "B"), ("top", "s", "c")]);
+    }
+
+    #[test]
+    fn a_division_by_a_number_is_judged_and_one_that_may_be_by_zero_is_not() {
+        for (divisor, is_judged) in [
+            ("3", true),
+            ("4'0100", true),
+            ("4'1000", true),
+            ("4'0000", false),
+            ("-3", false),
+            ("0", false),
+            ("\\b", false),
+            ("{ 2'01 \\b }", false),
+        ] {
+            let netlist = CLOCKS
+                .replace("connect \\B \\b\n    connect \\Y \\z", &format!("connect \\B {divisor}"));
+            assert_eq!(cut(&netlist, "c").is_ok(), is_judged, "{divisor}");
+            let netlist = netlist.replace("B_SIGNED 0", "B_SIGNED 1");
+            assert_eq!(cut(&netlist, "c").is_ok(), is_judged && divisor != "4'1000", "{divisor}");
+        }
+    }
+
+    #[test]
+    fn another_clock_or_edge_and_latches_are_not_judged() {
+        assert!(cut(MEMORY, "other").is_err());
+        assert!(cut(&MEMORY.replace("POLARITY 1'1", "POLARITY 1'0"), "clk").is_err());
+        assert!(cut(&MEMORY.replace("$memrd", "$dlatch"), "clk").is_err());
+    }
+}
