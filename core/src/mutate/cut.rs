@@ -29,11 +29,11 @@ const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
 pub type PortOf<'a> = (&'a str, &'a str, &'a str);
 
 /// A cell of a netlist.
-struct Cell<'a> {
-    module: &'a str,
-    kind: &'a str,
-    name: &'a str,
-    inside: Vec<&'a str>,
+pub(super) struct Cell<'a> {
+    pub(super) module: &'a str,
+    pub(super) kind: &'a str,
+    pub(super) name: &'a str,
+    pub(super) inside: Vec<&'a str>,
 }
 
 impl<'a> Cell<'a> {
@@ -43,7 +43,7 @@ impl<'a> Cell<'a> {
     }
 
     /// Its ports and what is connected to them.
-    fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub(super) fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let connections =
             self.inside.iter().filter_map(|line| line.trim().strip_prefix("connect "));
         connections.filter_map(|words| words.split_once(' '))
@@ -80,7 +80,7 @@ fn is_register(kind: &str) -> bool {
 }
 
 /// The cells of a netlist, and its connections outside of them, as module and both sides.
-fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
+pub(super) fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
     let (mut cells, mut connections) = (Vec::new(), Vec::new());
     let mut module = "";
     let mut lines = netlist.lines();

@@ -4,8 +4,9 @@
 //! model is ten times slower. Here each port that some mutation is at goes through a module that inverts
 //! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/mutation.md`.
 
+use super::cut::{Cell, parts};
 use super::mutation::{Mode, Mutation};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 /// How the names begin of what is put in.
@@ -38,6 +39,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
         at.entry((module, cell, port)).or_default().push(mutation);
     }
     let widths = widths(netlist);
+    let initial = Initial::new(netlist, &widths, &at);
     let mut woven = String::new();
     let mut modules = format!(
         "package {PREFIX};\n  int selected;\nendpackage\n\nmodule {PREFIX}_select;\n  initial\n    \
@@ -49,9 +51,13 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
     let (mut behind, mut declared, mut begin) = (String::new(), String::new(), 0);
     for line in netlist.lines() {
         let words = line.trim_start();
-        if let Some(name) = words.strip_prefix("module ") {
+        if words.starts_with(INITIAL) {
+            continue;
+        } else if let Some(name) = words.strip_prefix("module ") {
             module = plain(name);
             begin = woven.len() + line.len() + 1;
+        } else if let Some(name) = name_of_wire(line) {
+            woven += &initial.left((module, name));
         } else if let Some(rest) = words.strip_prefix("cell ") {
             (kind, cell) = rest.split_once(' ').unwrap_or((rest, ""));
             cell = plain(cell);
@@ -73,6 +79,9 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
                 true => (format!("\\{name}_signal"), signal.to_owned()),
                 false => (signal.to_owned(), format!("\\{name}_signal")),
             };
+            if is_output {
+                declared += &initial.moved(module, signal, widths.get(module));
+            }
             let _ = writeln!(declared, "  wire width {width} \\{name}_signal");
             let _ = writeln!(behind, "  cell \\{name} \\{name}_cell");
             let _ = writeln!(behind, "    connect \\i {from}\n    connect \\o {to}\n  end");
@@ -162,6 +171,123 @@ fn is_output(kind: &str, port: &str, netlist: &str) -> bool {
         }
     }
     false
+}
+
+/// How the line begins that says what a wire begins with.
+const INITIAL: &str = "attribute \\init ";
+
+/// What wires begin with, by module and name, the lowest bit first. It belongs to the register that drives a wire:
+/// where a mutation comes between, it goes with the register.
+struct Initial<'a> {
+    values: BTreeMap<(&'a str, &'a str), Vec<char>>,
+    /// Bits of wires behind a mutation.
+    behind: BTreeSet<(&'a str, &'a str, u32)>,
+}
+
+impl<'a> Initial<'a> {
+    fn new(
+        netlist: &'a str,
+        widths: &BTreeMap<&str, BTreeMap<&str, u32>>,
+        at: &BTreeMap<Port<'_>, Vec<&Mutation>>,
+    ) -> Self {
+        let mut values = BTreeMap::new();
+        let (mut module, mut value) = ("", None);
+        for line in netlist.lines() {
+            if let Some(name) = line.strip_prefix("module ") {
+                module = plain(name);
+            } else if let Some(number) = line.trim_start().strip_prefix(INITIAL) {
+                value = Some(digits(number));
+            } else if let (Some(name), Some(value)) = (name_of_wire(line), value.take()) {
+                values.insert((module, name), value);
+            }
+        }
+        let mut behind = BTreeSet::new();
+        for cell in parts(netlist).0 {
+            let Cell { module, kind, name, .. } = cell;
+            for (port, signal) in cell.ports() {
+                let is_mutated = at.contains_key(&(module, name, plain(port)));
+                if is_mutated && is_output(kind, port, netlist) {
+                    let bits = bits(signal, widths.get(module)).unwrap_or_default();
+                    behind
+                        .extend(bits.into_iter().flatten().map(|(wire, bit)| (module, wire, bit)));
+                }
+            }
+        }
+        Self { values, behind }
+    }
+
+    /// What is left to a wire.
+    fn left(&self, (module, wire): (&str, &str)) -> String {
+        let Some(value) = self.values.get(&(module, wire)) else { return String::new() };
+        let is_behind = |bit: u32| self.behind.contains(&(module, wire, bit));
+        attribute(
+            value.iter().zip(0..).map(|(digit, bit)| if is_behind(bit) { 'x' } else { *digit }),
+        )
+    }
+
+    /// What goes to the wire that drives a signal through a mutation.
+    fn moved(&self, module: &str, signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> String {
+        let digit = |bit: Option<(&str, u32)>| {
+            let (wire, bit) = bit?;
+            self.values.get(&(module, wire))?.get(bit as usize).copied()
+        };
+        let bits = bits(signal, wires).unwrap_or_default();
+        attribute(bits.into_iter().map(|bit| digit(bit).unwrap_or('x')))
+    }
+}
+
+/// The digits of a number in two's complement, the lowest first.
+fn digits(number: &str) -> Vec<char> {
+    match number.split_once('\'') {
+        Some((_, digits)) => digits.chars().rev().collect(),
+        None => {
+            let number = number.parse::<i32>().unwrap_or(0);
+            (0..32).map(|bit| if number >> bit & 1 == 1 { '1' } else { '0' }).collect()
+        }
+    }
+}
+
+/// The line that says what a wire begins with; nothing if it may begin with anything.
+fn attribute(lowest_first: impl Iterator<Item = char>) -> String {
+    let digits: Vec<char> = lowest_first.collect();
+    if digits.iter().all(|digit| *digit == 'x') {
+        return String::new();
+    }
+    format!("  {INITIAL}{}'{}\n", digits.len(), digits.iter().rev().collect::<String>())
+}
+
+fn name_of_wire(line: &str) -> Option<&str> {
+    line.strip_prefix("  wire ")?.split(' ').next_back()
+}
+
+/// The bits of a signal, the lowest first: the wire and its bit; `None` for those that are numbers.
+fn bits<'a>(
+    signal: &'a str,
+    wires: Option<&BTreeMap<&str, u32>>,
+) -> Option<Vec<Option<(&'a str, u32)>>> {
+    let mut words = signal.split_whitespace().peekable();
+    let mut all = Vec::new();
+    while let Some(word) = words.next() {
+        if matches!(word, "{" | "}") {
+            continue;
+        }
+        let mut part: Vec<Option<(&str, u32)>> = if word.starts_with(['\\', '$']) {
+            (0..*wires?.get(word)?).map(|bit| Some((word, bit))).collect()
+        } else {
+            vec![None; width(word, wires)? as usize]
+        };
+        while let Some(range) = words.peek().and_then(|word| word.strip_prefix('[')) {
+            let range = range.trim_end_matches(']');
+            let (high, low) = range.split_once(':').unwrap_or((range, range));
+            let [high, low]: [usize; 2] = [high.parse().ok()?, low.parse().ok()?];
+            part = part.get(low..=high)?.to_vec();
+            words.next();
+        }
+        // The highest part comes first.
+        part.append(&mut all);
+        all = part;
+    }
+    Some(all)
 }
 
 /// The width of each wire, by module.
@@ -282,6 +408,37 @@ end
             )
         );
         assert!(modules.contains("assign o = i ^ {1'((cosim_mutation::selected == 2)), 7'b0};"));
+    }
+
+    /// A register that begins with 4'1010, of which the middle has another name.
+    const REGISTERS: &str = "\
+module \\top
+  attribute \\init 4'1010
+  wire width 4 output 1 \\a
+  attribute \\init 3
+  wire width 32 output 2 \\b
+  cell $dff $one
+    connect \\Q { \\a [2:1] \\b [1] }
+  end
+  cell $dff $two
+    connect \\Q \\b [0]
+  end
+end
+";
+
+    #[test]
+    fn what_a_register_begins_with_goes_with_it_and_not_with_what_is_behind_a_mutation() {
+        let mutation = Mutation { cell: "$one".to_owned(), ..mutation(1, Mode::Inv, "Q", 2) };
+        let Woven { netlist, .. } = weave(REGISTERS, "top", &[mutation]).unwrap();
+        let b = format!("{}x1", "0".repeat(30));
+        for part in [
+            "  attribute \\init 3'011\n  wire width 3 \\cosim_mutation_1_signal\n",
+            "  attribute \\init 4'1xx0\n  wire width 4 output 1 \\a\n",
+            &format!("  attribute \\init 32'{b}\n  wire width 32 output 2 \\b\n"),
+        ] {
+            assert!(netlist.contains(part), "{part} is not in\n{netlist}");
+        }
+        assert_eq!(weave(REGISTERS, "top", &[]).unwrap().netlist.matches("init").count(), 2);
     }
 
     #[test]

@@ -14,7 +14,7 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The only value of `format`.
 const FORMAT: &str = "cosim-mutation";
@@ -24,6 +24,12 @@ const VERSION: u64 = 1;
 pub const RESULT: &str = "mutate.json";
 /// The result of one that goes on, or was interrupted.
 pub const PARTIAL: &str = "mutate.json.partial";
+/// Mutants of a profile at most.
+pub const MOST_MUTANTS: u32 = 100_000;
+/// Cases of each scenario at most.
+pub const MOST_CASES: u64 = 1_000_000;
+/// Packets of a case at most.
+pub const MOST_PACKETS: u32 = 20_000;
 /// The folder of vectors that find what the cases did not.
 pub const VECTORS: &str = "mutants";
 
@@ -268,8 +274,10 @@ impl Report {
     /// [`Error::File`] or [`Error::Input`].
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let file = |path: &Path, message: String| Error::File { path: path.to_owned(), message };
-        let path = [RESULT, PARTIAL].map(|name| folder.join(name)).into_iter();
-        let Some(path) = path.into_iter().find(|path| path.is_file()) else {
+        // Both are there if a grading that had ended goes on, or ended just when its process did: the later one.
+        let time = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
+        let paths = [PARTIAL, RESULT].map(|name| folder.join(name)).into_iter();
+        let Some(path) = paths.filter(|path| path.is_file()).max_by_key(time) else {
             return Err(file(folder, format!("holds no grading: neither {RESULT} nor {PARTIAL}")));
         };
         let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
@@ -281,7 +289,39 @@ impl Report {
                 format!("is {format} {version}, expected {FORMAT} {VERSION}; grade again");
             return Err(file(&path, message));
         }
+        report.check().map_err(|what| file(&path, format!("is damaged: {what}; grade again")))?;
         Ok(report)
+    }
+
+    /// Whether it is one that could have been written.
+    fn check(&self) -> Result<(), String> {
+        let Header { profiles, mutants, cases, packets, .. } = &self.run;
+        let within = |what: &str, number: u64, most: u64| {
+            let is_within = (1..=most).contains(&number);
+            is_within
+                .then_some(())
+                .ok_or_else(|| format!("{what} is {number}, expected 1 to {most}"))
+        };
+        within("`cases`", *cases, MOST_CASES)?;
+        within("`mutants`", u64::from(*mutants), u64::from(MOST_MUTANTS))?;
+        within("`packets`", u64::from(packets.unwrap_or(1)), u64::from(MOST_PACKETS))?;
+        if profiles.is_empty() {
+            return Err("it names no profiles".to_owned());
+        }
+        for (index, graded) in self.profiles.iter().enumerate() {
+            let name = &graded.profile;
+            if profiles.get(index) != Some(name) {
+                return Err(format!("it has a grading of `{name}` that it does not name"));
+            }
+            let ids = graded.mutants.iter().map(|mutant| mutant.mutation.id);
+            if graded.mutants.len() > *mutants as usize || !ids.eq(1..=graded.mutants.len() as u32)
+            {
+                return Err(format!(
+                    "the mutants of `{name}` are not numbered from 1 to {mutants}"
+                ));
+            }
+        }
+        Ok(())
     }
 
     /// Writes what there is.
@@ -367,6 +407,111 @@ pub fn schema() -> Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mutate::Mode;
+    use std::fs::File;
+    use std::time::{Duration, SystemTime};
+    use tempfile::TempDir;
+
+    fn report() -> Report {
+        let mutation = |id| Mutation {
+            id,
+            mode: Mode::Inv,
+            module: "top".to_owned(),
+            cell: "c".to_owned(),
+            port: "Y".to_owned(),
+            bit: 0,
+            control: None,
+            signal: None,
+            sources: Vec::new(),
+        };
+        let mut report = Report::new(Header {
+            tool: String::new(),
+            build: String::new(),
+            yosys: String::new(),
+            rtl: String::new(),
+            given: Rtl::default(),
+            block: "dma".to_owned(),
+            profiles: vec!["spec".to_owned()],
+            seed: 1,
+            means: Means::Compare,
+            mutants: 3,
+            run_seed: 1,
+            cases: 4,
+            packets: None,
+            scenarios: Vec::new(),
+        });
+        report.profiles.push(Graded::new("spec", &[mutation(1), mutation(2)]));
+        report
+    }
+
+    #[test]
+    fn a_damaged_grading_is_an_error_that_says_what_is_wrong() {
+        type Change = fn(&mut Report);
+        let folder = TempDir::new().unwrap();
+        let read = |report: &Report| {
+            report.write(folder.path()).unwrap();
+            Report::read(folder.path())
+        };
+        assert_eq!(read(&report()).unwrap(), report());
+        let changes: [(Change, &str); 8] = [
+            (|report| report.run.cases = 0, "`cases` is 0, expected 1 to 1000000"),
+            (|report| report.run.cases = u64::MAX, "`cases` is 18446744073709551615"),
+            (
+                |report| report.run.mutants = u32::MAX,
+                "`mutants` is 4294967295, expected 1 to 100000",
+            ),
+            (|report| report.run.packets = Some(0), "`packets` is 0"),
+            (|report| report.run.profiles.clear(), "it names no profiles"),
+            (
+                |report| report.profiles.push(report.profiles[0].clone()),
+                "a grading of `spec` that it",
+            ),
+            (|report| report.run.mutants = 1, "are not numbered from 1 to 1"),
+            (|report| report.profiles[0].mutants.swap(0, 1), "are not numbered"),
+        ];
+        for (change, expected) in changes {
+            let mut report = report();
+            change(&mut report);
+            let error = read(&report).unwrap_err();
+            assert_eq!(error.code(), 2);
+            let said = error.to_string();
+            assert!(said.contains("is damaged") && said.contains(expected), "{said}");
+        }
+    }
+
+    #[test]
+    fn the_later_one_of_a_result_and_what_went_on_with_it_is_read() {
+        let folder = TempDir::new().unwrap();
+        let mut report = report();
+        for (is_complete, seed) in [(true, 7), (false, 8)] {
+            report.complete = is_complete;
+            report.run.seed = seed;
+            report.write(folder.path()).unwrap();
+        }
+        let later = |name: &str, seconds| {
+            let time = SystemTime::now() + Duration::from_secs(seconds);
+            File::options()
+                .write(true)
+                .open(folder.path().join(name))
+                .unwrap()
+                .set_modified(time)
+                .unwrap();
+        };
+        later(PARTIAL, 10);
+        assert_eq!(Report::read(folder.path()).unwrap().run.seed, 8);
+        later(RESULT, 20);
+        assert_eq!(Report::read(folder.path()).unwrap().run.seed, 7);
+    }
+
+    #[test]
+    fn what_the_judge_left_is_alive_and_what_it_judged_is_not_found_by_a_case() {
+        let mut report = report();
+        let graded = &mut report.profiles[0];
+        assert_eq!(graded.alive(), [1, 2]);
+        graded.set([(1, Fate::Equivalent { proof: Proof::Structure })]);
+        assert_eq!((graded.alive(), graded.unfound()), (vec![2], vec![1, 2]));
+        assert_eq!(graded.score.equivalent, 1);
+    }
 
     #[test]
     fn a_score_is_never_rounded_up() {

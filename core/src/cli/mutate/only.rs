@@ -1,6 +1,7 @@
 //! One mutant alone: its RTL, the case that finds it, waves and explanation.
 
-use super::{Arguments, Chosen, Job};
+use super::grading::check_green;
+use super::{Arguments, Chosen, Job, Prepared};
 use crate::cli::explain;
 use crate::cli::{interruption, print_text};
 use crate::engine::{Setup, Waves};
@@ -23,18 +24,26 @@ const BATCH: usize = 64;
 /// Runs one mutant. Exit code 1 if nothing finds it.
 pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
-    let mut jobs = Job::all(arguments)?;
-    let (Some(job), true) = (jobs.pop(), jobs.is_empty()) else {
+    // Nothing is written before it is known that there is such a mutant.
+    let blocks = arguments.target.blocks()?;
+    let [block] = &blocks[..] else {
         return Err(Error::Usage("--only is of one block: choose it with --block".to_owned()));
     };
-    let [Chosen { profile, mutants }] = &job.chosen[..] else {
+    if arguments.target.profiles(*block)?.len() > 1 {
         let message = "--only is of one profile, each has mutants of its own: choose with --fixes";
         return Err(Error::Usage(message.to_owned()));
-    };
-    let Some(mutation) = mutants.mutations.iter().find(|mutation| mutation.id == id) else {
-        let most = mutants.mutations.len();
+    }
+    let prepared = Prepared::new(arguments, *block, &blocks)?;
+    let most = prepared.chosen.iter().map(|chosen| chosen.mutants.mutations.len()).sum::<usize>();
+    if id == 0 || id as usize > most {
         return Err(Error::Usage(format!("--only: there are mutants from 1 to {most}")));
-    };
+    }
+    let jobs = Job::claimed(arguments, &blocks, vec![prepared])?;
+    let missing = || Error::Environment("there is no such mutant".to_owned());
+    let job = jobs.into_iter().next().ok_or_else(missing)?;
+    let Chosen { profile, mutants } = job.chosen.first().ok_or_else(missing)?;
+    let mutation =
+        mutants.mutations.iter().find(|mutation| mutation.id == id).ok_or_else(missing)?;
     print_text(&format!(
         "mutant {id} of {} {}: {}",
         job.header.block,
@@ -68,7 +77,10 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let mut found = None;
     for begin in (0..cases.len()).step_by(BATCH) {
         let end = cases.len().min(begin + BATCH);
-        found = workers.round(&ground, begin..end, &[id])?.remove(&id);
+        // The RTL as it is runs beside it: what finds that says nothing of the mutant.
+        let mut all = workers.round(&ground, begin..end, &[0, id])?;
+        check_green(&all, &cases)?;
+        found = all.remove(&id);
         if found.is_some() {
             break;
         }

@@ -1,0 +1,202 @@
+//! Cases are run on mutants, and what they do not find is judged.
+
+use super::{Chosen, Graduated, Job};
+use crate::cli::{INTERRUPTED, counted};
+use crate::engine::Setup;
+use crate::error::Error;
+use crate::harness::{Case, Profile};
+use crate::models::Built;
+use crate::mutate;
+use crate::mutate::grade::{Found, Ground, Workers};
+use crate::mutate::report::{Fate, Graded, Report};
+use crate::mutate::{Mutants, Mutation};
+use crate::runner::{Plan, Shard};
+use indicatif::ProgressBar;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Cases of each scenario after which a round ends: most mutants are found by the first ones, and what is found
+/// is not run again.
+const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
+/// Cases of each scenario after which what is seen at once to be equivalent is taken out.
+const LOOKS: usize = 10;
+/// A model with fewer mutants is faster, and is made if it has at most this part of them.
+const FEWER: usize = 2;
+
+impl Job {
+    /// Grades every profile. What was found until an interruption is in the folder.
+    pub(super) fn grade(self, interrupted: &Arc<AtomicBool>) -> Result<Graduated, Error> {
+        let folder = self.claim.folder.clone();
+        let mut report = Report::new(self.header.clone());
+        report.profiles =
+            self.before.as_ref().map_or_else(Vec::new, |report| report.profiles.clone());
+        let workers = Workers { program: &self.program, threads: self.threads, interrupted };
+        let mut is_whole = true;
+        for (index, chosen) in self.chosen.iter().enumerate() {
+            match self.profile(index, chosen, &workers, &mut report) {
+                Ok(()) => {}
+                // While a model is compiled it is the compiler that is interrupted.
+                Err(error) if error.code() == INTERRUPTED => {
+                    is_whole = false;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        report.complete = is_whole;
+        report.write(&folder)?;
+        self.claim.release();
+        Ok(Graduated { report, is_whole, folder })
+    }
+
+    fn profile(
+        &self,
+        index: usize,
+        chosen: &Chosen,
+        workers: &Workers<'_>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let Chosen { profile, mutants } = chosen;
+        let bar = match self.shows_progress {
+            true => ProgressBar::new_spinner(),
+            false => ProgressBar::hidden(),
+        };
+        let say = |what: &str| {
+            bar.set_message(format!("{} {}: {what}", self.header.block, profile.name));
+            bar.tick();
+        };
+        let fresh = Graded::new(&profile.name, &mutants.mutations);
+        if report.profiles.len() <= index {
+            report.profiles.push(fresh);
+        } else if !has_same_mutants(&report.profiles[index], &fresh) {
+            return Err(Error::Environment(format!(
+                "{}: other mutants are chosen now than before, by {}; grade again",
+                profile.name,
+                mutate::version()?
+            )));
+        }
+        self.hunt(index, chosen, workers, report, &say)?;
+        if self.judges {
+            let left = report.profiles[index].alive().len() as u64;
+            say(&format!("{} judged", counted(left, "mutant")));
+            self.judge(profile, mutants, workers, report, index)?;
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// Runs cases, round by round, on what is not found.
+    fn hunt(
+        &self,
+        index: usize,
+        Chosen { profile, mutants }: &Chosen,
+        workers: &Workers<'_>,
+        report: &mut Report,
+        say: &impl Fn(&str),
+    ) -> Result<(), Error> {
+        let Self { block, setup, header, .. } = self;
+        let setup = Setup { profiles: vec![profile.clone()], ..setup.clone() };
+        let opening = block.session(&setup)?.opening()?;
+        let plan = self.plan(profile)?;
+        let cases: Vec<_> = plan.iter().collect();
+        self.check_run(&report.profiles[index], cases.len())?;
+        let mut made: Option<(Built, usize)> = None;
+        for end in ROUNDS.into_iter().filter(|end| *end < header.cases).chain([header.cases]) {
+            let graded = &mut report.profiles[index];
+            let end = end as usize * plan.scenarios.len();
+            let begin = graded.cases_run as usize;
+            let alive = graded.alive();
+            if begin >= end {
+                continue;
+            }
+            if alive.is_empty() {
+                break;
+            }
+            let all = counted(graded.score.mutants, "mutant");
+            say(&format!("{} of {all} left, {begin} of {} cases", alive.len(), cases.len()));
+            let is_small = |(_, size): &(_, usize)| alive.len() * FEWER > *size;
+            if !made.as_ref().is_some_and(is_small) {
+                let model = block.mutated(mutants, &self.mutations(mutants, &alive))?;
+                made = Some((model, alive.len()));
+            }
+            let Some((model, _)) = &made else { continue };
+            let ground = Ground {
+                block: block.name(),
+                profile: &profile.name,
+                model,
+                scenarios: &opening.scenarios,
+                packets: header.packets,
+                cases: &cases,
+                means: header.means,
+            };
+            // The RTL as it is: nothing may find it.
+            let hunted: Vec<u32> = [0].into_iter().chain(alive).collect();
+            let found = workers.round(&ground, begin..end, &hunted)?;
+            check_green(&found, &cases)?;
+            let killed = |(case, outcome): &Found| Fate::killed(&cases[*case].name, outcome);
+            graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
+            // What nothing can find need not be run with all the cases that follow.
+            let looked_at = LOOKS * plan.scenarios.len();
+            if self.judges && begin < looked_at && looked_at <= end {
+                say("the judge looks");
+                self.judge_at_once(mutants, graded)?;
+            }
+            // Not before: what the judge has not looked at when it is interrupted is looked at again.
+            graded.cases_run = end as u64;
+            report.write(&self.claim.folder)?;
+        }
+        Ok(())
+    }
+
+    /// No more cases can have run than there are.
+    fn check_run(&self, graded: &Graded, cases: usize) -> Result<(), Error> {
+        let run = graded.cases_run;
+        if run <= cases as u64 {
+            return Ok(());
+        }
+        let profile = &graded.profile;
+        let message = format!(
+            "is damaged: {run} cases of {profile} are said to have run, and there are {cases}; grade again"
+        );
+        Err(Error::File { path: self.claim.folder.clone(), message })
+    }
+
+    /// The cases of a profile.
+    pub(super) fn plan(&self, profile: &Profile) -> Result<Plan, Error> {
+        let Self { block, setup, header, .. } = self;
+        let profiles = vec![profile.clone()];
+        let session = block.session(&Setup { profiles: profiles.clone(), ..setup.clone() })?;
+        Ok(Plan {
+            block: block.name(),
+            seed: header.run_seed,
+            profiles,
+            scenarios: session.scenarios(),
+            indices: 0..header.cases,
+            shard: Shard::WHOLE,
+        })
+    }
+
+    /// The mutations of these numbers, which rise.
+    pub(super) fn mutations(&self, mutants: &Mutants, ids: &[u32]) -> Vec<Mutation> {
+        let is_named = |mutation: &&Mutation| ids.binary_search(&mutation.id).is_ok();
+        mutants.mutations.iter().filter(is_named).cloned().collect()
+    }
+}
+
+/// Nothing may find the RTL as it is.
+pub(super) fn check_green(found: &BTreeMap<u32, Found>, cases: &[Case]) -> Result<(), Error> {
+    let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
+    Err(Error::Lost(format!(
+        "the bench is not green without any mutation: {}: {}; if `cosim run --case {0}` matches, Yosys reads this \
+         RTL otherwise than Verilator",
+        cases[*case].name, outcome.verdict
+    )))
+}
+
+fn has_same_mutants(left: &Graded, right: &Graded) -> bool {
+    let mutations = |graded: &Graded| -> Vec<Mutation> {
+        graded.mutants.iter().map(|mutant| mutant.mutation.clone()).collect()
+    };
+    left.profile == right.profile && mutations(left) == mutations(right)
+}
