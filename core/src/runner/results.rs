@@ -320,7 +320,8 @@ impl RunDirectory {
             coverage.write(&self.folder().join(COVERAGE))?;
             Ok(path)
         });
-        for folder in [self.folder().to_owned(), self.folder().join(FAILURES)] {
+        let below = [FAILURES, SAVED].map(|name| self.folder().join(name));
+        for folder in std::iter::once(self.folder().to_owned()).chain(below) {
             remove_partial(&folder);
         }
         result
