@@ -4,26 +4,20 @@ use super::Qp;
 use super::golden::{Golden, QueuePair};
 use super::rtl::{Bits1, Inputs};
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
-use cosim_core::harness::{self, Axis, Bins, Covergroup, Edge, Parameters, Place, Value};
+use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
 
-macro_rules! values {
-    ($( $name:literal: $meaning:literal, )*) => { &[$( Value { name: $name, meaning: $meaning }, )*] };
-}
-
-const STATES: &[Value] = values! {
-    "RESET": "nothing is set up",
-    "INIT": "its service is known",
-    "RTR": "ready to receive",
-    "RTS": "ready to send",
-    "SQD": "send queue drain",
-    "SQE": "send queue error",
-    "ERR": "error",
-};
-/// The QP's state before what is counted.
-const STATE: Axis = Axis::new("state", STATES);
-const NEXT: Axis = Axis::new(
-    "next",
-    values! {
+cosim_core::axes! {
+    /// The QP's state before what is counted.
+    STATE = "state" {
+        "RESET": "nothing is set up",
+        "INIT": "its service is known",
+        "RTR": "ready to receive",
+        "RTS": "ready to send",
+        "SQD": "send queue drain",
+        "SQE": "send queue error",
+        "ERR": "error",
+    }
+    NEXT = "next" {
         "RESET": "Modify QP to RESET",
         "INIT": "Modify QP to INIT",
         "RTR": "Modify QP to RTR",
@@ -32,140 +26,85 @@ const NEXT: Axis = Axis::new(
         "SQE": "Modify QP to SQE",
         "ERR": "Modify QP to ERR",
         "destroy": "Destroy QP",
-    },
-);
-const ANSWER: Axis = Axis::new(
-    "answer",
-    values! {
+    }
+    ANSWER = "answer" {
         "done": "the command is executed",
         "illegal": "there is no such transition",
         "not permitted": "notification is asked for where it is not permitted",
-    },
-);
-const KIND: Axis = Axis::new(
-    "event",
-    values! {
+    }
+    KIND = "event" {
         "first packet": "the first request packet has arrived",
         "drained": "the send queue has drained",
         "send error": "a send has completed with an error",
         "fatal": "a fatal error",
-    },
-);
-const SERVICE: Axis = Axis::new(
-    "service",
-    values! {
+    }
+    SERVICE = "service" {
         "reliable": "RC, RD or XRC: connected, with acknowledgements",
         "UC": "connected, without acknowledgements",
         "UD": "UD, CNP and the reserved codes: neither",
-    },
-);
-const OWED: Axis = Axis::new(
-    "notification",
-    values! {
+    }
+    OWED = "notification" {
         "none": "no news of a drain is owed",
         "owed": "software is owed the news that the queue has drained",
-    },
-);
-const ERROR: Axis =
-    Axis::new("packet", values! { "good": "it can be executed", "bad": "it cannot be executed", });
-const WQE: Axis = Axis::new(
-    "WQE",
-    values! { "no WQE": "it takes no WQE", "WQE": "it is the packet of its message that takes the WQE", },
-);
-const LEVEL: Axis = Axis::new(
-    "events",
-    values! {
+    }
+    ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
+    WQE = "WQE" {
+        "no WQE": "it takes no WQE", "WQE": "it is the packet of its message that takes the WQE",
+    }
+    LEVEL = "events" {
         "0": "the queue is empty", "1": "1 event", "2": "2 events", "3": "3 events",
         "4": "4 events", "5": "5 events", "6": "6 events", "7": "7 events", "8": "8 events",
         "9": "9 events", "10": "10 events", "11": "11 events", "12": "12 events",
         "13": "13 events", "14": "14 events", "15": "one less than full", "16": "the queue is full",
-    },
-);
-const MOVE: Axis = Axis::new(
-    "move",
-    values! {
+    }
+    MOVE = "move" {
         "in": "an event goes in, none leaves",
         "out": "an event leaves, none goes in",
         "both": "one leaves and one goes in at the same edge",
-    },
-);
-const HELD: Axis = Axis::new(
-    "at a full queue",
-    values! {
+    }
+    HELD = "at a full queue" {
         "command": "a command waits",
         "event": "an event that needs an entry waits",
         "both": "a command and an event wait",
         "other event": "an event that needs no entry is taken",
-    },
-);
-const SINCE: Axis = Axis::new(
-    "query",
-    values! {
+    }
+    SINCE = "query" {
         "settled": "the QP's state has been the same for at least a cycle",
         "by command": "a command for the QP was taken at the edge before",
         "by event": "an event of the QP was taken at the edge before",
         "by both": "a command and an event for the QP were taken at the edge before",
-    },
-);
-const LOST: Axis = Axis::new(
-    "lost",
-    values! {
+    }
+    LOST = "lost" {
         "nothing": "no answer and no event is on its way",
         "answer": "an answer is shown in the cycle of the reset",
         "events": "some events are in the queue, no answer is shown",
         "answer and events": "an answer is shown, and some events are in the queue",
         "full queue": "the queue is full",
-    },
-);
+    }
+}
 
-/// Every group.
-pub(super) const GROUPS: [Covergroup; 10] = [
-    Covergroup::new(
-        "modify",
-        "commands taken: state after an event at the same edge, state asked for, answer",
-        &[STATE, NEXT, ANSWER],
-    )
-    .unless(no_such_answer),
-    Covergroup::new("drains", "commands taken of a QP in SQD, by what is owed", &[NEXT, OWED]),
-    Covergroup::new(
-        "events",
-        "events of hardware taken: kind, state and service before",
-        &[KIND, STATE, SERVICE],
-    )
-    .unless(|at, _| no_such_qp(at[1], at[2])),
-    Covergroup::new(
-        "same-qp",
-        "an event and a command for one QP at one edge (X1): kind, state before both, state asked for",
-        &[KIND, STATE, NEXT],
-    ),
-    Covergroup::new(
-        "two-qps",
-        "an event and a command for two QPs at one edge: kind, state asked for",
-        &[KIND, NEXT],
-    ),
-    Covergroup::new(
-        "packets",
-        "request packets: state and service before, error, WQE",
-        &[STATE, SERVICE, ERROR, WQE],
-    )
-    .unless(|at, _| no_such_qp(at[0], at[1])),
-    Covergroup::new("queue", "the event queue: events before the edge, what moves", &[LEVEL, MOVE])
-        .unless(no_such_move),
-    Covergroup::new("full", "what is on offer while the queue is full", &[HELD]),
-    Covergroup::new("query", "queries: state shown, and how old it is", &[STATE, SINCE]),
-    Covergroup::new("reset", "resets, by what they find", &[LOST]),
-];
-
-const MODIFY: Place<3> = Place::of(&GROUPS, "modify");
-const DRAINS: Place<2> = Place::of(&GROUPS, "drains");
-const EVENTS: Place<3> = Place::of(&GROUPS, "events");
-const SAME_QP: Place<3> = Place::of(&GROUPS, "same-qp");
-const TWO_QPS: Place<2> = Place::of(&GROUPS, "two-qps");
-const PACKETS: Place<4> = Place::of(&GROUPS, "packets");
-const QUEUE: Place<2> = Place::of(&GROUPS, "queue");
-const FULL: Place<1> = Place::of(&GROUPS, "full");
-const QUERY: Place<2> = Place::of(&GROUPS, "query");
-const RESET: Place<1> = Place::of(&GROUPS, "reset");
+cosim_core::covergroups! {
+    GROUPS;
+    MODIFY = "modify": "commands taken: state after an event at the same edge, state asked for, answer"
+        [STATE, NEXT, ANSWER]
+        unless no_such_answer;
+    DRAINS = "drains": "commands taken of a QP in SQD, by what is owed" [NEXT, OWED];
+    EVENTS = "events": "events of hardware taken: kind, state and service before"
+        [KIND, STATE, SERVICE]
+        unless |at, _| no_such_qp(at[1], at[2]);
+    SAME_QP = "same-qp": "an event and a command for one QP at one edge (X1): kind, state before both, state asked for"
+        [KIND, STATE, NEXT];
+    TWO_QPS = "two-qps": "an event and a command for two QPs at one edge: kind, state asked for"
+        [KIND, NEXT];
+    PACKETS = "packets": "request packets: state and service before, error, WQE"
+        [STATE, SERVICE, ERROR, WQE]
+        unless |at, _| no_such_qp(at[0], at[1]);
+    QUEUE = "queue": "the event queue: events before the edge, what moves" [LEVEL, MOVE]
+        unless no_such_move;
+    FULL = "full": "what is on offer while the queue is full" [HELD];
+    QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE];
+    RESET = "reset": "resets, by what they find" [LOST];
+}
 
 /// Section 6: whether C1 to C11 have the pair of a state and `cmd_next`.
 const fn is_transition(from: usize, next: usize) -> bool {
@@ -325,7 +264,7 @@ impl Coverage {
 }
 
 impl harness::Coverage<Qp> for Coverage {
-    const GROUPS: &'static [Covergroup] = &GROUPS;
+    const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(_: &Parameters) -> Self {
         Self::default()

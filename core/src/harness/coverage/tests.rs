@@ -1,0 +1,66 @@
+use super::*;
+
+const fn value(name: &'static str) -> Value {
+    Value { name, meaning: "" }
+}
+
+const COLOUR: Axis = Axis::new("colour", &[value("red"), value("green")]);
+const SIZE: Axis = Axis::new("size", &[value("S"), value("M"), value("L")]);
+const GROUPS: [Covergroup; 2] = [
+    Covergroup::new("size", "", &[SIZE]),
+    Covergroup::new("both", "", &[COLOUR, SIZE]).unless(|at, _| match at {
+        [1, 2] => Some("no large ones are green"),
+        _ => None,
+    }),
+];
+
+#[test]
+fn bins_are_numbered_group_by_group_and_the_last_axis_runs_first() {
+    const SIZES: Place<1> = Place::of(&GROUPS, "size");
+    const BOTH: Place<2> = Place::of(&GROUPS, "both");
+    assert_eq!(GROUPS.map(|group| group.bins()), [3, 6]);
+    assert_eq!(SIZES.bin([2]), Bin(2));
+    assert_eq!(BOTH.bin([0, 0]), Bin(3));
+    assert_eq!(BOTH.bin([0, 2]), Bin(5));
+    assert_eq!(BOTH.bin([1, 0]), Bin(6));
+}
+
+#[test]
+fn a_reason_is_given_to_the_bin_of_its_values_and_to_no_other() {
+    let parameters = Parameters::NONE;
+    let reasons: Vec<_> =
+        (0..6).map(|bin| GROUPS[1].unreachable(bin, &parameters).is_some()).collect();
+    assert_eq!(reasons, [false, false, false, false, false, true]);
+}
+
+#[test]
+#[should_panic(expected = "no covergroup has this name")]
+fn a_place_of_no_group_is_refused() {
+    let _ = Place::<1>::of(&GROUPS, "shape");
+}
+
+#[test]
+fn a_case_counts_once_and_in_its_bin_alone() {
+    let mut counts = [0; 9];
+    let mut bins = Bins { groups: &mut counts };
+    const BOTH: Place<2> = Place::of(&GROUPS, "both");
+    bins.hit(BOTH.bin([1, 1]));
+    bins.hit(BOTH.bin([1, 1]));
+    assert_eq!(counts, [0, 0, 0, 0, 0, 0, 0, 1, 0]);
+}
+
+#[test]
+fn counters_travel_without_those_that_are_0() {
+    #[derive(serde::Serialize, serde::Deserialize, PartialEq, Debug)]
+    struct Sent(#[serde(with = "sparse")] Vec<u64>);
+    let mut counts = vec![0; 400];
+    (counts[0], counts[7], counts[399]) = (3, 1 << 40, 1);
+    let bytes = postcard::to_stdvec(&Sent(counts.clone())).unwrap();
+    // 2 for the length, 1 for how many, then gap and count: 1 + 1, 1 + 6, 2 + 1.
+    assert_eq!(bytes.len(), 3 + 2 + 7 + 3);
+    assert_eq!(postcard::from_bytes::<Sent>(&bytes), Ok(Sent(counts)));
+    // A length of 1 and a bin with the number 1.
+    assert!(postcard::from_bytes::<Sent>(&[1, 1, 1, 5]).is_err());
+    // A list that no memory holds.
+    assert!(postcard::from_bytes::<Sent>(&[0xff, 0xff, 0xff, 0xff, 0x0f, 0]).is_err());
+}

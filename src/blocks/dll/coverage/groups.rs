@@ -1,0 +1,281 @@
+//! The covergroups of `dll`, and why some of their bins cannot be hit.
+
+use super::super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
+use super::super::rules::{
+    A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16, B1, B2, B3, B4, B5, B6,
+    B7, B8, B9, B10, B11, B12, B13, F0, Rules, fix,
+};
+use cosim_core::harness::{Axis, Parameters, Value};
+
+cosim_core::axes! {
+    A_RULE = "rule" {
+        "A1": "A takes a new TLP", "A2": "the link takes A's TLP", "A3": "Ack with progress",
+        "A4": "Nak with progress", "A5": "Nak without progress", "A6": "Ack of nothing new",
+        "A7": "DLLP out of range", "A8": "damaged DLLP", "A9": "REPLAY_TIMER expires",
+        "A10": "REPLAY_NUM rolls over", "A11": "the replay buffer is full",
+        "A12": "the next TLP is offered", "A13": "the offer waits", "A14": "Ack overtakes a replay",
+        "A15": "REPLAY_TIMER counts", "A16": "REPLAY_TIMER rests",
+    }
+    B_RULE = "rule" {
+        "B1": "wanted TLP", "B2": "duplicate while a Nak is out, silence", "B3": "duplicate",
+        "B4": "bad CRC, Nak", "B5": "a TLP was lost, Nak", "B6": "bad or ahead while a Nak is out",
+        "B7": "the Ack timer expires", "B8": "a newer Ack takes the place of one that waits",
+        "B9": "a Nak takes the place of an Ack that waits", "B10": "the Nak that waits stays",
+        "B11": "the link takes B's DLLP", "B12": "a DLLP is put out", "B13": "the Ack timer counts",
+        "F0": "duplicate while a Nak is out, an Ack is owed",
+    }
+    BUFFER = "replay buffer" {
+        "empty": "no entry is used",
+        "some": "some entries are used, two or more are free",
+        "one free": "one entry is free",
+        "full": "no entry is free",
+    }
+    TIMER = "timer" {
+        "0": "it begins or rests", "runs": "it is neither 0 nor at its limit",
+        "limit": "it expires at this edge unless something forbids it",
+    }
+    REPLAYS = "REPLAY_NUM" { "0": "no replay yet", "1": "one", "2": "two", "3": "the next one rolls over" }
+    DLLP = "DLLP" {
+        "none": "no DLLP arrives", "Ack": "A3: an Ack with progress",
+        "Nak": "A4, A5: a Nak, with or without progress",
+        "ignored": "A6, A7, A8: nothing new, out of range, or damaged",
+    }
+    OFFER = "offer" {
+        "none": "there is no offer, and none is made",
+        "made": "there is none, and one is made",
+        "taken": "it is taken, and no other is made",
+        "next": "it is taken, and the next one is made",
+        "held": "it waits for the link",
+    }
+    NEW = "new TLP" { "no": "none is taken", "yes": "A takes one" }
+    REWIND = "rewind" {
+        "A4": "Nak with progress", "A5": "Nak without progress", "A9": "REPLAY_TIMER expires",
+    }
+    REWOUND = "offer" {
+        "none": "there is none", "taken": "it is taken at this edge", "held": "it waits",
+    }
+    pub(super) ACKED = "n" {
+        "ackd": "it is ackd_seq: nothing new",
+        "oldest": "it is the oldest TLP that is not acknowledged, and not the only one that was sent",
+        "inside": "it is neither the oldest nor the newest",
+        "newest": "it is the newest TLP that was sent",
+        "ahead": "it is ahead of all that were sent",
+        "one behind": "it is the number before ackd_seq",
+        "behind": "it is further behind",
+    }
+    NAK = "kind" { "Ack": "an Ack", "Nak": "a Nak" }
+    GOOD = "CRC" { "good": "it is whole", "bad": "it is damaged" }
+    pub(super) NUMBER = "number" {
+        "wanted": "the TLP that B wants", "one ahead": "the one after it",
+        "ahead": "further ahead, less than half of the numbers",
+        "one behind": "the one before it",
+        "behind": "further behind",
+    }
+    NAK_OUT = "NAK_SCHEDULED" { "no Nak": "no Nak is out", "Nak out": "a Nak is out and its TLP has not come" }
+    ACK_TIMER = "Ack timer" {
+        "stopped": "it is stopped", "0": "it has just started", "runs": "it runs",
+        "limit": "it expires at this edge unless something forbids it",
+    }
+    PENDING = "DLLP of B" {
+        "none": "none is on offer", "Ack taken": "an Ack is taken at this edge",
+        "Ack waits": "an Ack waits for the link", "Nak taken": "a Nak is taken at this edge",
+        "Nak waits": "a Nak waits for the link",
+    }
+    pub(super) A_NUMBERS = "numbers" {
+        "inside": "4095 and 0 are both in the buffer, or 0 is the next one and 4095 is in it",
+    }
+    pub(super) B_NUMBERS = "next_rcv_seq" {
+        "before": "it is less than 256 away from 4095", "after": "it has rolled over less than 256 numbers ago",
+    }
+}
+
+/// Rules of A but that of reset, in the order of their axis.
+pub(super) const OF_A: [Rules; 16] =
+    [A1, A2, A3, A4, A5, A6, A7, A8, A9, A10, A11, A12, A13, A14, A15, A16];
+/// Rules of B but that of reset.
+pub(super) const OF_B: [Rules; 14] = [B1, B2, B3, B4, B5, B6, B7, B8, B9, B10, B11, B12, B13, F0];
+
+/// Rules of A that are counted by the buffer's level.
+pub(super) const OF_BUFFER: [Rules; 15] =
+    [A1, A2, A3, A4, A5, A6, A7, A8, A9, A11, A12, A13, A14, A15, A16];
+/// Rules of A that are counted by its timer; those of DLLPs are in a group of their own.
+pub(super) const OF_TIMER: [Rules; 8] = [A1, A2, A9, A10, A11, A13, A15, A16];
+/// Rules of B that are counted by its timer.
+pub(super) const OF_ACK_TIMER: [Rules; 11] = [B1, B2, B3, B4, B5, B6, B7, B11, B12, B13, F0];
+
+/// The values of an axis for some of its rules.
+const fn chosen<const COUNT: usize>(all: &[Value], places: [usize; COUNT]) -> [Value; COUNT] {
+    let mut chosen = [Value { name: "", meaning: "" }; COUNT];
+    let mut index = 0;
+    while index < COUNT {
+        chosen[index] = all[places[index]];
+        index += 1;
+    }
+    chosen
+}
+
+const BUFFER_RULE: Axis =
+    Axis::new("rule", &chosen(A_RULE.values, [0, 1, 2, 3, 4, 5, 6, 7, 8, 10, 11, 12, 13, 14, 15]));
+const TIMER_RULE: Axis = Axis::new("rule", &chosen(A_RULE.values, [0, 1, 8, 9, 10, 12, 14, 15]));
+const ACK_TIMER_RULE: Axis =
+    Axis::new("rule", &chosen(B_RULE.values, [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13]));
+
+cosim_core::covergroups! {
+    pub(super) GROUPS;
+    A_BUFFER = "a-buffer": "rules of A, by the replay buffer before the edge" [BUFFER_RULE, BUFFER]
+        unless |at, parameters| { no_such_level(OF_BUFFER[at[0]], BUFFER.values[at[1]].name, parameters) };
+    A_TIMER = "a-timer": "rules of A, by REPLAY_TIMER before the edge" [TIMER_RULE, TIMER]
+        unless |at, parameters| { no_such_replay_timer(OF_TIMER[at[0]], TIMER.values[at[1]].name, parameters) };
+    A_REPLAYS = "a-replays": "rules of A, by REPLAY_NUM before the edge" [A_RULE, REPLAYS]
+        unless |at, _| no_such_replays(OF_A[at[0]], at[1]);
+    A_EDGE = "a-edge": "what happens to A at one edge: a DLLP, the offer to the link, a new TLP"
+        [DLLP, OFFER, NEW]
+        unless no_such_edge;
+    A_LIMIT = "a-limit": "DLLPs at the edge at which REPLAY_TIMER would expire" [DLLP];
+    A_REWIND = "a-rewind": "rewinds of A: the rule, and the offer to the link" [REWIND, REWOUND];
+    A_ACKED = "a-dllp": "whole DLLPs at A: kind and number" [NAK, ACKED]
+        unless |at, parameters| no_such_number(ACKED.values[at[1]].name, parameters);
+    B_TLP = "b-tlp": "TLPs at B: whole or damaged, number as it arrives, whether a Nak is out"
+        [GOOD, NUMBER, NAK_OUT]
+        unless |at, parameters| no_such_tlp(at[0], NUMBER.values[at[1]].name, parameters);
+    B_TIMER = "b-timer": "rules of B, by its Ack timer before the edge" [ACK_TIMER_RULE, ACK_TIMER]
+        unless |at, parameters| { no_such_ack_timer(OF_ACK_TIMER[at[0]], ACK_TIMER.values[at[1]].name, parameters) };
+    B_DLLP = "b-dllp": "rules of B, by its DLLP" [B_RULE, PENDING]
+        unless |at, parameters| no_such_dllp(OF_B[at[0]], PENDING.values[at[1]].name, parameters);
+    B_NAK = "b-nak": "rules of B, by NAK_SCHEDULED before the edge" [B_RULE, NAK_OUT]
+        unless |at, parameters| no_such_nak(OF_B[at[0]], at[1] == 1, parameters);
+    A_ROLL_OVER = "a-roll-over": "rules of A, where its numbers roll over" [A_RULE, A_NUMBERS];
+    B_ROLL_OVER = "b-roll-over": "rules of B, where its numbers roll over" [B_RULE, B_NUMBERS]
+        unless |at, parameters| not_in_profile(OF_B[at[0]], parameters);
+}
+
+/// Entries that are used at most, whatever REPLAY_DEPTH is: the sequence numbers of more would not tell old from
+/// new (A11).
+pub(super) const MOST_USED: u16 = 2047;
+
+/// Whether a rule is one of some.
+fn is(rule: Rules, of: Rules) -> bool {
+    of.has(rule)
+}
+
+fn f0_on(parameters: &Parameters) -> bool {
+    parameters.fixes() & fix(0) != 0
+}
+
+fn depth(parameters: &Parameters) -> u64 {
+    parameters.get(REPLAY_DEPTH)
+}
+
+/// Rules that F0 switches on and off.
+fn not_in_profile(rule: Rules, parameters: &Parameters) -> Option<&'static str> {
+    match f0_on(parameters) {
+        true => is(rule, B2).then_some("replaced by F0"),
+        false => is(rule, F0).then_some("needs F0"),
+    }
+}
+
+fn no_such_level(rule: Rules, level: &str, parameters: &Parameters) -> Option<&'static str> {
+    match level {
+        "some" if depth(parameters) == 2 => {
+            Some("REPLAY_DEPTH is 2: with an entry used one is free")
+        }
+        "full" if is(rule, A1) => Some("A11: tlp_ready is 0 while no entry is free"),
+        "empty" if is(rule, A3.or(A4).or(A9).or(A14).or(A15)) => Some(
+            "section 4: with an empty buffer last_sent_seq is ackd_seq, and nothing is unacknowledged",
+        ),
+        "empty" if is(rule, A12) => Some("section 4: with an empty buffer send_seq is next_seq"),
+        "empty" | "some" if is(rule, A11) => Some("A1: one TLP at most is taken at an edge"),
+        _ => None,
+    }
+}
+
+fn no_such_replay_timer(rule: Rules, timer: &str, parameters: &Parameters) -> Option<&'static str> {
+    match timer {
+        "runs" if parameters.get(REPLAY_LIMIT) == 2 => {
+            Some("REPLAY_LIMIT is 2: it is 0 or at its limit")
+        }
+        "0" | "runs" if is(rule, A9) => Some("A9: the timer is at its limit"),
+        "limit" if is(rule, A15) => Some("A9 fires in its place, unless A3, A4 or A5 does"),
+        "runs" | "limit" if is(rule, A16) => {
+            Some("A3, A4 and A16: while nothing is unacknowledged the timer is 0")
+        }
+        _ => None,
+    }
+}
+
+fn no_such_replays(rule: Rules, replays: usize) -> Option<&'static str> {
+    (is(rule, A10) && replays != 3).then_some("A10: REPLAY_NUM is 3")
+}
+
+fn no_such_edge(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
+    match (DLLP.values[at[0]].name, OFFER.values[at[1]].name, NEW.values[at[2]].name) {
+        ("Nak", "made" | "next", _) => Some("A12: no TLP is offered at the edge of a rewind"),
+        ("Ack", "made" | "next", "yes") if depth(parameters) == 2 => Some(
+            "REPLAY_DEPTH is 2: one entry is free for the new TLP, the other is the one that is acknowledged, \
+             and A14 skips it",
+        ),
+        _ => None,
+    }
+}
+
+fn no_such_number(number: &str, parameters: &Parameters) -> Option<&'static str> {
+    match number {
+        "ahead" => Some("B names what arrived, and that was sent"),
+        "inside" if depth(parameters) == 2 => Some("REPLAY_DEPTH is 2: the oldest or the newest"),
+        _ => None,
+    }
+}
+
+fn no_such_tlp(bad: usize, number: &str, parameters: &Parameters) -> Option<&'static str> {
+    match number {
+        "ahead" if bad == 0 && depth(parameters) == 2 => {
+            Some("REPLAY_DEPTH is 2: A sends no more than one TLP beyond the one that B wants")
+        }
+        _ => None,
+    }
+}
+
+/// With F0 off the Ack timer does not run while a Nak is out: section 6.
+const SILENT: &str = "section 6: with F0 off the Ack timer is stopped while a Nak is out";
+
+fn no_such_ack_timer(rule: Rules, timer: &str, parameters: &Parameters) -> Option<&'static str> {
+    match timer {
+        _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
+        "runs" if parameters.get(ACKNAK_LATENCY) == 2 => {
+            Some("ACKNAK_LATENCY is 2: it is 0 or at its limit")
+        }
+        "stopped" if is(rule, B7.or(B8).or(B13)) => Some("B7, B13: the timer runs"),
+        "0" | "runs" if is(rule, B7.or(B8)) => Some("B7: the timer is at its limit"),
+        "limit" if is(rule, B13) => Some("B7 fires in its place, unless B4 or B5 does"),
+        "0" | "runs" | "limit" if is(rule, B2.or(B6)) && !f0_on(parameters) => Some(SILENT),
+        _ => None,
+    }
+}
+
+fn no_such_dllp(rule: Rules, pending: &str, parameters: &Parameters) -> Option<&'static str> {
+    match pending {
+        _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
+        "Ack waits" if is(rule, B8.or(B9)) => None,
+        _ if is(rule, B8.or(B9)) => Some("B8, B9: an Ack waits"),
+        "Nak waits" if is(rule, B10) => None,
+        _ if is(rule, B10) => Some("B10: a Nak waits"),
+        "none" | "Ack waits" | "Nak waits" if is(rule, B11) => Some("B11: a DLLP is taken"),
+        "Ack waits" | "Nak waits" if is(rule, B12) => Some("B12: no DLLP waits"),
+        "Ack taken" | "Ack waits" if is(rule, B2.or(B6)) && !f0_on(parameters) => Some(SILENT),
+        "Nak taken" | "Nak waits" if is(rule, B5) && depth(parameters) == 2 => Some(
+            "REPLAY_DEPTH is 2: before A sends the one after the next TLP it has heard of one that B took after this Nak",
+        ),
+        _ => None,
+    }
+}
+
+fn no_such_nak(rule: Rules, is_out: bool, parameters: &Parameters) -> Option<&'static str> {
+    match is_out {
+        _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
+        false if is(rule, B2.or(B6).or(F0)) => Some("B2, B6, F0: a Nak is out"),
+        true if is(rule, B3.or(B4).or(B5)) => Some("B3, B4, B5: no Nak is out"),
+        true if is(rule, B9) => Some("B4, B5: a Nak is due while none is out"),
+        true if is(rule, B7.or(B8).or(B10).or(B12).or(B13)) && !f0_on(parameters) => Some(SILENT),
+        _ => None,
+    }
+}

@@ -1,0 +1,233 @@
+//! The covergroups of `thread2`, and why some of their bins cannot be hit.
+
+use super::super::layout::opcode;
+use super::super::rows::{self, State, fix};
+use cosim_core::harness::{Axis, Parameters, Value};
+
+cosim_core::axes! {
+    OPCODE = "opcode" {
+        "SEND_FIRST": "first packet of a SEND", "SEND_MIDDLE": "middle packet of a SEND",
+        "SEND_LAST": "last packet of a SEND", "SEND_LAST_WITH_IMM": "last packet of a SEND, with immediate",
+        "SEND_ONLY": "SEND of one packet", "SEND_ONLY_WITH_IMM": "SEND of one packet, with immediate",
+        "WRITE_FIRST": "first packet of an RDMA WRITE", "WRITE_MIDDLE": "middle packet of an RDMA WRITE",
+        "WRITE_LAST": "last packet of an RDMA WRITE",
+        "WRITE_LAST_WITH_IMM": "last packet of an RDMA WRITE, with immediate",
+        "WRITE_ONLY": "RDMA WRITE of one packet",
+        "WRITE_ONLY_WITH_IMM": "RDMA WRITE of one packet, with immediate",
+        "READ_FIRST": "first packet of an RDMA READ request",
+        "READ_MIDDLE": "middle packet of an RDMA READ request",
+        "READ_LAST": "last packet of an RDMA READ request",
+        "READ_ONLY": "RDMA READ request of one packet",
+        "not a request": "a response, an acknowledge, or a code of the NIC's own",
+        "no opcode": "a code without meaning",
+    }
+    SERVICE = "service" {
+        "RC": "reliable connection", "UC": "unreliable connection", "RD": "reliable datagram",
+        "UD": "unreliable datagram", "CNP": "congestion notification",
+        "XRC": "extended reliable connection", "6": "a code without meaning",
+        "7": "the other code without meaning",
+    }
+    QP_STATE = "QP state" {
+        "processes": "it processes messages: RTR, RTS, SQD, SQE",
+        "refuses": "it is another state, or a code without meaning",
+    }
+    OUTCOME = "outcome" {
+        "unknown": "T06: its opcode asks for nothing", "refused": "F7: its QP processes no messages",
+        "lost": "T08: RecvQueueMgt was not ready", "read": "T38, F4: passed on to be answered",
+        "silent": "F6: its service is not acknowledged", "acknowledged": "T44: an acknowledge was asked for",
+        "reset": "a reset ended it",
+    }
+    POSITION = "packet" {
+        "FIRST": "SEND_FIRST", "MIDDLE": "SEND_MIDDLE", "LAST": "SEND_LAST",
+        "LAST_WITH_IMM": "SEND_LAST_WITH_IMM", "ONLY": "SEND_ONLY",
+        "ONLY_WITH_IMM": "SEND_ONLY_WITH_IMM",
+    }
+    CONTINUES = "packet" {
+        "MIDDLE": "SEND_MIDDLE", "LAST": "SEND_LAST", "LAST_WITH_IMM": "SEND_LAST_WITH_IMM",
+    }
+    STEP = "step" { "any": "it stays where it is, or begins anew" }
+    UNITS = "pieces" {
+        "0": "nothing of the packet is placed", "1": "it is placed in one piece", "2": "in two",
+        "3": "in three", "4 to 7": "in four to seven", "8 or more": "in eight or more",
+    }
+    SPLIT = "piece" {
+        "unit goes on": "the packet ends inside of the unit",
+        "packet goes on": "the unit ends inside of the packet",
+        "both end": "unit and packet end together",
+    }
+    PART = "unit" {
+        "from its beginning": "nothing of it was used before",
+        "rest": "earlier packets have used a part of it",
+    }
+    pub(super) OPERATION = "operation" { "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request" }
+    LENGTH = "bytes" {
+        "0": "no payload", "1": "one byte", "2 to 255": "2 to 255 bytes",
+        "256 to 4095": "256 to 4095 bytes", "4096": "4096 bytes, the largest MTU",
+        "more": "more than any MTU",
+    }
+    WAITING = "state" {
+        "WQE_REQ_s": "the WQE request", "NEXT_UNIT_s": "the NextUnit", "DATA_UNIT_s": "a DataUnit",
+        "CQ_REQ_s": "the CQ request", "CQ_RESP_s": "the CQ's address", "EQ_REQ_s": "the EQ request",
+        "EQ_RESP_s": "the EQ's address", "MR_FOR_SEND_s": "the MR request of a piece",
+        "MR_FOR_WRITE_s": "the MR request of an RDMA WRITE",
+        "MR_FOR_READ_s": "the MR request of an RDMA READ", "MR_FOR_CQ_s": "the MR request of a CQE",
+        "MR_FOR_EQ_s": "the MR request of an event", "GEN_ACK_s": "the acknowledge",
+    }
+    CYCLES = "cycles" {
+        "0": "it does not wait", "1": "one cycle", "2 or 3": "two or three cycles",
+        "4 to 15": "4 to 15 cycles", "16 or more": "16 cycles or more",
+    }
+    ENTRY = "RQ entry" {
+        "64": "64 bytes", "128": "128 bytes", "256": "256 bytes", "512": "512 bytes",
+        "1024": "1024 bytes",
+    }
+    WRAP = "RQ offset" { "goes on": "the next entry fits behind this one", "wraps": "the RQ begins anew" }
+    RELEASE = "cell" {
+        "kept": "the next WQE is in the cell",
+        "behind": "released: the next WQE is before this one",
+        "no next": "released: there is no next WQE",
+        "beyond": "released: the next WQE ends beyond the cell",
+    }
+    OWNER = "owner" {
+        "itself": "the QP's index", "nobody": "0, and the QP's index is another", "another": "another one",
+    }
+    EVENT = "event" { "no": "no event follows the CQE", "yes": "F1: an event follows" }
+    ERROR = "length error" {
+        "F5a": "the WQE ends with a used-up unit", "F5d": "the WQE ends before the packet",
+    }
+    FOLLOWS = "QP" {
+        "same": "the QP of the packet before",
+        "another": "another QP, and no message is open",
+        "between": "another QP, while a message of some QP is open",
+    }
+    KIND = "operation" {
+        "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request", "other": "none of these",
+    }
+    OFFSET = "offset" {
+        "begun": "it leaves 0", "resumed": "a packet goes on after one of another QP",
+        "cleared": "it returns to 0",
+        "cleared beside": "it returns to 0, and that of another QP is not 0",
+    }
+    FOUND = "state" {
+        "IDLE_s": "no packet is there", "JUDGE_s": "a packet was taken", "WQE_REQ_s": "a WQE is asked for",
+        "NEXT_UNIT_s": "the NextUnit is waited for", "DATA_UNIT_s": "DataUnits are parsed",
+        "CQ_REQ_s": "the CQ is asked for", "CQ_RESP_s": "the CQ's address is waited for",
+        "EQ_REQ_s": "the EQ is asked for", "EQ_RESP_s": "the EQ's address is waited for",
+        "UPDATE_RQ_s": "the tables are written", "MR_FOR_SEND_s": "a piece is placed",
+        "MR_FOR_WRITE_s": "an RDMA WRITE is checked", "MR_FOR_READ_s": "an RDMA READ is checked",
+        "MR_FOR_CQ_s": "a CQE is placed", "MR_FOR_EQ_s": "an event is placed",
+        "GEN_ACK_s": "an acknowledge is asked for",
+    }
+}
+
+const WAITS: [State; 13] = [
+    State::WQE_REQ_s,
+    State::NEXT_UNIT_s,
+    State::DATA_UNIT_s,
+    State::CQ_REQ_s,
+    State::CQ_RESP_s,
+    State::EQ_REQ_s,
+    State::EQ_RESP_s,
+    State::MR_FOR_SEND_s,
+    State::MR_FOR_WRITE_s,
+    State::MR_FOR_READ_s,
+    State::MR_FOR_CQ_s,
+    State::MR_FOR_EQ_s,
+    State::GEN_ACK_s,
+];
+/// Every index of the table of message offsets.
+const INDEX: Axis = Axis::new("index", &INDICES);
+const INDICES: [Value; 256] = {
+    const NAMES: [[u8; 2]; 256] = {
+        const DIGITS: &[u8; 16] = b"0123456789abcdef";
+        let mut names = [[0; 2]; 256];
+        let mut index = 0;
+        while index < 256 {
+            names[index] = [DIGITS[index / 16], DIGITS[index % 16]];
+            index += 1;
+        }
+        names
+    };
+    let mut values = [Value { name: "", meaning: "its entry of the table" }; 256];
+    let mut index = 0;
+    while index < 256 {
+        // Digits are ASCII.
+        if let Ok(name) = std::str::from_utf8(&NAMES[index]) {
+            values[index].name = name;
+        }
+        index += 1;
+    }
+    values
+};
+
+cosim_core::covergroups! {
+    pub(super) GROUPS;
+    SERVICES = "services": "packets taken: opcode, service" [OPCODE, SERVICE];
+    QP_STATES = "qp-states": "packets taken: opcode, state of their QP" [OPCODE, QP_STATE];
+    OUTCOMES = "outcomes": "packets: opcode, how they end" [OPCODE, OUTCOME]
+        unless |at, parameters| no_such_outcome(at[0] as u64, at[1], parameters.fixes());
+    PIECES = "pieces": "packets of SENDs: opcode, DataUnits that they use" [POSITION, UNITS];
+    SPLITS = "splits": "pieces of SENDs: opcode, where unit and packet end" [POSITION, SPLIT];
+    RESUMED = "resumed": "pieces of packets that continue a SEND: opcode, where unit and packet end, whether the unit was used before"
+        [CONTINUES, SPLIT, PART];
+    LENGTHS = "lengths": "packets taken: operation, payload" [OPERATION, LENGTH];
+    WAITED = "waits": "waits: what for, how long" [WAITING, CYCLES]
+        unless |at, parameters| no_such_wait(WAITS[at[0]], at[1], parameters.fixes());
+    RING = "ring": "steps of the RQ: entry size, where it goes" [ENTRY, WRAP];
+    ILLEGAL = "illegal-entries": "steps of an RQ whose entry size is not legal" [STEP];
+    CELL = "cell": "steps of the RQ: what becomes of the cache cell, whose it is" [RELEASE, OWNER];
+    EVENTS = "events": "CQEs: service, whether an event follows" [SERVICE, EVENT]
+        unless |at, parameters| (at[1] == 1 && !fixed(parameters, 1)).then_some("needs F1");
+    LENGTH_ERRORS = "length-errors": "WQEs that are too short: opcode, how they end" [POSITION, ERROR]
+        unless |_, parameters| (!fixed(parameters, 5)).then_some("needs F5");
+    ORDER = "order": "packets taken: operation, and the QP of the one before" [KIND, FOLLOWS];
+    OFFSETS = "offsets": "message offsets: index, what becomes of it" [INDEX, OFFSET];
+    RESETS = "resets": "resets: the state they find" [FOUND]
+        unless |at, parameters| no_such_reset(at[0], parameters);
+}
+
+fn fixed(parameters: &Parameters, n: u32) -> bool {
+    parameters.fixes() & fix(n) != 0
+}
+
+/// How packets of an opcode cannot end.
+fn no_such_outcome(opcode: u64, outcome: usize, fixes: u8) -> Option<&'static str> {
+    let means = opcode <= opcode::RDMA_READ_REQUEST_ONLY;
+    let is_read = means && rows::is_read(opcode);
+    let fixed = |n| fixes & fix(n) != 0;
+    match OUTCOME.values[outcome].name {
+        "unknown" if means => Some("T03 to T05 have its opcode"),
+        "unknown" | "reset" => None,
+        "refused" => (!fixed(7)).then_some("needs F7"),
+        _ if !means => Some("T06: the opcode asks for nothing"),
+        "lost" if !rows::consumes_wqe(opcode) => Some("T08: it takes no WQE"),
+        "lost" => fixed(0).then_some("replaced by F0"),
+        "read" => (!is_read).then_some("T05: it is no RDMA READ request"),
+        _ if is_read => Some("T38, F4: an RDMA READ request is answered by the next stage"),
+        "silent" => (!fixed(6)).then_some("needs F6"),
+        _ => None,
+    }
+}
+
+/// Which waits there are not.
+fn no_such_wait(state: State, cycles: usize, fixes: u8) -> Option<&'static str> {
+    let fixed = |n| fixes & fix(n) != 0;
+    match state {
+        State::EQ_REQ_s | State::EQ_RESP_s | State::MR_FOR_EQ_s if !fixed(1) => {
+            Some("nothing enters EQ_REQ_s without F1")
+        }
+        State::WQE_REQ_s if cycles > 0 && !fixed(0) => {
+            Some("T08: without F0 the packet is lost at once")
+        }
+        State::MR_FOR_EQ_s if cycles > 0 && !fixed(2) => {
+            Some("T43: without F2 it goes back to the CQE")
+        }
+        _ => None,
+    }
+}
+
+/// Which states no reset finds.
+fn no_such_reset(state: usize, parameters: &Parameters) -> Option<&'static str> {
+    let of_eq = matches!(FOUND.values[state].name, "EQ_REQ_s" | "EQ_RESP_s" | "MR_FOR_EQ_s");
+    (of_eq && !fixed(parameters, 1)).then_some("nothing enters EQ_REQ_s without F1")
+}
