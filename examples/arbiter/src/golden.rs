@@ -35,6 +35,12 @@ impl Golden {
         Self { max_beats, lock: None, last_won: 3, out: Beat::default() }
     }
 
+    /// For coverage: who holds the output with how many of its beats taken, who won last, whether a beat is on offer.
+    #[inline]
+    pub(crate) fn registers(&self) -> (Option<(u8, u64)>, u8, bool) {
+        (self.lock, self.last_won, self.out.valid)
+    }
+
     #[inline]
     fn has_room(&self, inputs: &Inputs) -> bool {
         !self.out.valid || inputs.out_ready.get() == 1

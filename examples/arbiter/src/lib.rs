@@ -1,5 +1,6 @@
 //! Block `arbiter`: a round-robin arbiter of four requesters. Its specification is `README.md`.
 
+mod coverage;
 mod environment;
 mod generator;
 mod golden;
@@ -56,7 +57,7 @@ impl Block for Arbiter {
     type Environment<'a> = environment::Environment<'a>;
     type Scoreboard<'a> = scoreboard::Scoreboard;
     type Weights = scenarios::Weights;
-    type Coverage = ();
+    type Coverage = coverage::Coverage;
 }
 
 impl Explain for Arbiter {

@@ -142,6 +142,25 @@ impl Golden {
     }
 }
 
+/// Registers, for coverage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    pub(super) state: State,
+    pub(super) ring_level: u64,
+    pub(super) credit_pending: u64,
+    pub(super) complete: bool,
+    pub(super) copying: bool,
+}
+
+impl Golden {
+    /// The registers.
+    #[inline]
+    pub(super) fn look(&self) -> Look {
+        let Registers { state, ring_level, credit_pending, complete, copying, .. } = self.registers;
+        Look { state, ring_level, credit_pending, complete, copying }
+    }
+}
+
 impl harness::Golden<Recv> for Golden {
     const RULES: &'static [Rule] = &rules::RULES;
 

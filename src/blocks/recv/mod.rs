@@ -3,6 +3,7 @@
 //! Its specification is `docs/recv.md`.
 
 pub(crate) mod chaos;
+mod coverage;
 pub(crate) mod environment;
 pub(crate) mod generator;
 mod golden;
@@ -45,7 +46,7 @@ impl Block for Recv {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
-    type Coverage = ();
+    type Coverage = coverage::Coverage;
 }
 
 /// The name of a kind of packet.

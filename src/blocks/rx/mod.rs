@@ -4,6 +4,7 @@
 //! environments and generators are put together, and the glue between them is here.
 
 mod chaos;
+mod coverage;
 mod descriptor;
 mod environment;
 mod generator;
@@ -66,7 +67,7 @@ impl Block for Rx {
     type Environment<'a> = Environment<'a>;
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
-    type Coverage = ();
+    type Coverage = coverage::Coverage;
 
     fn fields(port: &str) -> &'static [(&'static str, Field)] {
         match port {

@@ -315,6 +315,71 @@ impl harness::Weights<Rx> for Weights {
                 },
             ),
             scenario(
+                "owed",
+                "events that qp cannot take: of first packets and of short WQEs, and resets meanwhile",
+                Weights {
+                    requests_share: n(95),
+                    requests: Requests {
+                        qps: Span::new(24, 48),
+                        operations: Operations {
+                            send: n(12),
+                            long_send: n(0),
+                            ..Operations::default()
+                        },
+                        services: Services { rc: n(6), uc: n(3), ..Services::default() },
+                        payload: Span::new(1, 16),
+                        units: Span::new(1, 2),
+                        short_wqe: n(70),
+                        gap: n(40),
+                        stall: n(0),
+                        reset: n(1),
+                        ..requests()
+                    },
+                    errors: n(10),
+                    steps: n(100),
+                    software: Software {
+                        gap: n(20),
+                        longest_gap: n(4),
+                        evt_stall: n(40),
+                        longest_evt_stall: n(1000),
+                        commands: n(20),
+                        events: n(70),
+                        fatal: n(70),
+                        ..quiet()
+                    },
+                    closed: n(0),
+                    early: n(20),
+                    reopen: n(20),
+                    fetch_wait: n(0),
+                    ..base()
+                },
+            ),
+            scenario(
+                "strays",
+                "packets that do not fit in messages that wait, so that many of them stand behind one another",
+                Weights {
+                    requests_share: n(0),
+                    steps: n(0),
+                    receive: Receive {
+                        gap: n(0),
+                        control: n(5),
+                        wrong: n(10),
+                        rendezvous: n(5),
+                        posted: n(5),
+                        single: n(5),
+                        data: Span::new(3, 12),
+                        strays: n(70),
+                        match_wait: n(90),
+                        longest_match_wait: n(60),
+                        pool: Span::new(20, 60),
+                        read: n(0),
+                        ..Receive::default()
+                    },
+                    fetch_wait: n(0),
+                    ..base()
+                },
+            ),
+            scenario(
                 "back-pressure",
                 "thread2, recv and the fetches make packets wait, so that credits run out",
                 Weights {

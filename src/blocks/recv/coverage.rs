@@ -1,0 +1,246 @@
+//! What a regression of `recv` is to have seen, beside its rules.
+
+mod groups;
+
+use super::Recv;
+use super::golden::{Golden, Look};
+use super::parameters::{HIGH, KEEP, LOW};
+use super::rtl::{Bits1, Inputs};
+use super::rules::{
+    G1, G2, G3, K1, K2, K3, O1, P8, P9, P11, P12, P13, P20, P21, P22, P27, P28, P29, P30, State,
+    U1, U2, U3,
+};
+use super::stimulus::DP;
+use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet};
+use groups::{
+    CHOICES, CREDITS, FINISHED, GROUPS, MATCHES, MESSAGES, OFFERS, REFILLS, RESETS, STALLS,
+    STARVED, STRAYS,
+};
+
+/// Rules beside which something of messages is counted; the other cycles wait.
+const OF_MESSAGES: RuleSet = {
+    let begin = P8.with(P9).with(P11).with(P12).with(P13).with(U1).with(U2).with(U3);
+    begin.with(P20).with(P21).with(P22).with(P27).with(P28).with(P29).with(P30)
+};
+const PACKET_TAKEN: RuleSet = G1.with(G2).with(G3);
+
+/// Places on the axis of what becomes of a message.
+const RENDEZVOUS: usize = 0;
+const POSTED: usize = 1;
+const COPIED: usize = 2;
+const KEPT: usize = 3;
+
+/// What has happened so far to what is counted at its end.
+#[derive(Debug, Clone)]
+pub struct Coverage {
+    low: u64,
+    high: u64,
+    keep: u64,
+    /// Before the edge.
+    before: Look,
+    so_far: SoFar,
+    in_reset: bool,
+}
+
+/// What a reset ends.
+#[derive(Debug, Clone, Copy, Default)]
+struct SoFar {
+    /// What becomes of the message.
+    fate: usize,
+    /// DPs of it that were taken.
+    dps: u64,
+    /// Cycles in which it waited: for an answer, or to be finished.
+    waited: u64,
+    /// Cycles in which the credit on offer waited, and whether it grew.
+    stall: u64,
+    grown: bool,
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+/// The place of a number on an axis whose values begin at these numbers; the first one at 0.
+#[inline]
+fn class<const COUNT: usize>(number: u64, from: [u64; COUNT]) -> usize {
+    from.iter().filter(|from| number >= **from).count()
+}
+
+impl Coverage {
+    /// The place of the ring's level on its axis.
+    #[inline]
+    fn ring(&self) -> usize {
+        match self.before.ring_level {
+            0 => 0,
+            level if level == self.high => 4,
+            level if level < self.low => 1,
+            level if level == self.low => 2,
+            _ => 3,
+        }
+    }
+
+    /// The place of the free buffers on their axis.
+    #[inline]
+    fn pool(&self, free: u64) -> usize {
+        match free {
+            _ if free + 1 == self.keep => 2,
+            _ if free == self.keep => 3,
+            _ if free > self.keep => 4,
+            0 => 0,
+            _ => 1,
+        }
+    }
+
+    #[inline]
+    fn count_ring(&self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
+        let refill = match edge.outputs.alloc_count.get() {
+            _ if edge.rules.has(G1) => 0,
+            _ if edge.rules.has(O1) => 4,
+            0 => 3,
+            _ if edge.golden.look().ring_level == self.high => 1,
+            _ => 2,
+        };
+        bins.hit(REFILLS.bin([self.ring(), refill]));
+    }
+
+    /// A credit on offer.
+    #[inline]
+    fn count_credit(&mut self, rules: RuleSet, bins: &mut Bins<'_>) {
+        let SoFar { stall, grown, .. } = &mut self.so_far;
+        if rules.has(K2.with(K3)) {
+            bins.hit(STALLS.bin([class(*stall, [1, 2, 16, 128]), usize::from(*grown)]));
+            let amount = class(self.before.credit_pending, [2, 16, 128]);
+            bins.hit(CREDITS.bin([amount, usize::from(rules.has(K2))]));
+            (*stall, *grown) = (0, false);
+        } else {
+            *stall += 1;
+            *grown |= rules.has(K1);
+        }
+    }
+
+    /// A packet that the ring lets wait.
+    #[inline]
+    fn count_starved(&self, inputs: &Inputs, bins: &mut Bins<'_>) {
+        let taker = match self.before.state {
+            State::DetermineCpType => 0,
+            State::ProcUnexpDp if !self.before.complete => 1,
+            State::RecvPostedData if inputs.pkt_kind.get() == DP => 2,
+            _ => return,
+        };
+        bins.hit(STARVED.bin([taker]));
+    }
+
+    /// The end of a message's packets.
+    #[inline]
+    fn count_message(&self, bins: &mut Bins<'_>) {
+        let SoFar { fate, dps, .. } = self.so_far;
+        bins.hit(MESSAGES.bin([fate, class(dps, [1, 2, 8, 64])]));
+    }
+
+    /// The answer about a posted receive, and the choice.
+    #[inline]
+    fn count_eager(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
+        let Edge { inputs, rules, .. } = edge;
+        if rules.has(P12.with(P13)) {
+            let is_posted = rules.has(P12);
+            bins.hit(MATCHES.bin([usize::from(is_posted), class(self.so_far.waited, [1, 2, 8])]));
+            self.so_far.waited = 0;
+            if is_posted {
+                self.so_far.fate = POSTED;
+            }
+        }
+        let chosen = [U1, U2, U3].iter().position(|rule| rules.has(*rule));
+        if let Some(choice) = chosen {
+            let (pool, more) = (self.pool(inputs.pool_free.get()), !self.before.complete);
+            bins.hit(CHOICES.bin([pool, choice, usize::from(more)]));
+            self.so_far.fate = if choice == 0 { COPIED } else { KEPT };
+        }
+        if self.before.complete && (chosen.is_some() || rules.has(P12)) {
+            self.count_message(bins);
+        }
+    }
+
+    fn count_messages(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
+        let Edge { inputs, rules, .. } = edge;
+        if rules.has(P8.with(P9)) {
+            (self.so_far.fate, self.so_far.dps, self.so_far.waited) = (RENDEZVOUS, 0, 0);
+        }
+        if rules.has(P20.with(P21).with(P27).with(P28)) {
+            self.so_far.dps += 1;
+        }
+        if rules.has(P9.with(P20).with(P21).with(P27).with(P28)) && high(inputs.pkt_last) {
+            self.count_message(bins);
+        }
+        self.count_eager(edge, bins);
+        if rules.has(P22) {
+            let kind = (inputs.pkt_kind.get() as usize).min(6);
+            let flags = [self.before.copying, high(inputs.pkt_last)].map(usize::from);
+            bins.hit(STRAYS.bin([kind, flags[0], flags[1]]));
+        }
+        if rules.has(P28.with(P30)) {
+            let end = match (rules.has(P28), self.so_far) {
+                (true, _) => 2,
+                (false, SoFar { dps: 1.., .. }) => 3,
+                (false, SoFar { waited, .. }) => usize::from(waited > 0),
+            };
+            bins.hit(FINISHED.bin([usize::from(self.so_far.fate == POSTED), end]));
+        }
+        if rules.has(P11.with(P29)) {
+            self.so_far.waited += 1;
+        }
+    }
+}
+
+impl harness::Coverage<Recv> for Coverage {
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(parameters: &Parameters) -> Self {
+        let before = Look {
+            state: State::AwaitCp,
+            ring_level: 0,
+            credit_pending: 0,
+            complete: false,
+            copying: false,
+        };
+        let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
+        Self { low, high, keep, before, so_far: SoFar::default(), in_reset: false }
+    }
+
+    #[inline]
+    fn before(&mut self, golden: &Golden, _: &Inputs) {
+        self.before = golden.look();
+    }
+
+    #[inline]
+    fn after(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
+        let Edge { inputs, outputs, rules, .. } = *edge;
+        let state = self.before.state as usize;
+        if high(inputs.rst) {
+            if !self.in_reset {
+                bins.hit(RESETS.bin([state]));
+            }
+            (self.in_reset, self.so_far) = (true, SoFar::default());
+            return;
+        }
+        self.in_reset = false;
+        if high(inputs.pkt_valid) {
+            bins.hit(OFFERS.bin([state, inputs.pkt_kind.get() as usize]));
+            if self.before.ring_level == 0 {
+                self.count_starved(inputs, bins);
+            }
+        }
+        if self.before.ring_level == 0 || rules.has(PACKET_TAKEN) {
+            self.count_ring(edge, bins);
+        }
+        if high(outputs.credit_valid) {
+            self.count_credit(rules, bins);
+        }
+        if rules.has(OF_MESSAGES) {
+            self.count_messages(edge, bins);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

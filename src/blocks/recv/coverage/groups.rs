@@ -1,0 +1,153 @@
+//! The covergroups of `recv`, and why some of their bins cannot be hit.
+
+use super::super::parameters::{HIGH, KEEP, LOW};
+use cosim_core::harness::Parameters;
+
+cosim_core::axes! {
+    STATE = "state" {
+        "AWAIT_CP": "no message is open", "DETERMINE_CP_TYPE": "a CP is taken when there is one",
+        "CHECK_POSTED": "is the eager message posted?", "PROC_UNEXP_CP": "it is not: copy or keep",
+        "AWAIT_UNEXP_DP": "a DP is waited for", "PROC_UNEXP_DP": "DPs are taken",
+        "RECV_POSTED_DATA": "DPs go to their place",
+    }
+    KIND = "packet" {
+        "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
+        "eager": "an eager CP", "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
+        "kind 7": "a code without meaning",
+    }
+    RING = "ring" {
+        "empty": "it holds no buffer", "below LOW": "it holds fewer than LOW, and not HIGH",
+        "LOW": "it holds LOW, and not HIGH", "above LOW": "it holds more than LOW, and not HIGH",
+        "HIGH": "it holds HIGH",
+    }
+    pub(super) REFILL = "refill" {
+        "none": "G1: it holds enough", "to HIGH": "G2, G4: up to HIGH",
+        "partly": "G2, G4: by all that are free, fewer than it lacks",
+        "nothing free": "G3: the pool is empty", "too much": "O1: the pending credit would be too large",
+    }
+    POOL = "pool" {
+        "empty": "no buffer is free, and KEEP is above 1", "low": "some are free, fewer than KEEP - 1",
+        "KEEP - 1": "one fewer than KEEP", "KEEP": "KEEP buffers are free", "more": "more than KEEP",
+    }
+    CHOICE = "choice" {
+        "copied": "U1: there is a temporary buffer", "no buffer": "U2: kept, for want of a temporary buffer",
+        "kept": "U3: kept, the pool is not low",
+    }
+    WHOLE = "message" { "one packet": "the CP was all of it", "more": "DPs follow" }
+    FATE = "message" {
+        "rendezvous": "a CP with rendezvous data", "posted": "eager, its receive is posted",
+        "copied": "eager and unexpected, copied", "kept": "eager and unexpected, kept",
+    }
+    DPS = "DPs" {
+        "0": "the CP is all", "1": "one", "2 to 7": "two to seven", "8 to 63": "8 to 63",
+        "64 or more": "64 or more",
+    }
+    STRAY = "packet" {
+        "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
+        "eager": "an eager CP", "rndv_data": "a CP with rendezvous data",
+        "kind 7": "a code without meaning",
+    }
+    DATA = "message" { "kept": "its packets are kept", "copied": "its packets are copied" }
+    LAST = "pkt_last" { "0": "it does not say that it is the last", "1": "it says so" }
+    POSTED = "message" { "rendezvous": "rendezvous data", "eager": "eager, its receive is posted" }
+    END = "finished" {
+        "at once": "there is no DP: in the first cycle", "waited": "there is no DP: later",
+        "with the last DP": "P28", "after it": "P30, after the last DP",
+    }
+    ANSWER = "receive" { "unexpected": "P13", "posted": "P12" }
+    CYCLES = "cycles" {
+        "0": "none", "1": "one", "2 to 7": "two to seven", "8 or more": "8 or more",
+    }
+    STALL = "cycles" {
+        "0": "none", "1": "one", "2 to 15": "2 to 15", "16 to 127": "16 to 127",
+        "128 or more": "128 or more",
+    }
+    GROWN = "count" { "same": "as it was first offered", "more": "K1: it grew while it waited" }
+    AMOUNT = "credit" {
+        "1": "one buffer", "2 to 15": "2 to 15", "16 to 127": "16 to 127", "128 or more": "128 or more",
+    }
+    NEXT = "edge" { "K3": "nothing is added", "K2": "new credits at the same edge" }
+    TAKER = "state" {
+        "DETERMINE_CP_TYPE": "P3: a CP", "PROC_UNEXP_DP": "P23: a packet behind an unexpected CP",
+        "RECV_POSTED_DATA": "P29, P30: a DP of a posted message",
+    }
+}
+
+cosim_core::covergroups! {
+    pub(super) GROUPS;
+    OFFERS = "offers": "packets on the pins: state, kind" [STATE, KIND];
+    REFILLS = "ring": "packets taken, and cycles with an empty ring: ring before the edge, what it gets"
+        [RING, REFILL]
+        unless no_such_refill;
+    CHOICES = "choice": "choices between copy and keep: free buffers, what is done, message"
+        [POOL, CHOICE, WHOLE]
+        unless no_such_choice;
+    MESSAGES = "messages": "whole messages: what becomes of them, DPs" [FATE, DPS]
+        unless |at, parameters| never_copied(at[0] == 2, parameters);
+    STRAYS = "strays": "packets that do not fit, in unexpected messages: kind, what becomes of DPs, flag"
+        [STRAY, DATA, LAST]
+        unless |at, parameters| never_copied(at[1] == 1, parameters);
+    FINISHED = "finished": "posted messages: kind, when they are finished" [POSTED, END];
+    MATCHES = "matches": "answers about posted receives: the answer, how late" [ANSWER, CYCLES];
+    STALLS = "credit-stalls": "credits taken: how long they waited, what was added meanwhile"
+        [STALL, GROWN]
+        unless |at, _| (at == [0, 1]).then_some("it is taken in the first cycle in which it is there");
+    CREDITS = "credits": "credits taken: how many, what is added at that edge" [AMOUNT, NEXT];
+    STARVED = "starved": "packets that wait for the empty ring: state" [TAKER];
+    RESETS = "resets": "resets: the state they find" [STATE];
+}
+
+const EMPTY_RING: usize = 0;
+const FULL_RING: usize = 4;
+const NONE: usize = 0;
+const TO_HIGH: usize = 1;
+const PARTLY: usize = 2;
+const TOO_MUCH: usize = 4;
+
+/// Section 6: what a ring gets.
+fn no_such_refill(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
+    let [low, high] = [LOW, HIGH].map(|index| parameters.get(index));
+    match *at {
+        [1, _] if low.min(high) < 2 => Some("with LOW or HIGH = 1 no level is between 0 and LOW"),
+        [2, _] if low >= high => Some("a ring of LOW holds HIGH: LOW is not below HIGH"),
+        [3, _] if high < low + 2 => Some("no level is between LOW and HIGH"),
+        [EMPTY_RING, NONE] => Some("G4: an empty ring lacks HIGH buffers"),
+        [1 | 2, NONE] => Some("G2, G3: fewer than LOW are left"),
+        [3, refill] if refill != NONE => Some("G1: LOW are left"),
+        [FULL_RING, refill] if refill != NONE && low < high => {
+            Some("G1: HIGH - 1 are left, not below LOW")
+        }
+        [FULL_RING, NONE] if low >= high => Some("G2, G3: HIGH - 1 are left, below LOW"),
+        [FULL_RING, PARTLY] => Some("one buffer is lacking: it is free or not"),
+        [FULL_RING, TOO_MUCH] if high == 255 => {
+            Some("all of 255 buffers are in the ring: none is free")
+        }
+        [EMPTY_RING, PARTLY] if high == 1 => {
+            Some("HIGH is 1: one buffer is lacking, it is free or not")
+        }
+        [ring, TO_HIGH] if ring != EMPTY_RING && high == 255 => Some(
+            "there are 255 buffers, and the packet that is taken is in one: no more than 254 can be in the ring",
+        ),
+        _ => None,
+    }
+}
+
+/// The table of the choice.
+fn no_such_choice(at: &[usize], parameters: &Parameters) -> Option<&'static str> {
+    let keep = parameters.get(KEEP);
+    match *at {
+        [0, ..] if keep < 2 => Some("KEEP is not above 1"),
+        [1, ..] if keep < 3 => Some("no number is between 0 and KEEP - 1"),
+        [2, ..] if keep == 0 => Some("KEEP is 0"),
+        [0..=2, 2, _] => Some("U1, U2: the pool is low"),
+        [3 | 4, 0 | 1, _] => Some("U3: the pool is not low"),
+        [3, ..] if keep == 255 => Some("of 255 buffers the CP has one"),
+        [4, ..] if keep >= 254 => Some("of 255 buffers the CP has one"),
+        _ => None,
+    }
+}
+
+/// Whether something needs a copy, which KEEP forbids.
+fn never_copied(needs_copy: bool, parameters: &Parameters) -> Option<&'static str> {
+    (needs_copy && parameters.get(KEEP) == 0).then_some("U3: with KEEP = 0 the pool is never low")
+}

@@ -1,0 +1,94 @@
+//! What is counted in cases written by hand; the bins are from the specification's rules.
+
+use super::super::Recv;
+use cosim_core::checks::bins_hit;
+use cosim_core::harness::Parameters;
+use std::collections::BTreeSet;
+
+/// What a traffic hits, but for rules and offers.
+#[track_caller]
+fn assert_hit(fixes: u8, traffic: &str, expected: &[&str]) {
+    let traffic = format!(r#"{{ "noise": "0x0", {traffic} }}"#);
+    let traffic = serde_json::from_str(&traffic).unwrap();
+    let hit = bins_hit::<Recv>(traffic, &Parameters::of::<Recv>(fixes)).unwrap();
+    let is_told = |bin: &String| !bin.starts_with("rules: ") && !bin.starts_with("offers: ");
+    let hit: BTreeSet<String> = hit.into_keys().filter(is_told).collect();
+    let expected: BTreeSet<String> = expected.iter().map(|bin| (*bin).to_owned()).collect();
+    assert_eq!(hit, expected);
+}
+
+#[test]
+fn a_posted_message_is_counted_by_its_answer_its_dps_and_its_end() {
+    // LOW is 4 and HIGH 16: four packets leave 12, nothing is refilled.
+    assert_hit(
+        0,
+        r#""pool": 9, "messages": [
+            { "kind": 4, "id": 1, "posted": 1, "match_wait": 2, "data": [{ "id": 2, "count": 2 }] },
+            { "kind": 5, "id": 4, "done_wait": 1 }]"#,
+        &[
+            "matches: posted, 2 to 7",
+            "messages: posted, 2 to 7",
+            "finished: eager, with the last DP",
+            "messages: rendezvous, 0",
+            "finished: rendezvous, waited",
+            "ring: HIGH, none",
+            "ring: above LOW, none",
+        ],
+    );
+}
+
+#[test]
+fn an_unexpected_message_is_counted_by_the_choice_and_its_strays() {
+    // KEEP is 8: with 7 free buffers the message is copied, as there is a temporary buffer.
+    assert_hit(
+        1,
+        r#""pool": 7, "messages": [
+            { "kind": 4, "id": 1, "temp_ok": 1,
+              "data": [{ "id": 2, "stray": { "kind": 7, "last": 1 } }, { "id": 3 }] },
+            { "kind": 4, "id": 4 }]"#,
+        &[
+            "matches: unexpected, 0",
+            "choice: KEEP - 1, copied, more",
+            "strays: kind 7, copied, 1",
+            "messages: copied, 1",
+            // The three packets of the first message were released.
+            "choice: more, kept, one packet",
+            "messages: kept, 0",
+            "ring: HIGH, none",
+            "ring: above LOW, none",
+        ],
+    );
+}
+
+#[test]
+fn credits_are_counted_by_their_stall_and_the_ring_by_what_it_gets() {
+    // 13 flow packets take the ring from 16 to 3, which is below LOW: all 13 that lack are free, 1 of the pool and the
+    // buffers of the 12 before. The credit waits for three cycles.
+    assert_hit(
+        0,
+        r#""pool": 1, "credit_stalls": [3], "messages": [
+            { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 },
+            { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 },
+            { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 },
+            { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 }, { "kind": 0, "id": 1 },
+            { "kind": 0, "id": 1 }]"#,
+        &[
+            "ring: HIGH, none",
+            "ring: above LOW, none",
+            "ring: LOW, to HIGH",
+            "credit-stalls: 2 to 15, same",
+            "credits: 2 to 15, K3",
+        ],
+    );
+}
+
+#[test]
+fn a_reset_is_counted_by_the_state_that_it_finds() {
+    // It rises in the cycle after the CP was taken, in which the block asks whether the message is posted.
+    assert_hit(
+        0,
+        r#""pool": 9, "messages": [
+            { "kind": 4, "id": 1, "match_wait": 9, "reset": { "after": 0, "cycles": 2 } }]"#,
+        &["resets: CHECK_POSTED", "ring: HIGH, none"],
+    );
+}

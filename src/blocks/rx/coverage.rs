@@ -1,0 +1,358 @@
+//! What a regression of `rx` is to have seen, beside the rules of its glue: what crosses the boundaries inside.
+//! What the blocks do with it is counted where each of them is regressed by itself.
+
+use super::Rx;
+use super::descriptor::Descriptor;
+use super::rtl::{Bits1, Bits32, Inputs, Outputs};
+use super::rules::{
+    CR1, CR2, CR3, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI3, PK1, PK2, PK3, RQ1, RQ2, RQ4,
+};
+use crate::blocks::thread2::layout::{Header, qp_state};
+use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet};
+
+cosim_core::axes! {
+    DESCRIPTOR = "descriptor" {
+        "request": "a request packet", "flow": "a message packet: flow", "rndv_rts": "rndv_rts",
+        "rndv_cts": "rndv_cts", "short": "short", "eager": "an eager CP",
+        "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
+        "kind 7": "a code without meaning",
+    }
+    USED = "credits used" {
+        "0": "none", "1 to 14": "some", "15": "all but one", "16": "all",
+    }
+    CREDIT = "credit" {
+        "taken": "CR1: one more is used", "passed on": "CR2: one is used and one comes back",
+        "back": "CR3: one comes back", "waited for": "CR5: a descriptor waits",
+    }
+    LEVEL = "entries" { "0": "none", "1 to 14": "some", "15": "all but one", "16": "all" }
+    MOVE = "move" { "in": "FI1", "out": "FI3", "both": "FI1 and FI3" }
+    FOUND = "FIFO" { "empty": "it is the head at once", "others": "others stand before it" }
+    WAIT = "cycles" { "0": "none", "1": "one", "2 to 7": "two to seven", "8 or more": "8 or more" }
+    STATE = "QP" {
+        "RESET": "nothing is set up", "INIT": "its service is known", "RTR": "ready to receive",
+        "RTS": "ready to send", "SQD": "send queue drain", "SQE": "send queue error", "ERR": "error",
+    }
+    ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
+    WQE = "WQE" { "no WQE": "it takes none", "WQE": "it is the packet of its message that takes it" }
+    FATE = "fate" {
+        "taken": "RQ4: thread2 has it", "refused": "RQ5: a Nak", "dropped": "RQ6",
+    }
+    OPCODE = "opcode" {
+        "SEND_FIRST": "first packet of a SEND", "SEND_MIDDLE": "middle packet of a SEND",
+        "SEND_LAST": "last packet of a SEND", "SEND_LAST_WITH_IMM": "the same, with immediate",
+        "SEND_ONLY": "SEND of one packet", "SEND_ONLY_WITH_IMM": "the same, with immediate",
+        "WRITE_FIRST": "first packet of an RDMA WRITE", "WRITE_MIDDLE": "middle packet of an RDMA WRITE",
+        "WRITE_LAST": "last packet of an RDMA WRITE", "WRITE_LAST_WITH_IMM": "the same, with immediate",
+        "WRITE_ONLY": "RDMA WRITE of one packet", "WRITE_ONLY_WITH_IMM": "the same, with immediate",
+        "READ_FIRST": "first packet of an RDMA READ request",
+        "READ_MIDDLE": "middle packet of an RDMA READ request",
+        "READ_LAST": "last packet of an RDMA READ request",
+        "READ_ONLY": "RDMA READ request of one packet", "others": "what is no request",
+    }
+    FIRST = "QP" { "RTR": "EV1: its first packet", "other": "it is past RTR" }
+    KIND = "packet" {
+        "flow": "flow", "rndv_rts": "rndv_rts", "rndv_cts": "rndv_cts", "short": "short",
+        "eager": "an eager CP", "rndv_data": "a CP with rendezvous data", "DP": "a data packet",
+        "kind 7": "a code without meaning",
+    }
+    TAKER = "recv" {
+        "DETERMINE_CP_TYPE": "it takes what it takes for a CP",
+        "PROC_UNEXP_DP": "it takes what follows an unexpected CP",
+        "RECV_POSTED_DATA": "it takes DPs of a posted message",
+    }
+    EVENT = "event" {
+        "first request": "EV3: a QP's first request packet", "length error": "EV4: of thread2",
+        "outside 0": "EV5: the first request packet", "outside 1": "EV5: the send queue has drained",
+        "outside 2": "EV5: a send error", "outside 3": "EV5: a fatal error",
+    }
+    HELD = "waits" {
+        "request": "RQ2: a request packet", "event": "EV6: an event from outside",
+    }
+    PENDING = "pending" {
+        "first request": "the first request packet alone", "length error": "the length error alone",
+        "both": "both",
+    }
+    TOGETHER = "at one edge" {
+        "leaves, command": "a request packet leaves, and a command for its QP is taken",
+        "EV1, event": "EV1, and an event from outside is taken",
+        "EV1, event for it": "EV1, and an event from outside for the same QP is taken",
+        "EV2, event": "EV2, and an event from outside is taken",
+        "command for thread2's QP": "a command is taken for the QP whose packet thread2 has",
+    }
+    FLIGHT = "holds" {
+        "nothing": "the FIFO is empty and no event is owed", "descriptors": "the FIFO is not empty",
+        "event": "an event is owed",
+    }
+}
+
+cosim_core::covergroups! {
+    GROUPS;
+    CREDITS = "credits": "boundary 1: credits used before the edge, what becomes of one" [USED, CREDIT]
+        unless |at, _| no_such_credit(at[0], at[1]);
+    DELIVERIES = "deliveries": "boundary 4: what is delivered, and what it finds" [DESCRIPTOR, FOUND];
+    FIFO = "fifo": "boundary 4: entries before the edge, what moves" [LEVEL, MOVE]
+        unless |at, _| no_such_move(at[0], at[1]);
+    HEADS = "heads": "boundary 5: heads of the FIFO, how long context or lengths take" [DESCRIPTOR, WAIT];
+    ANSWERS = "answers": "boundaries 6, 7 and 12: request packets that leave, state of their QP, fate"
+        [STATE, ERROR, WQE, FATE]
+        unless |at, _| no_such_answer(at[0], at[1] == 1, at[3]);
+    EVENTS = "events": "boundary 6: events that qp takes" [EVENT]
+        unless |at, parameters| no_length_error(at[0] == 1, parameters);
+    HOLDUPS = "hold-ups": "boundary 6: what waits while events are owed to qp" [PENDING, HELD]
+        unless |at, parameters| no_length_error(at[0] > 0, parameters);
+    REQUESTS = "requests": "boundary 8: request packets that thread2 takes" [OPCODE, FIRST];
+    MESSAGES = "messages": "boundary 10: message packets that recv takes: kind, state" [KIND, TAKER]
+        unless |at, _| (at[1] == 2 && at[0] != 6).then_some("recv: RECV_POSTED_DATA takes DPs alone");
+    WAITS = "waits": "boundary 11: message packets, how long recv lets them wait" [KIND, WAIT];
+    EDGES = "edges": "several things at one edge" [TOGETHER]
+        unless |at, parameters| no_length_error(at[0] == 3, parameters);
+    RESETS = "resets": "resets, by what they find" [FLIGHT];
+}
+
+/// Section 7: what becomes of a credit.
+fn no_such_credit(used: usize, credit: usize) -> Option<&'static str> {
+    match (used, credit) {
+        (0, 1 | 2) => Some("CR4: only descriptors that A took come out of B"),
+        (3, 0 | 1) => Some("CR5: there is no credit"),
+        (0..=2, 3) => Some("CR5: there is a credit"),
+        _ => None,
+    }
+}
+
+/// Section 7: what moves at which level.
+fn no_such_move(level: usize, moves: usize) -> Option<&'static str> {
+    match (level, moves) {
+        (0, 1 | 2) => Some("FI3: there is no head"),
+        (3, 0 | 2) => Some("FI2: there are no more credits than entries"),
+        _ => None,
+    }
+}
+
+/// Section 7 of qp's specification: what its answer is.
+fn no_such_answer(state: usize, is_bad: bool, fate: usize) -> Option<&'static str> {
+    const SQE: usize = qp_state::SQE as usize;
+    match (state, fate) {
+        (0 | 1 | 6, 0 | 1) => Some("qp: in RESET, INIT and ERR a packet is dropped"),
+        (2..=5, 2) => Some("qp: in RTR, RTS, SQD and SQE no packet is dropped"),
+        (2..=5, 1) if !is_bad => Some("qp: what can be executed is taken"),
+        (SQE, 1) => Some("qp, H5: SQE is for unreliable services, which send no Nak"),
+        _ => None,
+    }
+}
+
+/// What needs a length error.
+fn no_length_error(needs_one: bool, parameters: &Parameters) -> Option<&'static str> {
+    let without = needs_one && parameters.fixes() & 1 << 5 == 0;
+    without.then_some("without F5 of thread2 there is no length error")
+}
+
+/// What has happened so far to what is counted at its end.
+#[derive(Debug, Clone, Default)]
+pub struct Coverage {
+    /// Cycles in which the head has waited for its context or its lengths.
+    fetching: u64,
+    /// Cycles in which it has waited for recv.
+    waiting: u64,
+    /// The QP of the last packet that thread2 took.
+    last_taken: u64,
+    /// Events that are owed to qp: the first request packet, the length error.
+    owed: [bool; 2],
+    /// The FIFO is not empty.
+    holds: bool,
+    in_reset: bool,
+}
+
+#[inline]
+fn high(pin: Bits1) -> bool {
+    pin.get() == 1
+}
+
+/// The place of a descriptor on its axis.
+#[inline]
+fn descriptor(bits: Bits32) -> usize {
+    match Descriptor::decode(bits) {
+        Descriptor::Request(_) => 0,
+        Descriptor::Message(message) => 1 + usize::from(message.kind),
+    }
+}
+
+/// The place of 0 to 16 on an axis.
+#[inline]
+const fn level(number: u64) -> usize {
+    match number {
+        0 => 0,
+        15 => 2,
+        16 => 3,
+        _ => 1,
+    }
+}
+
+#[inline]
+const fn wait(cycles: u64) -> usize {
+    match cycles {
+        0 | 1 => cycles as usize,
+        2..=7 => 2,
+        _ => 3,
+    }
+}
+
+/// The place of a state of recv on the axis of those that take packets.
+#[inline]
+const fn taker(state: u64) -> Option<usize> {
+    match state {
+        1 => Some(0),
+        5 => Some(1),
+        6 => Some(2),
+        _ => None,
+    }
+}
+
+impl Coverage {
+    /// Boundaries 1 and 4.
+    #[inline]
+    fn count_link(rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
+        if let Some(credit) = [CR1, CR2, CR3, CR5].iter().position(|rule| rules.has(*rule)) {
+            bins.hit(CREDITS.bin([level(outputs.x_credits_used.get()), credit]));
+        }
+        let entries = outputs.x_fifo_level.get();
+        let moves = match (rules.has(FI1), rules.has(FI3)) {
+            (false, false) => return,
+            (true, false) => 0,
+            (false, true) => 1,
+            (true, true) => 2,
+        };
+        bins.hit(FIFO.bin([level(entries), moves]));
+        if rules.has(FI1) {
+            let others = usize::from(entries > 0);
+            bins.hit(DELIVERIES.bin([descriptor(outputs.x_b_deliver_data), others]));
+        }
+    }
+
+    /// The head, and what becomes of it.
+    #[inline]
+    fn count_head(&mut self, rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
+        if rules.has(RQ1.with(PK1)) {
+            self.fetching += 1;
+            return;
+        }
+        let leaves = rules.has(FI3);
+        if leaves {
+            bins.hit(HEADS.bin([descriptor(outputs.x_fifo_head), wait(self.fetching)]));
+            self.fetching = 0;
+        }
+        if rules.has(PK2) {
+            self.waiting += 1;
+        }
+        if rules.has(PK3) {
+            let kind = outputs.x_pkt_kind.get() as usize;
+            bins.hit(WAITS.bin([kind, wait(self.waiting)]));
+            if let Some(taker) = taker(outputs.rv_state.get()) {
+                bins.hit(MESSAGES.bin([kind, taker]));
+            }
+            self.waiting = 0;
+        }
+        if high(outputs.req_valid) {
+            let state = outputs.qp_query_state.get() as usize;
+            let [error, wqe] = [outputs.x_msg_error, outputs.x_msg_consumes_wqe];
+            let fate = outputs.req_fate.get() as usize;
+            bins.hit(ANSWERS.bin([state, error.get() as usize, wqe.get() as usize, fate]));
+        }
+        if rules.has(RQ4) {
+            let opcode = Header::decode(&outputs.x_cxt_data).net_opcode.get().min(16) as usize;
+            bins.hit(REQUESTS.bin([opcode, usize::from(!rules.has(EV1))]));
+        }
+    }
+
+    /// Boundary 6: events that are owed or told to qp.
+    #[inline]
+    fn count_events(&mut self, rules: RuleSet, outputs: &Outputs, bins: &mut Bins<'_>) {
+        let pending = match self.owed {
+            [false, false] => None,
+            [true, false] => Some(0),
+            [false, true] => Some(1),
+            [true, true] => Some(2),
+        };
+        if let Some(pending) = pending {
+            for (held, rule) in [RQ2, EV6].iter().enumerate() {
+                if rules.has(*rule) {
+                    bins.hit(HOLDUPS.bin([pending, held]));
+                }
+            }
+        }
+        let is_taken = high(outputs.x_hw_ready);
+        if is_taken && rules.has(EV3.with(EV4).with(EV5)) {
+            let event = match () {
+                () if rules.has(EV3) => 0,
+                () if rules.has(EV4) => 1,
+                () => 2 + outputs.x_hw_kind.get() as usize,
+            };
+            bins.hit(EVENTS.bin([event]));
+        }
+        self.owed[0] = rules.has(EV1) || self.owed[0] && !is_taken;
+        self.owed[1] = rules.has(EV2) || self.owed[1] && !(is_taken && rules.has(EV4));
+    }
+
+    /// Several things at one edge.
+    #[inline]
+    fn count_edges(&self, rules: RuleSet, inputs: &Inputs, outputs: &Outputs, bins: &mut Bins<'_>) {
+        if high(inputs.qp_cmd_valid) && high(outputs.qp_cmd_ready) {
+            let qpn = inputs.qp_cmd_qpn.get();
+            if high(outputs.req_valid) && outputs.req_qpn.get() == qpn {
+                bins.hit(EDGES.bin([0]));
+            }
+            if !high(outputs.x_cxt_ready) && self.last_taken == qpn {
+                bins.hit(EDGES.bin([4]));
+            }
+        }
+        if rules.has(EV5) && high(outputs.x_hw_ready) {
+            if rules.has(EV1) {
+                let is_same = outputs.req_qpn.get() == inputs.qp_hw_qpn.get();
+                bins.hit(EDGES.bin([if is_same { 2 } else { 1 }]));
+            }
+            if rules.has(EV2) {
+                bins.hit(EDGES.bin([3]));
+            }
+        }
+    }
+}
+
+impl harness::Coverage<Rx> for Coverage {
+    const GROUPS: &'static [Covergroup] = GROUPS;
+
+    fn new(_: &Parameters) -> Self {
+        Self::default()
+    }
+
+    #[inline]
+    fn after(&mut self, edge: &Edge<'_, Rx>, bins: &mut Bins<'_>) {
+        let Edge { inputs, outputs, rules, .. } = *edge;
+        if high(inputs.rst) {
+            if !self.in_reset {
+                let found = match self.owed.contains(&true) {
+                    true => 2,
+                    false => usize::from(self.holds),
+                };
+                bins.hit(RESETS.bin([found]));
+            }
+            *self = Self { in_reset: true, ..Self::default() };
+            return;
+        }
+        self.in_reset = false;
+        // In most cycles nothing crosses any of the boundaries inside.
+        if rules == RuleSet::EMPTY && !high(inputs.qp_cmd_valid) {
+            return;
+        }
+        // In reset the pins do not tell what was there.
+        self.holds = rules.has(FI1) || outputs.x_fifo_level.get() > u64::from(rules.has(FI3));
+        Self::count_link(rules, outputs, bins);
+        self.count_head(rules, outputs, bins);
+        self.count_edges(rules, inputs, outputs, bins);
+        self.count_events(rules, outputs, bins);
+        if rules.has(RQ4) {
+            self.last_taken = outputs.req_qpn.get();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;
