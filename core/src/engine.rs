@@ -13,6 +13,7 @@ mod vectors;
 use crate::checks::Parts;
 use crate::coverage::Group;
 use crate::error::Error;
+use crate::fourvalue;
 use crate::harness::{
     self, Block, Case, Coverage, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule,
     Scenario, Scoreboard, Stimulus, Total, Verdict, Watch,
@@ -30,7 +31,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::fs;
 use std::marker::PhantomData;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub use task::{Action, Task};
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
@@ -332,19 +333,23 @@ impl<B: Explain> AnyBlock for Engine<B> {
     }
 
     fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error> {
-        load::<B>(profile, model).map(|(_, kind)| kind.two_evaluations())
+        match model {
+            Built::Icarus(_) => Ok(None),
+            model => load::<B>(profile, model).map(|(_, kind)| kind.two_evaluations()),
+        }
     }
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Models>, Error> {
         let scenarios = serde_json::from_str(&opening.scenarios)
             .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
-        let models: Vec<ProfileModel<B>> = opening
-            .models
-            .iter()
-            .map(|(profile, model)| load::<B>(profile, model))
-            .collect::<Result<_, Error>>()?;
-        let profiles = models.iter().map(|(profile, _)| profile.clone()).collect();
-        let kinds = models.into_iter().map(|(_, kind)| kind).collect();
+        let models = opening.models.iter();
+        let profiles =
+            models.clone().map(|(name, _)| profile::<B>(name)).collect::<Result<_, Error>>()?;
+        let kind = |(name, model): &(String, Built)| match model {
+            Built::Icarus(compiled) => Ok(Kind::Icarus(compiled.clone())),
+            model => load::<B>(name, model).map(|(_, kind)| Kind::Model(kind)),
+        };
+        let kinds = models.map(kind).collect::<Result<_, Error>>()?;
         let packets = opening.packets;
         Ok(Box::new(LoadedModels::<B> { cases: Cases { scenarios, profiles, packets }, kinds }))
     }
@@ -517,16 +522,26 @@ impl<B: Block> Session for BlockSession<B> {
 struct LoadedModels<B: Block> {
     cases: Cases<B>,
     /// By profile.
-    kinds: Vec<ModelKind<B::Inputs, B::Outputs>>,
+    kinds: Vec<Kind<B>>,
+}
+
+/// What simulates a profile's RTL.
+enum Kind<B: Block> {
+    Model(ModelKind<B::Inputs, B::Outputs>),
+    Icarus(PathBuf),
 }
 
 impl<B: Block> Models for LoadedModels<B> {
     fn run(&self, case: &Case, watch: &Watch) -> Outcome {
         let parameters = &self.cases.profiles[case.profile].parameters;
         let stimulus = self.cases.stimulus(case);
-        match self.kinds[case.profile].create(stimulus.before_reset) {
-            Ok(mut model) => harness::run::<B>(&stimulus, parameters, &mut model, watch),
-            Err(error) => Outcome::crashed(None, error.to_string()),
+        match &self.kinds[case.profile] {
+            Kind::Model(kind) => match kind.create(stimulus.before_reset) {
+                Ok(mut model) => harness::run::<B>(&stimulus, parameters, &mut model, watch),
+                Err(error) => Outcome::crashed(None, error.to_string()),
+            },
+            Kind::Icarus(compiled) => fourvalue::run(compiled, &stimulus, parameters, None, watch)
+                .unwrap_or_else(|error| Outcome::crashed(None, error.to_string())),
         }
     }
 }

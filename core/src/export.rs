@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated::{Pins, Port};
 use verilated_build::{Design, Register, Verilator};
-use words::Words;
+pub(crate) use words::Words;
 use zerocopy::IntoBytes;
 
 /// The folder of the copies of the RTL.
@@ -47,17 +47,19 @@ pub struct Testbench {
 
 /// A port, for templates.
 #[derive(Debug, Clone, Serialize)]
-struct PortText {
-    name: &'static str,
-    width: u32,
+pub(crate) struct PortText {
+    pub name: &'static str,
+    pub width: u32,
     /// The range of its declaration, with a blank behind it; nothing for one bit.
-    range: String,
+    pub range: String,
     /// Its bits in a word.
-    bits: String,
+    pub bits: String,
+    /// The bit that says whether it counts, if there is one.
+    pub governor: Option<u32>,
 }
 
 impl PortText {
-    fn new(port: &Port, words: &Words) -> Self {
+    pub fn new(port: &Port, words: &Words) -> Self {
         let Port { name, width, .. } = *port;
         let low = words.lowest_bit(name);
         let range = if width > 1 { format!("[{}:0] ", width - 1) } else { String::new() };
@@ -65,7 +67,7 @@ impl PortText {
             1 => low.to_string(),
             _ => format!("{}:{low}", low + width - 1),
         };
-        Self { name, width, range, bits }
+        Self { name, width, range, bits, governor: None }
     }
 }
 
@@ -112,7 +114,7 @@ impl Testbench {
             compared => texts(&B::NAMING.in_order(&output_ports), &outputs),
             input_bits => inputs.bits(),
             output_bits => outputs.bits(),
-            power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), ""),
+            power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), "", |_| false),
             ends => (ends != Verdict::Match).then(|| quoted(&ends.to_string())),
             words => before_reset.words,
             fill => before_reset.fill,
@@ -127,7 +129,7 @@ impl Testbench {
             ("stimulus.hex".into(), inputs.file(recording.inputs())),
             ("expected.hex".into(), outputs.file(recording.expected())),
         ];
-        for (name, text) in render(&context)? {
+        for (name, text) in render(TEMPLATES, &context)? {
             files.push((name.into(), text.into_bytes()));
         }
         for (name, text) in copies.files {
@@ -137,18 +139,22 @@ impl Testbench {
     }
 }
 
-fn render(context: &minijinja::Value) -> Result<Vec<(&'static str, String)>, Error> {
-    let mut templates = Environment::new();
-    templates.set_undefined_behavior(UndefinedBehavior::Strict);
-    templates.set_keep_trailing_newline(true);
-    templates.set_trim_blocks(true);
-    templates.set_lstrip_blocks(true);
+/// The texts of templates, by the files they make.
+pub(crate) fn render<const N: usize>(
+    templates: [(&'static str, &str); N],
+    context: &minijinja::Value,
+) -> Result<Vec<(&'static str, String)>, Error> {
+    let mut environment = Environment::new();
+    environment.set_undefined_behavior(UndefinedBehavior::Strict);
+    environment.set_keep_trailing_newline(true);
+    environment.set_trim_blocks(true);
+    environment.set_lstrip_blocks(true);
     let render = |(name, template): (&'static str, &str)| {
-        let text = templates.render_named_str(name, template, context);
+        let text = environment.render_named_str(name, template, context);
         let text = text.map_err(|error| Error::Environment(format!("{name}: {error:#}")))?;
         Ok((name, text))
     };
-    TEMPLATES.into_iter().map(render).collect()
+    templates.into_iter().map(render).collect()
 }
 
 /// A text inside the quotes of a `$display`.

@@ -13,6 +13,7 @@
 //! - [`program`](mod@program) says which blocks a program has.
 //! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
 //! - [`export`] writes a case as a testbench in plain Verilog.
+//! - [`fourvalue`] runs cases with X where nothing is known.
 //! - [`skeleton`] writes a crate for a new block.
 //! - [`checks`] has what every block's tests look for.
 //! - [`coverage`] has what cases have hit, in one run or in many.
@@ -29,6 +30,7 @@ pub mod engine;
 pub mod error;
 pub mod export;
 mod files;
+pub mod fourvalue;
 pub mod harness;
 pub mod history;
 pub mod merge;

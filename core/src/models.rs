@@ -9,12 +9,13 @@ mod on_disk;
 mod rtl;
 
 use crate::error::Error;
+use crate::fourvalue;
 use crate::harness::{Block, Parameters, Profile};
 pub(crate) use copies::Copies;
 pub use examined::{Examined, FileRead};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;
-pub use rtl::Rtl;
+pub use rtl::{Rtl, Simulator};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::env;
@@ -47,6 +48,8 @@ pub enum Built {
     Linked,
     /// A shared library.
     Library(PathBuf),
+    /// What Icarus compiled; it is simulated in a process of its own.
+    Icarus(PathBuf),
 }
 
 impl Built {
@@ -63,6 +66,10 @@ impl Built {
             Self::Linked => B::RTL.linked(parameters).ok_or_else(|| {
                 Error::Environment("the program has no model with these parameters".to_owned())
             }),
+            Self::Icarus(_) => Err(Error::Usage(
+                "--simulator icarus has no model that this command can load; it is for run, replay, shrink and explain"
+                    .to_owned(),
+            )),
             Self::Library(path) => Ok(Library::load(&BuiltLibrary::again(path.clone())?)?.kind()?),
         }
     }
@@ -140,6 +147,9 @@ impl Rtl {
         view: View,
         kept: &Kept,
     ) -> Result<Built, Error> {
+        if self.simulator == Simulator::Icarus {
+            return Ok(Built::Icarus(fourvalue::compile::<B>(self, parameters, kept)?));
+        }
         match view {
             View::Bare if self.is_linked::<B>(parameters) => Ok(Built::Linked),
             View::Bare | View::Plain => self.compile::<B>(parameters, view, kept),
@@ -169,7 +179,7 @@ impl Rtl {
 
     /// Whether its model is part of the program.
     fn is_linked<B: Block>(&self, parameters: &Parameters) -> bool {
-        self.is_built_in() && B::RTL.linked(parameters).is_some()
+        self.is_usual() && B::RTL.linked(parameters).is_some()
     }
 
     fn compile<B: Block>(

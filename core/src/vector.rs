@@ -65,7 +65,7 @@ pub struct Origin {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub rtl: Option<String>,
     /// What was given for that RTL, as typed; nothing if it was the built-in one.
-    #[serde(default, skip_serializing_if = "Rtl::is_built_in")]
+    #[serde(default, skip_serializing_if = "Rtl::is_usual")]
     pub given: Rtl,
 }
 

@@ -18,6 +18,7 @@ mod coverage;
 mod dll_examples;
 mod driving;
 mod export;
+mod four_values;
 mod full_disk;
 mod gate;
 mod given_rtl;

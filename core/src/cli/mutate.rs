@@ -205,6 +205,11 @@ impl Job {
     /// The gradings that the arguments ask for, each in a folder of its own.
     fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
         let blocks = arguments.target.blocks()?;
+        if !arguments.target.rtl()?.simulator.is_verilator() {
+            let message =
+                "--simulator icarus: mutations are graded with models of Verilator; leave it out";
+            return Err(Error::Usage(message.to_owned()));
+        }
         let prepared = blocks.iter().map(|block| Prepared::new(arguments, *block, &blocks));
         let prepared = prepared.collect::<Result<Vec<Prepared>, Error>>()?;
         Self::claimed(arguments, &blocks, prepared)

@@ -63,6 +63,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             include: arguments.include.clone(),
             defines: arguments.define.clone(),
             lists: arguments.list.clone(),
+            ..Rtl::default()
         },
         source,
         clock: arguments.clock.clone(),

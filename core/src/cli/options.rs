@@ -3,7 +3,7 @@
 use crate::engine::{AnyBlock, LoadedVector};
 use crate::error::Error;
 use crate::harness::{self, Overrides, Profile};
-use crate::models::Rtl;
+use crate::models::{Rtl, Simulator};
 use crate::program;
 use crate::vector::Origin;
 use crate::worker::{Limits, Program};
@@ -69,6 +69,10 @@ pub struct GivenRtl {
     /// A Verilog file list; may be given more than once.
     #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
     list: Vec<PathBuf>,
+    /// What simulates the RTL: `icarus` has four values, and an X that is seen is a failure
+    /// [default: verilator, or the one the vector was recorded with].
+    #[arg(long, value_enum, value_name = "verilator|icarus", hide_possible_values = true)]
+    simulator: Option<Simulator>,
 }
 
 /// A path that can be written down in a vector, too.
@@ -87,6 +91,7 @@ impl GivenRtl {
             include: self.include.clone(),
             defines: self.define.clone(),
             lists: self.list.clone(),
+            simulator: self.simulator.unwrap_or_default(),
         };
         let is_word = |path: &PathBuf| path == Path::new(Rtl::BUILT_IN);
         if !rtl.paths.iter().any(is_word) {
@@ -110,8 +115,9 @@ impl GivenRtl {
             return Ok(named);
         }
         let Origin { given, rtl: recorded, .. } = vector.origin();
+        let given = &Rtl { simulator: self.simulator.unwrap_or(given.simulator), ..given.clone() };
         if given.is_built_in() {
-            return Ok(Rtl::default());
+            return Ok(given.clone());
         }
         let words = given.arguments();
         let words = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
@@ -215,7 +221,8 @@ impl Target {
     /// # Errors
     /// As [`GivenRtl::named`].
     pub fn rtl(&self) -> Result<Rtl, Error> {
-        Ok(self.rtl.named()?.unwrap_or_default())
+        let usual = Rtl { simulator: self.rtl.simulator.unwrap_or_default(), ..Rtl::default() };
+        Ok(self.rtl.named()?.unwrap_or(usual))
     }
 }
 

@@ -233,13 +233,14 @@ impl Summary<'_> {
 
     fn failures(&self, text: &mut String) {
         let failures = self.tally.totals.failures();
-        let Totals { mismatched, hung, check_failed, crashed, no_golden_model, .. } =
+        let Totals { mismatched, unknown, hung, check_failed, crashed, no_golden_model, .. } =
             self.tally.totals;
         if failures > no_golden_model {
             let _ = writeln!(
                 text,
-                "\n{}, {}, {}, {}",
+                "\n{}, {}{}, {}, {}",
                 counted(mismatched, "mismatch"),
+                if unknown > 0 { format!("{unknown} unknown, ") } else { String::new() },
                 counted(hung, "hang"),
                 counted(check_failed, "failed check"),
                 counted(crashed, "crash"),

@@ -3,8 +3,8 @@
 use super::replay;
 use crate::error::Error;
 use crate::harness::{
-    Drive, Explain, Golden, Judgement, Outcome, Parameters, Profile, Signature, Stimulus, Verdict,
-    Watch, before_reset_in_words, environment_at,
+    Drive, Explain, Golden, Judgement, Outcome, Parameters, Profile, Recording, Signature,
+    Stimulus, Verdict, Watch, before_reset_in_words, environment_at,
 };
 use crate::observe::Record;
 use serde::{Deserialize, Serialize};
@@ -146,6 +146,86 @@ impl Explanation {
     }
 }
 
+/// Explains how a simulation with four values ended, by the golden model's side of the case.
+pub fn explain_four<B: Explain>(
+    stimulus: &Stimulus<B>,
+    profile: &Profile,
+    outcome: &Outcome,
+) -> Explanation {
+    let parameters = &profile.parameters;
+    let decisive = decisive_cycle(outcome);
+    let recording = Recording::new(stimulus, parameters);
+    let records = golden_records(&recording, parameters, decisive.unwrap_or(outcome.cycles));
+    let place = records.iter().position(|record| Some(record.cycle) == decisive);
+    let here = place.and_then(|place| records.get(place));
+    let next = place.and_then(|place| records.get(place + 1));
+    let differences = match &outcome.verdict {
+        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => vec![Difference {
+            port: mismatch.port.clone(),
+            field: None,
+            expected: mismatch.expected.clone(),
+            actual: mismatch.actual.clone(),
+        }],
+        _ => Vec::new(),
+    };
+    let line = |record: &Record<B>| {
+        let differing = differences.iter().filter(|_| Some(record.cycle) == decisive);
+        let differing = differing.map(|difference| difference.port.clone()).collect();
+        CycleLine { rtl: None, differing, ..cycle_line(record) }
+    };
+    Explanation {
+        sentence: sentence::<B>(outcome, None),
+        golden: here.map(|here| golden_step(here, next)),
+        in_flight: in_flight(stimulus, parameters, decisive),
+        inputs: match &stimulus.drive {
+            Drive::Traffic(_) => Vec::new(),
+            Drive::Cycles(cycles) => raw_inputs::<B>(cycles, decisive),
+        },
+        cycles: records.iter().map(line).collect(),
+        differences,
+        ..Explanation::lost(profile, &outcome.verdict)
+    }
+}
+
+/// What the golden model does in the cycles around one.
+fn golden_records<B: Explain>(
+    recording: &Recording<'_, B>,
+    parameters: &Parameters,
+    around: u64,
+) -> VecDeque<Record<B>> {
+    let mut golden = B::Golden::new(parameters);
+    let mut records = VecDeque::new();
+    let cycles = recording.inputs().iter().zip(recording.expected()).zip(0..);
+    for ((inputs, expected), cycle) in cycles.take_while(|(_, cycle)| *cycle <= around + AFTER) {
+        let state = golden.state();
+        let rules = golden.clock(inputs);
+        if cycle + BEFORE >= around {
+            let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
+            let rules = rules.join("+");
+            let (inputs, expected, actual) = (*inputs, *expected, *expected);
+            records.push_back(Record {
+                cycle,
+                inputs,
+                expected,
+                actual,
+                state,
+                rules,
+                rtl_state: 0,
+            });
+        }
+    }
+    records
+}
+
+/// What the golden model does in a cycle.
+fn golden_step<B: Explain>(here: &Record<B>, next: Option<&Record<B>>) -> Step {
+    Step {
+        from: here.state.to_owned(),
+        to: next.map(|next| next.state.to_owned()),
+        rules: here.rules.split('+').filter(|rule| !rule.is_empty()).map(rule::<B>).collect(),
+    }
+}
+
 /// Explains what a stimulus does.
 pub fn explain<B: Explain>(
     stimulus: &Stimulus<B>,
@@ -170,11 +250,7 @@ pub fn explain<B: Explain>(
         signature: Signature::of(&outcome.verdict).map(|signature| signature.to_string()),
         judgement,
         differences: here.map(differences).unwrap_or_default(),
-        golden: here.map(|here| Step {
-            from: here.state.to_owned(),
-            to: next.map(|next| next.state.to_owned()),
-            rules: here.rules.split('+').filter(|rule| !rule.is_empty()).map(rule::<B>).collect(),
-        }),
+        golden: here.map(|here| golden_step(here, next)),
         rtl: here.and_then(|here| rtl_step(here, next, &profile.parameters)),
         in_flight: in_flight(stimulus, &profile.parameters, decisive),
         inputs: match &stimulus.drive {
@@ -262,7 +338,7 @@ fn in_flight<B: Explain>(
 
 fn decisive_cycle(outcome: &Outcome) -> Option<u64> {
     match &outcome.verdict {
-        Verdict::Mismatch(mismatch) => Some(mismatch.cycle),
+        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => Some(mismatch.cycle),
         Verdict::CheckFailed { cycle, .. } => Some(*cycle),
         Verdict::Hang { cycle, .. } | Verdict::Crashed { cycle, .. } => *cycle,
         Verdict::Match | Verdict::NoGoldenModel | Verdict::Cancelled => None,
@@ -270,7 +346,7 @@ fn decisive_cycle(outcome: &Outcome) -> Option<u64> {
 }
 
 fn sentence<B: Explain>(outcome: &Outcome, here: Option<&Record<B>>) -> String {
-    let Verdict::Mismatch(mismatch) = &outcome.verdict else {
+    let (Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch)) = &outcome.verdict else {
         return match &outcome.verdict {
             Verdict::Match => format!("Everything matched in {} cycles.", outcome.cycles),
             other => format!("The case failed: {other}."),

@@ -189,7 +189,7 @@ fn window(outcome: &Outcome) -> Range<u64> {
 /// The cycle in which a case was decided.
 fn end_of(outcome: &Outcome) -> u64 {
     match &outcome.verdict {
-        Verdict::Mismatch(mismatch) => mismatch.cycle,
+        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => mismatch.cycle,
         Verdict::Hang { cycle: Some(cycle), .. }
         | Verdict::CheckFailed { cycle, .. }
         | Verdict::Crashed { cycle: Some(cycle), .. } => *cycle,

@@ -5,19 +5,22 @@ use super::replay::{self, Waves};
 use super::shrink::{self, COST_OF_A_TRY, Progress, Shrunk, Tries};
 use crate::error::Error;
 use crate::export::Testbench;
+use crate::fourvalue;
 use crate::harness::{
-    self, Block, Explain, Golden, Judgement, Outcome, Overrides, Profile, ProfileError, Signature,
-    Stimulus, Verdict, Watch,
+    self, Block, BrokenBy, Explain, Golden, Judgement, Outcome, Overrides, Profile, ProfileError,
+    Signature, Stimulus, Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl};
 use crate::vector::{Origin, Vector, VectorFile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Tries to make a vector smaller whose model takes its process with it: each costs a process.
 const LOST_TRIES: u64 = 64;
+/// Tries to make a vector smaller that is simulated with four values: each costs a process, too, of some 10 ms.
+const SIMULATED_TRIES: u64 = 400;
 
 /// A vector, as commands use it.
 pub trait LoadedVector: Send + Sync {
@@ -233,6 +236,36 @@ impl<B: Explain> Loaded<B> {
         ShrunkVector::new(profile, origin.clone(), outcome, shrunk)
     }
 
+    /// Runs it with four values.
+    fn simulated(
+        &self,
+        profile: &str,
+        compiled: &Path,
+        waves: Option<&Path>,
+        watch: &Watch,
+    ) -> Result<Outcome, Error> {
+        let parameters = super::profile::<B>(profile)?.parameters;
+        fourvalue::run(compiled, &self.vector.stimulus, &parameters, waves, watch)
+    }
+
+    /// Which side is wrong where the RTL drives an X: the RTL, unless the golden model's side does not end well, either.
+    fn judged(&self, profile: &Profile, watch: &Watch) -> Judgement {
+        let golden = harness::run_golden(&self.vector.stimulus, &profile.parameters, watch);
+        let broken_by = match golden.verdict {
+            Verdict::Match => BrokenBy::Rtl,
+            _ => BrokenBy::Undecided,
+        };
+        Judgement { broken_by, rtl: None, golden: None }
+    }
+
+    fn check_fails(&self, outcome: &Outcome) -> Result<(), Error> {
+        if Signature::of(&outcome.verdict).is_none() {
+            let message = "everything matches, there is nothing to shrink; is this the right RTL?";
+            return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
+        }
+        Ok(())
+    }
+
     /// Reads a vector.
     pub fn new(file: &VectorFile) -> Result<Self, Error> {
         let loaded = Self { path: file.path.clone(), vector: file.parse()? };
@@ -283,8 +316,13 @@ impl<B: Explain> LoadedVector for Loaded<B> {
     }
 
     fn replay(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Replayed, Error> {
-        let (profile, kind) = super::load::<B>(profile, model)?;
-        let outcome = replay::replay(&self.vector.stimulus, &profile, &kind, watch)?;
+        let outcome = match model {
+            Built::Icarus(compiled) => self.simulated(profile, compiled, None, watch)?,
+            model => {
+                let (profile, kind) = super::load::<B>(profile, model)?;
+                replay::replay(&self.vector.stimulus, &profile, &kind, watch)?
+            }
+        };
         let is_recorded = self.recorded().map(|recorded| outcome.verdict.repeats(recorded));
         let rules = B::Golden::RULES.iter().zip(&outcome.hits).filter(|(_, hits)| **hits > 0);
         let rules = rules.map(|(rule, hits)| (rule.name.to_owned(), *hits)).collect();
@@ -299,6 +337,9 @@ impl<B: Explain> LoadedVector for Loaded<B> {
         waves: &Waves,
         watch: &Watch,
     ) -> Result<(), Error> {
+        if let Built::Icarus(compiled) = model {
+            return self.simulated(profile, compiled, Some(&waves.path), watch).map(drop);
+        }
         let (profile, kind) = super::load::<B>(profile, model)?;
         let stimulus = &self.vector.stimulus;
         let outcome = replay::replay(stimulus, &profile, &kind, watch)?;
@@ -314,13 +355,20 @@ impl<B: Explain> LoadedVector for Loaded<B> {
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
+        if let Built::Icarus(compiled) = model {
+            let outcome = self.simulated(profile, compiled, None, watch)?;
+            self.check_fails(&outcome)?;
+            let profile = super::profile::<B>(profile)?;
+            let mut run = |stimulus: &Stimulus<B>| {
+                fourvalue::run(compiled, stimulus, &profile.parameters, None, watch).ok()
+            };
+            let tries = Tries { run: &mut run, budget, cost: budget / SIMULATED_TRIES };
+            return self.smaller(&profile, &outcome, tries, watch, progress);
+        }
         let (profile, kind) = super::load::<B>(profile, model)?;
         let stimulus = &self.vector.stimulus;
         let outcome = replay::replay(stimulus, &profile, &kind, watch)?;
-        if Signature::of(&outcome.verdict).is_none() {
-            let message = "everything matches, there is nothing to shrink; is this the right RTL?";
-            return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
-        }
+        self.check_fails(&outcome)?;
         let mut run = |stimulus: &Stimulus<B>| {
             let mut model = kind.create(stimulus.before_reset).ok()?;
             Some(harness::run(stimulus, &profile.parameters, &mut model, watch))
@@ -358,6 +406,9 @@ impl<B: Explain> LoadedVector for Loaded<B> {
     }
 
     fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Judgement, Error> {
+        if matches!(model, Built::Icarus(_)) {
+            return Ok(self.judged(&super::profile::<B>(profile)?, watch));
+        }
         let (profile, kind) = super::load::<B>(profile, model)?;
         replay::judge(&self.vector.stimulus, &profile, &kind, watch)
     }
@@ -375,6 +426,13 @@ impl<B: Explain> LoadedVector for Loaded<B> {
         observed: &Built,
         watch: &Watch,
     ) -> Result<Explanation, Error> {
+        if let Built::Icarus(compiled) = model {
+            let outcome = self.simulated(profile, compiled, None, watch)?;
+            let profile = super::profile::<B>(profile)?;
+            let judgement = outcome.verdict.is_failure().then(|| self.judged(&profile, watch));
+            let explained = explain::explain_four(&self.vector.stimulus, &profile, &outcome);
+            return Ok(Explanation { judgement, ..explained });
+        }
         let (profile, kind) = super::load::<B>(profile, model)?;
         let observed = observed.load::<B>(&profile.parameters)?;
         explain::explain(&self.vector.stimulus, &profile, &kind, &observed, watch)

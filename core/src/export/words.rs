@@ -33,12 +33,16 @@ impl Words {
         4 * behind.map(digits_of).sum::<u32>()
     }
 
-    /// The digits of a word, with something between ports.
-    pub fn digits(&self, pins: &[u8], between: &str) -> String {
+    /// The digits of a word, with something between ports; all X of a port of which `is_x` says so by its place.
+    pub fn digits(&self, pins: &[u8], between: &str, is_x: impl Fn(usize) -> bool) -> String {
         let mut text = String::new();
-        for port in self.ports {
+        for (place, port) in self.ports.iter().enumerate() {
             if !text.is_empty() {
                 text.push_str(between);
+            }
+            if is_x(place) {
+                text.extend((0..digits_of(port)).map(|_| 'x'));
+                continue;
             }
             let bytes = port.bytes(pins);
             for digit in (0..digits_of(port)).rev() {
@@ -56,7 +60,7 @@ impl Words {
         // Writing to a text cannot fail.
         let _ = writeln!(text, "// {}", names.join(" "));
         for pins in cycles {
-            text.push_str(&self.digits(pins.as_bytes(), "_"));
+            text.push_str(&self.digits(pins.as_bytes(), "_", |_| false));
             text.push('\n');
         }
         text.into_bytes()
@@ -78,6 +82,7 @@ mod tests {
         assert_eq!(words.bits(), 4 * (18 + 2 + 1));
         assert_eq!(["wide", "five", "one"].map(|name| words.lowest_bit(name)), [12, 4, 0]);
         let pins = [0xef, 0xcd, 0xab, 0x89, 0x67, 0x45, 0x23, 0x01, 0x1f, 0, 0, 0, 0x1a, 1];
-        assert_eq!(words.digits(&pins, "_"), "1f0123456789abcdef_1a_1");
+        assert_eq!(words.digits(&pins, "_", |_| false), "1f0123456789abcdef_1a_1");
+        assert_eq!(words.digits(&pins, "", |place| place == 1), "1f0123456789abcdefxx1");
     }
 }

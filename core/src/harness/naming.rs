@@ -21,6 +21,9 @@ pub struct Naming {
     /// names, of which the longest counts. A port stands at the boundary behind the part that drives it, a ready, too;
     /// ports of no boundary come last. A block in one piece has none.
     pub boundaries: &'static [&'static [&'static str]],
+    /// Payload of input channels that the block looks at without its valid, since the specification says so: it is
+    /// known in every cycle, also where values are [unknown](crate::fourvalue).
+    pub looked_at: &'static [&'static str],
 }
 
 /// What a port is for; those that explain others come first.
@@ -41,6 +44,7 @@ impl Naming {
         enable: &["wen", "ren", "we", "en"],
         ready: &["ready", "rdy"],
         boundaries: &[],
+        looked_at: &[],
     };
 
     /// The channel whose valid a port is: its name without the last word.

@@ -13,6 +13,8 @@ pub enum Verdict {
     Match,
     /// An output differed.
     Mismatch(Mismatch),
+    /// An output that somebody looks at was X, or the state: of simulations with four values.
+    Unknown(Mismatch),
     /// The golden model waits for something that will not come.
     Hang {
         /// The cycle at which patience ended; `None` if the DUT itself did not return.
@@ -47,6 +49,7 @@ impl Verdict {
         match self {
             Self::Match => "match",
             Self::Mismatch(_) => "mismatch",
+            Self::Unknown(_) => "unknown",
             Self::Hang { .. } => "hang",
             Self::CheckFailed { .. } => "check failed",
             Self::Crashed { .. } => "crashed",
@@ -76,7 +79,8 @@ impl fmt::Display for Verdict {
         f.write_str(self.name())?;
         match self {
             Self::Match | Self::NoGoldenModel | Self::Cancelled => Ok(()),
-            Self::Mismatch(Mismatch { cycle, port, expected, actual, state, rule, .. }) => {
+            Self::Mismatch(mismatch) | Self::Unknown(mismatch) => {
+                let Mismatch { cycle, port, expected, actual, state, rule, .. } = mismatch;
                 write!(f, " at cycle {cycle} in {state}")?;
                 if !rule.is_empty() {
                     write!(f, ", {rule}")?;
@@ -135,6 +139,10 @@ impl Signature {
                 what = together(port, differs);
                 vec!["mismatch", &what, state]
             }
+            Verdict::Unknown(Mismatch { port, state, differs, .. }) => {
+                what = together(port, differs);
+                vec!["unknown", &what, state]
+            }
             Verdict::Hang { state, .. } => vec!["hang", state],
             Verdict::CheckFailed { violation, .. } => vec!["check", &violation.check],
             // The message may hold paths and numbers that vary; its first words do not.
@@ -183,7 +191,11 @@ impl Fingerprint {
     pub fn of(verdict: &Verdict) -> Option<Self> {
         let rule = match verdict {
             // Where several rules fire at once, which ones do by chance tells nothing.
-            Verdict::Mismatch(Mismatch { rule, .. }) if !rule.contains('+') => rule.clone(),
+            Verdict::Mismatch(Mismatch { rule, .. }) | Verdict::Unknown(Mismatch { rule, .. })
+                if !rule.contains('+') =>
+            {
+                rule.clone()
+            }
             _ => String::new(),
         };
         Some(Self { signature: Signature::of(verdict)?, rule })

@@ -1,9 +1,41 @@
 //! The RTL a command works on, as the user names it.
 
 use crate::error::Error;
+use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};
+
+/// What simulates an RTL.
+#[derive(
+    Debug,
+    Clone,
+    Copy,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Default,
+    Serialize,
+    Deserialize,
+    JsonSchema,
+    ValueEnum,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Simulator {
+    /// Two values, in models that are part of this program or compiled by it: as fast as can be.
+    #[default]
+    Verilator,
+    /// Four values: registers are X before reset, and payload is while nobody may look at it.
+    Icarus,
+}
+
+impl Simulator {
+    /// Whether it is the usual one.
+    pub fn is_verilator(&self) -> bool {
+        *self == Self::Verilator
+    }
+}
 
 /// What was given to take the place of the built-in RTL, as typed; nothing at all is the built-in RTL.
 #[derive(
@@ -23,6 +55,9 @@ pub struct Rtl {
     /// Verilog file lists (`-f`).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lists: Vec<PathBuf>,
+    /// What simulates it (`--simulator`).
+    #[serde(default, skip_serializing_if = "Simulator::is_verilator")]
+    pub simulator: Simulator,
 }
 
 impl Rtl {
@@ -31,14 +66,17 @@ impl Rtl {
 
     /// Whether it is the RTL the program was built with, as it is.
     pub fn is_built_in(&self) -> bool {
+        let Self { paths, include, defines, lists, simulator: _ } = self;
+        paths.is_empty() && include.is_empty() && defines.is_empty() && lists.is_empty()
+    }
+
+    /// Whether nothing was given, and Verilator simulates it.
+    pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
 
     /// The words that give it on a command line.
     pub fn arguments(&self) -> Vec<String> {
-        if self.is_built_in() {
-            return Vec::new();
-        }
         // An option and its value are one word, whatever the value begins with.
         let long = |option: &str, path: &Path| format!("{option}={}", path.display());
         let plain = |path: &PathBuf| {
@@ -53,6 +91,9 @@ impl Rtl {
         words.extend(self.lists.iter().map(|path| format!("-f{}", path.display())));
         words.extend(self.include.iter().map(|path| format!("-I{}", path.display())));
         words.extend(self.defines.iter().map(|define| format!("-D{define}")));
+        if self.simulator == Simulator::Icarus {
+            words.extend(["--simulator".to_owned(), "icarus".to_owned()]);
+        }
         words
     }
 

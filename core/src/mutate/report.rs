@@ -178,7 +178,9 @@ impl Fate {
     pub fn killed(case: &str, outcome: &Outcome) -> Self {
         let scenario = case.split('/').nth(2).unwrap_or_default().to_owned();
         let (by, cycle) = match &outcome.verdict {
-            Verdict::Mismatch(mismatch) => (mismatch.port.clone(), Some(mismatch.cycle)),
+            Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => {
+                (mismatch.port.clone(), Some(mismatch.cycle))
+            }
             Verdict::CheckFailed { cycle, violation } => {
                 (format!("check {}", violation.check), Some(*cycle))
             }

@@ -158,7 +158,9 @@ fn evidence(group: &Group) -> impl Iterator<Item = (&str, &Evidence)> {
 fn failed(run: &Header, name: &str, verdict: &Verdict, known: Option<&Evidence>) -> TestCase {
     // What the RTL got wrong is a failure; that it came to no end is an error.
     let kind = match verdict {
-        Verdict::Mismatch(_) | Verdict::CheckFailed { .. } => NonSuccessKind::Failure,
+        Verdict::Mismatch(_) | Verdict::Unknown(_) | Verdict::CheckFailed { .. } => {
+            NonSuccessKind::Failure
+        }
         _ => NonSuccessKind::Error,
     };
     let mut text = vec![verdict.to_string()];

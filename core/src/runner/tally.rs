@@ -18,6 +18,9 @@ pub struct Totals {
     pub matched: u64,
     /// Cases with a differing output.
     pub mismatched: u64,
+    /// Cases with an output or a state that was X where it has to be known.
+    #[serde(default)]
+    pub unknown: u64,
     /// Cases that stopped making progress.
     pub hung: u64,
     /// Cases the scoreboard objected to.
@@ -38,6 +41,7 @@ impl Totals {
         let count = match outcome.verdict {
             Verdict::Match => &mut self.matched,
             Verdict::Mismatch(_) => &mut self.mismatched,
+            Verdict::Unknown(_) => &mut self.unknown,
             Verdict::Hang { .. } => &mut self.hung,
             Verdict::CheckFailed { .. } => &mut self.check_failed,
             Verdict::Crashed { .. } => &mut self.crashed,

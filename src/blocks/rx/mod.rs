@@ -58,7 +58,11 @@ impl Block for Rx {
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
     /// A case is as long as one of each block inside.
     const CASES: u64 = 100;
-    const NAMING: Naming = Naming { boundaries: BOUNDARIES, ..Naming::DEFAULT };
+    const NAMING: Naming = Naming {
+        boundaries: BOUNDARIES,
+        looked_at: &["t2_wqe_resp_data", "t2_wqe_resp_last"],
+        ..Naming::DEFAULT
+    };
 
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;

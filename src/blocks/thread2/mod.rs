@@ -19,7 +19,7 @@ pub mod rtl {
     cosim_core::rtl!("thread2");
 }
 
-use cosim_core::harness::{Block, Explain, LinkedRtl};
+use cosim_core::harness::{Block, Explain, LinkedRtl, Naming};
 use cosim_core::verilated::Field;
 pub use environment::Environment;
 pub use golden::Golden;
@@ -34,6 +34,10 @@ impl Block for Thread2 {
     const TITLE: &'static str = "ReqRecvCore_Thread_2, second stage of a NIC's receive path";
     const RTL: LinkedRtl<rtl::Inputs, rtl::Outputs> = rtl::RTL;
     const STATE_REGISTER: Option<&'static str> = Some("cur_state");
+    // DATA_UNIT_s is ready for a unit that is used up, whether one is offered or not; MR_FOR_SEND_s keeps to the one that
+    // was offered and does not look at the valid again.
+    const NAMING: Naming =
+        Naming { looked_at: &["wqe_resp_data", "wqe_resp_last"], ..Naming::DEFAULT };
 
     type Inputs = rtl::Inputs;
     type Outputs = rtl::Outputs;

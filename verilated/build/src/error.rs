@@ -106,6 +106,15 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
+    /// There is no Icarus Verilog.
+    #[error(
+        "Icarus Verilog was not found ({tried}); install it with `apt-get install iverilog`, or set IVERILOG to \
+         the program"
+    )]
+    IcarusMissing {
+        /// What was tried, with the system's reason.
+        tried: String,
+    },
     /// There is no C++ compiler.
     #[error(
         "no C++ compiler was found ({tried}); install one with `apt-get install g++`, or set CXX to it"

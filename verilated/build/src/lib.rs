@@ -17,6 +17,7 @@ pub mod compile;
 mod elaborate;
 mod error;
 mod hash;
+mod icarus;
 mod kept;
 #[cfg(feature = "libclang")]
 mod libclang;
@@ -31,6 +32,7 @@ mod verilate;
 pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
 pub use hash::{Hash, identity};
+pub use icarus::{Icarus, Simulation, simulate};
 pub use kept::{Entry, Kept, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;

@@ -67,7 +67,7 @@ fn attempt<B: Block>(search: &mut Search<'_, B>, candidate: Vec<B::Inputs>) -> b
 /// Raw cycles that a failure needs at most. The harness begins with a cycle in reset of its own.
 fn used(verdict: &Verdict) -> Option<usize> {
     match verdict {
-        Verdict::Mismatch(mismatch) => Some(mismatch.cycle as usize),
+        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => Some(mismatch.cycle as usize),
         Verdict::CheckFailed { cycle, .. } => Some(*cycle as usize),
         _ => None,
     }

@@ -1,0 +1,309 @@
+//! Cases in Icarus Verilog, with four values.
+//!
+//! The golden model's side of a case is a list, as in [`export`](crate::export). Registers are X until the RTL sets
+//! them, and so are the payload pins of an input channel without its valid: what a block may not look at. Whatever the
+//! golden model says a consumer sees has to be known then: valids, readies, enables, payload beside its valid, all other
+//! outputs, and the state register.
+
+use crate::error::Error;
+use crate::export::{PortText, Words, render};
+use crate::harness::{
+    Block, Golden, Mismatch, Outcome, Parameters, Recording, Role, RuleSet, Stimulus, Verdict,
+    Watch, power_up_inputs,
+};
+use crate::models::{Copies, Rtl};
+use minijinja::context;
+use std::fs::File;
+use std::io::{BufWriter, Write};
+use std::os::unix::process::ExitStatusExt;
+use std::path::{Path, PathBuf};
+use std::process::Output;
+use tempfile::TempDir;
+use verilated::{Pins, Port};
+use verilated_build::{
+    Error as BuildError, Icarus, Kept, Simulation, SourceFile, output, simulate,
+};
+use zerocopy::IntoBytes;
+
+/// The top that is simulated, and its file.
+const TOP: &str = "cosim_icarus";
+const FILE: &str = "cosim_icarus.v";
+const TEMPLATE: &str = include_str!("../templates/icarus/cosim_icarus.v.j2");
+/// The folder of the copies of the RTL.
+const RTL: &str = "rtl";
+/// Seconds of the processor that a case may take.
+const SECONDS: u32 = 600;
+/// The signal that ends a process which has used up its time.
+const OUT_OF_TIME: i32 = 24;
+
+/// Compiles an RTL with these parameters, unless it is among the kept ones: a file for [`run`].
+///
+/// # Errors
+/// [`Error::File`] if the RTL's files cannot lie in one folder; [`Error::Build`] with Icarus's message.
+pub fn compile<B: Block>(
+    rtl: &Rtl,
+    parameters: &Parameters,
+    kept: &Kept,
+) -> Result<PathBuf, Error> {
+    let examined = rtl.examined::<B>()?;
+    let copies = Copies::new(&examined)?;
+    let mut values = parameters.verilog(B::RTL.mask_parameter);
+    values.retain(|(name, _)| examined.parameters.contains(name));
+    let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
+    let compared = B::NAMING.in_order(&B::Outputs::PORTS.iter().collect::<Vec<_>>());
+    let compared: Vec<PortText> = compared
+        .into_iter()
+        .map(|port| PortText {
+            governor: governor::<B>(port, B::Outputs::PORTS, true)
+                .map(|governor| outputs.lowest_bit(governor.name)),
+            ..PortText::new(port, &outputs)
+        })
+        .collect();
+    let texts = |ports: &'static [Port], words: &Words| -> Vec<PortText> {
+        ports.iter().map(|port| PortText::new(port, words)).collect()
+    };
+    let context = context! {
+        top => examined.design.top,
+        clock => B::RTL.clock,
+        parameters => values,
+        inputs => texts(B::Inputs::PORTS, &inputs),
+        outputs => texts(B::Outputs::PORTS, &outputs),
+        compared,
+        input_bits => inputs.bits(),
+        output_bits => outputs.bits(),
+        power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), "", |_| false),
+        state => B::STATE_REGISTER,
+    };
+    let text = render([(FILE, TEMPLATE)], &context)?.remove(0).1;
+    let mut files = vec![SourceFile { name: FILE.into(), text: text.into_bytes().into() }];
+    files.extend(
+        copies
+            .files
+            .into_iter()
+            .map(|(name, text)| SourceFile { name: Path::new(RTL).join(name), text: text.into() }),
+    );
+    let mut sources: Vec<PathBuf> =
+        copies.sources.iter().map(|name| Path::new(RTL).join(name)).collect();
+    sources.push(FILE.into());
+    let simulation = Simulation {
+        top: TOP.to_owned(),
+        files,
+        sources,
+        include: vec![RTL.into()],
+        defines: examined.design.defines.clone(),
+        extensions: examined.design.extensions.clone(),
+    };
+    Ok(Icarus::find()?.compiled(&simulation, kept)?)
+}
+
+/// The port that says whether a payload counts: a valid of its channel, or also an enable.
+fn governor<B: Block>(
+    payload: &Port,
+    ports: &'static [Port],
+    or_enable: bool,
+) -> Option<&'static Port> {
+    if B::NAMING.role(payload.name) != Role::Payload || B::NAMING.looked_at.contains(&payload.name)
+    {
+        return None;
+    }
+    let channel = |port: &Port| {
+        let (channel, _) = port.name.rsplit_once('_')?;
+        let rest = payload.name.strip_prefix(channel)?;
+        let governs = B::NAMING.role(port.name) == Role::Governs
+            && (or_enable || B::NAMING.channel(port.name).is_some());
+        (governs && rest.starts_with('_')).then_some(channel.len())
+    };
+    let known = ports.iter().filter_map(|port| Some((port, channel(port)?)));
+    known.max_by_key(|(_, length)| *length).map(|(port, _)| port)
+}
+
+/// Runs a case from reset to its end; `waves` is a file for what all signals do, in VCD or FST.
+///
+/// # Errors
+/// [`Error::Write`]; [`Error::Environment`] if there is no Icarus.
+pub fn run<B: Block>(
+    compiled: &Path,
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    waves: Option<&Path>,
+    watch: &Watch,
+) -> Result<Outcome, Error> {
+    watch.during(|| {
+        let recording = Recording::new(stimulus, parameters);
+        let golden = recording.outcome();
+        if !B::Golden::IS_WRITTEN || golden.verdict == Verdict::Cancelled {
+            return Ok(golden.clone());
+        }
+        let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let case = folder.path().join("case");
+        write_case(&recording, &case).map_err(Error::write(&case))?;
+        let mut command = simulate(compiled, SECONDS);
+        if let Some(waves) = waves {
+            if waves.extension().is_some_and(|ending| ending == "fst") {
+                command.arg("-fst");
+            }
+            command.arg(format!("+waves={}", waves.display()));
+        }
+        command.arg(format!("+case={}", case.display()));
+        let said = output(command).map_err(|error| match error {
+            BuildError::Interrupted => Error::Interrupted,
+            other => Error::Environment(other.to_string()),
+        })?;
+        Ok(outcome(&recording, parameters, &said))
+    })
+}
+
+/// Writes inputs and expected outputs; inputs that nobody may look at are X.
+fn write_case<B: Block>(recording: &Recording<'_, B>, path: &Path) -> std::io::Result<()> {
+    let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
+    let governors: Vec<Option<&Port>> =
+        B::Inputs::PORTS.iter().map(|port| governor::<B>(port, B::Inputs::PORTS, false)).collect();
+    let mut file = BufWriter::new(File::create(path)?);
+    for (driven, expected) in recording.inputs().iter().zip(recording.expected()) {
+        let pins = driven.as_bytes();
+        let is_idle =
+            |place: usize| governors[place].is_some_and(|governor| governor.bytes(pins)[0] == 0);
+        writeln!(
+            file,
+            "{} {}",
+            inputs.digits(pins, "", is_idle),
+            outputs.digits(expected.as_bytes(), "", |_| false)
+        )?;
+    }
+    file.flush()
+}
+
+/// A line of the simulation: an output that is not what is expected.
+struct Line<'a> {
+    is_unknown: bool,
+    cycle: u64,
+    port: &'a str,
+    width: &'a str,
+    actual: &'a str,
+    expected: &'a str,
+}
+
+impl<'a> Line<'a> {
+    fn parse(line: &'a str) -> Option<Self> {
+        let mut words = line.strip_prefix("cosim ")?.split(' ');
+        let mut word = || words.next();
+        let is_unknown = match word()? {
+            "unknown" => true,
+            "mismatch" => false,
+            _ => return None,
+        };
+        let cycle = word()?.parse().ok()?;
+        let line = Self {
+            is_unknown,
+            cycle,
+            port: word()?,
+            width: word()?,
+            actual: word()?,
+            expected: word()?,
+        };
+        Some(line)
+    }
+
+    /// A value as a Verilog literal.
+    fn literal(&self, digits: &str) -> String {
+        let digits = match digits.trim_start_matches('0') {
+            "" => "0",
+            digits => digits,
+        };
+        format!("{}'h{digits}", self.width)
+    }
+}
+
+/// What a simulation comes to.
+fn outcome<B: Block>(
+    recording: &Recording<'_, B>,
+    parameters: &Parameters,
+    said: &Output,
+) -> Outcome {
+    let text = String::from_utf8_lossy(&said.stdout);
+    let mut lines = text.lines().filter_map(Line::parse).peekable();
+    let Some(cycle) = lines.peek().map(|line| line.cycle) else {
+        return match text.lines().any(|line| line.starts_with("cosim end ")) {
+            true => recording.outcome().clone(),
+            false => Outcome::without_cycles(ended(said)),
+        };
+    };
+    let lines: Vec<Line<'_>> = lines.take_while(|line| line.cycle == cycle).collect();
+    let first = &lines[0];
+    let ports: Vec<&'static Port> = B::Outputs::PORTS
+        .iter()
+        .filter(|port| lines.iter().any(|line| line.port == port.name))
+        .collect();
+    let leading = B::NAMING.leading(&ports);
+    let is_output = leading.iter().any(|port| port.name == first.port);
+    let differs = match is_output {
+        true => leading.iter().map(|port| port.name.to_owned()).collect(),
+        // The state register, from which all else follows.
+        false => vec![first.port.to_owned()],
+    };
+    let (state, rules) = golden_at(recording, parameters, cycle);
+    let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
+    let expected = match first.expected {
+        "?" => "a known value".to_owned(),
+        digits => first.literal(digits),
+    };
+    let mismatch = Mismatch {
+        cycle,
+        port: first.port.to_owned(),
+        expected,
+        actual: first.literal(first.actual),
+        state: state.to_owned(),
+        rule: rules.join("+"),
+        differs,
+    };
+    let verdict = match first.is_unknown {
+        true => Verdict::Unknown(mismatch),
+        false => Verdict::Mismatch(mismatch),
+    };
+    let packets = recording.outcome().packets;
+    Outcome { cycles: cycle, packets, ..Outcome::without_cycles(verdict) }
+}
+
+/// The golden model's state in a cycle, and the rules that apply at its end.
+fn golden_at<B: Block>(
+    recording: &Recording<'_, B>,
+    parameters: &Parameters,
+    cycle: u64,
+) -> (&'static str, RuleSet) {
+    let mut golden = B::Golden::new(parameters);
+    let mut at = (golden.state(), RuleSet::EMPTY);
+    for inputs in recording.inputs().iter().take(cycle as usize + 1) {
+        at.0 = golden.state();
+        at.1 = golden.clock(inputs);
+    }
+    at
+}
+
+/// How a simulation ended that did not come to its end.
+fn ended(said: &Output) -> Verdict {
+    if said.status.signal() == Some(OUT_OF_TIME) {
+        return Verdict::Hang { cycle: None, state: "unknown".to_owned() };
+    }
+    let text = [&said.stdout, &said.stderr].map(|text| String::from_utf8_lossy(text).into_owned());
+    let words = text.iter().flat_map(|text| text.lines()).find(|line| !line.trim().is_empty());
+    let message = match words {
+        Some(words) => format!("the RTL ended the simulation: {words}"),
+        None => "the RTL ended the simulation".to_owned(),
+    };
+    Verdict::Crashed { cycle: None, message }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::Line;
+
+    #[test]
+    fn a_line_of_the_simulation_is_read() {
+        let line = Line::parse("cosim unknown 7 wqe_resp_ready 1 x 0").unwrap();
+        assert!(line.is_unknown);
+        assert_eq!((line.cycle, line.port), (7, "wqe_resp_ready"));
+        assert_eq!([line.actual, line.expected].map(|value| line.literal(value)), ["1'hx", "1'h0"]);
+        assert!(Line::parse("cosim end 7").is_none());
+        assert!(Line::parse("what the RTL says").is_none());
+    }
+}

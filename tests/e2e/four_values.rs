@@ -1,0 +1,98 @@
+//! `--simulator icarus`: is nothing seen that is not known in good RTL, and what two values cannot show in bad RTL?
+//!
+//! `COSIM_EXPORT=all` has every vector of the corpus in place of a few.
+
+use crate::common::{code, files, json, patched_rtl, project, run, text};
+use cosim::PROGRAM;
+use rayon::prelude::*;
+use std::path::PathBuf;
+use tempfile::TempDir;
+
+/// Every 17th, and all that a case of each scenario does.
+#[test]
+fn good_rtl_shows_no_unknown_value() {
+    let all = std::env::var_os("COSIM_EXPORT").is_some_and(|value| value == "all");
+    let corpus = PROGRAM
+        .blocks
+        .iter()
+        .flat_map(|block| files(&project().join("vectors").join(block.name()), "json"));
+    let corpus: Vec<PathBuf> = corpus.step_by(if all { 1 } else { 17 }).collect();
+    let corpus: Vec<&str> = corpus.iter().filter_map(|path| path.to_str()).collect();
+    let options = ["replay", "--simulator", "icarus", "--expect-recorded", "--quiet"];
+    let output = run(options.iter().chain(&corpus));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let options = ["run", "--block", "qp,recv,dll", "--simulator", "icarus", "--cases", "1"];
+    let output = run(options.iter().chain(&["--packets", "20", "--out", out.to_str().unwrap()]));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+/// Each passes a run with two values, in which registers are zeros, ones or random, and idle pins noise.
+#[test]
+fn what_only_four_values_show_is_found_shrunk_explained_and_replayed() {
+    let folders =
+        PROGRAM.blocks.iter().map(|block| project().join("tests/bad_unknown").join(block.name()));
+    let patches: Vec<PathBuf> = folders.flat_map(|folder| files(&folder, "patch")).collect();
+    assert!(patches.len() >= 6, "{patches:?}");
+    patches.par_iter().for_each(|patch| {
+        let block = patch.parent().and_then(|folder| folder.file_name()).unwrap();
+        let (rtl, folder) = (patched_rtl(patch), TempDir::new().unwrap());
+        let rtl = rtl.path().join("rtl");
+        let said = |simulator: &str, cases: &str, expected: i32| {
+            let out = folder.path().join(simulator);
+            let options = ["--cases", cases, "--max-failures", "1", "--simulator", simulator];
+            let places =
+                ["--rtl", rtl.to_str().unwrap(), "--out", out.to_str().unwrap(), "--quiet"];
+            let block = ["run", "--block", block.to_str().unwrap()];
+            let output = run(block.iter().chain(&options).chain(&places));
+            assert_eq!(code(&output), expected, "{patch:?}: {}", text(&output));
+            out
+        };
+        said("verilator", "8", 0);
+        let out = said("icarus", "2", 1);
+        let failure = json(&out.join("results.json"))["failures"][0].clone();
+        let signature = failure["signature"].as_str().unwrap();
+        assert!(signature.starts_with("unknown-"), "{patch:?}: {signature}");
+        let vector = out.join(failure["vector"].as_str().unwrap());
+        assert!(vector.with_extension("fst").is_file(), "{patch:?}: {failure}");
+        let vector = vector.to_str().unwrap();
+        // What simulated it is in the vector.
+        let output = run(["replay", "--expect-recorded", vector]);
+        assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
+        let explained = text(&run(["explain", vector]));
+        assert!(explained.contains("unknown at cycle"), "{patch:?}: {explained}");
+        assert!(explained.contains("the RTL breaks the specification"), "{explained}");
+        let output = run(["replay", "--simulator", "verilator", vector]);
+        assert_eq!(code(&output), 0, "two values do not show it: {}", text(&output));
+        let output = run(["replay", "--rtl", "built-in", "--simulator", "icarus", vector]);
+        assert_eq!(code(&output), 0, "good RTL does not show it: {}", text(&output));
+        let results = json(&out.join("results.json"));
+        assert_eq!(results["totals"]["unknown"], 1, "{}", results["totals"]);
+    });
+}
+
+/// A mismatch of two values is one of four, too.
+#[test]
+fn a_known_value_that_is_wrong_is_a_mismatch() {
+    let rtl = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let rtl = rtl.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let options = ["run", "--scenario", "ring", "--fixes", "spec", "--max-failures", "1"];
+    let places = ["--rtl", rtl.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    let simulator = ["--simulator", "icarus", "--cases", "3", "--quiet"];
+    let output = run(options.iter().chain(&places).chain(&simulator));
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let failure = &json(&out.join("results.json"))["failures"][0];
+    assert_eq!(failure["signature"], "mismatch-rq_offset_din-UPDATE_RQ_s");
+}
+
+#[test]
+fn what_has_no_four_values_is_refused() {
+    for command in [&["bench"][..], &["mutate", "--mutants", "1"]] {
+        let output = run(command.iter().chain(&["--simulator", "icarus"]));
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains("--simulator icarus"), "{}", text(&output));
+    }
+}

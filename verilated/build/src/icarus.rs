@@ -1,0 +1,122 @@
+//! Icarus Verilog, for simulations with four values.
+
+use crate::{Error, Hash, Kept, SourceFile, tool};
+use std::env;
+use std::ffi::OsString;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What Icarus is given, from files in one folder.
+#[derive(Debug, Clone, Default)]
+pub struct Simulation {
+    /// The top module.
+    pub top: String,
+    /// Every file, by its name in the folder.
+    pub files: Vec<SourceFile>,
+    /// Those that it is given; it finds the others.
+    pub sources: Vec<PathBuf>,
+    /// Folders searched for included files and for modules.
+    pub include: Vec<PathBuf>,
+    /// Macros, as `NAME` or `NAME=VALUE`.
+    pub defines: Vec<String>,
+    /// Endings of files that are searched for modules, beside `.v` and `.sv`.
+    pub extensions: Vec<String>,
+}
+
+/// An installed Icarus Verilog.
+#[derive(Debug, Clone)]
+pub struct Icarus {
+    program: PathBuf,
+    version: String,
+}
+
+impl Icarus {
+    /// The compiler named by the environment variable `IVERILOG`, else the one on `PATH`.
+    ///
+    /// # Errors
+    /// [`Error::IcarusMissing`].
+    pub fn find() -> Result<Self, Error> {
+        let program = env::var_os("IVERILOG").filter(|name| !name.is_empty());
+        let program = program.map_or_else(|| PathBuf::from("iverilog"), PathBuf::from);
+        let mut command = Command::new(&program);
+        command.arg("-V");
+        let output = tool::output(command).map_err(|error| match error {
+            Error::Program { program, source } => {
+                Error::IcarusMissing { tried: format!("`{program}`: {source}") }
+            }
+            other => other,
+        })?;
+        let text = String::from_utf8_lossy(&output.stdout);
+        let version = text.lines().next().unwrap_or_default().trim().to_owned();
+        Ok(Self { program, version })
+    }
+
+    /// The simulation, compiled unless it is among the kept ones: a file for `vvp`.
+    ///
+    /// # Errors
+    /// [`Error::Compile`] with Icarus's message.
+    pub fn compiled(&self, simulation: &Simulation, kept: &Kept) -> Result<PathBuf, Error> {
+        let Simulation { top, files, sources, include, defines, extensions } = simulation;
+        let mut hash = Hash::default();
+        hash.add(&self.version);
+        hash.add(top);
+        for file in files {
+            hash.add(file.name.as_os_str().as_encoded_bytes());
+            hash.add(&file.text);
+        }
+        let lists: [Vec<OsString>; 4] = [
+            sources.iter().map(Into::into).collect(),
+            include.iter().map(Into::into).collect(),
+            defines.iter().map(Into::into).collect(),
+            extensions.iter().map(Into::into).collect(),
+        ];
+        for list in &lists {
+            hash.add(list.len().to_le_bytes());
+            list.iter().for_each(|text| hash.add(text.as_encoded_bytes()));
+        }
+        let name = format!("{top}-{}.vvp", hash.hex());
+        let about = format!("{top}, {}", self.version);
+        kept.obtain(&name, &about, |work, result| {
+            let folder = work.join("files");
+            for file in files {
+                let path = folder.join(&file.name);
+                let around = path.parent().unwrap_or(&folder);
+                fs::create_dir_all(around).map_err(Error::io(around))?;
+                fs::write(&path, &file.text).map_err(Error::io(&path))?;
+            }
+            let mut command = Command::new(&self.program);
+            command.current_dir(&folder).args(["-g2012", "-s", top, "-o"]);
+            command.arg(std::path::absolute(result).map_err(Error::io(result))?);
+            for folder in include {
+                command.arg("-I").arg(folder).arg("-y").arg(folder);
+            }
+            for ending in [".v", ".sv"].into_iter().chain(extensions.iter().map(String::as_str)) {
+                command.arg("-Y").arg(ending);
+            }
+            command.args(defines.iter().map(|define| format!("-D{define}")));
+            self.run(command, sources, top)
+        })
+    }
+
+    fn run(&self, mut command: Command, sources: &[PathBuf], top: &str) -> Result<(), Error> {
+        let output = tool::output({
+            command.args(sources);
+            command
+        })?;
+        if output.status.success() {
+            return Ok(());
+        }
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        Err(Error::Compile { what: format!("{top} with Icarus"), message: said })
+    }
+}
+
+/// The command that simulates what was compiled, and ends it after so many seconds of the processor: nothing else ends
+/// a loop without delay once nobody waits for it.
+pub fn simulate(compiled: &Path, seconds: u32) -> Command {
+    let mut command = Command::new("sh");
+    command.args(["-c", "ulimit -t \"$0\"; exec vvp -n \"$@\""]);
+    command.arg(seconds.to_string()).arg(compiled);
+    command
+}
