@@ -33,6 +33,7 @@ mod parameters;
 mod readme;
 mod regression;
 mod report;
+mod rerun;
 mod results;
 mod resume;
 mod rtl;

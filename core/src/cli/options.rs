@@ -173,6 +173,14 @@ impl Target {
         blocks.iter().map(|block| block.name()).collect::<Vec<_>>().join("+")
     }
 
+    /// The RTL that was named, if one was.
+    ///
+    /// # Errors
+    /// As [`GivenRtl::named`].
+    pub fn named_rtl(&self) -> Result<Option<Rtl>, Error> {
+        self.rtl.named()
+    }
+
     /// The block and the profiles of a case's name.
     ///
     /// # Errors

@@ -133,6 +133,14 @@ impl FromStr for CaseName {
 }
 
 impl Options {
+    /// The program that works on models, with the limits that were said.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if it cannot be found.
+    pub fn program(&self) -> Result<Program, Error> {
+        self.patience.program()
+    }
+
     /// What is to be run of each block, this one case alone if there is one.
     ///
     /// # Errors
@@ -280,7 +288,7 @@ impl Job {
             profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
             scenarios: plan.scenarios.clone(),
             scenario_files: self.scenario_files(&plan.scenarios),
-            weights: hash_of_all(&weights_hashes(&opening.scenarios)),
+            weights: hash_of_weights(&opening.scenarios),
             min_coverage: self.goal,
             save_vectors: self.save,
         };
@@ -299,10 +307,10 @@ impl Job {
     }
 }
 
-/// One hash of several.
-fn hash_of_all(hashes: &[String]) -> String {
+/// One hash of what all scenarios draw, as an [`Opening`] has them.
+pub fn hash_of_weights(scenarios: &str) -> String {
     let mut hash = Hash::default();
-    hashes.iter().for_each(|one| hash.add(one));
+    weights_hashes(scenarios).iter().for_each(|one| hash.add(one));
     hash.short()
 }
 

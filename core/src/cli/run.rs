@@ -1,5 +1,6 @@
 //! `cosim run`.
 
+mod rerun;
 mod resume;
 
 use super::done::Done;
@@ -48,6 +49,32 @@ const ORIGINAL: [&str; 26] = [
     "baseline",
 ];
 
+/// What a run that failed has said before; its RTL may be another one now.
+const OF_THE_FAILED: [&str; 22] = [
+    "block",
+    "fixes",
+    "parameter",
+    "seed",
+    "cases",
+    "packets",
+    "scenario",
+    "max_failures",
+    "max_hangs",
+    "time",
+    "no_shrink",
+    "no_waves",
+    "case",
+    "out",
+    "force",
+    "shard",
+    "save_vectors",
+    "min_coverage",
+    "history",
+    "baseline",
+    "resume",
+    "details",
+];
+
 /// What to run.
 #[derive(Debug, Args)]
 pub struct Arguments {
@@ -65,6 +92,10 @@ pub struct Arguments {
     /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet and --details alone.
     #[arg(long, value_name = "DIR", conflicts_with_all = ORIGINAL)]
     resume: Option<PathBuf>,
+    /// Run exactly what failed in the run in this folder again, on its RTL as it is now or on --rtl, and say what is fixed, still red or
+    /// different; nothing is written.
+    #[arg(long, value_name = "DIR", conflicts_with_all = OF_THE_FAILED)]
+    rerun: Option<PathBuf>,
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -137,6 +168,9 @@ pub fn percent(text: &str) -> Result<f64, String> {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(folder) = &arguments.resume {
         return resume::execute(arguments, folder);
+    }
+    if let Some(folder) = &arguments.rerun {
+        return rerun::execute(arguments, folder);
     }
     let jobs = arguments.jobs()?;
     if let Some(trace) = &arguments.trace {

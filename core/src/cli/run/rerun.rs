@@ -1,0 +1,306 @@
+//! `cosim run --rerun`: what failed in a run, once more, on its RTL as it is now or on another one.
+
+use super::Arguments;
+use crate::cli::options::{Format, find_block};
+use crate::cli::regression::hash_of_weights;
+use crate::cli::summary::rtl_files;
+use crate::cli::{INTERRUPTED, counted, interruption, print_json, print_text};
+use crate::engine::{AnyBlock, Opening, Session, Setup};
+use crate::error::Error;
+use crate::harness::{Case, Profile, Signature, Verdict};
+use crate::models::Examined;
+use crate::report::{Entry, Results};
+use crate::runner::{Header, Plan, RESULTS, Replay, Shard, replay_all};
+use crate::vector::{Origin, VectorFile};
+use crate::worker::Program;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+
+/// Cases whose vectors are in memory at once.
+const AT_ONCE: usize = 64;
+
+/// What failed in one run.
+struct Failed {
+    folder: PathBuf,
+    header: Header,
+    /// The places of the cases, and the numbers of their signatures.
+    cases: Vec<(u64, u64)>,
+    signatures: BTreeMap<u64, Signature>,
+}
+
+impl Failed {
+    fn read(folder: &Path) -> Result<Self, Error> {
+        let (mut cases, mut signatures) = (Vec::new(), BTreeMap::new());
+        let results = Results::read(folder, |run, entry| match entry {
+            Entry::Failed { place, group, verdict, .. } => {
+                if let Some(signature) = Signature::of(&verdict) {
+                    signatures.entry(group).or_insert(signature);
+                }
+                cases.push((place, group));
+            }
+            Entry::Row { from, groups, .. } => {
+                let places = (0..).map(|number| from + number * run.shard.count());
+                cases.extend(places.zip(groups));
+            }
+        })?;
+        Ok(Self { folder: folder.to_owned(), header: results.run, cases, signatures })
+    }
+
+    fn wrong(&self, message: String) -> Error {
+        Error::File { path: self.folder.join(RESULTS), message }
+    }
+}
+
+/// A run whose failed cases can be run again.
+struct Prepared {
+    failed: Failed,
+    session: Arc<dyn Session>,
+    opening: Opening,
+    examined: Arc<Examined>,
+    plan: Plan,
+}
+
+impl Prepared {
+    fn new(failed: Failed, arguments: &Arguments) -> Result<Self, Error> {
+        let header = &failed.header;
+        let block: &'static dyn AnyBlock =
+            find_block(&header.block).map_err(|error| failed.wrong(error.to_string()))?;
+        let mut profiles: Vec<Profile> = Vec::new();
+        for name in &header.profiles {
+            let of_name = Profile::parse(name, block.profiles());
+            profiles.extend(of_name.map_err(|error| failed.wrong(error.to_string()))?);
+        }
+        // Those from files are named by their files.
+        let file = |name: &String| header.scenario_files.get(name).unwrap_or(name).clone();
+        let scenarios = header.scenarios.iter().map(file).collect();
+        let rtl = arguments.options.target.named_rtl()?.unwrap_or_else(|| header.given.clone());
+        rtl.check_there().map_err(|error| {
+            failed.wrong(format!("the run's RTL is not here ({error}); say another one with --rtl"))
+        })?;
+        if profiles.is_empty() || header.scenarios.is_empty() {
+            return Err(failed.wrong("it names no profile, or no scenario".to_owned()));
+        }
+        let setup = Setup { profiles, scenarios, packets: header.packets, rtl };
+        let session = block.session(&setup)?;
+        let examined = block.examine(&setup.rtl)?;
+        let opening = session.opening()?;
+        if session.scenarios() != header.scenarios
+            || hash_of_weights(&opening.scenarios) != header.weights
+        {
+            let message = "its scenarios draw something else now, so its cases are others: replay its vectors \
+                           in failures/, or run it again";
+            return Err(failed.wrong(message.to_owned()));
+        }
+        let plan = Plan {
+            block: block.name(),
+            seed: header.seed,
+            profiles: setup.profiles,
+            scenarios: header.scenarios.clone(),
+            indices: 0..u64::MAX,
+            shard: Shard::WHOLE,
+        };
+        Ok(Self { failed, session, opening, examined, plan })
+    }
+
+    /// Runs the cases; `told` is given each, in order.
+    fn run(
+        &self,
+        program: &Program,
+        threads: usize,
+        interrupted: &AtomicBool,
+        told: &mut dyn FnMut(Told) -> Result<(), Error>,
+    ) -> Result<(), Error> {
+        for cases in self.failed.cases.chunks(AT_ONCE) {
+            if interrupted.load(Ordering::Relaxed) {
+                break;
+            }
+            let cases: Vec<(Case, u64, VectorFile)> = cases
+                .iter()
+                .map(|(place, group)| {
+                    let case = self.plan.case(*place);
+                    let text = self.session.vector(&case, Origin::default(), None)?;
+                    let file = VectorFile::from_text(text, Path::new(&case.name))?;
+                    Ok((case, *group, file))
+                })
+                .collect::<Result<_, Error>>()?;
+            let replays: Vec<Replay<'_>> = cases
+                .iter()
+                .map(|(case, _, file)| {
+                    let (profile, model) = self.opening.models[case.profile].clone();
+                    Replay { file, recorded: None, profile, model }
+                })
+                .collect();
+            replay_all(program, threads, &replays, interrupted, &mut |index, replayed| {
+                let (case, group, _) = &cases[index];
+                let was = self.failed.signatures.get(group).cloned();
+                told(Told { name: case.name.clone(), was, is: replayed.outcome.verdict })
+            })?;
+        }
+        Ok(())
+    }
+}
+
+/// What came of a case.
+struct Told {
+    name: String,
+    was: Option<Signature>,
+    is: Verdict,
+}
+
+/// What became of a failure.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Fate {
+    Fixed,
+    Red,
+    Different,
+}
+
+impl Fate {
+    fn word(self) -> &'static str {
+        match self {
+            Self::Fixed => "fixed",
+            Self::Red => "still red",
+            Self::Different => "different",
+        }
+    }
+}
+
+impl Told {
+    fn fate(&self) -> Fate {
+        match &self.is {
+            Verdict::Match => Fate::Fixed,
+            verdict if Signature::of(verdict) == self.was => Fate::Red,
+            _ => Fate::Different,
+        }
+    }
+
+    fn line(&self) -> String {
+        let Self { name, is, .. } = self;
+        let was = self.was.as_ref().map(Signature::to_string).unwrap_or_default();
+        match self.fate() {
+            Fate::Different => format!("different  {name}: was {was}, now {is}"),
+            Fate::Red => format!("still red  {name}: {is}"),
+            Fate::Fixed => format!("fixed      {name}: was {was}"),
+        }
+    }
+
+    fn json(&self) -> Value {
+        json!({
+            "case": self.name,
+            "fate": self.fate().word(),
+            "was": self.was,
+            "is": Signature::of(&self.is),
+            "outcome": self.is,
+        })
+    }
+}
+
+/// What came of all cases.
+#[derive(Default)]
+struct Fates {
+    told: BTreeMap<Fate, u64>,
+    left: u64,
+}
+
+impl Fates {
+    fn of(&self, fate: Fate) -> u64 {
+        self.told.get(&fate).copied().unwrap_or(0)
+    }
+
+    fn all_fixed(&self) -> bool {
+        self.left == 0 && self.of(Fate::Red) + self.of(Fate::Different) == 0
+    }
+
+    fn line(&self, interrupted: bool) -> String {
+        let result = match interrupted {
+            true => "INTERRUPTED",
+            false if self.all_fixed() => "PASS",
+            false => "FAIL",
+        };
+        let cases: u64 = self.told.values().sum();
+        let [fixed, red, different] =
+            [Fate::Fixed, Fate::Red, Fate::Different].map(|fate| self.of(fate));
+        let mut line = format!(
+            "{result}  {} that failed, run again: {fixed} fixed, {red} still red, {different} different",
+            counted(cases, "case")
+        );
+        if self.left > 0 {
+            line += &format!("; {} not run", self.left);
+        }
+        line
+    }
+}
+
+/// Runs what failed in a folder again. Nothing is written.
+pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> {
+    let interrupted = interruption()?;
+    let failed = find(folder)?;
+    let mut fates =
+        Fates { left: failed.iter().map(|run| run.cases.len() as u64).sum(), ..Fates::default() };
+    if fates.left == 0 {
+        let message = "no case failed in it, so there is nothing to run again".to_owned();
+        return Err(Error::File { path: folder.to_owned(), message });
+    }
+    let failed = failed.into_iter().filter(|run| !run.cases.is_empty());
+    let prepared: Vec<Prepared> =
+        failed.map(|run| Prepared::new(run, arguments)).collect::<Result<_, Error>>()?;
+    let threads = match arguments.options.threads {
+        Some(threads) => usize::from(threads),
+        None => thread::available_parallelism().map_or(1, usize::from),
+    };
+    let program = arguments.options.program()?;
+    let mut cases = Vec::new();
+    for run in &prepared {
+        let Prepared { examined, failed, .. } = run;
+        if arguments.format == Format::Text && !arguments.quiet {
+            let (was, now) = (&failed.header.rtl, &examined.identity);
+            let same = if was == now { "the same".to_owned() } else { format!("it was {was}") };
+            print_text(&format!("RTL {now}, {same}; {}", rtl_files(&examined.files)))?;
+        }
+        run.run(&program, threads, &interrupted, &mut |told| {
+            *fates.told.entry(told.fate()).or_default() += 1;
+            fates.left -= 1;
+            match arguments.format {
+                Format::Json => cases.push(told.json()),
+                Format::Text if arguments.quiet && told.fate() == Fate::Fixed => {}
+                Format::Text => print_text(&told.line())?,
+            }
+            Ok(())
+        })?;
+    }
+    let interrupted = interrupted.load(Ordering::Relaxed);
+    match arguments.format {
+        Format::Json => print_json(&json!({
+            "passed": fates.all_fixed(),
+            "fixed": fates.of(Fate::Fixed),
+            "still_red": fates.of(Fate::Red),
+            "different": fates.of(Fate::Different),
+            "not_run": fates.left,
+            "cases": cases,
+        }))?,
+        Format::Text => print_text(&fates.line(interrupted))?,
+    }
+    Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!fates.all_fixed()) }))
+}
+
+/// What failed in the run of a folder, or in those of several blocks below it.
+fn find(folder: &Path) -> Result<Vec<Failed>, Error> {
+    if folder.join(RESULTS).exists() {
+        return Ok(vec![Failed::read(folder)?]);
+    }
+    let entries = fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
+    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    folders.retain(|folder| folder.join(RESULTS).exists());
+    folders.sort();
+    if folders.is_empty() {
+        let message = format!("is no run directory that is whole: it has no {RESULTS}");
+        return Err(Error::File { path: folder.to_owned(), message });
+    }
+    folders.iter().map(|folder| Failed::read(folder)).collect()
+}
