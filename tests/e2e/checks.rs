@@ -18,7 +18,7 @@ use tempfile::TempDir;
 
 /// Checks that no fault of a pin brings about, with their block; its unit tests show that they fire. Those of a block
 /// inside of `rx` fire on the pins of that block; in `rx` another check sees the fault first, or it is rare.
-const SHOWN_BY_HAND: [(&str, &str); 11] = [
+const SHOWN_BY_HAND: [(&str, &str); 12] = [
     ("thread2", "request-order"),
     ("dll", "progress"),
     ("recv", "complete"),
@@ -27,6 +27,7 @@ const SHOWN_BY_HAND: [(&str, &str); 11] = [
     ("rx", "packet-not-left-waiting"),
     ("rx", "progress"),
     ("rx", "request-order"),
+    ("rx", "resent-in-time"),
     ("rx", "ring-full-after-reset"),
     ("rx", "silent-in-reset"),
     ("rx", "zero-in-reset"),

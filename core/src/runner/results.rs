@@ -179,9 +179,18 @@ impl PeakMemory {
     pub fn now() -> Self {
         // Linux counts in KiB.
         let of = |who| Some(u64::try_from(getrusage(who).ok()?.max_rss()).ok()? * 1024);
-        let (own, processes) = (UsageWho::RUSAGE_SELF, UsageWho::RUSAGE_CHILDREN);
-        Self { program: of(own), largest_process: of(processes) }
+        let program = own_peak().or_else(|| of(UsageWho::RUSAGE_SELF));
+        Self { program, largest_process: of(UsageWho::RUSAGE_CHILDREN) }
     }
+}
+
+/// The most memory that this program has had, in bytes. What `getrusage` says of a process begins with the peak of the one
+/// that started it.
+fn own_peak() -> Option<u64> {
+    let status = fs::read_to_string("/proc/self/status").ok()?;
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
+    let kibibytes: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
+    Some(kibibytes * 1024)
 }
 
 /// The results of one run in its directory.
