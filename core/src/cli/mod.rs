@@ -47,7 +47,7 @@ struct Cli {
 #[derive(Debug, Subcommand)]
 enum Command {
     /// Regression: random cases through RTL and golden model, side by side.
-    Run(run::Arguments),
+    Run(Box<run::Arguments>),
     /// Run JSON vectors again.
     Replay(replay::Arguments),
     /// The smallest vector that still shows the same failure.
@@ -127,7 +127,7 @@ pub fn main(program: Program) -> ExitCode {
 fn run_arguments(command: &[String]) -> Option<run::Arguments> {
     let matches = Cli::command().try_get_matches_from(command).ok()?;
     match Cli::from_arg_matches(&matches).ok()?.command {
-        Command::Run(arguments) => Some(arguments),
+        Command::Run(arguments) => Some(*arguments),
         _ => None,
     }
 }
