@@ -1,9 +1,9 @@
 //! `cosim merge`.
 
 use super::done::Done;
-use super::options::Format;
+use super::options::Told;
 use super::regression::{Earlier, Outcome, Report};
-use super::summary::{Detail, Unwritten};
+use super::summary::Unwritten;
 use crate::error::Error;
 use crate::merge::{self, Merged, Shards};
 use crate::report::RunTiming;
@@ -27,38 +27,16 @@ pub struct Arguments {
     /// Replace an earlier run in --out.
     #[arg(long)]
     force: bool,
-    /// Add the run to this file, and say which failures it has seen before; see `cosim history`.
-    #[arg(long, value_name = "FILE")]
-    history: Option<PathBuf>,
-    /// Say which failures this file has seen before, and add nothing to it.
-    #[arg(long, value_name = "FILE", conflicts_with = "history")]
-    baseline: Option<PathBuf>,
-    /// How to print the summary.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-    /// Print the result and the failures only.
-    #[arg(long)]
-    quiet: bool,
-    /// Print tables of all scenarios and rules, and why some cannot be hit.
-    #[arg(long, conflicts_with = "quiet")]
-    details: bool,
-}
-
-impl Arguments {
-    fn detail(&self) -> Detail {
-        match (self.quiet, self.details) {
-            (true, _) => Detail::Result,
-            (false, true) => Detail::Tables,
-            (false, false) => Detail::Covered,
-        }
-    }
+    #[command(flatten)]
+    earlier: Earlier,
+    #[command(flatten)]
+    told: Told,
 }
 
 /// Makes one run directory of shards, for each block; ends as the run would have.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Arguments { folders, out, history, baseline, .. } = arguments;
+    let Arguments { folders, out, earlier, .. } = arguments;
     apart(folders, out)?;
-    let earlier = Earlier { history: history.clone(), baseline: baseline.clone() };
     earlier.check()?;
     // Whatever is wrong with the shards of one block is told before anything is written.
     let mut runs = Vec::new();
@@ -67,12 +45,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     runs.sort_by_key(|(_, shards)| shards.place_of_block());
     let names = runs.iter().map(|(_, shards)| shards.block_name()).collect();
-    let mut done = Done::new(names, arguments.format);
+    let mut done = Done::new(names, arguments.told.format);
     let places = places(arguments, &runs)?;
     for ((_, shards), place) in runs.into_iter().zip(places) {
         let name = shards.block_name();
-        let report = one(shards, &place, &earlier)?;
-        done.tell(name, &report, arguments.detail(), "")?;
+        let report = one(shards, &place, earlier)?;
+        done.tell(name, &report, arguments.told.detail(), "")?;
     }
     done.end()
 }

@@ -1,5 +1,6 @@
 //! Options that mean the same everywhere.
 
+use super::summary::Detail;
 use crate::engine::{AnyBlock, LoadedVector};
 use crate::error::Error;
 use crate::harness::{self, Overrides, Profile};
@@ -33,6 +34,31 @@ impl Choice {
     pub fn overrides(&self) -> Result<Overrides, Error> {
         harness::overrides(self.parameter.iter().map(String::as_str))
             .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+    }
+}
+
+/// How much a run tells of itself, and in which form.
+#[derive(Debug, Clone, Args)]
+pub struct Told {
+    /// How to print the summary.
+    #[arg(long, value_enum, default_value_t)]
+    pub format: Format,
+    /// Print the result and the failures only.
+    #[arg(long)]
+    pub quiet: bool,
+    /// Print tables of all scenarios and rules, and why some cannot be hit.
+    #[arg(long, alias = "verbose", conflicts_with = "quiet")]
+    details: bool,
+}
+
+impl Told {
+    /// How much the summary says.
+    pub fn detail(&self) -> Detail {
+        match (self.quiet, self.details) {
+            (true, _) => Detail::Result,
+            (false, true) => Detail::Tables,
+            (false, false) => Detail::Covered,
+        }
     }
 }
 

@@ -4,9 +4,8 @@ mod rerun;
 mod resume;
 
 use super::done::Done;
-use super::options::{Format, check_output, of_block};
+use super::options::{Told, check_output, of_block};
 use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready};
-use super::summary::Detail;
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
 use crate::error::Error;
@@ -19,38 +18,8 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
-/// What a run that is gone on with has said before.
-const ORIGINAL: [&str; 26] = [
-    "block",
-    "fixes",
-    "parameter",
-    "rtl",
-    "include",
-    "define",
-    "list",
-    "seed",
-    "cases",
-    "packets",
-    "scenario",
-    "max_failures",
-    "max_hangs",
-    "time",
-    "no_shrink",
-    "no_waves",
-    "stuck_after",
-    "memory_limit",
-    "case",
-    "out",
-    "force",
-    "shard",
-    "save_vectors",
-    "min_coverage",
-    "history",
-    "baseline",
-];
-
-/// What a run that failed has said before; its RTL may be another one now.
-const OF_THE_FAILED: [&str; 22] = [
+/// What a run that is in a folder has said before.
+const SAID_BEFORE: [&str; 22] = [
     "block",
     "fixes",
     "parameter",
@@ -64,15 +33,15 @@ const OF_THE_FAILED: [&str; 22] = [
     "no_shrink",
     "no_waves",
     "case",
+    "trace",
+    "trace_all",
+    "build",
     "out",
     "force",
     "shard",
     "save_vectors",
     "min_coverage",
-    "history",
-    "baseline",
-    "resume",
-    "details",
+    "Earlier",
 ];
 
 /// What to run.
@@ -90,11 +59,13 @@ pub struct Arguments {
     #[arg(long, requires = "out")]
     force: bool,
     /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet and --details alone.
-    #[arg(long, value_name = "DIR", conflicts_with_all = ORIGINAL)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
+          conflicts_with_all = ["GivenRtl", "stuck_after", "memory_limit"])]
     resume: Option<PathBuf>,
     /// Run exactly what failed in the run in this folder again, on its RTL as it is now or on --rtl, and say what is fixed, still red or
     /// different; nothing is written.
-    #[arg(long, value_name = "DIR", conflicts_with_all = OF_THE_FAILED)]
+    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
+          conflicts_with_all = ["resume", "details"])]
     rerun: Option<PathBuf>,
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
@@ -112,24 +83,13 @@ pub struct Arguments {
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
           conflicts_with = "case")]
     min_coverage: Option<f64>,
-    /// Add the run to this file, and say which failures it has seen before; see `cosim history`.
-    #[arg(long, value_name = "FILE")]
-    history: Option<PathBuf>,
-    /// Say which failures this file has seen before, and add nothing to it.
-    #[arg(long, value_name = "FILE", conflicts_with = "history")]
-    baseline: Option<PathBuf>,
+    #[command(flatten)]
+    earlier: Earlier,
     /// The build a failure was seen with; a warning tells if this one differs.
     #[arg(long, value_name = "ID")]
     build: Option<String>,
-    /// How to print the summary.
-    #[arg(long, value_enum, default_value_t)]
-    format: Format,
-    /// Print the result and the failures only.
-    #[arg(long)]
-    quiet: bool,
-    /// Print tables of all scenarios and rules, and why some cannot be hit.
-    #[arg(long, alias = "verbose", conflicts_with = "quiet")]
-    details: bool,
+    #[command(flatten)]
+    told: Told,
 }
 
 impl Arguments {
@@ -141,19 +101,10 @@ impl Arguments {
             job.shard = self.shard.unwrap_or(Shard::WHOLE);
             job.save = self.save_vectors;
             job.goal = self.min_coverage;
-            job.earlier =
-                Earlier { history: self.history.clone(), baseline: self.baseline.clone() };
-            job.shows_progress &= !self.quiet;
+            job.earlier = self.earlier.clone();
+            job.shows_progress &= !self.told.quiet;
         }
         Ok(jobs)
-    }
-
-    fn detail(&self) -> Detail {
-        match (self.quiet, self.details) {
-            (true, _) => Detail::Result,
-            (false, true) => Detail::Tables,
-            (false, false) => Detail::Covered,
-        }
     }
 }
 
@@ -187,7 +138,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Whatever does not fit is refused before anything is written.
     let begun = begin(arguments, &jobs, &interrupted)?;
     let names: Vec<&str> = jobs.iter().map(|job| job.block.name()).collect();
-    let mut done = Done::new(names, arguments.format);
+    let mut done = Done::new(names, arguments.told.format);
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
@@ -200,7 +151,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             ready.trace(Waves { path: path.clone(), all: arguments.trace_all })?;
             more = format!("waves: {}", path.display());
         }
-        done.tell(job.block.name(), &report, arguments.detail(), &more)?;
+        done.tell(job.block.name(), &report, arguments.told.detail(), &more)?;
         if report.exit_code() == INTERRUPTED {
             break;
         }
@@ -240,6 +191,52 @@ fn warn_of_other_build(build: Option<&str>) {
         eprintln!(
             "cosim: warning: this is build {}, the failure was seen with build {build}",
             program::build()
+        );
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::{Args, Command};
+
+    /// The options of `run` that go with another one.
+    fn going_with(option: &str) -> Vec<String> {
+        let mut command = Arguments::augment_args(Command::new("run"));
+        command.build();
+        let find = |id: &str| command.get_arguments().find(|argument| argument.get_id() == id);
+        let this = find(option).expect("an option of run");
+        let refused = |argument: &clap::Arg| {
+            let of = |one, other: &clap::Arg| {
+                command.get_arg_conflicts_with(one).iter().any(|one| one.get_id() == other.get_id())
+            };
+            of(this, argument) || of(argument, this)
+        };
+        let others = command.get_arguments().filter(|argument| argument.get_id() != option);
+        let others = others.filter(|argument| !refused(argument));
+        let mut names: Vec<String> = others.map(|argument| argument.get_id().to_string()).collect();
+        names.sort();
+        names
+    }
+
+    #[test]
+    fn what_a_run_in_a_folder_has_said_is_not_said_again() {
+        assert_eq!(going_with("resume"), ["details", "format", "help", "quiet", "threads"]);
+        assert_eq!(
+            going_with("rerun"),
+            [
+                "define",
+                "format",
+                "help",
+                "include",
+                "list",
+                "memory_limit",
+                "quiet",
+                "rtl",
+                "simulator",
+                "stuck_after",
+                "threads"
+            ]
         );
     }
 }

@@ -9,7 +9,7 @@ mod shard;
 use crate::coverage::{Database, Recorder, Run};
 use crate::engine::AnyBlock;
 use crate::error::Error;
-use crate::harness::{Profile, Signature, Verdict};
+use crate::harness::{Signature, Verdict};
 use crate::program;
 use crate::report::{ProfileResults, Results, RunTiming};
 use crate::runner::{
@@ -20,7 +20,6 @@ use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
 use shard::ShardFile;
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Shards that are missing of which each is named.
@@ -85,17 +84,12 @@ pub fn runs(folders: &[PathBuf]) -> Result<BTreeMap<Option<String>, Vec<PathBuf>
 
 /// What a folder has runs of: nothing if it is a run directory itself.
 fn blocks(folder: &Path) -> Result<Vec<Option<String>>, Error> {
-    let is_run = |folder: &Path| [RESULTS, PARTIAL].iter().any(|name| folder.join(name).exists());
-    let entries = fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
-    if is_run(folder) {
-        return Ok(vec![None]);
-    }
-    let mut blocks: Vec<Option<String>> = entries
-        .flatten()
-        .filter(|entry| is_run(&entry.path()))
-        .map(|entry| Some(entry.file_name().to_string_lossy().into_owned()))
-        .collect();
-    blocks.sort();
+    let runs = runner::runs_in(folder, &[RESULTS, PARTIAL])?;
+    let name = |run: &PathBuf| {
+        let below = (run != folder).then(|| run.file_name()).flatten();
+        below.map(|name| name.to_string_lossy().into_owned())
+    };
+    let blocks: Vec<Option<String>> = runs.iter().map(name).collect();
     if blocks.is_empty() {
         let message = format!("is no run directory, and holds none: there is no {RESULTS}");
         return Err(Error::File { path: folder.to_owned(), message });
@@ -125,22 +119,7 @@ impl Shards {
         let wrong = |message: String| Error::File { path: shards[0].folder.clone(), message };
         let block = program::find(&header.block)
             .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
-        let profiles = header.profiles.iter().map(|name| {
-            Profile::parse(name, block.profiles()).map_err(|error| wrong(error.to_string()))
-        });
-        let profiles = profiles.collect::<Result<Vec<Vec<Profile>>, Error>>()?.concat();
-        let end = header.cases.map_or(u64::MAX, |cases| header.first.saturating_add(cases));
-        let plan = Plan {
-            block: block.name(),
-            seed: header.seed,
-            profiles,
-            scenarios: header.scenarios.clone(),
-            indices: header.first..end,
-            shard: Shard::WHOLE,
-        };
-        if plan.columns() == 0 {
-            return Err(wrong("has no profile, or no scenario".to_owned()));
-        }
+        let plan = Plan::of_header(&header, block).map_err(wrong)?;
         Ok(Self { block, plan, header, shards })
     }
 

@@ -23,6 +23,6 @@ pub use pool::{End, Limits, Progress, Start, run};
 pub use replays::{Replay, replay_all};
 pub use results::{
     FAILURES, Header, Milestones, PARTIAL, PeakMemory, RESULTS, RESULTS_FORMAT, RESULTS_VERSION,
-    RunDirectory, SAVED, TIMING, Timing, commit, results_schema,
+    RunDirectory, SAVED, TIMING, Timing, commit, results_schema, runs_in,
 };
 pub use tally::{ProfileTally, Tally, Totals};

@@ -1,5 +1,7 @@
 //! Which cases a run has, what they are called and what seeds they have.
 
+use super::results::Header;
+use crate::engine::AnyBlock;
 use crate::harness::{Case, Profile, case_seed};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -111,6 +113,31 @@ pub struct Plan {
 }
 
 impl Plan {
+    /// All cases of the run of a header, whichever of them its own part has.
+    ///
+    /// # Errors
+    /// What in the header the block does not know, or that it has no case.
+    pub fn of_header(header: &Header, block: &dyn AnyBlock) -> Result<Self, String> {
+        let mut profiles = Vec::new();
+        for name in &header.profiles {
+            let of_name = Profile::parse(name, block.profiles());
+            profiles.extend(of_name.map_err(|error| error.to_string())?);
+        }
+        let end = header.cases.map_or(u64::MAX, |cases| header.first.saturating_add(cases));
+        let plan = Self {
+            block: block.name(),
+            seed: header.seed,
+            profiles,
+            scenarios: header.scenarios.clone(),
+            indices: header.first..end,
+            shard: Shard::WHOLE,
+        };
+        match plan.columns() {
+            0 => Err("names no profile, or no scenario".to_owned()),
+            _ => Ok(plan),
+        }
+    }
+
     /// The cases to run, in order.
     pub fn iter(&self) -> impl Iterator<Item = Case> + '_ {
         self.from(0)

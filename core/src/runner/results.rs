@@ -157,6 +157,23 @@ impl Milestones {
     }
 }
 
+/// The runs in a folder: its own, or those of several blocks below it, by name. A run is known by any of
+/// these files.
+///
+/// # Errors
+/// [`Error::File`] if the folder cannot be read.
+pub fn runs_in(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>, Error> {
+    let is_run = |folder: &Path| files.iter().any(|name| folder.join(name).exists());
+    let entries = fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
+    if is_run(folder) {
+        return Ok(vec![folder.to_owned()]);
+    }
+    let mut runs: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
+    runs.retain(|folder| is_run(folder));
+    runs.sort();
+    Ok(runs)
+}
+
 /// The commit that is checked out here, if git knows of one.
 pub fn commit() -> Option<String> {
     let git =

@@ -8,6 +8,7 @@ use crate::harness::Case;
 use crate::history::History;
 use crate::report;
 use crate::runner::{End, Group, Header, RunDirectory, Tally, Timing};
+use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -15,12 +16,14 @@ use std::path::{Path, PathBuf};
 pub const UNWRITTEN: u8 = 3;
 
 /// The files that know earlier failures.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone, Default, Args)]
 pub struct Earlier {
-    /// The run is added to this one.
-    pub history: Option<PathBuf>,
-    /// This one is only asked.
-    pub baseline: Option<PathBuf>,
+    /// Add the run to this file, and say which failures it has seen before; see `cosim history`.
+    #[arg(long, value_name = "FILE")]
+    history: Option<PathBuf>,
+    /// Say which failures this file has seen before, and add nothing to it.
+    #[arg(long, value_name = "FILE", conflicts_with = "history")]
+    baseline: Option<PathBuf>,
 }
 
 impl Earlier {

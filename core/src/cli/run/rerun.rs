@@ -7,15 +7,14 @@ use crate::cli::summary::rtl_files;
 use crate::cli::{INTERRUPTED, counted, interruption, print_json, print_text};
 use crate::engine::{AnyBlock, Opening, Session, Setup};
 use crate::error::Error;
-use crate::harness::{Case, Profile, Signature, Verdict};
+use crate::harness::{Case, Signature, Verdict};
 use crate::models::Examined;
 use crate::report::{Entry, Results};
-use crate::runner::{Header, Plan, RESULTS, Replay, Shard, replay_all};
+use crate::runner::{Header, Plan, RESULTS, Replay, replay_all, runs_in};
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Program;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -71,11 +70,7 @@ impl Prepared {
         let header = &failed.header;
         let block: &'static dyn AnyBlock =
             find_block(&header.block).map_err(|error| failed.wrong(error.to_string()))?;
-        let mut profiles: Vec<Profile> = Vec::new();
-        for name in &header.profiles {
-            let of_name = Profile::parse(name, block.profiles());
-            profiles.extend(of_name.map_err(|error| failed.wrong(error.to_string()))?);
-        }
+        let plan = Plan::of_header(header, block).map_err(|message| failed.wrong(message))?;
         // Those from files are named by their files.
         let file = |name: &String| header.scenario_files.get(name).unwrap_or(name).clone();
         let scenarios = header.scenarios.iter().map(file).collect();
@@ -83,9 +78,7 @@ impl Prepared {
         rtl.check_there().map_err(|error| {
             failed.wrong(format!("the run's RTL is not here ({error}); say another one with --rtl"))
         })?;
-        if profiles.is_empty() || header.scenarios.is_empty() {
-            return Err(failed.wrong("it names no profile, or no scenario".to_owned()));
-        }
+        let profiles = plan.profiles.clone();
         let setup = Setup { profiles, scenarios, packets: header.packets, rtl };
         let session = block.session(&setup)?;
         let examined = block.examine(&setup.rtl)?;
@@ -97,14 +90,6 @@ impl Prepared {
                            in failures/, or run it again";
             return Err(failed.wrong(message.to_owned()));
         }
-        let plan = Plan {
-            block: block.name(),
-            seed: header.seed,
-            profiles: setup.profiles,
-            scenarios: header.scenarios.clone(),
-            indices: 0..u64::MAX,
-            shard: Shard::WHOLE,
-        };
         Ok(Self { failed, session, opening, examined, plan })
     }
 
@@ -258,7 +243,7 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
     let mut cases = Vec::new();
     for run in &prepared {
         let Prepared { examined, failed, .. } = run;
-        if arguments.format == Format::Text && !arguments.quiet {
+        if arguments.told.format == Format::Text && !arguments.told.quiet {
             let (was, now) = (&failed.header.rtl, &examined.identity);
             let same = if was == now { "the same".to_owned() } else { format!("it was {was}") };
             print_text(&format!("RTL {now}, {same}; {}", rtl_files(&examined.files)))?;
@@ -266,16 +251,16 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
         run.run(&program, threads, &interrupted, &mut |told| {
             *fates.told.entry(told.fate()).or_default() += 1;
             fates.left -= 1;
-            match arguments.format {
+            match arguments.told.format {
                 Format::Json => cases.push(told.json()),
-                Format::Text if arguments.quiet && told.fate() == Fate::Fixed => {}
+                Format::Text if arguments.told.quiet && told.fate() == Fate::Fixed => {}
                 Format::Text => print_text(&told.line())?,
             }
             Ok(())
         })?;
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
-    match arguments.format {
+    match arguments.told.format {
         Format::Json => print_json(&json!({
             "passed": fates.all_fixed(),
             "fixed": fates.of(Fate::Fixed),
@@ -291,13 +276,7 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
 
 /// What failed in the run of a folder, or in those of several blocks below it.
 fn find(folder: &Path) -> Result<Vec<Failed>, Error> {
-    if folder.join(RESULTS).exists() {
-        return Ok(vec![Failed::read(folder)?]);
-    }
-    let entries = fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
-    let mut folders: Vec<PathBuf> = entries.flatten().map(|entry| entry.path()).collect();
-    folders.retain(|folder| folder.join(RESULTS).exists());
-    folders.sort();
+    let folders = runs_in(folder, &[RESULTS])?;
     if folders.is_empty() {
         let message = format!("is no run directory that is whole: it has no {RESULTS}");
         return Err(Error::File { path: folder.to_owned(), message });

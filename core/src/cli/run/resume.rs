@@ -7,7 +7,7 @@ use crate::cli::regression::{Begin, Job, Ready};
 use crate::cli::{self, INTERRUPTED, counted, interruption, print_text};
 use crate::error::Error;
 use crate::report::Results;
-use crate::runner::{JOURNAL, Left, RESULTS};
+use crate::runner::{JOURNAL, Left, RESULTS, runs_in};
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -62,7 +62,7 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
         let block = job.block.name();
         // It may have been `random`.
         job.seed = seed.ok_or_else(|| wrong(format!("has no run of {block}")))?;
-        job.set(arguments.options.threads, !arguments.quiet);
+        job.set(arguments.options.threads, !arguments.told.quiet);
     }
     let interrupted = interruption()?;
     let mut ready: Vec<Option<(Ready<'_>, Begin)>> = Vec::new();
@@ -94,17 +94,17 @@ fn go_on(
     ended: &[Option<Box<Results>>],
 ) -> Result<ExitCode, Error> {
     let names = jobs.iter().map(|job| job.block.name()).collect();
-    let mut done = Done::new(names, arguments.format);
+    let mut done = Done::new(names, arguments.told.format);
     for ((job, ready), ended) in jobs.iter().zip(ready).zip(ended) {
         let name = job.block.name();
         match (ready, ended) {
             (Some((ready, begin)), _) => {
-                if arguments.format == Format::Text {
+                if arguments.told.format == Format::Text {
                     let cases = counted(begin.cases(), "case");
                     print_text(&format!("{name}: {cases} had ended before"))?;
                 }
                 let report = ready.run(begin, job.time())?;
-                done.tell(name, &report, arguments.detail(), "")?;
+                done.tell(name, &report, arguments.told.detail(), "")?;
                 if report.exit_code() == INTERRUPTED {
                     break;
                 }
@@ -118,28 +118,16 @@ fn go_on(
 
 /// The runs in a folder: its own, or those of several blocks below it.
 fn find(folder: &Path) -> Result<Vec<Found>, Error> {
-    if let Some(found) = look(folder)? {
-        return Ok(vec![found]);
-    }
-    let entries = fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
-    let mut found = Vec::new();
-    for entry in entries.flatten().filter(|entry| entry.path().is_dir()) {
-        found.extend(look(&entry.path())?);
-    }
-    if found.is_empty() {
+    let runs = runs_in(folder, &[JOURNAL, RESULTS])?;
+    if runs.is_empty() {
         let message =
             format!("there is nothing to go on with: it has no {JOURNAL} and no {RESULTS}");
         return Err(Error::File { path: folder.to_owned(), message });
     }
-    Ok(found)
-}
-
-fn look(folder: &Path) -> Result<Option<Found>, Error> {
-    if let Some(left) = Left::read(folder)? {
-        return Ok(Some(Found::Left(folder.to_owned(), Box::new(left))));
-    }
-    if !folder.join(RESULTS).exists() {
-        return Ok(None);
-    }
-    Ok(Some(Found::Ended(Box::new(Results::read(folder, |_, _| ())?))))
+    runs.into_iter()
+        .map(|run| match Left::read(&run)? {
+            Some(left) => Ok(Found::Left(run, Box::new(left))),
+            None => Ok(Found::Ended(Box::new(Results::read(&run, |_, _| ())?))),
+        })
+        .collect()
 }
