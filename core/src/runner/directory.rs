@@ -143,7 +143,20 @@ fn fresh(stem: &str) -> Result<PathBuf, Error> {
 pub struct Claim {
     /// The folder.
     pub folder: PathBuf,
-    lock: File,
+    lock: Lock,
+}
+
+/// The lock file while it is locked.
+///
+/// It is unlocked, not only closed: a process that was started meanwhile has it open, too, until it runs its own
+/// program, and the lock would live as long.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
 }
 
 /// Who writes, as `run.lock` has it; of a run that has ended only the format is left.
@@ -234,9 +247,10 @@ impl Claim {
     fn sign(&mut self, holder: &Holder) -> Result<(), Error> {
         let text = serde_json::to_string(holder).unwrap_or_default() + "\n";
         let mut write = || {
-            self.lock.set_len(0)?;
-            self.lock.rewind()?;
-            self.lock.write_all(text.as_bytes())
+            let Lock(file) = &mut self.lock;
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(text.as_bytes())
         };
         write().map_err(Error::write(self.folder.join(LOCK)))
     }
@@ -298,9 +312,9 @@ fn create(path: &Path) -> Result<File, Error> {
 }
 
 /// The lock file, locked.
-fn locked(mut file: File, folder: &Path) -> Result<File, Error> {
+fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
     match file.try_lock() {
-        Ok(()) => Ok(file),
+        Ok(()) => Ok(Lock(file)),
         Err(TryLockError::WouldBlock) => {
             let mut text = String::new();
             // Who has just begun has not said its name yet.
@@ -467,6 +481,16 @@ mod tests {
         drop(named(folder.path(), false).unwrap());
         let message = named(folder.path(), false).unwrap_err().to_string();
         assert!(message.contains("holds an earlier run"), "{message}");
+        named(folder.path(), true).unwrap();
+    }
+
+    #[test]
+    fn a_process_that_is_being_started_holds_no_folder() {
+        let folder = TempDir::new().unwrap();
+        let claim = named(folder.path(), false).unwrap();
+        // What a process has open from its start until it runs its program.
+        let _inherited = claim.lock.0.try_clone().unwrap();
+        claim.release();
         named(folder.path(), true).unwrap();
     }
 

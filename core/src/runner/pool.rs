@@ -383,7 +383,7 @@ mod tests {
 
     #[test]
     fn time_ends_a_run_without_end() {
-        let limits = Limits { time: Some(Duration::from_millis(50)), ..LIMITS };
+        let limits = Limits { time: Some(Duration::from_secs(1)), ..LIMITS };
         let (end, Log(log)) = run_script(20..u64::MAX, limits, false);
         assert_eq!(end, End::Time);
         assert!(!log.is_empty());

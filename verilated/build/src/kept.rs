@@ -381,7 +381,8 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let (kept, made) = (Kept::new(folder.path(), ALL), Cell::new(0));
         let [used, unused] = ["used", "unused"].map(|name| obtain(&kept, name, "1234", &made));
-        IN_USE.lock().unwrap().remove(&unused);
+        // Processes that other tests start may have it open, too.
+        IN_USE.lock().unwrap().remove(&unused).unwrap().unlock().unwrap();
         let other = folder.path().join("thesis.so");
         fs::write(&other, "years of work").unwrap();
         fs::create_dir(beside(&unused, WORK)).unwrap();
