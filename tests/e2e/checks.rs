@@ -175,7 +175,7 @@ impl<const SAYS: u8> harness::Environment<'_, Toy<SAYS>> for Around {
 
     fn drive(&mut self, inputs: &mut Inputs) {
         let data = inputs.a_tlp_data;
-        *inputs = Inputs { a_tlp_valid: Bits1::new(u64::from(self.left > 0)), ..Inputs::default() };
+        *inputs = Inputs { a_tlp_valid: Bits1::from(self.left > 0), ..Inputs::default() };
         if wrong(Part::Pin) && self.taken == 2 {
             inputs.a_tlp_data = data;
         }

@@ -82,6 +82,21 @@ impl<const WIDTH: u32, S: Storage> Bits<WIDTH, S> {
     }
 }
 
+impl Bits<1, u8> {
+    /// Whether a pin of one bit is 1.
+    #[inline]
+    pub fn is_high(self) -> bool {
+        self.0 == 1
+    }
+}
+
+impl From<bool> for Bits<1, u8> {
+    #[inline]
+    fn from(is_high: bool) -> Self {
+        Self(u8::from(is_high))
+    }
+}
+
 impl<const WIDTH: u32, const WORDS: usize> Bits<WIDTH, [u32; WORDS]> {
     /// Zero in every bit.
     pub const ZERO: Self = Self([0; WORDS]);
@@ -163,6 +178,14 @@ pub(crate) fn hex(bytes: &[u8], width: u32) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_pin_of_one_bit_is_high_or_low() {
+        for is_high in [false, true] {
+            let pin = Bits::<1, u8>::from(is_high);
+            assert_eq!((pin.get(), pin.is_high()), (u64::from(is_high), is_high));
+        }
+    }
 
     type Wide = Bits<100, [u32; 4]>;
 

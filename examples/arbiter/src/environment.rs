@@ -130,11 +130,11 @@ impl<'a> harness::Environment<'a, Arbiter> for Environment<'a> {
                 data = data & !(0xffff << (16 * n)) | payload << (16 * n);
             }
         }
-        *rst = Bits1::new(u64::from(self.reset.asserted()));
+        *rst = Bits1::from(self.reset.asserted());
         *req_valid = Bits4::new(valid);
         *req_last = Bits4::new(last);
         *req_data = Bits64::new(data);
-        *out_ready = Bits1::new(u64::from(self.stall == 0));
+        *out_ready = Bits1::from(self.stall == 0);
     }
 
     #[inline]

@@ -101,7 +101,7 @@ impl harness::Golden<Arbiter> for Golden {
             Some(n) if !in_reset && self.has_room(inputs) => 1 << n,
             _ => 0,
         };
-        let bit = |high: bool| Bits1::new(u64::from(high));
+        let bit = Bits1::from;
         // No `..`: a port that the RTL gains or loses does not compile here.
         *outputs = Outputs {
             req_ready: Bits4::new(ready),

@@ -50,7 +50,7 @@ impl<'a> Pins<'a> {
     }
 
     fn bit(&mut self, probability: f64) -> Bits1 {
-        Bits1::new(u64::from(self.rng.random_bool(probability)))
+        Bits1::from(self.rng.random_bool(probability))
     }
 
     /// Mostly around one of `likely`, sometimes half the numbers away from it, else anything.

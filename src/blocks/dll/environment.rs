@@ -253,25 +253,25 @@ impl<'a> Link<'a> {
         } = inputs;
         let [link_data, seqs, flags] = noise.map(u64::from);
         let flag = |index: u32| flags >> index & 1 == 1;
-        *a_link_ready = bit(self.tlps.ready());
+        *a_link_ready = Bits1::from(self.tlps.ready());
 
         let dllp = self.dllps.arriving();
-        *a_dllp_valid = bit(dllp.is_some());
+        *a_dllp_valid = Bits1::from(dllp.is_some());
         let idle = Dllp { nak: flag(0), seq: Bits12::new(seqs), crc_ok: flag(1) };
         let Dllp { nak, seq, crc_ok } = dllp.unwrap_or(idle);
-        *a_dllp_nak = bit(nak);
+        *a_dllp_nak = Bits1::from(nak);
         *a_dllp_seq = seq;
-        *a_dllp_crc_ok = bit(crc_ok);
+        *a_dllp_crc_ok = Bits1::from(crc_ok);
 
         let tlp = self.tlps.arriving();
-        *b_link_valid = bit(tlp.is_some());
+        *b_link_valid = Bits1::from(tlp.is_some());
         let seq = Bits12::new(seqs >> 12);
         let idle = Tlp { seq, data: Bits32::new(link_data), crc_ok: flag(2) };
         let Tlp { seq, data, crc_ok } = tlp.unwrap_or(idle);
         *b_link_seq = seq;
         *b_link_data = data;
-        *b_link_crc_ok = bit(crc_ok);
-        *b_dllp_ready = bit(self.dllps.ready());
+        *b_link_crc_ok = Bits1::from(crc_ok);
+        *b_dllp_ready = Bits1::from(self.dllps.ready());
     }
 
     /// The edge; `steady` says that no reset is on or to come.
@@ -283,7 +283,7 @@ impl<'a> Link<'a> {
         supply: Supply,
         steady: bool,
     ) {
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             // The link is reset with the devices.
             self.tlps.flush();
             self.dllps.flush();
@@ -296,36 +296,36 @@ impl<'a> Link<'a> {
             true => self.tlps.is_steady() && self.tlp_fates.is_used_up(),
             false => !a_has && !supply.goes_on,
         };
-        let stuck = high(outputs.b_nak_scheduled)
+        let stuck = outputs.b_nak_scheduled.is_high()
             && never_comes
             && steady
-            && !high(outputs.b_dllp_valid)
+            && !outputs.b_dllp_valid.is_high()
             && self.dllps.is_empty();
         let unacknowledged = outputs.a_next_seq.get() != (outputs.a_ackd_seq.get() + 1) % 4096;
-        let duplicate = high(inputs.b_link_valid) && high(inputs.b_link_crc_ok);
-        let wanted = high(inputs.b_link_valid) && inputs.b_link_seq == outputs.b_next_rcv_seq;
+        let duplicate = inputs.b_link_valid.is_high() && inputs.b_link_crc_ok.is_high();
+        let wanted = inputs.b_link_valid.is_high() && inputs.b_link_seq == outputs.b_next_rcv_seq;
         self.silence.clock(stuck && unacknowledged && !wanted, duplicate);
 
         let idle = supply.is_used_up
             && !unacknowledged
-            && !high(outputs.a_link_valid)
-            && !high(outputs.b_dllp_valid)
+            && !outputs.a_link_valid.is_high()
+            && !outputs.b_dllp_valid.is_high()
             && self.tlps.is_empty()
             && self.dllps.is_empty();
         self.drained = if idle { self.drained + 1 } else { 0 };
 
-        self.progress += u64::from(high(outputs.b_deliver_valid));
+        self.progress += u64::from(outputs.b_deliver_valid.is_high());
         if outputs.a_ackd_seq.get() != self.ackd_seq {
             self.ackd_seq = outputs.a_ackd_seq.get();
             self.progress += 1;
         }
-        if self.tlps.clock(high(outputs.a_link_valid)) {
+        if self.tlps.clock(outputs.a_link_valid.is_high()) {
             let (seq, data) = (outputs.a_link_seq, outputs.a_link_data);
             let tlp = Tlp { seq, data, crc_ok: true };
             self.tlps.send(tlp, self.tlp_fates.take(), Tlp::damaged);
         }
-        if self.dllps.clock(high(outputs.b_dllp_valid)) {
-            let nak = high(outputs.b_dllp_nak);
+        if self.dllps.clock(outputs.b_dllp_valid.is_high()) {
+            let nak = outputs.b_dllp_nak.is_high();
             let dllp = Dllp { nak, seq: outputs.b_dllp_seq, crc_ok: true };
             let fates = if nak { &mut self.nak_fates } else { &mut self.ack_fates };
             self.dllps.send(dllp, fates.take(), Dllp::damaged);
@@ -349,16 +349,6 @@ impl<'a> Link<'a> {
     pub(crate) fn progress(&self) -> u64 {
         self.progress + self.tlps.used() + self.dllps.used()
     }
-}
-
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
-#[inline]
-fn bit(high: bool) -> Bits1 {
-    Bits1::new(u64::from(high))
 }
 
 impl Environment<'_> {
@@ -400,19 +390,19 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
         } = inputs;
         let [data, link @ ..] = self.noise.words::<4>();
         let offered = self.source.offered;
-        *rst = bit(self.reset.asserted());
-        *a_tlp_valid = bit(offered);
+        *rst = Bits1::from(self.reset.asserted());
+        *a_tlp_valid = Bits1::from(offered);
         *a_tlp_data = Bits32::new(if offered { self.source.data() } else { u64::from(data) });
         self.link.drive(link, inputs);
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        let ready = high(outputs.a_tlp_ready);
+        let ready = outputs.a_tlp_ready.is_high();
         let is_used_up = self.source.is_used_up();
         let supply = Supply { is_used_up, goes_on: ready && !is_used_up };
         self.link.clock(inputs, outputs, supply, self.reset.is_over());
-        if !high(inputs.rst)
+        if !inputs.rst.is_high()
             && let Some(reset) = self.source.clock(ready)
         {
             self.reset.start(reset);

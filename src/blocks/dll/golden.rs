@@ -91,11 +91,6 @@ fn entry(replay_mem: &mut [u32], seq: u16) -> &mut u32 {
 }
 
 #[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
-#[inline]
 fn seq(pins: Bits12) -> u16 {
     pins.get() as u16
 }
@@ -170,13 +165,13 @@ impl DeviceA {
     #[inline]
     fn facts(&self, inputs: &Inputs, built_as: BuiltAs) -> Facts {
         let progress = dist(seq(inputs.a_dllp_seq), self.ackd_seq);
-        fact(high(inputs.a_tlp_valid), rules::TLP_VALID)
+        fact(inputs.a_tlp_valid.is_high(), rules::TLP_VALID)
             | fact(self.tlp_ready, rules::TLP_READY)
             | fact(self.link_valid, rules::OFFER)
-            | fact(high(inputs.a_link_ready), rules::LINK_READY)
-            | fact(high(inputs.a_dllp_valid), rules::DLLP)
-            | fact(high(inputs.a_dllp_crc_ok), rules::DLLP_CRC_OK)
-            | fact(high(inputs.a_dllp_nak), rules::DLLP_NAK)
+            | fact(inputs.a_link_ready.is_high(), rules::LINK_READY)
+            | fact(inputs.a_dllp_valid.is_high(), rules::DLLP)
+            | fact(inputs.a_dllp_crc_ok.is_high(), rules::DLLP_CRC_OK)
+            | fact(inputs.a_dllp_nak.is_high(), rules::DLLP_NAK)
             | fact(progress <= dist(self.last_sent_seq, self.ackd_seq), rules::IN_RANGE)
             | fact(progress != 0, rules::PROGRESS)
             | fact(self.last_sent_seq != self.ackd_seq, rules::UNACKNOWLEDGED)
@@ -252,9 +247,9 @@ impl DeviceB {
     #[inline]
     fn facts(&self, inputs: &Inputs, built_as: BuiltAs) -> Facts {
         let ahead_by = dist(seq(inputs.b_link_seq), self.next_rcv_seq);
-        let (arrives, crc_ok) = (high(inputs.b_link_valid), high(inputs.b_link_crc_ok));
+        let (arrives, crc_ok) = (inputs.b_link_valid.is_high(), inputs.b_link_crc_ok.is_high());
         let ahead = (ahead_by != 0) & (ahead_by < HALF);
-        let waits = self.dllp_valid & !high(inputs.b_dllp_ready);
+        let waits = self.dllp_valid & !inputs.b_dllp_ready.is_high();
         fact(arrives, rules::TLP)
             | fact(crc_ok, rules::TLP_CRC_OK)
             | fact(ahead_by == 0, rules::NEXT)
@@ -317,11 +312,11 @@ impl harness::Golden<Dll> for Golden {
     #[inline]
     fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
         // A17, B14: the reset is asynchronous.
-        let (a, b) = match high(inputs.rst) {
+        let (a, b) = match inputs.rst.is_high() {
             true => (&DeviceA::RESET, &DeviceB::RESET),
             false => (&self.a, &self.b),
         };
-        let bit = |high: bool| Bits1::new(u64::from(high));
+        let bit = Bits1::from;
         // No `..`: a port that the RTL gains or loses does not compile here.
         *outputs = Outputs {
             a_tlp_ready: bit(a.tlp_ready),
@@ -346,7 +341,7 @@ impl harness::Golden<Dll> for Golden {
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             // The buffer has no reset: an entry is written before it is read.
             (self.a, self.b) = (DeviceA::RESET, DeviceB::RESET);
             return rules::all(rules::RESET, rules::first(rules::RESET)).set();

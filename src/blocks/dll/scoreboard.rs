@@ -10,7 +10,7 @@ mod pins;
 
 use super::Dll;
 use super::parameters;
-use super::rtl::{Bits1, Inputs, Outputs};
+use super::rtl::{Inputs, Outputs};
 use super::stimulus::{Fate, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use device_a::DeviceA;
@@ -123,11 +123,6 @@ struct Counts {
     stalled: u64,
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 /// The number from `low` on whose sequence number is `seq`.
 #[inline]
 fn number(seq: u64, low: u64) -> u64 {
@@ -233,7 +228,7 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
     #[inline]
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let Self { a, b, payloads, counts, .. } = self;
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             counts.lost_to_resets += a.taken - b.delivered;
             self.taken_before += a.taken;
             (self.a, self.b) = (a.after_reset(), b.after_reset());

@@ -2,7 +2,7 @@
 
 use super::Qp;
 use super::golden::{Golden, QueuePair};
-use super::rtl::{Bits1, Inputs};
+use super::rtl::Inputs;
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
 use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
 
@@ -177,11 +177,6 @@ impl Default for Before {
     }
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 /// The place of a service on its axis.
 #[inline]
 const fn class(service: u8) -> usize {
@@ -238,8 +233,8 @@ impl Coverage {
     #[inline]
     fn count_full(&self, edge: &Edge<'_, Qp>, taken: bool, bins: &mut Bins<'_>) {
         let Edge { inputs, .. } = edge;
-        let event_waits = high(inputs.hw_valid) && !taken;
-        match (high(inputs.cmd_valid), event_waits) {
+        let event_waits = inputs.hw_valid.is_high() && !taken;
+        match (inputs.cmd_valid.is_high(), event_waits) {
             (true, true) => bins.hit(FULL.bin([2])),
             (true, false) => bins.hit(FULL.bin([0])),
             (false, true) => bins.hit(FULL.bin([1])),
@@ -274,13 +269,13 @@ impl harness::Coverage<Qp> for Coverage {
     fn before(&mut self, golden: &Golden, inputs: &Inputs) {
         let Before { level, answers, of_command, of_event, of_packet } = &mut self.before;
         (*level, *answers) = (golden.level(), golden.answer().is_some());
-        if high(inputs.cmd_valid) {
+        if inputs.cmd_valid.is_high() {
             *of_command = *golden.qp(inputs.cmd_qpn);
         }
-        if high(inputs.hw_valid) {
+        if inputs.hw_valid.is_high() {
             *of_event = *golden.qp(inputs.hw_qpn);
         }
-        if high(inputs.msg_valid) {
+        if inputs.msg_valid.is_high() {
             *of_packet = *golden.qp(inputs.msg_qpn);
         }
     }
@@ -288,7 +283,7 @@ impl harness::Coverage<Qp> for Coverage {
     #[inline]
     fn after(&mut self, edge: &Edge<'_, Qp>, bins: &mut Bins<'_>) {
         let Edge { inputs, outputs, .. } = edge;
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             if !self.in_reset {
                 self.count_reset(bins);
             }
@@ -299,18 +294,18 @@ impl harness::Coverage<Qp> for Coverage {
         let asked = Some(inputs.query_qpn.get() as u8);
         let since = usize::from(self.commanded == asked) | usize::from(self.happened == asked) << 1;
         bins.hit(QUERY.bin([outputs.query_state.get() as usize, since]));
-        if high(inputs.msg_valid) {
+        if inputs.msg_valid.is_high() {
             let QueuePair { state, service, .. } = self.before.of_packet;
             let flags = [inputs.msg_error, inputs.msg_consumes_wqe].map(|pin| pin.get() as usize);
             bins.hit(PACKETS.bin([state as usize, class(service), flags[0], flags[1]]));
         }
-        let happens = high(inputs.hw_valid) && high(outputs.hw_ready);
+        let happens = inputs.hw_valid.is_high() && outputs.hw_ready.is_high();
         let event = happens.then(|| inputs.hw_kind.get() as u8);
         if let Some(kind) = event {
             let QueuePair { state, service, .. } = self.before.of_event;
             bins.hit(EVENTS.bin([usize::from(kind), state as usize, class(service)]));
         }
-        let modifies = high(inputs.cmd_valid) && high(outputs.cmd_ready);
+        let modifies = inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high();
         if modifies {
             self.count_command(edge, event, bins);
         }

@@ -130,7 +130,7 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
             evt_ready,
             padding: _,
         } = inputs;
-        let bit = |high: bool| Bits1::new(u64::from(high));
+        let bit = Bits1::from;
         let [qpns, others] = self.noise.words();
         let [qpns, others] = [u64::from(qpns), u64::from(others)];
         *rst = bit(self.reset.asserted());

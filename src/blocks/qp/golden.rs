@@ -51,16 +51,6 @@ pub struct Golden {
     queue: Queue,
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
-#[inline]
-fn bit(high: bool) -> Bits1 {
-    Bits1::new(u64::from(high))
-}
-
 impl QueuePair {
     pub(super) const RESET: Self = Self { state: State::Reset, service: 0, notify: false };
 
@@ -153,7 +143,7 @@ impl Golden {
     #[inline]
     fn reception(&self, inputs: &Inputs) -> &'static rules::Reception {
         let qp = self.qp(inputs.msg_qpn);
-        rules::reception(qp.state, qp.service, high(inputs.msg_error))
+        rules::reception(qp.state, qp.service, inputs.msg_error.is_high())
     }
 
     /// Section 6.
@@ -166,7 +156,7 @@ impl Golden {
     #[inline]
     fn takes_happenings(&self, inputs: &Inputs) -> bool {
         let kind = inputs.hw_kind.get() as u8;
-        !(high(inputs.hw_valid)
+        !(inputs.hw_valid.is_high()
             && self.queue.is_full()
             && self.qp(inputs.hw_qpn).happening(kind).event.is_some())
     }
@@ -182,33 +172,34 @@ impl harness::Golden<Qp> for Golden {
     #[inline]
     fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
         // R1: the reset is asynchronous.
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             *outputs = Outputs::default();
             return;
         }
         let qp = self.qp(inputs.query_qpn);
         let [sq_post, rq_post, sq_run, rq_run] = PERMITS[qp.state as usize];
-        let reception = high(inputs.msg_valid).then(|| self.reception(inputs));
-        let packet = |is_so: fn(&rules::Reception) -> bool| bit(reception.is_some_and(is_so));
+        let reception = inputs.msg_valid.is_high().then(|| self.reception(inputs));
+        let packet =
+            |is_so: fn(&rules::Reception) -> bool| Bits1::from(reception.is_some_and(is_so));
         let takes_wqe = reception.is_some_and(|row| row.takes_wqe);
         let shown = self.queue.shown();
         // No `..`: a port that the RTL gains or loses does not compile here.
         *outputs = Outputs {
-            cmd_ready: bit(self.takes_commands()),
-            rsp_valid: bit(self.response.is_some()),
+            cmd_ready: Bits1::from(self.takes_commands()),
+            rsp_valid: Bits1::from(self.response.is_some()),
             rsp_qpn: Bits8::new(self.response.map_or(0, |response| u64::from(response.qpn))),
             rsp_code: Bits2::new(self.response.map_or(0, |response| response.answer as u64)),
-            hw_ready: bit(self.takes_happenings(inputs)),
+            hw_ready: Bits1::from(self.takes_happenings(inputs)),
             msg_accept: packet(|row| row.accept),
-            msg_take_wqe: bit(takes_wqe && high(inputs.msg_consumes_wqe)),
+            msg_take_wqe: Bits1::from(takes_wqe && inputs.msg_consumes_wqe.is_high()),
             msg_ack: packet(|row| row.ack),
             msg_nak: packet(|row| row.nak),
             query_state: Bits3::new(qp.state as u64),
-            query_sq_post: bit(sq_post),
-            query_rq_post: bit(rq_post),
-            query_sq_run: bit(sq_run),
-            query_rq_run: bit(rq_run),
-            evt_valid: bit(shown.is_some()),
+            query_sq_post: Bits1::from(sq_post),
+            query_rq_post: Bits1::from(rq_post),
+            query_sq_run: Bits1::from(sq_run),
+            query_rq_run: Bits1::from(rq_run),
+            evt_valid: Bits1::from(shown.is_some()),
             evt_qpn: Bits8::new(shown.map_or(0, |told| u64::from(told.qpn))),
             evt_code: Bits2::new(shown.map_or(0, |told| told.event as u64)),
             padding: Default::default(),
@@ -217,19 +208,19 @@ impl harness::Golden<Qp> for Golden {
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             *self = Self::RESET;
             return R1;
         }
         let mut fired = Q1;
-        if high(inputs.msg_valid) {
+        if inputs.msg_valid.is_high() {
             fired = fired.with(self.reception(inputs).rule);
         }
         // Both readies are judged by the registers before the edge.
-        let happens = high(inputs.hw_valid) && self.takes_happenings(inputs);
-        let modifies = high(inputs.cmd_valid) && self.takes_commands();
-        fired = fired.with(E4.only_if(high(inputs.hw_valid) && !happens));
-        fired = fired.with(E3.only_if(high(inputs.cmd_valid) && !modifies));
+        let happens = inputs.hw_valid.is_high() && self.takes_happenings(inputs);
+        let modifies = inputs.cmd_valid.is_high() && self.takes_commands();
+        fired = fired.with(E4.only_if(inputs.hw_valid.is_high() && !happens));
+        fired = fired.with(E3.only_if(inputs.cmd_valid.is_high() && !modifies));
         // Section 5, step 1.
         let mut made = None;
         if happens {
@@ -242,7 +233,7 @@ impl harness::Golden<Qp> for Golden {
         self.response = None;
         if modifies {
             let (next, service) = (inputs.cmd_next.get() as u8, inputs.cmd_service.get() as u8);
-            let notify = high(inputs.cmd_notify);
+            let notify = inputs.cmd_notify.is_high();
             let row = self.qp_mut(inputs.cmd_qpn).modify(next, service, notify);
             // Step 4.
             let qpn = inputs.cmd_qpn.get() as u8;
@@ -251,7 +242,7 @@ impl harness::Golden<Qp> for Golden {
         }
         fired = fired.with(X1.only_if(happens && modifies && inputs.hw_qpn == inputs.cmd_qpn));
         // Step 3.
-        if self.queue.shown().is_some() && high(inputs.evt_ready) {
+        if self.queue.shown().is_some() && inputs.evt_ready.is_high() {
             self.queue.leave();
             fired = fired.with(E2);
         }

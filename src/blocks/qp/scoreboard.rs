@@ -118,11 +118,6 @@ pub struct Scoreboard {
     counts: Counts,
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 /// Packets of these are answered: RC, RD and XRC.
 #[inline]
 fn is_reliable(service: u64) -> bool {
@@ -217,7 +212,7 @@ impl Scoreboard {
 
     #[inline]
     fn observe_answer(&self, outputs: &Outputs) -> Result<(), Violation> {
-        let (valid, qpn) = (high(outputs.rsp_valid), outputs.rsp_qpn.get());
+        let (valid, qpn) = (outputs.rsp_valid.is_high(), outputs.rsp_qpn.get());
         let code = outputs.rsp_code.get();
         match self.due {
             Some(due) if !valid => {
@@ -266,7 +261,7 @@ impl Scoreboard {
             (outputs.query_rq_run, "processing of the RQ", self.life(qpn).takes_packets()),
         ];
         for (pin, what, expected) in pins {
-            if high(pin) != expected {
+            if pin.is_high() != expected {
                 let state = name_of(state);
                 let message = format!("QP {qpn} in {state}: {what} is {}", u64::from(!expected));
                 return Err(Violation::new(PERMITS, message));
@@ -278,8 +273,9 @@ impl Scoreboard {
     #[inline]
     fn observe_packet(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let [accept, wqe, ack, nak] =
-            [outputs.msg_accept, outputs.msg_take_wqe, outputs.msg_ack, outputs.msg_nak].map(high);
-        if !high(inputs.msg_valid) {
+            [outputs.msg_accept, outputs.msg_take_wqe, outputs.msg_ack, outputs.msg_nak]
+                .map(Bits1::is_high);
+        if !inputs.msg_valid.is_high() {
             if accept || wqe || ack || nak {
                 return Err(Violation::new(IDLE, "an answer to a packet that is not there"));
             }
@@ -306,10 +302,10 @@ impl Scoreboard {
         if (ack || nak) != answered {
             return object(ACK_OR_NAK, if answered { "neither Ack nor Nak" } else { "answered" });
         }
-        if answered && nak != high(inputs.msg_error) {
+        if answered && nak != inputs.msg_error.is_high() {
             return object(ACK_OR_NAK, if nak { "a Nak" } else { "an Ack for an error" });
         }
-        if wqe != (accept && high(inputs.msg_consumes_wqe) && !nak) {
+        if wqe != (accept && inputs.msg_consumes_wqe.is_high() && !nak) {
             return object(WQE, if wqe { "it takes a WQE" } else { "it takes no WQE" });
         }
         self.counts.packets_taken += u64::from(accept);
@@ -323,7 +319,7 @@ impl Scoreboard {
     fn observe_news(&self, outputs: &Outputs) -> Result<(), Violation> {
         let shown = News { qpn: outputs.evt_qpn.get(), code: outputs.evt_code.get() };
         let oldest = self.untold.front();
-        if !high(outputs.evt_valid) {
+        if !outputs.evt_valid.is_high() {
             return match oldest {
                 Some(news) => {
                     let message = format!("event {} of QP {} is not shown", news.code, news.qpn);
@@ -358,14 +354,14 @@ impl Scoreboard {
     #[inline]
     fn observe_readies(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let waiting = self.untold.len();
-        if high(outputs.cmd_ready) == (waiting >= ROOM) {
+        if outputs.cmd_ready.is_high() == (waiting >= ROOM) {
             let message =
                 format!("cmd_ready is {}, {waiting} events wait", outputs.cmd_ready.get());
             return Err(Violation::new(COMMAND_WAITS, message));
         }
         let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
-        let tells = high(inputs.hw_valid) && self.life(qpn).tells(kind).is_some();
-        if high(outputs.hw_ready) == (tells && waiting >= ROOM) {
+        let tells = inputs.hw_valid.is_high() && self.life(qpn).tells(kind).is_some();
+        if outputs.hw_ready.is_high() == (tells && waiting >= ROOM) {
             let message = format!(
                 "hw_ready is {} for kind {kind} of QP {qpn}, {waiting} events wait",
                 outputs.hw_ready.get()
@@ -378,10 +374,10 @@ impl Scoreboard {
     /// What is taken at the edge.
     #[inline]
     fn take(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        if high(outputs.evt_valid) && high(inputs.evt_ready) {
+        if outputs.evt_valid.is_high() && inputs.evt_ready.is_high() {
             self.untold.pop_front();
         }
-        if high(inputs.hw_valid) && high(outputs.hw_ready) {
+        if inputs.hw_valid.is_high() && outputs.hw_ready.is_high() {
             let (qpn, kind) = (inputs.hw_qpn.get(), inputs.hw_kind.get());
             let told = self.life(qpn).tells(kind);
             let before = self.life(qpn).state;
@@ -394,9 +390,9 @@ impl Scoreboard {
             self.on_offer = self.on_offer.saturating_sub(1);
         }
         self.due = None;
-        if high(inputs.cmd_valid) && high(outputs.cmd_ready) {
+        if inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high() {
             let (qpn, next) = (inputs.cmd_qpn.get(), inputs.cmd_next.get());
-            let (service, notify) = (inputs.cmd_service.get(), high(inputs.cmd_notify));
+            let (service, notify) = (inputs.cmd_service.get(), inputs.cmd_notify.is_high());
             let from = self.life(qpn).state;
             let code = self.life(qpn).command(next, service, notify);
             self.due = Some(Due { qpn, code, from, next, notify });
@@ -405,7 +401,7 @@ impl Scoreboard {
             self.counts.not_permitted += u64::from(code == 2);
             self.on_offer = self.on_offer.saturating_sub(1);
         }
-        self.counts.waited += u64::from(high(inputs.cmd_valid) && !high(outputs.cmd_ready));
+        self.counts.waited += u64::from(inputs.cmd_valid.is_high() && !outputs.cmd_ready.is_high());
     }
 
     /// In reset all is forgotten and nothing is driven.
@@ -499,7 +495,7 @@ impl harness::Scoreboard<'_, Qp> for Scoreboard {
 
     #[inline]
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             return self.observe_reset(outputs);
         }
         self.observe_answer(outputs)?;

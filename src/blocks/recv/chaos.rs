@@ -31,7 +31,7 @@ impl Pins<'_> {
     }
 
     fn bit(&mut self, probability: f64) -> Bits1 {
-        Bits1::new(u64::from(self.rng.random_bool(probability)))
+        Bits1::from(self.rng.random_bool(probability))
     }
 
     fn kind(&mut self) -> u64 {

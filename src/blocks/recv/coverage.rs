@@ -5,7 +5,7 @@ mod groups;
 use super::Recv;
 use super::golden::{Golden, Look};
 use super::parameters::{HIGH, KEEP, LOW};
-use super::rtl::{Bits1, Inputs};
+use super::rtl::Inputs;
 use super::rules::{
     G1, G2, G3, K1, K2, K3, O1, P8, P9, P11, P12, P13, P20, P21, P22, P27, P28, P29, P30, State,
     U1, U2, U3,
@@ -54,11 +54,6 @@ struct SoFar {
     /// Cycles in which the credit on offer waited, and whether it grew.
     stall: u64,
     grown: bool,
-}
-
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
 }
 
 /// The place of a number on an axis whose values begin at these numbers; the first one at 0.
@@ -169,13 +164,13 @@ impl Coverage {
         if rules.has(P20.with(P21).with(P27).with(P28)) {
             self.so_far.dps += 1;
         }
-        if rules.has(P9.with(P20).with(P21).with(P27).with(P28)) && high(inputs.pkt_last) {
+        if rules.has(P9.with(P20).with(P21).with(P27).with(P28)) && inputs.pkt_last.is_high() {
             self.count_message(bins);
         }
         self.count_eager(edge, bins);
         if rules.has(P22) {
             let kind = (inputs.pkt_kind.get() as usize).min(6);
-            let flags = [self.before.copying, high(inputs.pkt_last)].map(usize::from);
+            let flags = [self.before.copying, inputs.pkt_last.is_high()].map(usize::from);
             bins.hit(STRAYS.bin([kind, flags[0], flags[1]]));
         }
         if rules.has(P28.with(P30)) {
@@ -216,7 +211,7 @@ impl harness::Coverage<Recv> for Coverage {
     fn after(&mut self, edge: &Edge<'_, Recv>, bins: &mut Bins<'_>) {
         let Edge { inputs, outputs, rules, .. } = *edge;
         let state = self.before.state as usize;
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             if !self.in_reset {
                 bins.hit(RESETS.bin([state]));
             }
@@ -224,7 +219,7 @@ impl harness::Coverage<Recv> for Coverage {
             return;
         }
         self.in_reset = false;
-        if high(inputs.pkt_valid) {
+        if inputs.pkt_valid.is_high() {
             bins.hit(OFFERS.bin([state, inputs.pkt_kind.get() as usize]));
             if self.before.ring_level == 0 {
                 self.count_starved(inputs, bins);
@@ -233,7 +228,7 @@ impl harness::Coverage<Recv> for Coverage {
         if self.before.ring_level == 0 || rules.has(PACKET_TAKEN) {
             self.count_ring(edge, bins);
         }
-        if high(outputs.credit_valid) {
+        if outputs.credit_valid.is_high() {
             self.count_credit(rules, bins);
         }
         if rules.has(OF_MESSAGES) {

@@ -390,15 +390,15 @@ impl<'a> Host<'a> {
             padding: _,
         } = inputs;
         let answers = self.answers();
-        *match_rsp = bit(answers);
+        *match_rsp = Bits1::from(answers);
         *match_found = match self.open {
-            Some(open) if answers => bit(open.message.is_posted()),
+            Some(open) if answers => Bits1::from(open.message.is_posted()),
             _ => Bits1::new(flag),
         };
-        *posted_done = bit(self.finishes(arrived));
+        *posted_done = Bits1::from(self.finishes(arrived));
         *pool_free = Bits8::new(self.pool.free);
-        *credit_ready = bit(self.credits.is_over());
-        *temp_alloc_ok = bit(self.temp_ok);
+        *credit_ready = Bits1::from(self.credits.is_over());
+        *temp_alloc_ok = Bits1::from(self.temp_ok);
     }
 
     /// The edge; `begins` is the message whose CP is taken at it, if one is.
@@ -410,16 +410,16 @@ impl<'a> Host<'a> {
         inputs: &Inputs,
         outputs: &Outputs,
     ) {
-        let taken = high(inputs.pkt_valid) && high(outputs.pkt_ready);
+        let taken = inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high();
         let mut progress = u64::from(self.clock_open(arrived)) + u64::from(taken);
         if let Some((number, message)) = begins {
             self.open = Open::new(number, message);
             self.temp_ok = message.temp_ok.get() == 1;
         }
-        if high(outputs.credit_valid) {
+        if outputs.credit_valid.is_high() {
             progress += u64::from(self.credits.clock());
         }
-        let returned = u64::from(self.receiver.clock(high(outputs.keep_valid)));
+        let returned = u64::from(self.receiver.clock(outputs.keep_valid.is_high()));
         let released = outputs.release_valid.get();
         // A wrong block may take what is not there.
         let free = self.pool.free + released + returned;
@@ -442,16 +442,6 @@ impl<'a> Host<'a> {
         let buffers = format!("{} buffers free, {kept} kept", self.pool.free);
         open.into_iter().chain(next).chain([buffers]).collect()
     }
-}
-
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
-#[inline]
-fn bit(high: bool) -> Bits1 {
-    Bits1::new(u64::from(high))
 }
 
 impl Environment<'_> {
@@ -514,10 +504,10 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
         } = inputs;
         let [packet, msg_len] = self.noise.words();
         let [packet, msg_len] = [u64::from(packet), u64::from(msg_len)];
-        *rst = bit(self.reset.asserted());
+        *rst = Bits1::from(self.reset.asserted());
 
         let offer = self.offer();
-        *pkt_valid = bit(offer.is_some());
+        *pkt_valid = Bits1::from(offer.is_some());
         let Offer { kind, id, len, msg_len, last } = offer.unwrap_or(Offer {
             kind: packet,
             id: packet >> 3,
@@ -529,20 +519,20 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
         *pkt_id = Bits8::new(id);
         *pkt_len = Bits16::new(len);
         *pkt_msg_len = Bits32::new(msg_len);
-        *pkt_last = bit(last);
+        *pkt_last = Bits1::from(last);
         self.host.drive(self.arrived(), packet >> 28, inputs);
     }
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             self.host.forget();
             self.sender.drop_message();
             self.drained = 0;
             self.reset.clock();
             return;
         }
-        let taken = high(inputs.pkt_valid) && high(outputs.pkt_ready);
+        let taken = inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high();
         let begins = self.sender.begins().filter(|_| taken);
         if let Some((_, Message { reset: Some(reset), .. })) = begins {
             self.reset.start(*reset);
@@ -552,7 +542,7 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
             true => self.sender.advance(),
             false => self.sender.wait(),
         }
-        let idle = self.sender.is_done() && self.host.is_done() && !high(outputs.credit_valid);
+        let idle = self.sender.is_done() && self.host.is_done() && !outputs.credit_valid.is_high();
         self.drained = if idle { self.drained + 1 } else { 0 };
         self.reset.clock();
     }

@@ -53,16 +53,6 @@ struct Cycle {
     copies: bool,
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
-#[inline]
-fn bit(high: bool) -> Bits1 {
-    Bits1::new(u64::from(high))
-}
-
 /// A handle beside its valid.
 #[inline]
 fn handle(valid: bool, id: Bits8) -> Bits8 {
@@ -93,7 +83,7 @@ impl Golden {
             Takes::No => false,
             Takes::Any => true,
             Takes::AnyWhileIncomplete => !registers.complete,
-            Takes::Dps => high(inputs.pkt_valid) && inputs.pkt_kind.get() == 6,
+            Takes::Dps => inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == 6,
         };
         wanted && registers.ring_level > 0
     }
@@ -103,17 +93,17 @@ impl Golden {
     fn cycle(&self, inputs: &Inputs) -> Cycle {
         let registers = &self.registers;
         let ready = self.ready(inputs);
-        let taken = ready && high(inputs.pkt_valid);
+        let taken = ready && inputs.pkt_valid.is_high();
 
         let asked = [
-            (high(inputs.pkt_valid), ask::VALID),
+            (inputs.pkt_valid.is_high(), ask::VALID),
             (taken, ask::TAKEN),
             (registers.complete, ask::COMPLETE),
             (registers.complete && self.repaired, ask::OVER),
             (registers.copying, ask::COPYING),
-            (high(inputs.match_rsp), ask::ANSWER),
-            (high(inputs.match_found), ask::FOUND),
-            (high(inputs.posted_done), ask::DONE),
+            (inputs.match_rsp.is_high(), ask::ANSWER),
+            (inputs.match_found.is_high(), ask::FOUND),
+            (inputs.posted_done.is_high(), ask::DONE),
         ];
         let asked = asked.iter().fold(0, |all, (holds, bit)| all | (u16::from(*holds) * bit));
         let row = rules::the_row(registers.state, asked, inputs.pkt_kind.get() as u8);
@@ -137,7 +127,7 @@ impl Golden {
             refill: if fits { wanted } else { 0 },
             too_much: !fits,
             asks_temp,
-            copies: asks_temp && high(inputs.temp_alloc_ok),
+            copies: asks_temp && inputs.temp_alloc_ok.is_high(),
         }
     }
 }
@@ -181,7 +171,7 @@ impl harness::Golden<Recv> for Golden {
     #[inline]
     fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
         // R1: the reset is asynchronous.
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             *outputs = Outputs::default();
             return;
         }
@@ -206,24 +196,24 @@ impl harness::Golden<Recv> for Golden {
         let asks_match = registers.state == State::CheckPosted;
         // No `..`: a port that the RTL gains or loses does not compile here.
         *outputs = Outputs {
-            pkt_ready: bit(cycle.ready),
-            match_req: bit(asks_match),
+            pkt_ready: Bits1::from(cycle.ready),
+            match_req: Bits1::from(asks_match),
             match_id: handle(asks_match, registers.cp_id),
-            alloc_valid: bit(cycle.refill > 0),
+            alloc_valid: Bits1::from(cycle.refill > 0),
             alloc_count: Bits8::new(cycle.refill),
             ring_level: Bits8::new(registers.ring_level),
-            credit_valid: bit(registers.credit_pending > 0),
+            credit_valid: Bits1::from(registers.credit_pending > 0),
             credit_count: Bits8::new(registers.credit_pending),
-            copy_valid: bit(copies),
+            copy_valid: Bits1::from(copies),
             copy_id: handle(copies, id),
             copy_len: if copies { len } else { Bits16::new(0) },
-            keep_valid: bit(keeps),
+            keep_valid: Bits1::from(keeps),
             keep_id: handle(keeps, id),
-            release_valid: bit(releases),
+            release_valid: Bits1::from(releases),
             release_id: handle(releases, id),
-            temp_alloc_valid: bit(cycle.asks_temp),
+            temp_alloc_valid: Bits1::from(cycle.asks_temp),
             temp_alloc_len: if cycle.asks_temp { registers.cp_msg_len } else { Bits32::new(0) },
-            protocol_error: bit(cycle.row.error),
+            protocol_error: Bits1::from(cycle.row.error),
             state: Bits3::new(registers.state as u64),
             padding: Default::default(),
         };
@@ -231,7 +221,7 @@ impl harness::Golden<Recv> for Golden {
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs) -> RuleSet {
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             self.registers = Registers::reset(self.high);
             return R1;
         }
@@ -239,7 +229,7 @@ impl harness::Golden<Recv> for Golden {
         let Cycle { row, taken, refill, .. } = cycle;
         let registers = &mut self.registers;
         let left = registers.ring_level - u64::from(taken);
-        let sent = registers.credit_pending > 0 && high(inputs.credit_ready);
+        let sent = registers.credit_pending > 0 && inputs.credit_ready.is_high();
         let mut fired = row.rule;
         let mut fires = |rule: RuleSet, holds: bool| fired = fired.with(rule.only_if(holds));
         let is_low = left < self.low;
@@ -262,12 +252,12 @@ impl harness::Golden<Recv> for Golden {
         registers.credit_pending = refill + if sent { 0 } else { registers.credit_pending };
         match row.load {
             Load::Nothing => {}
-            Load::Complete => registers.complete = high(inputs.pkt_last),
+            Load::Complete => registers.complete = inputs.pkt_last.is_high(),
             Load::Cp => {
                 registers.cp_id = inputs.pkt_id;
                 registers.cp_len = inputs.pkt_len;
                 registers.cp_msg_len = inputs.pkt_msg_len;
-                registers.complete = high(inputs.pkt_last);
+                registers.complete = inputs.pkt_last.is_high();
             }
         }
         registers.state = row.to;

@@ -126,11 +126,6 @@ pub struct Scoreboard<'a> {
     counts: Counts,
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 const AWAIT_CP: u8 = 1 << State::AwaitCp as u8;
 const DETERMINE_CP_TYPE: u8 = 1 << State::DetermineCpType as u8;
 const CHECK_POSTED: u8 = 1 << State::CheckPosted as u8;
@@ -179,7 +174,7 @@ impl Scoreboard<'_> {
     /// The pins of a reset, or of the first cycle after one.
     #[inline]
     fn observe_reset(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<bool, Violation> {
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             if *outputs != Outputs::default() {
                 return Err(Violation::new(IN_RESET, "an output is not 0 in reset"));
             }
@@ -210,7 +205,7 @@ impl Scoreboard<'_> {
             ("release_id", outputs.release_valid, outputs.release_id.get()),
             ("temp_alloc_len", outputs.temp_alloc_valid, outputs.temp_alloc_len.get()),
         ];
-        match pins.iter().find(|(_, valid, value)| !high(*valid) && *value != 0) {
+        match pins.iter().find(|(_, valid, value)| !(*valid).is_high() && *value != 0) {
             Some((name, _, value)) => {
                 Err(Violation::new(IDLE, format!("{name} is {value} while its valid is 0")))
             }
@@ -256,13 +251,13 @@ impl Scoreboard<'_> {
 
     #[inline]
     fn observe_credit(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let (valid, count) = (high(outputs.credit_valid), outputs.credit_count.get());
+        let (valid, count) = (outputs.credit_valid.is_high(), outputs.credit_count.get());
         if valid != (self.owed > 0) || count != self.owed {
             let message = format!("credit of {count} on offer, expected {}", self.owed);
             return Err(Violation::new(CREDIT, message));
         }
         self.counts.most_credits = self.counts.most_credits.max(count);
-        if valid && high(inputs.credit_ready) {
+        if valid && inputs.credit_ready.is_high() {
             self.counts.credits += count;
             self.owed = 0;
         }
@@ -287,7 +282,7 @@ impl Scoreboard<'_> {
         let expected = if refused { 0 } else { possible };
         self.counts.refused += u64::from(refused);
         self.counts.empty += u64::from(level == 0);
-        if high(outputs.alloc_valid) != (expected > 0) {
+        if outputs.alloc_valid.is_high() != (expected > 0) {
             let message = format!(
                 "{left} buffers left in the ring, {free} free, credit of {} on offer: alloc_valid is \
                  {}",
@@ -306,7 +301,7 @@ impl Scoreboard<'_> {
     /// A packet that is taken: what must become of it, and where its message stands then.
     fn take(&mut self, inputs: &Inputs, due: &mut Due) {
         let (kind, id) = (inputs.pkt_kind.get(), inputs.pkt_id.get());
-        let (len, last) = (inputs.pkt_len.get(), high(inputs.pkt_last));
+        let (len, last) = (inputs.pkt_len.get(), inputs.pkt_last.is_high());
         let fits = match self.stands {
             Stands::Over(_) => kind <= RNDV_DATA,
             _ => kind == DP,
@@ -343,7 +338,7 @@ impl Scoreboard<'_> {
     /// The choice for an unexpected message.
     fn choose(&mut self, cp: Cp, inputs: &Inputs, due: &mut Due) {
         let is_low = inputs.pool_free.get() < self.keep;
-        let copies = is_low && high(inputs.temp_alloc_ok);
+        let copies = is_low && inputs.temp_alloc_ok.is_high();
         due.temporary = is_low.then_some(cp.msg_len);
         match copies {
             true => (due.copy, due.release) = (Some((cp.id, cp.len)), Some(cp.id)),
@@ -368,14 +363,14 @@ impl Scoreboard<'_> {
             self.take(inputs, &mut due);
         }
         match before {
-            Stands::Asked(cp) if high(inputs.match_rsp) && high(inputs.match_found) => {
+            Stands::Asked(cp) if inputs.match_rsp.is_high() && inputs.match_found.is_high() => {
                 due.copy = Some((cp.id, cp.len));
                 due.release = Some(cp.id);
                 self.stands = Stands::Posted;
             }
-            Stands::Asked(cp) if high(inputs.match_rsp) => self.stands = Stands::Chosen(cp),
+            Stands::Asked(cp) if inputs.match_rsp.is_high() => self.stands = Stands::Chosen(cp),
             Stands::Chosen(cp) => self.choose(cp, inputs, &mut due),
-            Stands::Posted if high(inputs.posted_done) => {
+            Stands::Posted if inputs.posted_done.is_high() => {
                 self.counts.finished += 1;
                 self.stands = Stands::Over(BETWEEN);
             }
@@ -389,7 +384,7 @@ impl Scoreboard<'_> {
     /// What becomes of packets.
     #[inline]
     fn observe_fates(outputs: &Outputs, due: &Due) -> Result<(), Violation> {
-        let seen = |valid, id| high(valid).then_some(id);
+        let seen = |valid: Bits1, id| valid.is_high().then_some(id);
         let temporary = seen(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
         if temporary != due.temporary {
             let bytes = |len: Option<u64>| len.map_or("none".to_owned(), |len| len.to_string());
@@ -398,7 +393,7 @@ impl Scoreboard<'_> {
             return Err(Violation::new(TEMPORARY, message));
         }
         let copy =
-            high(outputs.copy_valid).then(|| (outputs.copy_id.get(), outputs.copy_len.get()));
+            outputs.copy_valid.is_high().then(|| (outputs.copy_id.get(), outputs.copy_len.get()));
         if copy != due.copy {
             let words = |copy: Option<(u64, u64)>| match copy {
                 Some((id, len)) => format!("packet {id:#04x}, {len} bytes"),
@@ -417,7 +412,7 @@ impl Scoreboard<'_> {
             let (seen, expected) = (packet(release), packet(due.release));
             return Err(Violation::new(RELEASED, format!("released: {seen}, expected {expected}")));
         }
-        if high(outputs.protocol_error) != due.error {
+        if outputs.protocol_error.is_high() != due.error {
             let message = format!("protocol_error is {}", outputs.protocol_error.get());
             return Err(Violation::new(ERROR, message));
         }
@@ -428,7 +423,7 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_turn(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (kind, level) = (inputs.pkt_kind.get(), outputs.ring_level.get());
-        let (valid, ready) = (high(inputs.pkt_valid), high(outputs.pkt_ready));
+        let (valid, ready) = (inputs.pkt_valid.is_high(), outputs.pkt_ready.is_high());
         let can = level > 0 && self.stands.can_take(kind);
         let taken = valid && ready;
         if ready && level == 0 {
@@ -452,7 +447,7 @@ impl Scoreboard<'_> {
             Stands::Asked(cp) => Some(cp.id),
             _ => None,
         };
-        let seen = high(outputs.match_req).then(|| outputs.match_id.get());
+        let seen = outputs.match_req.is_high().then(|| outputs.match_id.get());
         if seen != asked {
             let message = format!("asked for: {}, expected {}", packet(seen), packet(asked));
             return Err(Violation::new(ASKED, message));
@@ -497,7 +492,7 @@ impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
         self.observe_state(outputs)?;
         self.observe_turn(inputs, outputs)?;
         self.observe_match(outputs)?;
-        let taken = high(inputs.pkt_valid) && high(outputs.pkt_ready);
+        let taken = inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high();
         let alloc = self.observe_ring(inputs, outputs, taken)?;
         self.observe_credit(inputs, outputs)?;
         let due = self.due(inputs, taken);
@@ -505,9 +500,9 @@ impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
         self.taken += u64::from(taken);
         self.owed += alloc;
         self.in_hand += i64::from(taken)
-            - i64::from(high(outputs.keep_valid))
-            - i64::from(high(outputs.release_valid));
-        self.receiver.clock(high(outputs.keep_valid));
+            - i64::from(outputs.keep_valid.is_high())
+            - i64::from(outputs.release_valid.is_high());
+        self.receiver.clock(outputs.keep_valid.is_high());
         Ok(())
     }
 

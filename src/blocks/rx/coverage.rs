@@ -3,7 +3,7 @@
 
 use super::Rx;
 use super::descriptor::Descriptor;
-use super::rtl::{Bits1, Bits32, Inputs, Outputs};
+use super::rtl::{Bits32, Inputs, Outputs};
 use super::rules::{
     CR1, CR2, CR3, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI3, PK1, PK2, PK3, RQ1, RQ2, RQ4,
 };
@@ -162,11 +162,6 @@ pub struct Coverage {
     in_reset: bool,
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 /// The place of a descriptor on its axis.
 #[inline]
 fn descriptor(bits: Bits32) -> usize {
@@ -251,7 +246,7 @@ impl Coverage {
             }
             self.waiting = 0;
         }
-        if high(outputs.req_valid) {
+        if outputs.req_valid.is_high() {
             let state = outputs.qp_query_state.get() as usize;
             let [error, wqe] = [outputs.x_msg_error, outputs.x_msg_consumes_wqe];
             let fate = outputs.req_fate.get() as usize;
@@ -279,7 +274,7 @@ impl Coverage {
                 }
             }
         }
-        let is_taken = high(outputs.x_hw_ready);
+        let is_taken = outputs.x_hw_ready.is_high();
         if is_taken && rules.has(EV3.with(EV4).with(EV5)) {
             let event = match () {
                 () if rules.has(EV3) => 0,
@@ -295,16 +290,16 @@ impl Coverage {
     /// Several things at one edge.
     #[inline]
     fn count_edges(&self, rules: RuleSet, inputs: &Inputs, outputs: &Outputs, bins: &mut Bins<'_>) {
-        if high(inputs.qp_cmd_valid) && high(outputs.qp_cmd_ready) {
+        if inputs.qp_cmd_valid.is_high() && outputs.qp_cmd_ready.is_high() {
             let qpn = inputs.qp_cmd_qpn.get();
-            if high(outputs.req_valid) && outputs.req_qpn.get() == qpn {
+            if outputs.req_valid.is_high() && outputs.req_qpn.get() == qpn {
                 bins.hit(EDGES.bin([0]));
             }
-            if !high(outputs.x_cxt_ready) && self.last_taken == qpn {
+            if !outputs.x_cxt_ready.is_high() && self.last_taken == qpn {
                 bins.hit(EDGES.bin([4]));
             }
         }
-        if rules.has(EV5) && high(outputs.x_hw_ready) {
+        if rules.has(EV5) && outputs.x_hw_ready.is_high() {
             if rules.has(EV1) {
                 let is_same = outputs.req_qpn.get() == inputs.qp_hw_qpn.get();
                 bins.hit(EDGES.bin([if is_same { 2 } else { 1 }]));
@@ -326,7 +321,7 @@ impl harness::Coverage<Rx> for Coverage {
     #[inline]
     fn after(&mut self, edge: &Edge<'_, Rx>, bins: &mut Bins<'_>) {
         let Edge { inputs, outputs, rules, .. } = *edge;
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             if !self.in_reset {
                 let found = match self.owed.contains(&true) {
                     true => 2,
@@ -339,7 +334,7 @@ impl harness::Coverage<Rx> for Coverage {
         }
         self.in_reset = false;
         // In most cycles nothing crosses any of the boundaries inside.
-        if rules == RuleSet::EMPTY && !high(inputs.qp_cmd_valid) {
+        if rules == RuleSet::EMPTY && !inputs.qp_cmd_valid.is_high() {
             return;
         }
         // In reset the pins do not tell what was there.

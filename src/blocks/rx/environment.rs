@@ -211,11 +211,11 @@ impl<'a> Fetcher<'a> {
         source: &Source<'a>,
         noise: &mut Noise,
     ) -> Option<&'a Packet> {
-        let request_leaves = high(outputs.req_valid);
-        let message_leaves = high(outputs.x_pkt_valid) && high(outputs.x_pkt_ready);
+        let request_leaves = outputs.req_valid.is_high();
+        let message_leaves = outputs.x_pkt_valid.is_high() && outputs.x_pkt_ready.is_high();
         let leaves = request_leaves || message_leaves;
         let was_empty = self.fifo.is_empty();
-        if high(outputs.x_b_deliver_valid) && self.fifo.len() < PLACES {
+        if outputs.x_b_deliver_valid.is_high() && self.fifo.len() < PLACES {
             self.fifo.push_back(outputs.x_b_deliver_data);
         }
         let packet = self.context.as_ref().map(|context| context.packet);
@@ -254,16 +254,6 @@ fn patience(traffic: &Traffic, parameters: &Parameters, software: u64) -> u64 {
         + dll::patience(&traffic.link, &of_dll(parameters))
         + recv::patience(&traffic.receive)
         + thread2::patience(traffic.packets())
-}
-
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
-#[inline]
-fn bit(high: bool) -> Bits1 {
-    Bits1::new(u64::from(high))
 }
 
 impl Environment<'_> {
@@ -349,8 +339,8 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
         let noise = u64::from(lengths);
         // No `..`: a port that the RTL gains or loses does not compile here.
         *inputs = Inputs {
-            rst: bit(reset.asserted() || high(to_qp.rst)),
-            a_tlp_valid: bit(offer.is_some()),
+            rst: Bits1::from(reset.asserted() || to_qp.rst.is_high()),
+            a_tlp_valid: Bits1::from(offer.is_some()),
             a_tlp_data: offer.unwrap_or(Bits32::new(u64::from(descriptor))),
             a_link_ready: to_dll.a_link_ready,
             a_dllp_valid: to_dll.a_dllp_valid,
@@ -362,10 +352,10 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
             b_link_data: to_dll.b_link_data,
             b_link_crc_ok: to_dll.b_link_crc_ok,
             b_dllp_ready: to_dll.b_dllp_ready,
-            cxt_valid: bit(context.is_some()),
+            cxt_valid: Bits1::from(context.is_some()),
             cxt_head,
             cxt_data,
-            len_valid: bit(packet.is_some()),
+            len_valid: Bits1::from(packet.is_some()),
             len_pkt: Bits16::new(packet.map_or(noise >> 16, |packet| packet.len)),
             len_msg: Bits32::new(packet.map_or(noise, |packet| packet.msg_len)),
             qp_query_qpn: to_qp.query_qpn,
@@ -406,7 +396,7 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
 
     #[inline]
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        let in_reset = high(inputs.rst);
+        let in_reset = inputs.rst.is_high();
         let (to_dll, from_dll) = pins::of_dll(inputs, outputs);
         let (to_thread2, from_thread2) = pins::of_thread2(inputs, outputs);
         let (to_recv, from_recv) = pins::of_recv(inputs, outputs);
@@ -414,7 +404,7 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
 
         let is_used_up = self.source.is_used_up();
         // What waits for a credit gets one: B has delivered what A has no more.
-        let goes_on = high(outputs.x_a_tlp_ready) && !is_used_up;
+        let goes_on = outputs.x_a_tlp_ready.is_high() && !is_used_up;
         let steady = self.reset.is_over() && self.software.is_steady();
         self.link.clock(&to_dll, &from_dll, Supply { is_used_up, goes_on }, steady);
         self.modules.clock(&mut self.noise, &to_thread2, &from_thread2);
@@ -429,7 +419,7 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
             return;
         }
 
-        let message_taken = high(outputs.x_pkt_valid) && high(outputs.x_pkt_ready);
+        let message_taken = outputs.x_pkt_valid.is_high() && outputs.x_pkt_ready.is_high();
         let begins = self.fetcher.expected.begins().filter(|_| message_taken);
         let arrived = self.arrived();
         self.host.clock(arrived, begins, &to_recv, &from_recv);
@@ -440,26 +430,26 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
             self.fetcher.expected.advance();
         }
         if let Some(packet) = self.fetcher.clock(outputs, &self.source, &mut self.noise) {
-            if high(outputs.x_cxt_valid) && high(outputs.x_cxt_ready) {
+            if outputs.x_cxt_valid.is_high() && outputs.x_cxt_ready.is_high() {
                 self.modules.begin(packet);
             }
             if let Some(reset) = packet.reset {
                 self.reset.start(reset);
             }
         }
-        self.source.clock(high(outputs.a_tlp_ready));
+        self.source.clock(outputs.a_tlp_ready.is_high());
         let clear = self.source.messages.number() == self.fetcher.expected.number()
             && !self.host.awaits_posted_data();
         self.source.choose(clear, &mut self.noise);
 
         let idle = self.fetcher.fifo.is_empty()
-            && !high(outputs.x_b_deliver_valid)
-            && !high(outputs.fetch_valid)
-            && !high(outputs.x_hw_valid)
-            && high(outputs.x_cxt_ready)
+            && !outputs.x_b_deliver_valid.is_high()
+            && !outputs.fetch_valid.is_high()
+            && !outputs.x_hw_valid.is_high()
+            && outputs.x_cxt_ready.is_high()
             // Of a link that has stalled recv gets no more, whatever it waits for.
             && (self.host.is_done() || self.link.is_stalled())
-            && !high(outputs.rv_credit_valid);
+            && !outputs.rv_credit_valid.is_high();
         self.drained = if idle { self.drained + 1 } else { 0 };
         self.reset.clock();
     }

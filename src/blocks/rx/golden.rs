@@ -109,16 +109,6 @@ struct Cycle {
     message_taken: bool,
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
-#[inline]
-fn bit(high: bool) -> Bits1 {
-    Bits1::new(u64::from(high))
-}
-
 /// The contexts with another QP state, in bits 37:35.
 #[inline]
 fn with_state(contexts: &Bits416, state: Bits3) -> Bits416 {
@@ -132,7 +122,7 @@ impl Golden {
     fn dll(&self, inputs: &Inputs) -> (dll::rtl::Inputs, dll::rtl::Outputs) {
         let pins = dll::rtl::Inputs {
             rst: inputs.rst,
-            a_tlp_valid: bit(high(inputs.a_tlp_valid) && self.glue.has_credit()),
+            a_tlp_valid: Bits1::from(inputs.a_tlp_valid.is_high() && self.glue.has_credit()),
             a_tlp_data: inputs.a_tlp_data,
             a_link_ready: inputs.a_link_ready,
             a_dllp_valid: inputs.a_dllp_valid,
@@ -171,10 +161,10 @@ impl Golden {
             hw_valid,
             hw_qpn,
             hw_kind,
-            msg_valid: bit(asked.is_some()),
+            msg_valid: Bits1::from(asked.is_some()),
             msg_qpn: qpn,
-            msg_consumes_wqe: bit(consumes_wqe),
-            msg_error: bit(error),
+            msg_consumes_wqe: Bits1::from(consumes_wqe),
+            msg_error: Bits1::from(error),
             query_qpn: if asked.is_some() { qpn } else { inputs.qp_query_qpn },
             evt_ready: inputs.qp_evt_ready,
             padding: Default::default(),
@@ -198,11 +188,11 @@ impl Golden {
         };
         let pins = thread2::rtl::Inputs {
             rst: inputs.rst,
-            fetch_cxt_egress_valid: bit(offered),
+            fetch_cxt_egress_valid: Bits1::from(offered),
             fetch_cxt_egress_head: head,
             fetch_cxt_egress_data: data,
-            fetch_cxt_egress_start: bit(offered),
-            fetch_cxt_egress_last: bit(offered),
+            fetch_cxt_egress_start: Bits1::from(offered),
+            fetch_cxt_egress_last: Bits1::from(offered),
             fetch_mr_ingress_ready: inputs.t2_fetch_mr_ingress_ready,
             wqe_req_ready: inputs.t2_wqe_req_ready,
             wqe_resp_valid: inputs.t2_wqe_resp_valid,
@@ -240,12 +230,12 @@ impl Golden {
         };
         let pins = recv::rtl::Inputs {
             rst: inputs.rst,
-            pkt_valid: bit(packet.is_some()),
+            pkt_valid: Bits1::from(packet.is_some()),
             pkt_kind: Bits3::new(u64::from(kind)),
             pkt_id: Bits8::new(u64::from(handle)),
             pkt_len: len,
             pkt_msg_len: msg_len,
-            pkt_last: bit(last),
+            pkt_last: Bits1::from(last),
             match_rsp: inputs.rv_match_rsp,
             match_found: inputs.rv_match_found,
             posted_done: inputs.rv_posted_done,
@@ -265,31 +255,31 @@ impl Golden {
         let head = self.glue.fifo.head().map(Descriptor::decode);
         let asked = match head {
             Some(Descriptor::Request(request)) => {
-                let is_asked = high(inputs.cxt_valid) && !self.glue.is_event_pending();
+                let is_asked = inputs.cxt_valid.is_high() && !self.glue.is_event_pending();
                 is_asked.then_some(request)
             }
             _ => None,
         };
         let packet = match head {
-            Some(Descriptor::Message(message)) => high(inputs.len_valid).then_some(message),
+            Some(Descriptor::Message(message)) => inputs.len_valid.is_high().then_some(message),
             _ => None,
         };
         let qp = self.qp(inputs, asked);
         let answer = &qp.1;
-        let offered = high(answer.msg_accept) && !high(answer.msg_nak);
+        let offered = answer.msg_accept.is_high() && !answer.msg_nak.is_high();
         let thread2 = self.thread2(inputs, offered, answer.query_state);
         let recv = self.recv(inputs, packet);
 
         let fate = asked.and_then(|request| {
-            let fate = match (high(answer.msg_accept), high(answer.msg_nak)) {
+            let fate = match (answer.msg_accept.is_high(), answer.msg_nak.is_high()) {
                 (false, false) => Fate::Dropped,
                 (_, true) => Fate::Refused,
-                (true, false) if high(thread2.1.fetch_cxt_egress_ready) => Fate::Taken,
+                (true, false) if thread2.1.fetch_cxt_egress_ready.is_high() => Fate::Taken,
                 (true, false) => return None,
             };
             Some((request, fate))
         });
-        let message_taken = packet.is_some() && high(recv.1.pkt_ready);
+        let message_taken = packet.is_some() && recv.1.pkt_ready.is_high();
         Cycle { dll: self.dll(inputs), qp, thread2, recv, head, fate, message_taken }
     }
 
@@ -315,7 +305,7 @@ impl Cycle {
         let taken = fate == Some(Fate::Taken);
         let byte = |value: u8| Bits8::new(u64::from(value));
         Outputs {
-            a_tlp_ready: bit(high(dll.a_tlp_ready) && glue.has_credit()),
+            a_tlp_ready: Bits1::from(dll.a_tlp_ready.is_high() && glue.has_credit()),
             x_a_tlp_valid: dll_in.a_tlp_valid,
             x_a_tlp_ready: dll.a_tlp_ready,
             x_credits_used: Bits5::new(glue.credits_used as u64),
@@ -334,11 +324,11 @@ impl Cycle {
             b_nak_scheduled: dll.b_nak_scheduled,
             x_b_deliver_valid: dll.b_deliver_valid,
             x_b_deliver_data: dll.b_deliver_data,
-            x_fifo_overflow: bit(high(dll.b_deliver_valid) && glue.fifo.is_full()),
+            x_fifo_overflow: Bits1::from(dll.b_deliver_valid.is_high() && glue.fifo.is_full()),
             x_fifo_level: Bits5::new(glue.fifo.len as u64),
             x_fifo_head: glue.fifo.head().unwrap_or_default(),
-            fetch_valid: bit(self.head.is_some()),
-            fetch_request: bit(matches!(self.head, Some(Descriptor::Request(_)))),
+            fetch_valid: Bits1::from(self.head.is_some()),
+            fetch_request: Bits1::from(matches!(self.head, Some(Descriptor::Request(_)))),
             fetch_handle: byte(self.head.map_or(0, Descriptor::handle)),
             x_msg_valid: qp_in.msg_valid,
             x_msg_qpn: qp_in.msg_qpn,
@@ -350,10 +340,10 @@ impl Cycle {
             x_msg_nak: qp.msg_nak,
             x_query_qpn: qp_in.query_qpn,
             x_hw_valid: qp_in.hw_valid,
-            x_hw_qpn: if high(qp_in.hw_valid) { qp_in.hw_qpn } else { Bits8::new(0) },
-            x_hw_kind: if high(qp_in.hw_valid) { qp_in.hw_kind } else { Bits2::new(0) },
+            x_hw_qpn: if qp_in.hw_valid.is_high() { qp_in.hw_qpn } else { Bits8::new(0) },
+            x_hw_kind: if qp_in.hw_valid.is_high() { qp_in.hw_kind } else { Bits2::new(0) },
             x_hw_ready: qp.hw_ready,
-            qp_hw_ready: bit(high(qp.hw_ready) && !glue.is_event_pending()),
+            qp_hw_ready: Bits1::from(qp.hw_ready.is_high() && !glue.is_event_pending()),
             qp_cmd_ready: qp.cmd_ready,
             qp_rsp_valid: qp.rsp_valid,
             qp_rsp_qpn: qp.rsp_qpn,
@@ -420,12 +410,12 @@ impl Cycle {
             rv_temp_alloc_len: recv.temp_alloc_len,
             rv_protocol_error: recv.protocol_error,
             rv_state: recv.state,
-            req_valid: bit(fate.is_some()),
+            req_valid: Bits1::from(fate.is_some()),
             req_fate: Bits2::new(fate.map_or(0, |fate| fate as u64)),
             req_qpn: byte(request.qpn),
             req_handle: byte(request.handle),
-            req_ack: bit(taken && high(qp.msg_ack)),
-            req_take_wqe: bit(taken && high(qp.msg_take_wqe)),
+            req_ack: Bits1::from(taken && qp.msg_ack.is_high()),
+            req_take_wqe: Bits1::from(taken && qp.msg_take_wqe.is_high()),
             padding: Default::default(),
         }
     }
@@ -434,7 +424,8 @@ impl Cycle {
     #[inline]
     fn length_error(&self) -> Option<Bits8> {
         let (inputs, outputs) = &self.thread2;
-        let moves = high(outputs.fetch_mr_ingress_valid) && high(inputs.fetch_mr_ingress_ready);
+        let moves =
+            outputs.fetch_mr_ingress_valid.is_high() && inputs.fetch_mr_ingress_ready.is_high();
         if !moves {
             return None;
         }
@@ -462,28 +453,28 @@ impl Glue {
             None => {}
             Some(Descriptor::Request(_)) => {
                 let waits = fate.is_none();
-                fires(RQ1, !high(inputs.cxt_valid));
-                fires(RQ2, high(inputs.cxt_valid) && pending);
-                fires(RQ3, high(qp_in.msg_valid) && waits);
+                fires(RQ1, !inputs.cxt_valid.is_high());
+                fires(RQ2, inputs.cxt_valid.is_high() && pending);
+                fires(RQ3, qp_in.msg_valid.is_high() && waits);
                 fires(RQ4, fate == Some(Fate::Taken));
                 fires(RQ5, fate == Some(Fate::Refused));
                 fires(RQ6, fate == Some(Fate::Dropped));
             }
             Some(Descriptor::Message(_)) => {
-                fires(PK1, !high(inputs.len_valid));
-                fires(PK2, high(inputs.len_valid) && !cycle.message_taken);
+                fires(PK1, !inputs.len_valid.is_high());
+                fires(PK2, inputs.len_valid.is_high() && !cycle.message_taken);
                 fires(PK3, cycle.message_taken);
             }
         }
 
         // Credits.
         let credit = self.has_credit();
-        let takes = high(inputs.a_tlp_valid) && high(dll.a_tlp_ready) && credit;
+        let takes = inputs.a_tlp_valid.is_high() && dll.a_tlp_ready.is_high() && credit;
         fires(CR1, takes && !leaves);
         fires(CR2, takes && leaves);
         fires(CR3, !takes && leaves && self.credits_used > 0);
         fires(CR4, !takes && leaves && self.credits_used == 0);
-        fires(CR5, high(inputs.a_tlp_valid) && high(dll.a_tlp_ready) && !credit);
+        fires(CR5, inputs.a_tlp_valid.is_high() && dll.a_tlp_ready.is_high() && !credit);
         match (takes, leaves) {
             (true, false) => self.credits_used += 1,
             (false, true) => self.credits_used = self.credits_used.saturating_sub(1),
@@ -491,7 +482,7 @@ impl Glue {
         }
 
         // The FIFO; full is judged before the edge.
-        let (delivered, full) = (high(dll.b_deliver_valid), self.fifo.is_full());
+        let (delivered, full) = (dll.b_deliver_valid.is_high(), self.fifo.is_full());
         fires(FI1, delivered && !full);
         fires(FI2, delivered && full);
         fires(FI3, leaves);
@@ -507,12 +498,12 @@ impl Glue {
         let tells_fatal = self.fatal.is_some() && !tells_first;
         fires(EV3, tells_first);
         fires(EV4, tells_fatal);
-        fires(EV5, !pending && high(inputs.qp_hw_valid));
-        fires(EV6, pending && high(inputs.qp_hw_valid));
-        if tells_first && high(qp.hw_ready) {
+        fires(EV5, !pending && inputs.qp_hw_valid.is_high());
+        fires(EV6, pending && inputs.qp_hw_valid.is_high());
+        if tells_first && qp.hw_ready.is_high() {
             self.established = None;
         }
-        if tells_fatal && high(qp.hw_ready) {
+        if tells_fatal && qp.hw_ready.is_high() {
             self.fatal = None;
         }
         if let Some((request, Fate::Taken | Fate::Refused)) = cycle.fate
@@ -548,7 +539,7 @@ impl harness::Golden<Rx> for Golden {
 
     #[inline]
     fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
-        *outputs = match high(inputs.rst) {
+        *outputs = match inputs.rst.is_high() {
             true => self.outputs_in_reset(inputs),
             false => self.cycle(inputs).outputs(&self.glue),
         };
@@ -561,7 +552,7 @@ impl harness::Golden<Rx> for Golden {
         self.qp.clock(&cycle.qp.0);
         self.thread2.clock(&cycle.thread2.0);
         self.recv.clock(&cycle.recv.0);
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             self.glue = Glue::RESET;
             return R1;
         }

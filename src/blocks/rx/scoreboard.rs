@@ -11,7 +11,7 @@ use super::Rx;
 use super::descriptor::{self, Descriptor};
 use super::parameters::{of_dll, of_recv};
 use super::pins as seen;
-use super::rtl::{Bits1, Bits32, Inputs, Outputs};
+use super::rtl::{Bits32, Inputs, Outputs};
 use super::stimulus::{Request, Traffic};
 use crate::blocks::{dll, qp, recv, thread2};
 use bytes::{Placed, Received};
@@ -111,11 +111,6 @@ pub struct Scoreboard<'a> {
     counts: Counts,
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 /// Services whose packets are answered: RC, RD and XRC.
 #[inline]
 fn is_reliable(service: u64) -> bool {
@@ -161,7 +156,7 @@ impl Scoreboard<'_> {
                 Descriptor::Message(message) => (true, false, message.handle),
             },
         };
-        let seen = (high(outputs.fetch_valid), high(outputs.fetch_request));
+        let seen = (outputs.fetch_valid.is_high(), outputs.fetch_request.is_high());
         if seen != (valid, request) || outputs.fetch_handle.get() != u64::from(handle) {
             return object(format!("fetch_* are not those of the head {head:#x}"));
         }
@@ -178,14 +173,14 @@ impl Scoreboard<'_> {
             return Err(Violation::new(CREDITS, message));
         }
         let has_credit = out < PLACES;
-        let a_ready = high(outputs.x_a_tlp_ready);
-        let offered = high(inputs.a_tlp_valid);
-        if high(outputs.x_a_tlp_valid) != (offered && has_credit)
-            || high(outputs.a_tlp_ready) != (a_ready && has_credit)
+        let a_ready = outputs.x_a_tlp_ready.is_high();
+        let offered = inputs.a_tlp_valid.is_high();
+        if outputs.x_a_tlp_valid.is_high() != (offered && has_credit)
+            || outputs.a_tlp_ready.is_high() != (a_ready && has_credit)
         {
             let message = format!(
                 "{used} of {PLACES} credits are in use, and a descriptor is {}",
-                if high(outputs.a_tlp_ready) { "taken" } else { "held up" }
+                if outputs.a_tlp_ready.is_high() { "taken" } else { "held up" }
             );
             return Err(Violation::new(CREDITS, message));
         }
@@ -198,14 +193,14 @@ impl Scoreboard<'_> {
     fn observe_question(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let head = self.fifo.front().map(|sent| sent.descriptor());
         let asked = match head {
-            Some(Descriptor::Request(request)) if high(inputs.cxt_valid) => {
+            Some(Descriptor::Request(request)) if inputs.cxt_valid.is_high() => {
                 self.owed.is_empty().then_some(request)
             }
             _ => None,
         };
-        let seen = high(outputs.x_msg_valid).then(|| {
+        let seen = outputs.x_msg_valid.is_high().then(|| {
             let qpn = outputs.x_msg_qpn.get();
-            (qpn, high(outputs.x_msg_consumes_wqe), high(outputs.x_msg_error))
+            (qpn, outputs.x_msg_consumes_wqe.is_high(), outputs.x_msg_error.is_high())
         });
         let expected = asked.map(|asked| (u64::from(asked.qpn), asked.consumes_wqe, asked.error));
         if seen != expected {
@@ -220,9 +215,11 @@ impl Scoreboard<'_> {
             return Err(Violation::new(ASKED, message));
         }
         let is_message = matches!(head, Some(Descriptor::Message(_)));
-        let expected = (is_message && high(inputs.len_valid))
+        let expected = (is_message && inputs.len_valid.is_high())
             .then(|| (inputs.len_pkt.get(), inputs.len_msg.get()));
-        let seen = high(outputs.x_pkt_valid)
+        let seen = outputs
+            .x_pkt_valid
+            .is_high()
             .then(|| (outputs.x_pkt_len.get(), outputs.x_pkt_msg_len.get()));
         if seen != expected {
             let message = format!("lengths shown to recv: {seen:?}, expected {expected:?}");
@@ -235,17 +232,17 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_leaving(&mut self, outputs: &Outputs) -> Result<Option<Sent>, Violation> {
         let object = |message: String| Err(Violation::new(FATE, message));
-        let request_leaves = high(outputs.req_valid);
-        let message_leaves = high(outputs.x_pkt_valid) && high(outputs.x_pkt_ready);
-        let takes = high(outputs.x_cxt_valid) && high(outputs.x_cxt_ready);
+        let request_leaves = outputs.req_valid.is_high();
+        let message_leaves = outputs.x_pkt_valid.is_high() && outputs.x_pkt_ready.is_high();
+        let takes = outputs.x_cxt_valid.is_high() && outputs.x_cxt_ready.is_high();
         if takes != (request_leaves && outputs.req_fate.get() == TAKEN) {
             let seen = if takes { "takes" } else { "does not take" };
             let message = format!("thread2 {seen} a packet whose fate is another");
             return Err(Violation::new(DEAD, message));
         }
         // What thread2 does not get does not wait for it.
-        let waits = high(outputs.x_cxt_valid) && !high(outputs.x_cxt_ready);
-        if request_leaves != (high(outputs.x_msg_valid) && !waits) {
+        let waits = outputs.x_cxt_valid.is_high() && !outputs.x_cxt_ready.is_high();
+        if request_leaves != (outputs.x_msg_valid.is_high() && !waits) {
             let seen = if request_leaves { "leaves" } else { "stays" };
             return object(format!("a request packet {seen} although it was not its turn to"));
         }
@@ -266,7 +263,7 @@ impl Scoreboard<'_> {
             Some(Descriptor::Message(descriptor::Message { last, kind, handle })) => {
                 let expected = (u64::from(kind), u64::from(handle), last);
                 let (kind, id) = (outputs.x_pkt_kind.get(), outputs.x_pkt_id.get());
-                let seen = (kind, id, high(outputs.x_pkt_last));
+                let seen = (kind, id, outputs.x_pkt_last.is_high());
                 if seen != expected {
                     let message =
                         format!("(kind, id, last) {seen:?} goes to recv, expected {expected:?}");
@@ -301,7 +298,7 @@ impl Scoreboard<'_> {
         }
         let taken = fate == TAKEN;
         let answer = (taken && is_reliable(service), taken && request.consumes_wqe);
-        if answer != (high(outputs.req_ack), high(outputs.req_take_wqe)) {
+        if answer != (outputs.req_ack.is_high(), outputs.req_take_wqe.is_high()) {
             let message = format!("QP {qpn}: (Ack, WQE) is not {answer:?}");
             return Err(Violation::new(ANSWER, message));
         }
@@ -316,7 +313,7 @@ impl Scoreboard<'_> {
     /// The state that thread2 sees, and what comes with it.
     #[inline]
     fn observe_context(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        if !high(outputs.x_cxt_valid) {
+        if !outputs.x_cxt_valid.is_high() {
             return Ok(());
         }
         let (state, _) = self.qp.state_and_service(outputs.x_msg_qpn.get());
@@ -332,12 +329,12 @@ impl Scoreboard<'_> {
     /// What qp is told, before what the cycle adds to that.
     #[inline]
     fn observe_events(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        let told = high(outputs.x_hw_valid);
+        let told = outputs.x_hw_valid.is_high();
         let seen = Owed { qpn: outputs.x_hw_qpn.get(), kind: outputs.x_hw_kind.get() };
         let outside = Owed { qpn: inputs.qp_hw_qpn.get(), kind: inputs.qp_hw_kind.get() };
         let (is_outside, expected) = match self.owed.front() {
             Some(owed) => (false, Some(*owed)),
-            None => (true, high(inputs.qp_hw_valid).then_some(outside)),
+            None => (true, inputs.qp_hw_valid.is_high().then_some(outside)),
         };
         if told.then_some(seen) != expected {
             let check = match expected {
@@ -347,11 +344,11 @@ impl Scoreboard<'_> {
             let seen = told.then_some(seen);
             return Err(Violation::new(check, format!("{seen:?}, expected {expected:?}")));
         }
-        if high(outputs.qp_hw_ready) != (high(outputs.x_hw_ready) && is_outside) {
+        if outputs.qp_hw_ready.is_high() != (outputs.x_hw_ready.is_high() && is_outside) {
             let message = format!("qp_hw_ready is {}", outputs.qp_hw_ready.get());
             return Err(Violation::new(EVENTS, message));
         }
-        if told && high(outputs.x_hw_ready) && !is_outside {
+        if told && outputs.x_hw_ready.is_high() && !is_outside {
             self.owed.pop_front();
         }
         Ok(())
@@ -360,8 +357,8 @@ impl Scoreboard<'_> {
     /// A length error that thread2 tells at this edge.
     #[inline]
     fn note_length_error(&mut self, inputs: &Inputs, outputs: &Outputs) {
-        let told =
-            high(outputs.t2_fetch_mr_ingress_valid) && high(inputs.t2_fetch_mr_ingress_ready);
+        let told = outputs.t2_fetch_mr_ingress_valid.is_high()
+            && inputs.t2_fetch_mr_ingress_ready.is_high();
         let data = outputs.t2_fetch_mr_ingress_data.words();
         let is_cqe = u64::from(data[1] >> 24 & 0x1f) == GEN_CQE;
         let status = data[4] >> 29;
@@ -378,10 +375,10 @@ impl Scoreboard<'_> {
     /// What A takes and B delivers at this edge.
     #[inline]
     fn observe_transport(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        if high(outputs.x_fifo_overflow) {
+        if outputs.x_fifo_overflow.is_high() {
             return Err(Violation::new(DELIVERED, "a delivery is lost to a full FIFO"));
         }
-        if high(outputs.x_b_deliver_valid) {
+        if outputs.x_b_deliver_valid.is_high() {
             let bits = outputs.x_b_deliver_data.get() as u32;
             match self.under_way.pop_front() {
                 Some(sent) if sent.bits == bits => self.fifo.push_back(sent),
@@ -395,7 +392,7 @@ impl Scoreboard<'_> {
                 }
             }
         }
-        if high(inputs.a_tlp_valid) && high(outputs.a_tlp_ready) {
+        if inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high() {
             let bits = inputs.a_tlp_data.get() as u32;
             let request = match Descriptor::decode(inputs.a_tlp_data) {
                 Descriptor::Request(_) => {
@@ -495,7 +492,7 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
         let (to_qp, from_qp) = seen::of_qp(inputs, outputs);
         let (to_thread2, from_thread2) = seen::of_thread2(inputs, outputs);
         let (to_recv, from_recv) = seen::of_recv(inputs, outputs);
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             self.observe_reset(outputs)?;
         } else {
             self.observe_credits(inputs, outputs)?;

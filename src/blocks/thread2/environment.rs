@@ -321,10 +321,10 @@ impl<'a> Modules<'a> {
             padding: _,
         } = inputs;
         let Self { mr, wqe, cq, eq, tables, .. } = self;
-        *fetch_mr_ingress_ready = bit(mr.stall == 0);
+        *fetch_mr_ingress_ready = Bits1::from(mr.stall == 0);
 
-        *wqe_req_ready = bit(wqe.ready());
-        *wqe_resp_valid = bit(wqe.valid());
+        *wqe_req_ready = Bits1::from(wqe.ready());
+        *wqe_resp_valid = Bits1::from(wqe.valid());
         noise.drive(wqe_resp_head, wqe.valid(), &self.beat_head);
         noise.drive(wqe_resp_data, wqe.valid(), &wqe.payload);
         *wqe_resp_start = flag(flags, 2, wqe.valid(), self.beat == 1);
@@ -334,11 +334,11 @@ impl<'a> Modules<'a> {
         *cache_owned_dout = Bits8::new(u64::from(tables.cache_owned_dout));
         *rq_offset_dout = Bits24::new(u64::from(tables.rq_offset_dout));
 
-        *cq_req_ready = bit(cq.ready());
-        *cq_resp_valid = bit(cq.valid());
+        *cq_req_ready = Bits1::from(cq.ready());
+        *cq_resp_valid = Bits1::from(cq.valid());
         noise.drive(cq_resp_head, cq.valid(), &cq.payload);
-        *eq_req_ready = bit(eq.ready());
-        *eq_resp_valid = bit(eq.valid());
+        *eq_req_ready = Bits1::from(eq.ready());
+        *eq_resp_valid = Bits1::from(eq.valid());
         noise.drive(eq_resp_head, eq.valid(), &eq.payload);
     }
 
@@ -384,15 +384,10 @@ impl<'a> Modules<'a> {
     }
 }
 
-#[inline]
-fn bit(high: bool) -> Bits1 {
-    Bits1::new(u64::from(high))
-}
-
 /// A flag beside a valid, else noise.
 #[inline]
 fn flag(flags: u32, index: u32, valid: bool, high: bool) -> Bits1 {
-    bit(if valid { high } else { flags >> index & 1 == 1 })
+    Bits1::from(if valid { high } else { flags >> index & 1 == 1 })
 }
 
 fn stall(packet: &Packet, index: usize) -> u64 {
@@ -471,9 +466,9 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
         } = inputs;
         let Self { noise, station, .. } = self;
         let [flags] = noise.words();
-        *rst = bit(self.reset.asserted());
+        *rst = Bits1::from(self.reset.asserted());
 
-        *fetch_cxt_egress_valid = bit(station.offered);
+        *fetch_cxt_egress_valid = Bits1::from(station.offered);
         noise.drive(fetch_cxt_egress_head, station.offered, &station.head);
         noise.drive(fetch_cxt_egress_data, station.offered, &station.data);
         *fetch_cxt_egress_start = flag(flags, 0, station.offered, true);

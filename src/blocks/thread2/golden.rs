@@ -529,7 +529,7 @@ impl harness::Golden<Thread2> for Golden {
                 let passes = rows::is_write_with_imm(self.header.net_opcode.get())
                     || self.pkt_left == 0
                     || self.offer(inputs).available == 0;
-                outputs.wqe_resp_ready = Bits1::new(u64::from(passes));
+                outputs.wqe_resp_ready = Bits1::from(passes);
             }
             State::MR_FOR_SEND_s => {
                 self.send_request(inputs).put(&self.header, outputs);
@@ -539,7 +539,7 @@ impl harness::Golden<Thread2> for Golden {
                 let writes = self.table_writes(inputs);
                 outputs.cache_offset_din = Bits8::new(writes.cache_offset);
                 // 0 means free: this module only releases cells (D4).
-                outputs.cache_owned_wen = Bits1::new(u64::from(writes.frees_cell));
+                outputs.cache_owned_wen = Bits1::from(writes.frees_cell);
                 outputs.rq_offset_din = Bits24::new(writes.rq_offset);
             }
             _ => {}

@@ -17,7 +17,7 @@ use self::requests::{Memory, MrRequest};
 use self::ring::Ring;
 use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
-use super::rtl::{Bits1, Inputs, Outputs};
+use super::rtl::{Inputs, Outputs};
 use super::stimulus::{Packet, Tables, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::fmt;
@@ -333,14 +333,14 @@ impl<'a> Scoreboard<'a> {
     /// What is asked of the CQ and the EQ, and taken from them and the WQE's owner.
     #[inline]
     fn queues(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        if high(outputs.cq_req_valid) && high(inputs.cq_req_ready) {
+        if outputs.cq_req_valid.is_high() && inputs.cq_req_ready.is_high() {
             let account = in_flight(&mut self.account, "a CQ request")?;
             account.pay(Due::CqAsked, 1)?;
             let context = &self.packets[account.packet].context;
             let (number, log_size) = (context.rcv_cqn.get(), context.cq_log_size.get());
             account.queue_head("cq", outputs.cq_req_head.get(), number, log_size)?;
         }
-        if high(outputs.eq_req_valid) && high(inputs.eq_req_ready) {
+        if outputs.eq_req_valid.is_high() && inputs.eq_req_ready.is_high() {
             let account = in_flight(&mut self.account, "an EQ request")?;
             account.pay(Due::EqAsked, 1)?;
             let context = &self.packets[account.packet].context;
@@ -354,9 +354,9 @@ impl<'a> Scoreboard<'a> {
     #[inline]
     fn answers(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (wqe, cq, eq) = (
-            high(outputs.wqe_resp_ready),
-            high(outputs.cq_resp_ready),
-            high(outputs.eq_resp_ready),
+            outputs.wqe_resp_ready.is_high(),
+            outputs.cq_resp_ready.is_high(),
+            outputs.eq_resp_ready.is_high(),
         );
         let Some(account) = &mut self.account else {
             if wqe | cq | eq {
@@ -379,10 +379,10 @@ impl<'a> Scoreboard<'a> {
             );
             return Err(account.violation(ANSWERED, what));
         }
-        if cq && high(inputs.cq_resp_valid) {
+        if cq && inputs.cq_resp_valid.is_high() {
             account.pay(Due::CqAnswered, 1)?;
         }
-        if eq && high(inputs.eq_resp_valid) {
+        if eq && inputs.eq_resp_valid.is_high() {
             account.pay(Due::EqAnswered, 1)?;
         }
         let beats = account.paid[Due::Beats as usize];
@@ -395,7 +395,7 @@ impl<'a> Scoreboard<'a> {
             );
             return Err(account.violation(ANSWERED, what));
         }
-        if wqe && high(inputs.wqe_resp_valid) {
+        if wqe && inputs.wqe_resp_valid.is_high() {
             account.pay(Due::Beats, 1)?;
         }
         Ok(())
@@ -493,7 +493,7 @@ impl<'a> Scoreboard<'a> {
     #[inline]
     fn tables(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let account = self.account.as_ref();
-        let packet = match (high(outputs.fetch_cxt_egress_ready), account) {
+        let packet = match (outputs.fetch_cxt_egress_ready.is_high(), account) {
             (true, _) => None,
             (false, Some(account)) => Some(self.packets[account.packet]),
             (false, None) => {
@@ -502,7 +502,7 @@ impl<'a> Scoreboard<'a> {
             }
         };
         tables::addresses(packet, outputs)?;
-        match (high(outputs.rq_offset_wen), account, packet) {
+        match (outputs.rq_offset_wen.is_high(), account, packet) {
             (true, Some(account), Some(packet)) => {
                 tables::written(packet, account.wqe_addr, inputs, outputs)
             }
@@ -657,11 +657,6 @@ fn names(account: &Account, check: &str, head: &MrHead, memory: Memory) -> Resul
     Err(account.violation(check, format_args!("request of {seen}, expected {memory}")))
 }
 
-#[inline]
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 fn units(packet: &Packet) -> impl Iterator<Item = &DataUnit> {
     packet.wqe.iter().flat_map(|wqe| &wqe.units).map(|unit| &unit.data)
 }
@@ -706,7 +701,7 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
 
     #[inline]
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             // The packet in flight is void. The RQ offsets are not the block's, they survive.
             self.account = None;
             self.offer.forget();
@@ -715,21 +710,21 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
         }
         self.answers(inputs, outputs)?;
         self.queues(inputs, outputs)?;
-        if high(outputs.wqe_req_valid) {
-            self.wqe_request(high(inputs.wqe_req_ready), outputs)?;
+        if outputs.wqe_req_valid.is_high() {
+            self.wqe_request(inputs.wqe_req_ready.is_high(), outputs)?;
         }
-        if high(outputs.rq_offset_wen) {
+        if outputs.rq_offset_wen.is_high() {
             let address = outputs.rq_offset_addr.get();
             self.step_queue(address, inputs.rq_offset_dout.get(), outputs.rq_offset_din.get())?;
         }
-        if high(outputs.fetch_mr_ingress_valid) && high(inputs.fetch_mr_ingress_ready) {
+        if outputs.fetch_mr_ingress_valid.is_high() && inputs.fetch_mr_ingress_ready.is_high() {
             self.mr_request(outputs)?;
         }
         self.tables(inputs, outputs)?;
         self.offer.observe(outputs)?;
         self.note_offers(inputs, outputs);
         pins::in_cycle(outputs)?;
-        if high(inputs.fetch_cxt_egress_valid) && high(outputs.fetch_cxt_egress_ready) {
+        if inputs.fetch_cxt_egress_valid.is_high() && outputs.fetch_cxt_egress_ready.is_high() {
             self.close()?;
             if self.taken >= self.packets.len() {
                 return Err(Violation::new(UNASKED, "a context was taken that was never offered"));

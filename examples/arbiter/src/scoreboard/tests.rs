@@ -30,10 +30,6 @@ fn fires(check: &str, tamper: impl FnMut(u64, &Inputs, &mut Outputs)) {
     assert_eq!(violation.check, check, "{}", violation.message);
 }
 
-fn bit(high: bool) -> Bits1 {
-    Bits1::new(u64::from(high))
-}
-
 #[test]
 fn a_right_model_is_not_objected_to() {
     let counters = judge(|_, _, _| {}).unwrap();
@@ -99,7 +95,7 @@ fn a_payload_changes_inside() {
 
 #[test]
 fn a_beat_is_lost_inside() {
-    fires(SENT, |_, _, outputs| outputs.out_valid = bit(false));
+    fires(SENT, |_, _, outputs| outputs.out_valid = Bits1::from(false));
 }
 
 #[test]
@@ -108,7 +104,7 @@ fn an_offer_is_withdrawn() {
     fires(HELD, |_, inputs, outputs| {
         let stalls = outputs.out_valid.get() == 1 && inputs.out_ready.get() == 0;
         if std::mem::replace(&mut before, stalls) {
-            outputs.out_valid = bit(false);
+            outputs.out_valid = Bits1::from(false);
         }
     });
 }
@@ -117,19 +113,19 @@ fn an_offer_is_withdrawn() {
 fn a_beat_comes_from_nowhere() {
     fires(NOWHERE, |cycle, _, outputs| {
         if cycle == 1 {
-            outputs.out_valid = bit(true);
+            outputs.out_valid = Bits1::from(true);
         }
     });
 }
 
 #[test]
 fn a_packet_ends_early() {
-    fires(ENDS, |_, _, outputs| outputs.out_last = bit(true));
+    fires(ENDS, |_, _, outputs| outputs.out_last = Bits1::from(true));
 }
 
 #[test]
 fn a_cut_is_not_told() {
-    fires(ENDS, |_, _, outputs| outputs.out_cut = bit(false));
+    fires(ENDS, |_, _, outputs| outputs.out_cut = Bits1::from(false));
 }
 
 #[test]

@@ -39,32 +39,31 @@ fn story(mask: u8, json: &str) -> Story {
     let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
     let mut story = Story::default();
     let (mut handshakes, mut last) = (0, 0);
-    let high = |pin: Bits1| pin.get() == 1;
     while !environment.finished() {
         environment.drive(&mut inputs);
         golden.outputs(&inputs, &mut outputs);
         let cycle = story.cycles;
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             story.resets.push(cycle);
         } else {
-            if high(inputs.b_link_valid) {
+            if inputs.b_link_valid.is_high() {
                 let (seq, data) = (inputs.b_link_seq.get(), inputs.b_link_data.get());
-                story.arrived.push((cycle, seq, data, high(inputs.b_link_crc_ok)));
+                story.arrived.push((cycle, seq, data, inputs.b_link_crc_ok.is_high()));
             }
-            if high(inputs.a_dllp_valid) {
-                let (nak, seq) = (high(inputs.a_dllp_nak), inputs.a_dllp_seq.get());
-                story.answers.push((nak, seq, high(inputs.a_dllp_crc_ok)));
+            if inputs.a_dllp_valid.is_high() {
+                let (nak, seq) = (inputs.a_dllp_nak.is_high(), inputs.a_dllp_seq.get());
+                story.answers.push((nak, seq, inputs.a_dllp_crc_ok.is_high()));
             }
-            if high(outputs.b_deliver_valid) {
+            if outputs.b_deliver_valid.is_high() {
                 story.delivered.push(outputs.b_deliver_data.get());
             }
-            if high(inputs.a_tlp_valid) && high(outputs.a_tlp_ready) {
+            if inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high() {
                 story.taken.push(cycle);
             }
-            if high(inputs.a_link_ready) && high(outputs.a_link_valid) {
+            if inputs.a_link_ready.is_high() && outputs.a_link_valid.is_high() {
                 story.sent.push(cycle);
             }
-            if high(inputs.b_dllp_ready) && high(outputs.b_dllp_valid) {
+            if inputs.b_dllp_ready.is_high() && outputs.b_dllp_valid.is_high() {
                 story.answered.push(cycle);
             }
         }

@@ -3,7 +3,7 @@
 
 use super::{
     Counts, FREED, HELD, NUMBERS, ORDER, PAYLOAD, Payloads, REPLAYS, RESENT, ROOM, STRAY, TIMEOUT,
-    high, number,
+    number,
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
@@ -85,7 +85,7 @@ impl DeviceA {
 
     #[inline]
     fn observe_dl_error(&self, outputs: &Outputs, asked: Asked) -> Result<(), Violation> {
-        if high(outputs.a_dl_error) == asked.stray {
+        if outputs.a_dl_error.is_high() == asked.stray {
             return Ok(());
         }
         let came = if asked.stray { "a stray" } else { "no stray" };
@@ -115,7 +115,7 @@ impl DeviceA {
             self.unsent_cycles = 0;
         }
         let held = self.taken - self.acknowledged;
-        self.is_ready = high(outputs.a_tlp_ready);
+        self.is_ready = outputs.a_tlp_ready.is_high();
         if self.is_ready != (self.awake && held < self.entries) {
             let message = format!(
                 "a_tlp_ready is {}, the buffer holds {held} TLPs after TLP {}",
@@ -124,7 +124,7 @@ impl DeviceA {
             );
             return Err(Violation::new(ROOM, message));
         }
-        if self.is_ready && high(inputs.a_tlp_valid) {
+        if self.is_ready && inputs.a_tlp_valid.is_high() {
             payloads.keep(self.taken, inputs.a_tlp_data.get() as u32);
             self.taken += 1;
         }
@@ -149,9 +149,9 @@ impl DeviceA {
             self.replays = 0;
         }
         let rolled_over = rewinds && self.replays.is_multiple_of(4);
-        counts.retrains += u64::from(high(outputs.a_retrain));
+        counts.retrains += u64::from(outputs.a_retrain.is_high());
         let seen = outputs.a_replay_num.get();
-        if seen == self.replays % 4 && high(outputs.a_retrain) == rolled_over {
+        if seen == self.replays % 4 && outputs.a_retrain.is_high() == rolled_over {
             return Ok(());
         }
         Err(self.wrong_replays(outputs, asked, before))
@@ -191,7 +191,7 @@ impl DeviceA {
         payloads: &Payloads,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
-        if !high(outputs.a_link_valid) {
+        if !outputs.a_link_valid.is_high() {
             if let Some(waiting) = self.waiting.take() {
                 let message = format!("the offer of TLP {waiting} was withdrawn");
                 return Err(Violation::new(HELD, message));
@@ -231,7 +231,7 @@ impl DeviceA {
                 format!("TLP {offered} has payload {data:#x}, it was taken with {taken:#x}");
             return Err(Violation::new(PAYLOAD, message));
         }
-        if !high(inputs.a_link_ready) {
+        if !inputs.a_link_ready.is_high() {
             self.waiting = Some(offered);
             self.unsent_cycles = 0;
             return Ok(());
@@ -253,10 +253,10 @@ impl DeviceA {
     #[inline]
     fn observe_dllp(&mut self, inputs: &Inputs, sent: u64, counts: &mut Counts) {
         self.asked = Asked::default();
-        if !high(inputs.a_dllp_valid) {
+        if !inputs.a_dllp_valid.is_high() {
             return;
         }
-        if !high(inputs.a_dllp_crc_ok) {
+        if !inputs.a_dllp_crc_ok.is_high() {
             counts.dllps_damaged += 1;
             return;
         }
@@ -268,7 +268,7 @@ impl DeviceA {
             return;
         }
         self.asked.frees = (acknowledges > self.acknowledged).then_some(acknowledges);
-        self.asked.nak = high(inputs.a_dllp_nak);
+        self.asked.nak = inputs.a_dllp_nak.is_high();
     }
 
     /// The timer runs while one of the `sent` TLPs is unacknowledged; progress and Naks restart it.

@@ -3,7 +3,7 @@
 
 use super::{
     ANSWER, ANSWERED, Counts, DELIVERY, DLLP_HELD, NAK_STATE, NUMBERS, Payloads, REFUSED, SILENT,
-    WANTED, high, number,
+    WANTED, number,
 };
 use crate::blocks::dll::rtl::{Inputs, Outputs};
 use cosim_core::harness::Violation;
@@ -70,7 +70,7 @@ impl DeviceB {
         payloads: &Payloads,
     ) -> Result<(), Violation> {
         let data = outputs.b_deliver_data.get() as u32;
-        let delivers = high(outputs.b_deliver_valid);
+        let delivers = outputs.b_deliver_valid.is_high();
         if self.wanted.take() != delivers.then_some(data) {
             let message = format!(
                 "b_deliver_valid is {}, payload {data:#x}, which is not what came before it",
@@ -112,7 +112,7 @@ impl DeviceB {
         outputs: &Outputs,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
-        if high(outputs.b_nak_scheduled) != self.nak_scheduled {
+        if outputs.b_nak_scheduled.is_high() != self.nak_scheduled {
             let message = format!(
                 "b_nak_scheduled is {} after {}",
                 outputs.b_nak_scheduled.get(),
@@ -120,7 +120,7 @@ impl DeviceB {
             );
             return Err(Violation::new(NAK_STATE, message));
         }
-        if !high(outputs.b_dllp_valid) && self.due.is_none() && self.waiting.is_none() {
+        if !outputs.b_dllp_valid.is_high() && self.due.is_none() && self.waiting.is_none() {
             return Ok(());
         }
         let shown = self.shown(outputs)?;
@@ -128,7 +128,7 @@ impl DeviceB {
         if shown != expected {
             return Err(self.wrong_answer(shown, expected));
         }
-        self.waiting = shown.filter(|_| !high(inputs.b_dllp_ready));
+        self.waiting = shown.filter(|_| !inputs.b_dllp_ready.is_high());
         if let (Some(Dllp { kind, received }), None) = (shown, self.waiting) {
             self.handed_over = received;
             match kind {
@@ -143,7 +143,7 @@ impl DeviceB {
     /// The DLLP on the pins; it may not name more than was received, nor less than the one before.
     #[inline]
     fn shown(&mut self, outputs: &Outputs) -> Result<Option<Dllp>, Violation> {
-        if !high(outputs.b_dllp_valid) {
+        if !outputs.b_dllp_valid.is_high() {
             return Ok(None);
         }
         let seq = outputs.b_dllp_seq.get();
@@ -156,7 +156,7 @@ impl DeviceB {
             return Err(Violation::new(ANSWER, message));
         }
         self.answered = received;
-        let kind = if high(outputs.b_dllp_nak) { Kind::Nak } else { Kind::Ack };
+        let kind = if outputs.b_dllp_nak.is_high() { Kind::Nak } else { Kind::Ack };
         Ok(Some(Dllp { kind, received }))
     }
 
@@ -202,10 +202,10 @@ impl DeviceB {
             Some(cycles) if cycles == self.ack_after => (None, Some(Kind::Ack)),
             age => (age, None),
         };
-        if !high(inputs.b_link_valid) {
+        if !inputs.b_link_valid.is_high() {
             return;
         }
-        let whole = high(inputs.b_link_crc_ok);
+        let whole = inputs.b_link_crc_ok.is_high();
         let behind = (self.delivered + NUMBERS - inputs.b_link_seq.get()) % NUMBERS;
         let duplicate = whole && (1..=NUMBERS / 2).contains(&behind);
         let wanted = whole && behind == 0;

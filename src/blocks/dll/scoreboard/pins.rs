@@ -1,6 +1,5 @@
 //! What every cycle owes on the pins (specification, sections 2 and 3).
 
-use super::high;
 use crate::blocks::dll::rtl::{Bits1, Bits12, Bits32, Outputs};
 use cosim_core::harness::Violation;
 use cosim_core::verilated::Pins as _;
@@ -39,7 +38,7 @@ impl Payloads {
             (outputs.b_dllp_valid, before.dllp != self.dllp, "b_dllp"),
         ];
         for (valid, changes, channel) in changes {
-            if changes && !high(valid) {
+            if changes && !valid.is_high() {
                 return Err(changed(channel, &before, self));
             }
         }

@@ -1,7 +1,7 @@
 //! Every check fires on a model that is wrong in the way it looks for, and on none that is right.
 
 use super::*;
-use crate::blocks::dll::rtl::{Bits2, Bits12, Bits32};
+use crate::blocks::dll::rtl::{Bits1, Bits2, Bits12, Bits32};
 use crate::blocks::dll::{Environment, Golden};
 use cosim_core::checks;
 use cosim_core::harness::{Environment as _, Golden as _, Scoreboard as _};
@@ -119,7 +119,7 @@ fn arrives(inputs: &mut Inputs, seq: u64, whole: bool) {
     inputs.b_link_valid = one();
     inputs.b_link_seq = Bits12::new(seq);
     inputs.b_link_data = Bits32::new(seq);
-    inputs.b_link_crc_ok = Bits1::new(u64::from(whole));
+    inputs.b_link_crc_ok = Bits1::from(whole);
 }
 
 #[test]
@@ -159,14 +159,14 @@ struct Seen {
 impl Seen {
     fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let replays = [outputs.a_replay_num.get(), outputs.a_ackd_seq.get()];
-        if high(inputs.rst) {
+        if inputs.rst.is_high() {
             self.lost_to_resets += self.taken - self.delivered;
             (self.taken, self.delivered, self.nak) = (0, 0, false);
             self.sent.clear();
         } else {
-            self.taken += u64::from(high(inputs.a_tlp_valid) && high(outputs.a_tlp_ready));
-            self.delivered += u64::from(high(outputs.b_deliver_valid));
-            if high(outputs.a_link_valid) && high(inputs.a_link_ready) {
+            self.taken += u64::from(inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high());
+            self.delivered += u64::from(outputs.b_deliver_valid.is_high());
+            if outputs.a_link_valid.is_high() && inputs.a_link_ready.is_high() {
                 self.sent_again += u64::from(!self.sent.insert(outputs.a_link_seq.get()));
             }
             // REPLAY_NUM changes by progress, by a Nak, and by the timer.
@@ -175,7 +175,7 @@ impl Seen {
             self.timeouts += u64::from(counts && !self.nak);
             self.nak = [inputs.a_dllp_valid, inputs.a_dllp_nak, inputs.a_dllp_crc_ok]
                 .into_iter()
-                .all(high);
+                .all(Bits1::is_high);
         }
         self.replays = replays;
     }
@@ -251,7 +251,7 @@ const TWO: &str = r#"{"noise": "0x0", "tlps": [{"data": 0, "count": 2}]}"#;
 /// Runs A with two TLPs on a link that `set` drives, and ends the case.
 fn end(cycles: u64, set: impl Fn(u64, &mut Inputs)) -> (Result<(), String>, u64) {
     let (mut scoreboard, result) = drive(TWO, SPEC, cycles, |cycle, outputs, inputs| {
-        inputs.a_tlp_valid = Bits1::new(u64::from(outputs.a_next_seq.get() < 2));
+        inputs.a_tlp_valid = Bits1::from(outputs.a_next_seq.get() < 2);
         inputs.a_tlp_data = Bits32::new(outputs.a_next_seq.get());
         set(cycle, inputs);
     });
@@ -293,7 +293,7 @@ fn a_stall_needs_a_spoiled_tlp_and_a_lost_answer() {
 fn a_nak_that_is_dropped_behind_another_is_as_good_as_lost() {
     let pins = |dropped: bool| {
         move |cycle, inputs: &mut Inputs| {
-            inputs.b_dllp_ready = Bits1::new(u64::from(cycle >= 30));
+            inputs.b_dllp_ready = Bits1::from(cycle >= 30);
             match cycle {
                 6 => arrives(inputs, 0, true),
                 8 => arrives(inputs, 1, false),
@@ -316,7 +316,7 @@ fn a_nak_that_is_dropped_behind_another_is_as_good_as_lost() {
 fn treadmill(mask: u8, delivers: bool, cycles: u64) -> Result<(), String> {
     let json = r#"{"noise": "0x0", "tlps": [{"data": 0}]}"#;
     let (_, result) = drive(json, mask, cycles, |cycle, outputs, inputs| {
-        inputs.a_tlp_valid = Bits1::new(u64::from(outputs.a_next_seq.get() == 0));
+        inputs.a_tlp_valid = Bits1::from(outputs.a_next_seq.get() == 0);
         if delivers && cycle == 6 {
             arrives(inputs, 0, true);
         }
@@ -408,7 +408,7 @@ fn payload_that_changes_without_its_valid() {
 fn a_number_that_is_not_the_next() {
     let mut taken = nth(4);
     fires(NUMBERED, CLEAN, |_, inputs, outputs| {
-        if taken(high(inputs.a_tlp_valid) && high(outputs.a_tlp_ready)) {
+        if taken(inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high()) {
             outputs.a_next_seq = plus(outputs.a_next_seq, 1);
         }
     });

@@ -29,10 +29,6 @@ fn when(story: &[(Inputs, Outputs)], holds: impl Fn(&Inputs, &Outputs) -> bool) 
     cycles.filter(|(_, (inputs, outputs))| holds(inputs, outputs)).map(|(cycle, _)| cycle).collect()
 }
 
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 #[test]
 fn steps_follow_one_another_and_gaps_lie_between() {
     let story = story(
@@ -41,9 +37,9 @@ fn steps_follow_one_another_and_gaps_lie_between() {
             {"gap": 3, "event": {"qpn": 4, "kind": 2}}
         ]}"#,
     );
-    assert_eq!(when(&story, |inputs, _| high(inputs.cmd_valid)), [0]);
-    assert_eq!(when(&story, |inputs, _| high(inputs.msg_valid)), [1]);
-    assert_eq!(when(&story, |inputs, _| high(inputs.hw_valid)), [5]);
+    assert_eq!(when(&story, |inputs, _| inputs.cmd_valid.is_high()), [0]);
+    assert_eq!(when(&story, |inputs, _| inputs.msg_valid.is_high()), [1]);
+    assert_eq!(when(&story, |inputs, _| inputs.hw_valid.is_high()), [5]);
     // The answer, and the states after it, are seen.
     assert_eq!(story.len(), 5 + DRAIN as usize);
 }
@@ -56,7 +52,7 @@ fn parts_of_a_step_meet_in_one_cycle() {
         }]}"#,
     );
     let all = |inputs: &Inputs, _: &Outputs| {
-        high(inputs.cmd_valid) && high(inputs.hw_valid) && high(inputs.msg_valid)
+        inputs.cmd_valid.is_high() && inputs.hw_valid.is_high() && inputs.msg_valid.is_high()
     };
     assert_eq!(when(&story, all), [0]);
 }
@@ -74,16 +70,20 @@ fn a_command_that_waits_holds_up_no_event() {
         ]}}"#
     ));
     // The first event is shown in cycle 2; the sixteenth is taken in cycle 16.
-    assert_eq!(when(&story, |_, outputs| high(outputs.evt_valid))[0], 2);
-    assert_eq!(when(&story, |inputs, _| high(inputs.msg_valid)), [17]);
+    assert_eq!(when(&story, |_, outputs| outputs.evt_valid.is_high())[0], 2);
+    assert_eq!(when(&story, |inputs, _| inputs.msg_valid.is_high()), [17]);
     // Forty cycles of show, then it leaves; there is room from the next cycle on.
-    let leaves = when(&story, |inputs, outputs| high(inputs.evt_ready) && high(outputs.evt_valid));
+    let leaves =
+        when(&story, |inputs, outputs| inputs.evt_ready.is_high() && outputs.evt_valid.is_high());
     assert_eq!(leaves[0], 42);
-    let waits = when(&story, |inputs, outputs| high(inputs.cmd_valid) && !high(outputs.cmd_ready));
+    let waits =
+        when(&story, |inputs, outputs| inputs.cmd_valid.is_high() && !outputs.cmd_ready.is_high());
     assert_eq!(waits, (17..43).collect::<Vec<_>>());
-    let taken = when(&story, |inputs, outputs| high(inputs.cmd_valid) && high(outputs.cmd_ready));
+    let taken =
+        when(&story, |inputs, outputs| inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high());
     assert_eq!(taken, [0, 43, 44]);
-    let events = when(&story, |inputs, outputs| high(inputs.hw_valid) && high(outputs.hw_ready));
+    let events =
+        when(&story, |inputs, outputs| inputs.hw_valid.is_high() && outputs.hw_ready.is_high());
     assert_eq!(events.last(), Some(&18));
 }
 
@@ -107,8 +107,9 @@ fn a_reset_comes_when_it_says_and_offers_wait_for_its_end() {
             {"command": {"qpn": 4, "next": 2}}
         ]}"#,
     );
-    assert_eq!(when(&story, |inputs, _| high(inputs.rst)), [2, 3]);
-    let taken = when(&story, |inputs, outputs| high(inputs.cmd_valid) && high(outputs.cmd_ready));
+    assert_eq!(when(&story, |inputs, _| inputs.rst.is_high()), [2, 3]);
+    let taken =
+        when(&story, |inputs, outputs| inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high());
     assert_eq!(taken, [0, 4]);
     // RESET to RTR is illegal again.
     assert_eq!(story[5].1.rsp_code.get(), 1);

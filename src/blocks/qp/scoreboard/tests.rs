@@ -110,7 +110,7 @@ fn silent_in_reset_fires() {
     let mut seen = 0;
     for pin in 0..17 {
         fires(IN_RESET, &full(), |_, inputs, outputs| {
-            if high(inputs.rst) {
+            if inputs.rst.is_high() {
                 seen += 1;
                 let bits = [
                     &mut outputs.cmd_ready,
@@ -153,7 +153,7 @@ fn command_waits_for_room_fires() {
 #[test]
 fn event_waits_for_room_fires() {
     fires(EVENT_WAITS, &full(), |_, inputs, outputs| {
-        if high(inputs.hw_valid) {
+        if inputs.hw_valid.is_high() {
             outputs.hw_ready = one();
         }
     });
@@ -165,7 +165,7 @@ fn event_waits_for_room_fires() {
     // One that needs no entry does not wait.
     let mut waited = false;
     fires(EVENT_WAITS, &full(), |_, inputs, outputs| {
-        if inputs.hw_qpn.get() == 9 && high(inputs.hw_valid) {
+        if inputs.hw_qpn.get() == 9 && inputs.hw_valid.is_high() {
             waited = true;
             outputs.hw_ready = low();
         }
@@ -176,7 +176,7 @@ fn event_waits_for_room_fires() {
 #[test]
 fn one_answer_for_each_command_fires() {
     fires(ANSWERED, LIFE, |_, _, outputs| {
-        if high(outputs.rsp_valid) {
+        if outputs.rsp_valid.is_high() {
             (outputs.rsp_valid, outputs.rsp_qpn) = (low(), Bits8::new(0));
         }
     });
@@ -186,7 +186,7 @@ fn one_answer_for_each_command_fires() {
         }
     });
     fires(ANSWERED, LIFE, |_, _, outputs| {
-        if high(outputs.rsp_valid) {
+        if outputs.rsp_valid.is_high() {
             outputs.rsp_qpn = Bits8::new(outputs.rsp_qpn.get() + 1);
         }
     });
@@ -196,7 +196,7 @@ fn one_answer_for_each_command_fires() {
 fn answer_by_the_diagram_fires() {
     for (code, wrong) in [(0, 1), (1, 0), (1, 2), (2, 0), (2, 1)] {
         fires(JUDGED, LIFE, |_, _, outputs| {
-            if high(outputs.rsp_valid) && outputs.rsp_code.get() == code {
+            if outputs.rsp_valid.is_high() && outputs.rsp_code.get() == code {
                 outputs.rsp_code = Bits2::new(wrong);
             }
         });
@@ -219,7 +219,7 @@ fn posting_by_state_fires() {
     for pin in 0..4 {
         for value in [low(), one()] {
             fires(PERMITS, LIFE, |_, inputs, outputs| {
-                if !high(inputs.rst) {
+                if !inputs.rst.is_high() {
                     let pins = [
                         &mut outputs.query_sq_post,
                         &mut outputs.query_rq_post,
@@ -254,16 +254,16 @@ fn wqe_for_the_packet_that_takes_it_fires() {
 #[test]
 fn ack_or_nak_fires() {
     let packet_of =
-        |qpn: u64, inputs: &Inputs| high(inputs.msg_valid) && inputs.msg_qpn.get() == qpn;
+        |qpn: u64, inputs: &Inputs| inputs.msg_valid.is_high() && inputs.msg_qpn.get() == qpn;
     // No answer, both, the other one, an answer of an unreliable QP.
     fires(ACK_OR_NAK, LIFE, |_, _, outputs| outputs.msg_ack = low());
     fires(ACK_OR_NAK, LIFE, |_, _, outputs| {
-        if high(outputs.msg_ack) {
+        if outputs.msg_ack.is_high() {
             outputs.msg_nak = one();
         }
     });
     fires(ACK_OR_NAK, LIFE, |_, _, outputs| {
-        if high(outputs.msg_nak) {
+        if outputs.msg_nak.is_high() {
             (outputs.msg_ack, outputs.msg_nak) = (one(), low());
         }
     });
@@ -283,7 +283,7 @@ fn event_shown_until_taken_fires() {
     });
     let mut seen = 0;
     fires(SHOWN, EVENTS, |_, _, outputs| {
-        seen += u32::from(high(outputs.evt_valid));
+        seen += u32::from(outputs.evt_valid.is_high());
         if seen == 10 {
             outputs.evt_valid = low();
         }
@@ -294,8 +294,8 @@ fn event_shown_until_taken_fires() {
 fn again(after: u64, qpn: u64, code: u64) -> impl FnMut(u64, &mut Inputs, &mut Outputs) {
     let mut taken = 0;
     move |_, inputs, outputs| {
-        if high(outputs.evt_valid) {
-            taken += u64::from(high(inputs.evt_ready));
+        if outputs.evt_valid.is_high() {
+            taken += u64::from(inputs.evt_ready.is_high());
         } else if taken == after {
             outputs.evt_valid = one();
             outputs.evt_qpn = Bits8::new(qpn);
@@ -316,7 +316,7 @@ fn event_has_a_cause_fires() {
     fires(CAUSED, LIFE, again(0, 6, ESTABLISHED_CODE));
     // Another QP than the one it happened to.
     fires(CAUSED, EVENTS, |_, _, outputs| {
-        if high(outputs.evt_valid) {
+        if outputs.evt_valid.is_high() {
             outputs.evt_qpn = Bits8::new(7);
         }
     });
@@ -340,23 +340,23 @@ fn events_in_order_fires() {
 #[test]
 fn idle_pins_are_0_fires() {
     fires(IDLE, LIFE, |_, _, outputs| {
-        if !high(outputs.rsp_valid) {
+        if !outputs.rsp_valid.is_high() {
             outputs.rsp_qpn = Bits8::new(5);
         }
     });
     fires(IDLE, LIFE, |_, _, outputs| {
-        if !high(outputs.rsp_valid) {
+        if !outputs.rsp_valid.is_high() {
             outputs.rsp_code = Bits2::new(1);
         }
     });
     fires(IDLE, LIFE, |_, _, outputs| {
-        if !high(outputs.evt_valid) {
+        if !outputs.evt_valid.is_high() {
             outputs.evt_code = Bits2::new(2);
         }
     });
     for pin in 0..4 {
         fires(IDLE, LIFE, |_, inputs, outputs| {
-            if !high(inputs.msg_valid) {
+            if !inputs.msg_valid.is_high() {
                 let pins = [
                     &mut outputs.msg_accept,
                     &mut outputs.msg_take_wqe,

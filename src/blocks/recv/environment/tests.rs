@@ -34,19 +34,15 @@ fn when(story: &[(Inputs, Outputs)], holds: impl Fn(&Inputs, &Outputs) -> bool) 
     cycles.filter(|(_, (inputs, outputs))| holds(inputs, outputs)).map(|(cycle, _)| cycle).collect()
 }
 
-fn high(pin: Bits1) -> bool {
-    pin.get() == 1
-}
-
 fn takes(inputs: &Inputs, outputs: &Outputs) -> bool {
-    high(inputs.pkt_valid) && high(outputs.pkt_ready)
+    inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high()
 }
 
 #[test]
 fn packets_stay_on_offer_and_gaps_lie_between() {
     let story = story(r#"{"kind": 0, "id": 1}, {"gap": 3, "kind": 1, "id": 2}"#);
     // Seen and taken; three cycles; seen and taken.
-    assert_eq!(when(&story, |inputs, _| high(inputs.pkt_valid)), [0, 1, 5, 6]);
+    assert_eq!(when(&story, |inputs, _| inputs.pkt_valid.is_high()), [0, 1, 5, 6]);
     assert_eq!(when(&story, takes), [1, 6]);
     // The cycle in which the last one is taken is the first of those at the end.
     assert_eq!(story.len(), 6 + DRAIN as usize);
@@ -70,16 +66,16 @@ fn a_message_is_its_cp_and_its_dps_in_a_row() {
 #[test]
 fn answers_come_as_late_as_they_say_and_once() {
     let late = story(r#"{"kind": 4, "id": 1, "match_wait": 3, "posted": 1}"#);
-    assert_eq!(when(&late, |_, outputs| high(outputs.match_req)), [2, 3, 4, 5]);
-    assert_eq!(when(&late, |inputs, _| high(inputs.match_rsp)), [5]);
+    assert_eq!(when(&late, |_, outputs| outputs.match_req.is_high()), [2, 3, 4, 5]);
+    assert_eq!(when(&late, |inputs, _| inputs.match_rsp.is_high()), [5]);
     let at_once = story(r#"{"kind": 4, "id": 1}"#);
-    assert_eq!(when(&at_once, |_, outputs| high(outputs.match_req)), [2]);
-    assert_eq!(when(&at_once, |inputs, _| high(inputs.match_rsp)), [2]);
+    assert_eq!(when(&at_once, |_, outputs| outputs.match_req.is_high()), [2]);
+    assert_eq!(when(&at_once, |inputs, _| inputs.match_rsp.is_high()), [2]);
 }
 
 #[test]
 fn posted_done_comes_with_the_last_packet_or_later() {
-    let done = |inputs: &Inputs, _: &Outputs| high(inputs.posted_done);
+    let done = |inputs: &Inputs, _: &Outputs| inputs.posted_done.is_high();
     let with_it = story(r#"{"kind": 5, "id": 1, "data": [{"id": 2, "count": 3}]}"#);
     assert_eq!(when(&with_it, takes), [1, 2, 3, 4]);
     assert_eq!(when(&with_it, done), [4]);
@@ -94,9 +90,9 @@ fn posted_done_comes_with_the_last_packet_or_later() {
 #[test]
 fn a_dp_by_itself_waits_until_a_posted_message_is_finished() {
     let story = story(r#"{"kind": 5, "id": 1, "done_wait": 4}, {"kind": 6, "id": 2}"#);
-    assert_eq!(when(&story, |inputs, _| high(inputs.posted_done)), [6]);
-    assert_eq!(when(&story, |inputs, _| high(inputs.pkt_valid)), [0, 1, 7, 8]);
-    assert_eq!(when(&story, |_, outputs| high(outputs.protocol_error)), [8]);
+    assert_eq!(when(&story, |inputs, _| inputs.posted_done.is_high()), [6]);
+    assert_eq!(when(&story, |inputs, _| inputs.pkt_valid.is_high()), [0, 1, 7, 8]);
+    assert_eq!(when(&story, |_, outputs| outputs.protocol_error.is_high()), [8]);
 }
 
 #[test]
@@ -106,8 +102,8 @@ fn the_pool_counts_what_is_free() {
     ]}"#;
     let story = story_of(json, 0xff);
     // Released in cycle 1, kept in cycle 5, read in cycle 8.
-    assert_eq!(when(&story, |_, outputs| high(outputs.release_valid)), [1]);
-    assert_eq!(when(&story, |_, outputs| high(outputs.keep_valid)), [5]);
+    assert_eq!(when(&story, |_, outputs| outputs.release_valid.is_high()), [1]);
+    assert_eq!(when(&story, |_, outputs| outputs.keep_valid.is_high()), [5]);
     let free: Vec<u64> = story.iter().map(|(inputs, _)| inputs.pool_free.get()).collect();
     assert_eq!(free[..10], [20, 20, 21, 21, 21, 21, 21, 21, 21, 22]);
 }
@@ -124,9 +120,9 @@ fn credits_wait_as_long_as_they_say() {
         {"kind": 5, "id": 1, "data": [{"id": 2, "count": 12}]}
     ]}"#;
     let story = story_of(json, 0);
-    assert_eq!(when(&story, |_, outputs| high(outputs.alloc_valid)), [13]);
-    assert_eq!(when(&story, |_, outputs| high(outputs.credit_valid)), [14, 15, 16, 17]);
-    assert_eq!(when(&story, |i, o| high(o.credit_valid) && high(i.credit_ready)), [17]);
+    assert_eq!(when(&story, |_, outputs| outputs.alloc_valid.is_high()), [13]);
+    assert_eq!(when(&story, |_, outputs| outputs.credit_valid.is_high()), [14, 15, 16, 17]);
+    assert_eq!(when(&story, |i, o| o.credit_valid.is_high() && i.credit_ready.is_high()), [17]);
 }
 
 #[test]
@@ -136,7 +132,7 @@ fn a_reset_drops_the_message_that_has_begun_and_gives_all_buffers_back() {
            {"kind": 0, "id": 3}"#,
     );
     // Taken in cycle 1; two cycles lie between.
-    assert_eq!(when(&story, |inputs, _| high(inputs.rst)), [4, 5]);
+    assert_eq!(when(&story, |inputs, _| inputs.rst.is_high()), [4, 5]);
     assert_eq!(when(&story, takes), [1, 7]);
     assert_eq!(story[7].0.pkt_id.get(), 3);
     assert_eq!(story[6].0.pool_free.get(), 20);

@@ -58,7 +58,7 @@ impl Drive {
 
     fn answer(mut self, found: bool) -> Self {
         self.0.match_rsp = one();
-        self.0.match_found = bit(found);
+        self.0.match_found = Bits1::from(found);
         self
     }
 
@@ -348,8 +348,8 @@ fn u1_to_u3_keep_is_where_the_pool_is_low() {
         let mut bench = Bench::with(0, 4, 16, keep);
         bench.bring(PROC_UNEXP_CP, packet(EAGER, 9).msg_len(7), idle());
         let (outputs, _) = bench.cycle(idle().free(free).temp_ok());
-        assert_eq!(high(outputs.temp_alloc_valid), low, "{keep} {free}");
-        assert_eq!(high(outputs.copy_valid), low, "{keep} {free}");
+        assert_eq!(outputs.temp_alloc_valid.is_high(), low, "{keep} {free}");
+        assert_eq!(outputs.copy_valid.is_high(), low, "{keep} {free}");
     }
 }
 

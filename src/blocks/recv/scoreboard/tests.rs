@@ -103,7 +103,7 @@ fn a_right_model_is_not_objected_to() {
 
 #[test]
 fn silent_in_reset_fires() {
-    let in_reset = |inputs: &Inputs, _: &Outputs| high(inputs.rst);
+    let in_reset = |inputs: &Inputs, _: &Outputs| inputs.rst.is_high();
     fires(IN_RESET, RESET, once(in_reset, |_, outputs| outputs.pkt_ready = one()));
     fires(IN_RESET, RESET, once(in_reset, |_, outputs| outputs.ring_level = Bits8::new(16)));
     fires(IN_RESET, RESET, once(in_reset, |_, outputs| outputs.state = Bits3::new(2)));
@@ -113,8 +113,8 @@ fn silent_in_reset_fires() {
 fn ring_full_after_reset_fires() {
     let mut was_reset = false;
     fires(FULL, RESET, move |_, inputs, outputs| {
-        was_reset |= high(inputs.rst);
-        if was_reset && !high(inputs.rst) {
+        was_reset |= inputs.rst.is_high();
+        if was_reset && !inputs.rst.is_high() {
             outputs.ring_level = Bits8::new(15);
         }
     });
@@ -150,13 +150,13 @@ fn buffers_are_conserved_fires() {
 
 #[test]
 fn state_by_what_is_awaited_fires() {
-    let asked = |_: &Inputs, outputs: &Outputs| high(outputs.match_req);
+    let asked = |_: &Inputs, outputs: &Outputs| outputs.match_req.is_high();
     fires(STATE, STORY, once(asked, |_, outputs| outputs.state = Bits3::new(3)));
     let any = |_: &Inputs, _: &Outputs| true;
     fires(STATE, STORY, once(any, |_, outputs| outputs.state = Bits3::new(7)));
     // With F0 a message of one packet is not waited for.
     let alone = |inputs: &Inputs, outputs: &Outputs| {
-        high(inputs.pkt_valid) && inputs.pkt_id.get() == 31 && outputs.state.get() == 1
+        inputs.pkt_valid.is_high() && inputs.pkt_id.get() == 31 && outputs.state.get() == 1
     };
     fires(STATE, STORY, once(alone, |_, outputs| outputs.state = Bits3::new(4)));
 }
@@ -164,7 +164,7 @@ fn state_by_what_is_awaited_fires() {
 #[test]
 fn refills_fire() {
     // Eleven packets leave five in the ring, and the next but one makes it low.
-    let allocs = |_: &Inputs, outputs: &Outputs| high(outputs.alloc_valid);
+    let allocs = |_: &Inputs, outputs: &Outputs| outputs.alloc_valid.is_high();
     fires(
         REFILLED,
         STORY,
@@ -173,8 +173,9 @@ fn refills_fire() {
         }),
     );
     fires(AS_MANY, STORY, once(allocs, |_, outputs| outputs.alloc_count = Bits8::new(1)));
-    let takes =
-        |inputs: &Inputs, outputs: &Outputs| high(inputs.pkt_valid) && high(outputs.pkt_ready);
+    let takes = |inputs: &Inputs, outputs: &Outputs| {
+        inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high()
+    };
     fires(
         REFILLED,
         STORY,
@@ -186,7 +187,7 @@ fn refills_fire() {
 
 #[test]
 fn each_credit_once_fires() {
-    let offers = |_: &Inputs, outputs: &Outputs| high(outputs.credit_valid);
+    let offers = |_: &Inputs, outputs: &Outputs| outputs.credit_valid.is_high();
     fires(
         CREDIT,
         STORY,
@@ -198,21 +199,22 @@ fn each_credit_once_fires() {
     // Taken, and on offer again.
     let mut taken = false;
     fires(CREDIT, STORY, move |_, inputs, outputs| {
-        if taken && !high(outputs.credit_valid) {
+        if taken && !outputs.credit_valid.is_high() {
             (outputs.credit_valid, outputs.credit_count) = (one(), Bits8::new(3));
         }
-        taken |= high(outputs.credit_valid) && high(inputs.credit_ready);
+        taken |= outputs.credit_valid.is_high() && inputs.credit_ready.is_high();
     });
 }
 
 #[test]
 fn taken_when_its_turn_fires() {
-    let waits =
-        |inputs: &Inputs, outputs: &Outputs| high(inputs.pkt_valid) && high(outputs.match_req);
+    let waits = |inputs: &Inputs, outputs: &Outputs| {
+        inputs.pkt_valid.is_high() && outputs.match_req.is_high()
+    };
     fires(TAKEN, STORY, once(waits, |_, outputs| outputs.pkt_ready = one()));
     // A CP behind a posted message.
     let behind = |inputs: &Inputs, outputs: &Outputs| {
-        high(inputs.pkt_valid) && outputs.state.get() == 6 && inputs.pkt_kind.get() != DP
+        inputs.pkt_valid.is_high() && outputs.state.get() == 6 && inputs.pkt_kind.get() != DP
     };
     fires(TAKEN, STORY, once(behind, |_, outputs| outputs.pkt_ready = one()));
     let empty = r#"{"noise": "0x0", "pool": 0, "reads": [90], "messages": [
@@ -233,7 +235,7 @@ fn packet_not_left_waiting_fires() {
 
 #[test]
 fn match_asked_until_answered_fires() {
-    let asked = |_: &Inputs, outputs: &Outputs| high(outputs.match_req);
+    let asked = |_: &Inputs, outputs: &Outputs| outputs.match_req.is_high();
     fires(ASKED, STORY, once(asked, |_, outputs| outputs.match_id = Bits8::new(4)));
     fires(
         ASKED,
@@ -248,7 +250,7 @@ fn match_asked_until_answered_fires() {
 
 #[test]
 fn temporary_buffer_when_pool_low_fires() {
-    let asks = |_: &Inputs, outputs: &Outputs| high(outputs.temp_alloc_valid);
+    let asks = |_: &Inputs, outputs: &Outputs| outputs.temp_alloc_valid.is_high();
     fires(TEMPORARY, STORY, once(asks, |_, outputs| outputs.temp_alloc_len = Bits32::new(50)));
     fires(
         TEMPORARY,
@@ -261,16 +263,16 @@ fn temporary_buffer_when_pool_low_fires() {
 
 #[test]
 fn copied_as_chosen_fires() {
-    let copies = |_: &Inputs, outputs: &Outputs| high(outputs.copy_valid);
+    let copies = |_: &Inputs, outputs: &Outputs| outputs.copy_valid.is_high();
     fires(COPIED, STORY, once(copies, |_, outputs| outputs.copy_id = Bits8::new(99)));
     fires(COPIED, STORY, once(copies, |_, outputs| outputs.copy_len = Bits16::new(99)));
-    let released = |_: &Inputs, outputs: &Outputs| high(outputs.release_valid);
+    let released = |_: &Inputs, outputs: &Outputs| outputs.release_valid.is_high();
     fires(COPIED, STORY, once(released, |_, outputs| outputs.copy_valid = one()));
 }
 
 #[test]
 fn kept_as_chosen_fires() {
-    let keeps = |_: &Inputs, outputs: &Outputs| high(outputs.keep_valid);
+    let keeps = |_: &Inputs, outputs: &Outputs| outputs.keep_valid.is_high();
     fires(KEPT, STORY, once(keeps, |_, outputs| outputs.keep_id = Bits8::new(99)));
     fires(
         KEPT,
@@ -279,13 +281,13 @@ fn kept_as_chosen_fires() {
             (outputs.keep_valid, outputs.keep_id) = (low(), Bits8::new(0));
         }),
     );
-    let copies = |_: &Inputs, outputs: &Outputs| high(outputs.copy_valid);
+    let copies = |_: &Inputs, outputs: &Outputs| outputs.copy_valid.is_high();
     fires(KEPT, STORY, once(copies, |_, outputs| outputs.keep_valid = one()));
 }
 
 #[test]
 fn released_unless_kept_fires() {
-    let releases = |_: &Inputs, outputs: &Outputs| high(outputs.release_valid);
+    let releases = |_: &Inputs, outputs: &Outputs| outputs.release_valid.is_high();
     fires(RELEASED, STORY, once(releases, |_, outputs| outputs.release_id = Bits8::new(99)));
     fires(
         RELEASED,
@@ -294,15 +296,15 @@ fn released_unless_kept_fires() {
             (outputs.release_valid, outputs.release_id) = (low(), Bits8::new(0));
         }),
     );
-    let keeps = |_: &Inputs, outputs: &Outputs| high(outputs.keep_valid);
+    let keeps = |_: &Inputs, outputs: &Outputs| outputs.keep_valid.is_high();
     fires(RELEASED, STORY, once(keeps, |_, outputs| outputs.release_valid = one()));
 }
 
 #[test]
 fn error_for_what_does_not_fit_fires() {
-    let error = |_: &Inputs, outputs: &Outputs| high(outputs.protocol_error);
+    let error = |_: &Inputs, outputs: &Outputs| outputs.protocol_error.is_high();
     fires(ERROR, STORY, once(error, |_, outputs| outputs.protocol_error = low()));
-    let releases = |_: &Inputs, outputs: &Outputs| high(outputs.release_valid);
+    let releases = |_: &Inputs, outputs: &Outputs| outputs.release_valid.is_high();
     fires(ERROR, STORY, once(releases, |_, outputs| outputs.protocol_error = one()));
 }
 

@@ -50,7 +50,7 @@ fn story(traffic: &Traffic) -> Vec<(Inputs, Outputs)> {
 /// The descriptors that A takes.
 fn sent(story: &[(Inputs, Outputs)]) -> Vec<Descriptor> {
     let takes = |(inputs, outputs): &&(Inputs, Outputs)| {
-        high(inputs.a_tlp_valid) && high(outputs.a_tlp_ready)
+        inputs.a_tlp_valid.is_high() && outputs.a_tlp_ready.is_high()
     };
     story.iter().filter(takes).map(|(inputs, _)| Descriptor::decode(inputs.a_tlp_data)).collect()
 }
@@ -79,10 +79,11 @@ fn what_is_fetched_comes_with_the_head_or_later_and_stays() {
         let held = all.filter(|(_, (inputs, outputs))| holds(inputs, outputs));
         held.map(|(cycle, _)| cycle).collect::<Vec<_>>()
     };
-    let message = cycles(|_, outputs| high(outputs.fetch_valid) && !high(outputs.fetch_request));
-    assert_eq!(cycles(|inputs, _| high(inputs.len_valid)), message);
-    let request = cycles(|_, outputs| high(outputs.fetch_request));
-    assert_eq!(cycles(|inputs, _| high(inputs.cxt_valid)), request[6..]);
+    let message =
+        cycles(|_, outputs| outputs.fetch_valid.is_high() && !outputs.fetch_request.is_high());
+    assert_eq!(cycles(|inputs, _| inputs.len_valid.is_high()), message);
+    let request = cycles(|_, outputs| outputs.fetch_request.is_high());
+    assert_eq!(cycles(|inputs, _| inputs.cxt_valid.is_high()), request[6..]);
 }
 
 #[test]
@@ -91,7 +92,7 @@ fn a_lost_tlp_and_a_lost_ack_lose_nothing_but_time() {
     let link = r#", "tlp_link": [{}, {"lost": 1}], "ack_link": [{"lost": 1}]"#;
     for link in ["", link] {
         let story = story(&traffic("", messages, link, ""));
-        let copied = story.iter().filter(|(_, outputs)| high(outputs.rv_copy_valid));
+        let copied = story.iter().filter(|(_, outputs)| outputs.rv_copy_valid.is_high());
         let copied: Vec<(u64, u64)> = copied
             .map(|(_, outputs)| (outputs.rv_copy_id.get(), outputs.rv_copy_len.get()))
             .collect();
@@ -103,7 +104,7 @@ fn a_lost_tlp_and_a_lost_ack_lose_nothing_but_time() {
 fn a_dp_by_itself_waits_until_nothing_else_is_under_way() {
     let messages = r#"{"kind": 5, "id": 1, "done_wait": 40}, {"kind": 6, "id": 9}"#;
     let story = story(&traffic("", messages, "", ""));
-    let error = story.iter().position(|(_, outputs)| high(outputs.rv_protocol_error));
-    let done = story.iter().position(|(inputs, _)| high(inputs.rv_posted_done));
+    let error = story.iter().position(|(_, outputs)| outputs.rv_protocol_error.is_high());
+    let done = story.iter().position(|(inputs, _)| inputs.rv_posted_done.is_high());
     assert!(done < error && done > Some(40), "{done:?} {error:?}");
 }

@@ -92,9 +92,9 @@ fn a_descriptor_is_the_head_four_cycles_after_it_was_taken() {
         }
         let (outputs, rules) = cycle(&mut golden, inputs);
         assert_eq!(rules.contains(&"CR1"), t == 0, "{t}");
-        assert_eq!(high(outputs.a_link_valid), t == 2, "{t}");
-        assert_eq!(high(outputs.x_b_deliver_valid), t == 3, "{t}");
-        assert_eq!(high(outputs.fetch_valid), t == 4, "{t}");
+        assert_eq!(outputs.a_link_valid.is_high(), t == 2, "{t}");
+        assert_eq!(outputs.x_b_deliver_valid.is_high(), t == 3, "{t}");
+        assert_eq!(outputs.fetch_valid.is_high(), t == 4, "{t}");
         assert_eq!(outputs.x_credits_used.get(), u64::from(t > 0), "{t}");
     }
     assert_eq!(on_link, Some((2, descriptor)));

@@ -2,7 +2,7 @@
 
 use super::super::rtl::{Inputs, Outputs};
 use super::super::stimulus::Request;
-use super::high;
+
 use crate::blocks::recv::environment::Sender;
 use crate::blocks::recv::stimulus::Message;
 use crate::blocks::thread2::stimulus::Packet;
@@ -114,10 +114,11 @@ impl<'a> Placed<'a> {
     /// What is requested at this edge, and whether the packet before is done.
     #[inline]
     pub fn observe(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
-        if high(outputs.x_cxt_ready) {
+        if outputs.x_cxt_ready.is_high() {
             self.close()?;
         }
-        if high(outputs.t2_fetch_mr_ingress_valid) && high(inputs.t2_fetch_mr_ingress_ready) {
+        if outputs.t2_fetch_mr_ingress_valid.is_high() && inputs.t2_fetch_mr_ingress_ready.is_high()
+        {
             self.request(outputs)?;
         }
         Ok(())
@@ -273,9 +274,11 @@ impl<'a> Received<'a> {
     /// What is copied or kept at this edge.
     #[inline]
     pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
-        let copied = high(outputs.rv_copy_valid)
+        let copied = outputs
+            .rv_copy_valid
+            .is_high()
             .then(|| (outputs.rv_copy_id.get(), Some(outputs.rv_copy_len.get())));
-        let kept = high(outputs.rv_keep_valid).then(|| (outputs.rv_keep_id.get(), None));
+        let kept = outputs.rv_keep_valid.is_high().then(|| (outputs.rv_keep_id.get(), None));
         for (id, len) in copied.into_iter().chain(kept) {
             let due = self.due.pop_front();
             let fits = due.is_some_and(|due| due.0 == id && len.is_none_or(|len| len == due.1));

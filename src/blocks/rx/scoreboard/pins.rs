@@ -1,7 +1,7 @@
 //! What every cycle owes on the glue's own pins.
 
 use super::super::rtl::{Bits12, Outputs};
-use super::high;
+
 use cosim_core::harness::Violation;
 
 /// In reset every output is 0, but the newest sequence number acknowledged, which is 4095.
@@ -44,7 +44,7 @@ pub fn in_cycle(outputs: &Outputs) -> Result<(), Violation> {
         ("x_pkt", outputs.x_pkt_valid, packet == 0),
         ("req", outputs.req_valid, fate == 0),
     ];
-    match channels.iter().find(|(_, valid, is_zero)| !high(*valid) && !is_zero) {
+    match channels.iter().find(|(_, valid, is_zero)| !(*valid).is_high() && !is_zero) {
         Some((channel, ..)) => {
             Err(Violation::new(IDLE, format!("{channel}_* are not 0 while {channel}_valid is 0")))
         }

@@ -2,6 +2,7 @@
 //! show.
 
 use super::*;
+use crate::blocks::rx::rtl::Bits1;
 use cosim_core::checks::shown;
 use cosim_core::verilated::Bits;
 use serde_json::Value;
@@ -38,7 +39,7 @@ fn bytes_that_are_put_elsewhere_are_noticed() {
     let check = fires(|outputs| {
         let mut words = *outputs.t2_fetch_mr_ingress_head.words();
         // The address's low word, where a request is.
-        words[4] ^= u32::from(high(outputs.t2_fetch_mr_ingress_valid));
+        words[4] ^= u32::from(outputs.t2_fetch_mr_ingress_valid.is_high());
         outputs.t2_fetch_mr_ingress_head = Bits::from_words(words);
     });
     assert_eq!(check, bytes::MESSAGE);
@@ -48,7 +49,7 @@ fn bytes_that_are_put_elsewhere_are_noticed() {
 fn bytes_that_are_not_put_anywhere_are_noticed() {
     let mut requests = 0;
     let check = fires(|outputs| {
-        requests += u32::from(high(outputs.t2_fetch_mr_ingress_valid));
+        requests += u32::from(outputs.t2_fetch_mr_ingress_valid.is_high());
         // The second piece of the first packet lacks a byte.
         let mut words = *outputs.t2_fetch_mr_ingress_head.words();
         words[6] -= u32::from(requests == 2);
@@ -66,10 +67,10 @@ fn packets_of_a_message_that_are_copied_in_part_or_twice_are_noticed() {
     assert_eq!(shorter, bytes::RECEIVE);
     let mut copied = None;
     let twice = fires(|outputs| {
-        if let Some((id, len)) = copied.take_if(|_| !high(outputs.rv_copy_valid)) {
+        if let Some((id, len)) = copied.take_if(|_| !outputs.rv_copy_valid.is_high()) {
             outputs.rv_copy_valid = Bits1::new(1);
             (outputs.rv_copy_id, outputs.rv_copy_len) = (id, len);
-        } else if high(outputs.rv_copy_valid) {
+        } else if outputs.rv_copy_valid.is_high() {
             copied = Some((outputs.rv_copy_id, outputs.rv_copy_len));
         }
     });
@@ -79,7 +80,7 @@ fn packets_of_a_message_that_are_copied_in_part_or_twice_are_noticed() {
 #[test]
 fn what_comes_out_of_b_damaged_or_not_at_all_is_noticed() {
     let damaged = fires(|outputs| {
-        if high(outputs.x_b_deliver_valid) {
+        if outputs.x_b_deliver_valid.is_high() {
             outputs.x_b_deliver_data = Bits32::new(outputs.x_b_deliver_data.get() ^ 0x0100_0000);
         }
     });
@@ -92,7 +93,7 @@ fn what_comes_out_of_b_damaged_or_not_at_all_is_noticed() {
 #[test]
 fn a_packet_with_another_fate_is_noticed() {
     let check = fires(|outputs| {
-        if high(outputs.req_valid) {
+        if outputs.req_valid.is_high() {
             outputs.req_fate = Bits::<2, u8>::new(DROPPED);
         }
     });

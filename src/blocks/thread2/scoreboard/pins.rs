@@ -1,6 +1,5 @@
 //! What every cycle owes on the pins, whatever the packet (spec, sections 1 and 2).
 
-use super::high;
 use crate::blocks::thread2::rtl::{Bits1, Outputs};
 use cosim_core::harness::Violation;
 use cosim_core::verilated::Pins as _;
@@ -171,5 +170,5 @@ impl Offer {
 /// Whether an offer is made, and is not taken.
 #[inline]
 pub fn is_waiting(valid: Bits1, ready: Bits1) -> bool {
-    high(valid) && !high(ready)
+    valid.is_high() && !ready.is_high()
 }

@@ -1,7 +1,7 @@
 //! The three tables outside the block: where it looks in them, and what it writes to the two of the cache
 //! (spec, sections 2 and 5).
 
-use super::{high, qp};
+use super::qp;
 use crate::blocks::thread2::rtl::{Inputs, Outputs};
 use crate::blocks::thread2::stimulus::Packet;
 use cosim_core::harness::Violation;
@@ -39,7 +39,7 @@ fn astray(seen: [u64; 3], expected: [u64; 3]) -> Violation {
 /// No table is written but in the one cycle of an RQ step.
 #[inline]
 pub fn untouched(outputs: &Outputs) -> Result<(), Violation> {
-    if high(outputs.cache_offset_wen) || high(outputs.cache_owned_wen) {
+    if outputs.cache_offset_wen.is_high() || outputs.cache_owned_wen.is_high() {
         return Err(Violation::new(CACHE, "a table of the cache is written without an RQ step"));
     }
     Ok(())

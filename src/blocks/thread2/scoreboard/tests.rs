@@ -3,7 +3,7 @@
 use super::*;
 use crate::blocks::thread2::Thread2;
 use crate::blocks::thread2::layout::{NextUnit, opcode, qp_state, service};
-use crate::blocks::thread2::rtl::{Bits7, Bits8, Bits24, Bits64, Bits224, Bits256, Bits576};
+use crate::blocks::thread2::rtl::{Bits1, Bits7, Bits8, Bits24, Bits64, Bits224, Bits256, Bits576};
 use crate::blocks::thread2::stimulus::{Entry, Unit, Wqe};
 use cosim_core::checks;
 use cosim_core::harness::{Reset, Scoreboard as _};
@@ -283,7 +283,7 @@ fn a_packet_that_is_not_lost_and_one_that_is_lost_twice() {
     let mut asked = false;
     let again = fires_under(SPEC, LOST, &waits_longer, |outputs| {
         asked |= outputs.wqe_req_valid.get() == 1;
-        outputs.wqe_req_valid = Bits1::new(u64::from(asked));
+        outputs.wqe_req_valid = Bits1::from(asked);
     });
     assert!(again.contains("2 losses, owed 1"), "{again}");
 }
@@ -572,7 +572,7 @@ fn too_much_before_a_reset() {
     let mut stepped = false;
     fires(RQ_STEP, &voided, |outputs| {
         stepped |= outputs.rq_offset_wen.get() == 1;
-        outputs.rq_offset_wen = Bits1::new(u64::from(stepped));
+        outputs.rq_offset_wen = Bits1::from(stepped);
     });
 }
 
@@ -988,7 +988,7 @@ fn cache_written(offset: u64, frees: bool) -> impl FnMut(&mut Outputs) {
         |outputs| outputs.rq_offset_wen,
         move |_, outputs| {
             outputs.cache_offset_din = Bits8::new(offset);
-            outputs.cache_owned_wen = Bits1::new(u64::from(frees));
+            outputs.cache_owned_wen = Bits1::from(frees);
         },
     )
 }
@@ -1035,7 +1035,7 @@ fn the_cell_of_the_cache_is_kept_while_the_next_wqe_is_in_it() {
 #[test]
 fn the_tables_of_the_cache_are_written_in_the_step_of_the_rq_alone() {
     fires(tables::CACHE, &send(), |outputs| {
-        outputs.cache_offset_wen = Bits1::new(u64::from(outputs.cq_req_valid.get() == 1));
+        outputs.cache_offset_wen = Bits1::from(outputs.cq_req_valid.get() == 1);
     });
     fires(tables::CACHE, &send(), |outputs| {
         if outputs.cq_req_valid.get() == 1 {

@@ -256,7 +256,7 @@ fn a_dllp_out_of_range_that_is_no_error_is_noticed() {
 fn an_error_without_a_stray_dllp_is_noticed() {
     let mut acked = false;
     fires(STRAY, CLEAN, move |_, inputs, outputs| {
-        outputs.a_dl_error = Bits1::new(u64::from(acked));
+        outputs.a_dl_error = Bits1::from(acked);
         acked = inputs.a_dllp_valid == one();
     });
 }
