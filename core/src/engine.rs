@@ -14,11 +14,12 @@ use crate::checks::Parts;
 use crate::coverage::Group;
 use crate::error::Error;
 use crate::fourvalue;
+use crate::gates::{self, Area};
 use crate::harness::{
     self, Block, Case, Coverage, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule,
     Scenario, Scoreboard, Stimulus, Total, Verdict, Watch,
 };
-use crate::models::{Built, Examined, Rtl, View};
+use crate::models::{Built, Examined, Rtl, View, kept};
 use crate::mutate::judge::Judge;
 use crate::mutate::{self, Death, Hunt, Mutants, Mutation, Trial, Tried};
 use crate::vector::{self, Origin, Vector, VectorFile};
@@ -98,6 +99,12 @@ pub trait AnyBlock: Sync {
     /// # Errors
     /// [`Error::Build`] with Verilator's or the compiler's message.
     fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error>;
+
+    /// How large the netlist is that runs in the RTL's place, if one does.
+    ///
+    /// # Errors
+    /// As [`gates::netlist`].
+    fn area(&self, profile: &Profile, rtl: &Rtl) -> Result<Option<Area>, Error>;
 
     /// Loads a model and looks at its ports; says why it is driven with two evaluations a cycle, if it is.
     /// In a worker only, as everything that loads a model.
@@ -330,6 +337,14 @@ impl<B: Explain> AnyBlock for Engine<B> {
 
     fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error> {
         rtl.build_for_user::<B>(&profile.parameters, view)
+    }
+
+    fn area(&self, profile: &Profile, rtl: &Rtl) -> Result<Option<Area>, Error> {
+        if !rtl.netlist {
+            return Ok(None);
+        }
+        let examined = rtl.examined::<B>()?;
+        Ok(Some(gates::netlist::<B>(&examined, &profile.parameters, &kept()?)?.area))
     }
 
     fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error> {

@@ -45,7 +45,7 @@ pub fn compile<B: Block>(
     parameters: &Parameters,
     kept: &Kept,
 ) -> Result<PathBuf, Error> {
-    let examined = rtl.examined::<B>()?;
+    let examined = rtl.simulated::<B>(parameters, kept)?;
     let copies = Copies::new(&examined)?;
     let mut values = parameters.verilog(B::RTL.mask_parameter);
     values.retain(|(name, _)| examined.parameters.contains(name));

@@ -14,6 +14,7 @@
 //! - [`engine`] is what commands see of a block; [`models`] says where its compiled RTL comes from.
 //! - [`export`] writes a case as a testbench in plain Verilog.
 //! - [`fourvalue`] runs cases with X where nothing is known.
+//! - [`gates`] is what Yosys synthesises of an RTL, to be run in its place.
 //! - [`skeleton`] writes a crate for a new block.
 //! - [`checks`] has what every block's tests look for.
 //! - [`coverage`] has what cases have hit, in one run or in many.
@@ -31,6 +32,7 @@ pub mod error;
 pub mod export;
 mod files;
 pub mod fourvalue;
+pub mod gates;
 pub mod harness;
 pub mod history;
 pub mod merge;
@@ -44,6 +46,7 @@ pub mod skeleton;
 pub mod value;
 pub mod vector;
 pub mod worker;
+mod yosys;
 
 pub use cli::main;
 pub use program::Program;

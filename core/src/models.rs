@@ -10,6 +10,7 @@ mod rtl;
 
 use crate::error::Error;
 use crate::fourvalue;
+use crate::gates;
 use crate::harness::{Block, Parameters, Profile};
 pub(crate) use copies::Copies;
 pub use examined::{Examined, FileRead};
@@ -102,6 +103,22 @@ impl Rtl {
         Ok(examined)
     }
 
+    /// What is simulated under these parameters: the RTL, or the netlist that Yosys makes of it with them.
+    ///
+    /// # Errors
+    /// As [`Rtl::examined`] and [`gates::netlist`].
+    pub(crate) fn simulated<B: Block>(
+        &self,
+        parameters: &Parameters,
+        kept: &Kept,
+    ) -> Result<Arc<Examined>, Error> {
+        let examined = self.examined::<B>()?;
+        match self.netlist {
+            true => Ok(Arc::new(gates::netlist::<B>(&examined, parameters, kept)?.examined())),
+            false => Ok(examined),
+        }
+    }
+
     /// A hash of the names and texts of all files of the RTL, included ones too, to tell two of them
     /// apart: a copy of the built-in RTL has the same as that.
     ///
@@ -188,7 +205,7 @@ impl Rtl {
         view: View,
         kept: &Kept,
     ) -> Result<Built, Error> {
-        let examined = self.examined::<B>()?;
+        let examined = self.simulated::<B>(parameters, kept)?;
         let mut texts = examined.texts.clone();
         let mut design = Design {
             clock: B::RTL.clock.into(),
@@ -208,6 +225,7 @@ impl Rtl {
         let ports = ports::<B>();
         let expected = matches!(view, View::Bare | View::Plain).then_some(&ports);
         design.registered = view == View::Bare;
+        design.quick = self.netlist;
         let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept.clone());
         let library = cache.library(&design, &texts, expected);
         library

@@ -90,7 +90,8 @@ fn a_known_value_that_is_wrong_is_a_mismatch() {
 
 #[test]
 fn what_has_no_four_values_is_refused() {
-    for command in [&["bench"][..], &["mutate", "--mutants", "1"]] {
+    let only = ["mutate", "--mutants", "1", "--fixes", "spec", "--only", "1"];
+    for command in [&["bench"][..], &["mutate", "--mutants", "1"], &only] {
         let output = run(command.iter().chain(&["--simulator", "icarus"]));
         assert_eq!(code(&output), 2, "{}", text(&output));
         assert!(text(&output).contains("--simulator icarus"), "{}", text(&output));

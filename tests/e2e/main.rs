@@ -21,6 +21,7 @@ mod export;
 mod four_values;
 mod full_disk;
 mod gate;
+mod gates;
 mod given_rtl;
 mod harmful_rtl;
 mod history;

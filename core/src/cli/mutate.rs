@@ -10,12 +10,12 @@ use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::Rtl;
-use crate::mutate;
 use crate::mutate::report::{Graded, Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
 use crate::mutate::{Means, Mutants};
 use crate::program;
 use crate::runner::{Claim, Place};
 use crate::worker::Program;
+use crate::yosys;
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -92,6 +92,7 @@ fn percent(text: &str) -> Result<f64, String> {
 
 /// Grades the bench of one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    check(&arguments.target.rtl()?)?;
     if let Some(id) = arguments.only {
         return only::execute(arguments, id);
     }
@@ -140,6 +141,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     Ok(ExitCode::from(code))
+}
+
+/// Mutations have models of their own.
+fn check(rtl: &Rtl) -> Result<(), Error> {
+    let wrong = |message: &str| Err(Error::Usage(message.to_owned()));
+    if !rtl.simulator.is_verilator() {
+        return wrong(
+            "--simulator icarus: mutations are graded with models of Verilator; leave it out",
+        );
+    }
+    if rtl.netlist {
+        return wrong(
+            "--netlist: mutations are put into a netlist of their own, before synthesis; leave it out",
+        );
+    }
+    Ok(())
 }
 
 /// The grading of one block.
@@ -205,11 +222,6 @@ impl Job {
     /// The gradings that the arguments ask for, each in a folder of its own.
     fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
         let blocks = arguments.target.blocks()?;
-        if !arguments.target.rtl()?.simulator.is_verilator() {
-            let message =
-                "--simulator icarus: mutations are graded with models of Verilator; leave it out";
-            return Err(Error::Usage(message.to_owned()));
-        }
         let prepared = blocks.iter().map(|block| Prepared::new(arguments, *block, &blocks));
         let prepared = prepared.collect::<Result<Vec<Prepared>, Error>>()?;
         Self::claimed(arguments, &blocks, prepared)
@@ -253,7 +265,7 @@ impl Job {
             rtl: run.given.clone(),
         };
         let now = block.examine(&run.given)?.identity.clone();
-        let yosys = mutate::version()?;
+        let yosys = yosys::version()?;
         for (what, then, now) in [
             ("RTL", run.rtl.as_str(), now.as_str()),
             ("build of the program", &run.build, program::build()),
@@ -314,7 +326,7 @@ fn header(
     let examined = block.examine(rtl)?;
     block.check_profiles(rtl, profiles)?;
     Ok(Header {
-        yosys: mutate::version()?,
+        yosys: yosys::version()?,
         tool: program::version().to_owned(),
         build: program::build().to_owned(),
         rtl: examined.identity.clone(),

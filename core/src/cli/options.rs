@@ -99,6 +99,10 @@ pub struct GivenRtl {
     /// [default: verilator, or the one the vector was recorded with].
     #[arg(long, value_enum, value_name = "verilator|icarus", hide_possible_values = true)]
     simulator: Option<Simulator>,
+    /// Run what Yosys synthesises of the RTL in its place: a netlist of generic gates, whose area and depth are
+    /// told [default: as the vector was recorded].
+    #[arg(long)]
+    netlist: bool,
 }
 
 /// A path that can be written down in a vector, too.
@@ -118,6 +122,7 @@ impl GivenRtl {
             defines: self.define.clone(),
             lists: self.list.clone(),
             simulator: self.simulator.unwrap_or_default(),
+            netlist: self.netlist,
         };
         let is_word = |path: &PathBuf| path == Path::new(Rtl::BUILT_IN);
         if !rtl.paths.iter().any(is_word) {
@@ -141,7 +146,11 @@ impl GivenRtl {
             return Ok(named);
         }
         let Origin { given, rtl: recorded, .. } = vector.origin();
-        let given = &Rtl { simulator: self.simulator.unwrap_or(given.simulator), ..given.clone() };
+        let given = &Rtl {
+            simulator: self.simulator.unwrap_or(given.simulator),
+            netlist: self.netlist || given.netlist,
+            ..given.clone()
+        };
         if given.is_built_in() {
             return Ok(given.clone());
         }
@@ -255,7 +264,11 @@ impl Target {
     /// # Errors
     /// As [`GivenRtl::named`].
     pub fn rtl(&self) -> Result<Rtl, Error> {
-        let usual = Rtl { simulator: self.rtl.simulator.unwrap_or_default(), ..Rtl::default() };
+        let usual = Rtl {
+            simulator: self.rtl.simulator.unwrap_or_default(),
+            netlist: self.rtl.netlist,
+            ..Rtl::default()
+        };
         Ok(self.rtl.named()?.unwrap_or(usual))
     }
 }

@@ -257,6 +257,12 @@ impl Job {
         let opening = session.opening()?;
         let desk = Desk::new(self.program.clone(), Arc::clone(interrupted));
         let two_evaluations = check_models(&desk, &opening, &examined)?;
+        let mut netlists = BTreeMap::new();
+        for profile in &setup.profiles {
+            if let Some(area) = block.area(profile, &setup.rtl)? {
+                netlists.insert(profile.name.to_string(), area);
+            }
+        }
         let plan = Plan {
             block: block.name(),
             seed: self.seed,
@@ -279,6 +285,7 @@ impl Job {
             given: setup.rtl.clone(),
             rtl_files: examined.files.clone(),
             two_evaluations,
+            netlists,
             block: block.name().to_owned(),
             seed: self.seed,
             packets: setup.packets,

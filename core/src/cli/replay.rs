@@ -14,7 +14,7 @@ use crate::worker::{Desk, Finish};
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -170,6 +170,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 shown.push(rtl);
             }
         }
+        for line in netlists(&runs)? {
+            print_text(&line)?;
+        }
     }
     if arguments.format == Format::Json {
         print_json(&reports)?;
@@ -274,6 +277,26 @@ fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
         Replay { file: &run.file, recorded, profile, model: models[&key(run)].clone() }
     };
     Ok(runs.iter().map(replay).collect())
+}
+
+/// The netlists that ran in place of RTLs.
+fn netlists(runs: &[Run<'_>]) -> Result<BTreeSet<String>, Error> {
+    let line = |Run { block, profile, rtl, .. }: &Run<'_>| {
+        let area = block.area(profile, rtl)?;
+        Ok(area
+            .map(|area| format!("netlist of {}, profile {}: {area}", block.name(), profile.name)))
+    };
+    let mut distinct: Vec<&Run<'_>> = Vec::new();
+    for run in runs {
+        let is_same = |other: &&Run<'_>| {
+            (other.block.name(), &other.profile, &other.rtl)
+                == (run.block.name(), &run.profile, &run.rtl)
+        };
+        if !distinct.iter().any(is_same) {
+            distinct.push(run);
+        }
+    }
+    distinct.into_iter().filter_map(|run| line(run).transpose()).collect()
 }
 
 fn report(path: &Path, fixes: &str, replayed: &Replayed, ok: bool, rtl: &Examined) -> Value {

@@ -193,6 +193,9 @@ impl Summary<'_> {
         if let Some(reasons) = driven(two_evaluations, profiles) {
             let _ = writeln!(text, "      two evaluations a cycle instead of one: {reasons}");
         }
+        for (profile, area) in &self.header.netlists {
+            let _ = writeln!(text, "      netlist of profile {profile}: {area}");
+        }
         if self.timing.failures_seconds >= 0.1 {
             let seconds = self.timing.failures_seconds;
             let _ = writeln!(text, "      failures shrunk and traced in {seconds:.1} s");

@@ -10,7 +10,7 @@ use crate::harness::{
     self, Block, BrokenBy, Explain, Golden, Judgement, Outcome, Overrides, Profile, ProfileError,
     Signature, Stimulus, Verdict, Watch,
 };
-use crate::models::{Built, Examined, Rtl};
+use crate::models::{Built, Examined, Rtl, kept};
 use crate::vector::{Origin, Vector, VectorFile};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -416,7 +416,12 @@ impl<B: Explain> LoadedVector for Loaded<B> {
     fn testbench(&self, profile: &Profile, rtl: &Rtl) -> Result<Testbench, Error> {
         let name = self.path.file_stem().unwrap_or_default().to_string_lossy();
         let title = format!("Case {name} of block {}, profile {}", B::NAME, profile.name);
-        Testbench::new(&title, &self.vector.stimulus, profile, &*rtl.examined::<B>()?)
+        // Only a netlist is among what is kept.
+        let examined = match rtl.netlist {
+            true => rtl.simulated::<B>(&profile.parameters, &kept()?)?,
+            false => rtl.examined::<B>()?,
+        };
+        Testbench::new(&title, &self.vector.stimulus, profile, &examined)
     }
 
     fn explain(

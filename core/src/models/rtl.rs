@@ -58,6 +58,14 @@ pub struct Rtl {
     /// What simulates it (`--simulator`).
     #[serde(default, skip_serializing_if = "Simulator::is_verilator")]
     pub simulator: Simulator,
+    /// Whether what runs is the netlist that Yosys makes of it (`--netlist`).
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub netlist: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_off(value: &bool) -> bool {
+    !value
 }
 
 impl Rtl {
@@ -66,11 +74,11 @@ impl Rtl {
 
     /// Whether it is the RTL the program was built with, as it is.
     pub fn is_built_in(&self) -> bool {
-        let Self { paths, include, defines, lists, simulator: _ } = self;
+        let Self { paths, include, defines, lists, simulator: _, netlist: _ } = self;
         paths.is_empty() && include.is_empty() && defines.is_empty() && lists.is_empty()
     }
 
-    /// Whether nothing was given, and Verilator simulates it.
+    /// Whether nothing was given, and Verilator simulates it as it is.
     pub fn is_usual(&self) -> bool {
         *self == Self::default()
     }
@@ -93,6 +101,9 @@ impl Rtl {
         words.extend(self.defines.iter().map(|define| format!("-D{define}")));
         if self.simulator == Simulator::Icarus {
             words.extend(["--simulator".to_owned(), "icarus".to_owned()]);
+        }
+        if self.netlist {
+            words.push("--netlist".to_owned());
         }
         words
     }

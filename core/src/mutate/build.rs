@@ -1,15 +1,24 @@
 //! The model that has all mutations of an RTL in it.
 
-use super::cut::fixed;
+use super::cut::{enabled, fixed};
 use super::mutation::Mutation;
 use super::netlist::{Unknown, Woven, weave};
-use super::yosys::{BASE, Workshop};
 use crate::error::Error;
 use crate::harness::{Block, Parameters};
 use crate::models::{Built, Rtl, kept, ports};
+use crate::yosys::Workshop;
 use std::path::PathBuf;
 use verilated_build::{Design, LibraryCache, SourceFile, Verilator};
 
+/// The netlist of the RTL.
+pub const BASE: &str = "base.il";
+/// From what was read to a netlist that means the same to whoever reads it. Assertions are no part of the design.
+/// What is unknown is 0, also what lies beyond a signal that is indexed (`$shiftx`): Yosys and Verilator each
+/// choose a value of their own.
+const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
+                          setundef -undriven -zero\ncheck";
+/// What is chosen, one command of Yosys a line.
+const LIST: &str = "list.txt";
 /// The netlist with all mutations, for Yosys and from it.
 const WOVEN: [&str; 2] = ["woven.il", "woven.v"];
 /// Mutations that Yosys is asked for beyond what is wanted, at least.
@@ -32,7 +41,7 @@ impl Mutants {
     /// Chooses mutations over the whole design, as `seed` says.
     ///
     /// # Errors
-    /// As [`Workshop::new`].
+    /// As [`Workshop::read`].
     pub fn choose<B: Block>(
         rtl: &Rtl,
         parameters: &Parameters,
@@ -42,7 +51,8 @@ impl Mutants {
         let known = rtl.examined::<B>()?;
         let mut values = parameters.verilog(B::RTL.mask_parameter);
         values.retain(|(name, _)| known.parameters.contains(name));
-        let workshop = Workshop::new::<B>(rtl, &values)?;
+        let workshop = Workshop::new(&known)?;
+        begin(&workshop, &values)?;
         let mutations = chosen(&workshop, mutations, seed)?;
         Ok(Self { workshop, mutations })
     }
@@ -96,14 +106,33 @@ impl Mutants {
     }
 }
 
+/// Lets Yosys read the RTL: its netlist is in [`BASE`].
+///
+/// # Errors
+/// As [`Workshop::read`].
+pub fn begin(workshop: &Workshop, parameters: &[(String, String)]) -> Result<(), Error> {
+    let base = workshop.path(BASE);
+    workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", base.display()))?;
+    workshop.write(BASE, &enabled(&workshop.text(BASE)?))
+}
+
+/// Yosys's choice of mutations: its commands, without a selector.
+fn choose(workshop: &Workshop, mutations: u32, seed: u64) -> Result<String, Error> {
+    // What it takes is an `int`.
+    let seed = seed % i32::MAX as u64;
+    workshop
+        .script(&format!("read_ilang {BASE}\nmutate -list {mutations} -seed {seed} -o {LIST}\n"))?;
+    workshop.text(LIST)
+}
+
 /// So many mutations over the whole design, as `seed` says, numbered from 1.
 ///
 /// # Errors
-/// As [`Workshop::choose`].
+/// As [`Workshop::script`].
 pub fn chosen(workshop: &Workshop, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
     let typed = |place: &str| workshop.typed(place);
     // Some are left out.
-    let list = workshop.choose(mutations + mutations / 8 + SPARE, seed)?;
+    let list = choose(workshop, mutations + mutations / 8 + SPARE, seed)?;
     let base = workshop.text(BASE)?;
     let fixed = fixed(&base);
     let parse = |line: &str| {

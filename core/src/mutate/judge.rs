@@ -1,13 +1,14 @@
 //! The formal judge of mutations that no case has found: does any input make them differ from the RTL?
 
 use super::aig::{Aig, Interface, Question};
+use super::build::BASE;
 use super::cut::{cut, unjudged};
 use super::mutation::Mutation;
 use super::netlist::Unknown;
 use super::report::Proof;
-use super::yosys::{BASE, Workshop, abc};
 use crate::error::Error;
 use crate::harness::Block;
+use crate::yosys::{Workshop, abc};
 use std::collections::BTreeMap;
 use std::fs;
 use std::process::Output;
@@ -311,7 +312,7 @@ fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
 mod tests {
     use super::*;
     use crate::mutate::Mode;
-    use crate::mutate::build::chosen;
+    use crate::mutate::build::{begin, chosen};
     use std::os::unix::process::ExitStatusExt;
 
     const CHOICE: &str =
@@ -355,6 +356,7 @@ mod tests {
     #[test]
     fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
         let workshop = Workshop::of_verilog(CHOICE);
+        begin(&workshop, &[]).unwrap();
         let mut mutations = chosen(&workshop, 1000, 1).unwrap();
         // Where several cases may come to be at once, and what lies beyond a signal.
         mutations.retain(|Mutation { cell, port, .. }| match port.as_str() {
@@ -399,6 +401,7 @@ mod tests {
              assign z = m[0][1];
              endmodule",
         );
+        begin(&workshop, &[]).unwrap();
         let mutations = chosen(&workshop, 1000, 1).unwrap();
         let judge = Judge::of(&workshop, &mutations, "clk", None).unwrap().unwrap();
         let mut apart = 0;

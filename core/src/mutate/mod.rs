@@ -1,9 +1,8 @@
 //! Grading of a bench: faults are put into the RTL, and the harness has to find them.
 //!
-//! - [`yosys`] reads the RTL and chooses the faults; [`mutation`] is one of them.
+//! - [`build`] lets [Yosys](crate::yosys) choose the faults, and makes a model of them; [`mutation`] is one of them.
 //! - [`cut`] says which of them mean something and can be judged.
 //! - [`netlist`] puts all of them into one netlist, each switched on by its number.
-//! - [`build`] makes a model of it.
 //! - [`kill`] is what a worker does: cases, each on every fault that is still alive.
 //! - [`grade`] hands out the cases until each fault is found, or all cases were run.
 //! - [`judge`] says of those that are left whether anything can find them.
@@ -18,10 +17,8 @@ mod kill;
 mod mutation;
 mod netlist;
 pub mod report;
-mod yosys;
 
 pub use build::Mutants;
 pub use kill::{Death, Hunt, Means, Trial, Tried};
 pub(crate) use kill::{attempt, hunt};
 pub use mutation::{Mode, Mutation, Source};
-pub use yosys::{Workshop, version};

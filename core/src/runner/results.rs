@@ -14,6 +14,7 @@ use super::tally::{ProfileTally, Tally, Totals};
 use crate::coverage::{COVERAGE, Database};
 use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
+use crate::gates::Area;
 use crate::harness::{Case, Outcome, Signature};
 use crate::models::{FileRead, Rtl};
 use nix::sys::resource::{UsageWho, getrusage};
@@ -60,6 +61,9 @@ pub struct Header {
     pub rtl_files: Vec<FileRead>,
     /// Models compiled for this run that take two evaluations a cycle instead of one: by profile, why.
     pub two_evaluations: BTreeMap<String, String>,
+    /// The netlists that ran in the RTL's place, by profile.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub netlists: BTreeMap<String, Area>,
     /// The block.
     pub block: String,
     /// The run's seed.

@@ -89,12 +89,12 @@ impl Kept {
     ///
     /// # Errors
     /// What `make` returns; [`Error::Cache`] if nothing can be written; [`Error::Interrupted`].
-    pub(crate) fn obtain(
+    pub fn obtain<E: From<Error>>(
         &self,
         name: &str,
         about: &str,
-        make: impl FnOnce(&Path, &Path) -> Result<(), Error>,
-    ) -> Result<PathBuf, Error> {
+        make: impl FnOnce(&Path, &Path) -> Result<(), E>,
+    ) -> Result<PathBuf, E> {
         let path = self.folder.join(name);
         if self.claim(&path) {
             return Ok(path);
@@ -109,12 +109,13 @@ impl Kept {
         let _ = fs::remove_dir_all(&work);
         fs::create_dir_all(&work).map_err(self.unwritable())?;
         let unfinished = work.join("result");
-        let made = make(&work, &unfinished).and_then(|()| self.put(&path, &unfinished, about));
+        let made = make(&work, &unfinished)
+            .and_then(|()| self.put(&path, &unfinished, about).map_err(E::from));
         let removed = fs::remove_dir_all(&work).map_err(Error::io(&work));
         made?;
         removed?;
         if !self.claim(&path) {
-            return Err(Error::Changed { path });
+            return Err(Error::Changed { path }.into());
         }
         self.limit_size()?;
         Ok(path)
@@ -402,7 +403,7 @@ mod tests {
         let file = folder.path().join("file");
         fs::write(&file, "").unwrap();
         let kept = Kept::new(file.join("cache"), ALL);
-        let error = kept.obtain("a", "", |_, _| Ok(())).unwrap_err();
+        let error = kept.obtain::<Error>("a", "", |_, _| Ok(())).unwrap_err();
         assert!(error.to_string().contains("COSIM_CACHE"), "{error}");
     }
 }

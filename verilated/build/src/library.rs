@@ -166,6 +166,9 @@ impl LibraryCache {
         let mut build = self.compiler(&shim, work);
         compile::define_features(&mut build, design.tracing, design.coverage);
         build.include(&verilated.dir);
+        if design.quick {
+            build.opt_level(1);
+        }
         let objects = compile::objects(&build, &[source], work)?;
         self.link(&build, objects.iter().chain([&runtime]), design.tracing, library)
     }

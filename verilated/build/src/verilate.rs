@@ -73,6 +73,9 @@ pub struct Design {
     pub coverage: bool,
     /// Whether inputs are to be registered in a top around it, if it behaves the same then.
     pub registered: bool,
+    /// Whether it is compiled in a fraction of the time and runs at a fraction of the speed: for texts of many
+    /// thousand gates, of which a few cases are run.
+    pub quick: bool,
 }
 
 /// C++ sources of one model, as Verilator wrote them.

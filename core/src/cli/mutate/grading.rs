@@ -6,11 +6,11 @@ use crate::engine::Setup;
 use crate::error::Error;
 use crate::harness::{Case, Profile};
 use crate::models::Built;
-use crate::mutate;
 use crate::mutate::grade::{Found, Ground, Workers};
 use crate::mutate::report::{Fate, Graded, Report};
 use crate::mutate::{Mutants, Mutation};
 use crate::runner::{Plan, Shard};
+use crate::yosys;
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -73,7 +73,7 @@ impl Job {
             return Err(Error::Environment(format!(
                 "{}: other mutants are chosen now than before, by {}; grade again",
                 profile.name,
-                mutate::version()?
+                yosys::version()?
             )));
         }
         self.hunt(index, chosen, workers, report, &say)?;

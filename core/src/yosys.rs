@@ -1,9 +1,7 @@
-//! Yosys: reads the RTL, chooses mutations, writes netlists.
+//! Yosys, and ABC, which comes with it: what every command that works on netlists has in common.
 
-use super::cut::enabled;
 use crate::error::Error;
-use crate::harness::Block;
-use crate::models::{Examined, Rtl};
+use crate::models::Examined;
 use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -21,15 +19,6 @@ const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), 
 const DEPTH: usize = 8;
 /// The folder that files lie in as they were given.
 const FILES: &str = "files";
-/// The netlist of the RTL.
-pub const BASE: &str = "base.il";
-/// From what was read to a netlist that means the same to whoever reads it. Assertions are no part of the design.
-/// What is unknown is 0, also what lies beyond a signal that is indexed (`$shiftx`): Yosys and Verilator each
-/// choose a value of their own.
-const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
-                          setundef -undriven -zero\ncheck";
-/// What is chosen, one command of Yosys a line.
-const LIST: &str = "list.txt";
 
 /// A folder in which Yosys works on one RTL with one set of parameters.
 #[derive(Debug)]
@@ -39,19 +28,26 @@ pub struct Workshop {
 }
 
 impl Workshop {
-    /// Yosys has read the RTL: its netlist is in [`BASE`].
+    /// Lays the files of an RTL out; Yosys has read none of them yet.
     ///
     /// # Errors
-    /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
-    pub fn new<B: Block>(rtl: &Rtl, parameters: &[(String, String)]) -> Result<Self, Error> {
-        Self::of((*rtl.examined::<B>()?).clone(), parameters)
+    /// [`Error::Write`].
+    pub fn new(examined: &Examined) -> Result<Self, Error> {
+        let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let workshop = Self { folder, examined: examined.clone() };
+        let files = workshop.files();
+        for file in &examined.texts {
+            let path = files.join(&file.name);
+            let folder = path.parent().unwrap_or(&files);
+            fs::create_dir_all(folder).map_err(Error::write(folder))?;
+            fs::write(&path, &file.text).map_err(Error::write(&path))?;
+        }
+        Ok(workshop)
     }
 
-    fn of(examined: Examined, parameters: &[(String, String)]) -> Result<Self, Error> {
-        let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-        let workshop = Self { folder, examined };
-        workshop.read(parameters)?;
-        Ok(workshop)
+    /// Where names of files begin.
+    fn files(&self) -> PathBuf {
+        self.path(FILES).join(["x"; DEPTH].join("/"))
     }
 
     /// A file of the folder.
@@ -82,37 +78,20 @@ impl Workshop {
         self.examined.text(place).replace("the program's own ", "")
     }
 
-    /// Yosys's choice of mutations: its commands, without a selector.
-    ///
-    /// # Errors
-    /// As [`Workshop::run`].
-    pub fn choose(&self, mutations: u32, seed: u64) -> Result<String, Error> {
-        // What it takes is an `int`.
-        let seed = seed % i32::MAX as u64;
-        let choose = format!("mutate -list {mutations} -seed {seed} -o {LIST}\n");
-        self.run(&format!("read_ilang {BASE}\n{choose}"), self.folder.path())?;
-        self.text(LIST)
-    }
-
     /// Runs a script in the folder.
     ///
     /// # Errors
     /// [`Error::Environment`] with the first error that Yosys tells of.
     pub fn script(&self, script: &str) -> Result<(), Error> {
-        self.run(script, self.folder.path()).map_err(|error| match error {
-            Error::Environment(message) => Error::Environment(format!("Yosys: {message}")),
-            other => other,
-        })
+        self.run(script, self.folder.path(), |said| format!("Yosys: {said}"))
     }
 
-    fn read(&self, parameters: &[(String, String)]) -> Result<(), Error> {
-        let files = self.path(FILES).join(["x"; DEPTH].join("/"));
-        for file in &self.examined.texts {
-            let path = files.join(&file.name);
-            let folder = path.parent().unwrap_or(&files);
-            fs::create_dir_all(folder).map_err(Error::write(folder))?;
-            fs::write(&path, &file.text).map_err(Error::write(&path))?;
-        }
+    /// Reads the RTL with these parameters, elaborates it and does what `commands` say. They begin elsewhere: files that
+    /// they write are named by [`Workshop::path`].
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
+    pub fn read(&self, parameters: &[(String, String)], commands: &str) -> Result<(), Error> {
         let design = &self.examined.design;
         let quoted = |path: &Path| format!("\"{}\"", path.display());
         let mut script = String::new();
@@ -137,19 +116,15 @@ impl Workshop {
         for (name, value) in parameters {
             script += &format!(" -chparam {name} {value}");
         }
-        let base = self.path(BASE);
-        script += &format!("\n{TO_NETLIST}\nwrite_ilang {}\n", quoted(&base));
-        self.run(&script, &files).map_err(|error| match error {
-            Error::Environment(message) => Error::Environment(format!(
-                "Yosys cannot read this RTL: {message}; mutations are chosen in what Yosys reads, Verilog and a part \
-                 of SystemVerilog"
-            )),
-            other => other,
-        })?;
-        self.write(BASE, &enabled(&self.text(BASE)?))
+        script += &format!("\n{commands}\n");
+        self.run(&script, &self.files(), |said| {
+            format!(
+                "Yosys cannot read this RTL: {said}; it reads Verilog and a part of SystemVerilog"
+            )
+        })
     }
 
-    fn run(&self, script: &str, folder: &Path) -> Result<(), Error> {
+    fn run(&self, script: &str, folder: &Path, told: impl Fn(&str) -> String) -> Result<(), Error> {
         let file = self.path("script.ys");
         fs::write(&file, script).map_err(Error::write(&file))?;
         let mut command = yosys();
@@ -162,7 +137,7 @@ impl Workshop {
             [said.stdout, said.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = text.join("\n");
         let line = text.lines().find(|line| line.contains("ERROR")).unwrap_or_else(|| text.trim());
-        Err(Error::Environment(self.typed(line.trim_start_matches("ERROR: "))))
+        Err(Error::Environment(told(&self.typed(line.trim_start_matches("ERROR: ")))))
     }
 }
 
@@ -200,7 +175,7 @@ pub fn abc(commands: &str) -> Result<Output, Error> {
 fn said_by(command: Command) -> Result<Output, Error> {
     output(command).map_err(|error| match error {
         BuildError::Program { program, source } => Error::Environment(format!(
-            "mutations are chosen by Yosys, and `{program}` cannot be run ({source}); {INSTALL}"
+            "Yosys is needed, and `{program}` cannot be run ({source}); {INSTALL}"
         )),
         other => other.into(),
     })
@@ -216,10 +191,9 @@ impl Workshop {
             sources: vec![name.clone()],
             ..Default::default()
         };
-        let texts = vec![verilated_build::SourceFile { name, text: text.as_bytes().into() }];
         let mut examined = Examined::default();
-        examined.texts = texts;
+        examined.texts = vec![verilated_build::SourceFile { name, text: text.as_bytes().into() }];
         examined.design = design;
-        Self::of(examined, &[]).unwrap()
+        Self::new(&examined).unwrap()
     }
 }
