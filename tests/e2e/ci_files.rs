@@ -171,3 +171,31 @@ fn the_example_workflows_follow_their_schemas() {
     check("vendor.github-workflows", "../scale-out/github.yml");
     check("vendor.gitlab-ci", "../scale-out/gitlab-ci.yml");
 }
+
+/// The schemas are those of Kubernetes' own API.
+#[test]
+fn the_example_job_follows_the_schema_of_kubernetes() {
+    let file = project().join("docs/scale-out/kubernetes.yaml");
+    let validate = |file: &Path| {
+        let words = ["-m", "kubernetes_validate", "--strict"];
+        python().args(words).arg(file).output().unwrap()
+    };
+    let output = validate(&file);
+    assert!(output.status.success(), "{}", text(&output));
+    // It does look: at types, and at names.
+    let folder = TempDir::new().unwrap();
+    let wrong = folder.path().join("wrong.yaml");
+    let right = fs::read_to_string(&file).unwrap();
+    for (from, to) in [
+        ("completionMode: Indexed", "completionMode: 3"),
+        ("backoffLimitPerIndex", "backoffLimitPerPod"),
+    ] {
+        fs::write(&wrong, right.replace(from, to)).unwrap();
+        let output = validate(&wrong);
+        assert!(
+            !output.status.success() && text(&output).contains("did not validate"),
+            "{}",
+            text(&output)
+        );
+    }
+}

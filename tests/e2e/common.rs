@@ -254,9 +254,10 @@ pub fn run_in(folder: &Path, arguments: &[&str]) -> Output {
 /// # Panics
 /// If it cannot be made, with what to do.
 pub fn python() -> std::process::Command {
-    const PACKAGES: [&str; 5] = [
+    const PACKAGES: [&str; 6] = [
         "check-jsonschema==0.39.0",
         "junitparser==4.0.2",
+        "kubernetes-validate==1.37.0",
         "pyucis==0.2.0.22787133465",
         "selenium==4.38.0",
         "xmlschema==4.3.1",

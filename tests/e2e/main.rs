@@ -31,6 +31,7 @@ mod mutate;
 mod new;
 mod outside;
 mod parameters;
+mod plans;
 mod readme;
 mod regression;
 mod report;

@@ -24,17 +24,58 @@ fn mutants(report: &Value) -> &Vec<Value> {
     report["profiles"][0]["mutants"].as_array().expect("mutants")
 }
 
+fn merge(parts: &[&Path], out: &Path) -> Output {
+    let mut command = program();
+    command.arg("merge").args(parts).arg("--out").arg(out).output().expect("the program runs")
+}
+
+/// What a grading leaves, by name.
+fn left(out: &Path) -> Vec<(String, Vec<u8>)> {
+    let mut files = vec![("mutate.json".to_owned(), fs::read(out.join("mutate.json")).unwrap())];
+    for path in crate::common::files(&out.join("mutants"), "json") {
+        files.push((
+            path.file_name().unwrap().to_str().unwrap().to_owned(),
+            fs::read(path).unwrap(),
+        ));
+    }
+    files.sort();
+    files
+}
+
 #[test]
-fn the_same_seed_gives_the_same_bytes_whatever_the_threads() {
+fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     let folder = TempDir::new().unwrap();
     let [one, three, other] = ["one", "three", "other"].map(|name| folder.path().join(name));
     let few = ["--mutants", "60", "--cases", "4", "--seed", "5"];
-    for (out, threads) in [(&one, "1"), (&three, "3")] {
-        let output = grade(out, &[&few[..], &["--threads", threads]].concat());
+    let output = grade(&one, &[&few[..], &["--threads", "1"]].concat());
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let [first, second] = ["1/2", "2/2"].map(|part| {
+        let out = folder.path().join(part.replace('/', "-of-"));
+        let output = grade(&out, &[&few[..], &["--threads", "3", "--shard", part]].concat());
         assert_eq!(code(&output), 0, "{}", text(&output));
+        out
+    });
+    let output = merge(&[&second, &first], &three);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains(" of 60 mutants killed"), "{}", text(&output));
+    let report = json(&one.join("mutate.json"));
+    assert!(
+        mutants(&report).iter().any(|mutant| mutant["verdict"] != "killed"),
+        "choose another seed"
+    );
+    assert!(left(&one) == left(&three), "the parts do not make the whole");
+    // What is no part of it, or not all of it, is refused by name.
+    for (parts, expected) in [
+        (vec![first.as_path()], "parts of the grading of qp are missing: 2/2"),
+        (vec![first.as_path(), first.as_path()], "is part 1/2, and so is"),
+        (vec![first.as_path(), one.as_path()], "is no part of the same grading as"),
+    ] {
+        let refused = folder.path().join("refused");
+        let output = merge(&parts, &refused);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
+        assert!(!refused.exists());
     }
-    let bytes = |out: &Path| fs::read(out.join("mutate.json")).unwrap();
-    assert_eq!(bytes(&one), bytes(&three));
     let output = grade(&other, &["--mutants", "60", "--cases", "1", "--seed", "6", "--no-judge"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let places = |out: &Path| -> Vec<String> {
@@ -89,9 +130,39 @@ fn a_score_below_the_least_is_a_failure() {
     let folder = TempDir::new().unwrap();
     let few =
         ["--mutants", "60", "--cases", "1", "--seed", "5", "--min-score", "100", "--no-judge"];
-    let output = grade(folder.path(), &few);
+    let output = grade(&folder.path().join("alone"), &few);
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("below 100 %"), "{}", text(&output));
+
+    // What a plan asks for is asked of all parts together.
+    let plan = folder.path().join("plan.toml");
+    let text_of_plan = "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"dll\"]\n\
+                        [[run]]\nname = \"score\"\nblocks = [\"qp\"]\ncases = 1\nmutants = 60\nmin_score = 100\n";
+    fs::write(&plan, text_of_plan).unwrap();
+    let parts = ["1/2", "2/2"].map(|part| {
+        let out = folder.path().join(part.replace('/', "-of-"));
+        let mut command = program();
+        command.env("CXXFLAGS", "-O0").args([
+            "mutate",
+            "--no-judge",
+            "--seed",
+            "5",
+            "--shard",
+            part,
+        ]);
+        let output = command.arg("--plan").arg(&plan).arg("--out").arg(&out).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        out
+    });
+    let whole = folder.path().join("whole");
+    let output = merge(&[&parts[0], &parts[1]], &whole);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("below 100 %"), "{}", text(&output));
+    let run = &json(&whole.join("mutate.json"))["run"];
+    assert_eq!(
+        (&run["block"], &run["mutants"], &run["cases"]),
+        (&"qp".into(), &60.into(), &1.into())
+    );
 }
 
 #[test]

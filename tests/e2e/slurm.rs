@@ -58,8 +58,8 @@ impl Cluster {
             .current_dir(project())
             .env("SLURM_CONF", self.root().join("slurm.conf"))
             .env("COSIM", program)
-            .args(["--poll", "0.2"])
             .args(options)
+            .args(["--poll", "0.2"])
             .arg("--")
             .args(arguments);
         command
@@ -128,6 +128,7 @@ fn a_run_on_a_cluster_is_the_run_on_one_machine_whatever_happens_to_its_tasks() 
     red_with_a_node_that_is_killed(&cluster, folder.path());
     a_shard_that_is_lost_for_good(&cluster, folder.path());
     a_full_folder(&cluster, folder.path(), &program);
+    a_grading(&cluster, folder.path());
 }
 
 const GREEN: [&str; 6] = ["--block", "qp,dll", "--cases", "8", "--packets", "3"];
@@ -147,6 +148,40 @@ fn green(cluster: &Cluster, folder: &Path, program: &Path) {
     let output = cluster.submit(program, &options, &["--block", "none"]).output().unwrap();
     assert_eq!(code(&output), 2, "{}", text(&output));
     assert!(text(&output).contains("`none` is no block"), "{}", text(&output));
+}
+
+/// Each task ends in the midst of its part, the first time.
+const DIES_ONCE: &str = r#"
+if [ "$1" = mutate ] && [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
+  out=${@: -1}
+  if mkdir "BELOW/died-$SLURM_ARRAY_TASK_ID" 2>/dev/null; then
+    REAL "$@" &
+    until [ -s "$out/mutate.json.partial" ] || ! kill -0 $!; do sleep 0.01; done
+    kill -9 $!
+    exit 1
+  fi
+fi 2>/dev/null"#;
+
+fn a_grading(cluster: &Cluster, folder: &Path) {
+    if Command::new("yosys").arg("-V").output().is_err() {
+        eprintln!("skipped: slurm::a_grading: there is no yosys: apt-get install yosys");
+        return;
+    }
+    let real = program().get_program().to_str().unwrap().to_owned();
+    let line = DIES_ONCE.replace("REAL", &real).replace("BELOW", folder.to_str().unwrap());
+    let program = stand_in(&folder.join("dies-once"), &line);
+    let [alone, out] = ["grading-alone", "grading"].map(|name| folder.join(name));
+    let graded = ["--block", "qp", "--mutants", "40", "--cases", "12", "--no-judge"];
+    let mut whole = crate::common::program();
+    whole.env("CXXFLAGS", "-O0").args(["mutate", "--quiet", "--out"]).arg(&alone).args(graded);
+    assert_eq!(code(&whole.output().unwrap()), 0);
+    let options = ["mutate", "--shards", "2", "--out", out.to_str().unwrap()];
+    let mut command = cluster.submit(&program, &options, &graded);
+    let output = command.env("CXXFLAGS", "-O0").output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let [left, right] =
+        [&alone, &out.join("run")].map(|out| fs::read(out.join("mutate.json")).unwrap());
+    assert!(left == right, "the parts do not make the whole");
 }
 
 /// On the node that is killed, tasks stand still in the midst of their cases until then.

@@ -1,4 +1,4 @@
-//! What came of regressions of several blocks: told one after another, and all of them in the last line.
+//! What came of several regressions, one for each block or those of a plan: told one after another, and all of them in the last line.
 
 use super::options::Format;
 use super::regression::{Report, UNWRITTEN};
@@ -8,36 +8,39 @@ use crate::error::Error;
 use crate::harness::Case;
 use crate::program;
 use crate::report::{self, Ci, Reproduce, Results};
+use crate::runner::{self, WaiverUse};
 use std::env;
 use std::process::ExitCode;
 
-/// What came of the blocks so far.
+/// What came of the runs so far: one for each block, or those of a plan.
 pub struct Done {
     /// All that there are.
-    names: Vec<&'static str>,
+    names: Vec<String>,
     format: Format,
     /// As this program was called.
     program: String,
     ci: Option<Ci>,
-    blocks: Vec<(&'static str, u8)>,
+    codes: Vec<(String, u8)>,
+    /// What waivers were about, in all runs.
+    waivers: Vec<WaiverUse>,
     summaries: Vec<serde_json::Value>,
 }
 
 impl Done {
     /// Nothing yet.
-    pub fn new(names: Vec<&'static str>, format: Format) -> Self {
+    pub fn new(names: Vec<String>, format: Format) -> Self {
         let program = env::args().next().unwrap_or_else(|| program::name().to_owned());
-        let (blocks, summaries) = (Vec::new(), Vec::new());
-        Self { names, format, program, ci: Ci::detect(), blocks, summaries }
+        let (codes, waivers, summaries) = (Vec::new(), Vec::new(), Vec::new());
+        Self { names, format, program, ci: Ci::detect(), codes, waivers, summaries }
     }
 
-    /// Tells what came of a block, with `more` behind it.
+    /// Tells what came of a run, with `more` behind it.
     ///
     /// # Errors
     /// If it cannot be printed.
     pub fn tell(
         &mut self,
-        block: &'static str,
+        name: &str,
         report: &Report,
         detail: Detail,
         more: &str,
@@ -54,20 +57,24 @@ impl Done {
         if let Some(ci) = &self.ci {
             tell(ci, report);
         }
-        self.blocks.push((block, report.exit_code()));
+        self.codes.push((name.to_owned(), report.exit_code()));
         self.summaries.push(summary.json());
+        self.add_waivers(report.waivers());
         Ok(())
     }
 
-    /// Tells of a block whose run had ended before.
+    /// Tells of a run that had ended before.
     ///
     /// # Errors
     /// If it cannot be printed.
-    pub fn before(&mut self, block: &'static str, results: &Results) -> Result<(), Error> {
+    pub fn before(&mut self, name: &str, results: &Results) -> Result<(), Error> {
         if self.format == Format::Text {
-            print_text(&format!("{}  {block}: it had ended before\n", results.verdict()))?;
+            print_text(&format!("{}  {name}: it had ended before\n", results.verdict()))?;
         }
-        self.blocks.push((block, u8::from(!results.passed)));
+        self.codes.push((name.to_owned(), u8::from(!results.passed)));
+        if results.run.shard.is_whole() {
+            self.add_waivers(runner::uses(&results.run.waivers, &results.failures));
+        }
         self.summaries.push(serde_json::json!({
             "run": results.run,
             "passed": results.passed,
@@ -75,6 +82,27 @@ impl Done {
             "totals": results.totals,
         }));
         Ok(())
+    }
+
+    /// Adds what waivers were about in one run.
+    fn add_waivers(&mut self, uses: Vec<WaiverUse>) {
+        for one in uses {
+            match self.waivers.iter_mut().find(|known| known.waiver == one.waiver) {
+                Some(known) => known.cases += one.cases,
+                None => self.waivers.push(one),
+            }
+        }
+    }
+
+    /// Waivers that were about nothing, each in a line.
+    fn idle_waivers(&self) -> impl Iterator<Item = String> {
+        let idle = self.waivers.iter().filter(|one| one.cases == 0);
+        idle.map(|WaiverUse { waiver, .. }| {
+            format!(
+                "waiver of {} {} until {}: nothing failed like that; take it out of the plan",
+                waiver.block, waiver.signature, waiver.expires
+            )
+        })
     }
 
     /// Tells what came of all of them; the exit code.
@@ -88,13 +116,17 @@ impl Done {
             (Format::Text, _) if self.names.len() > 1 => print_text(&self.text())?,
             _ => {}
         }
+        // What was not run may have it.
+        if self.format == Format::Text && self.code() != INTERRUPTED {
+            self.idle_waivers().try_for_each(|line| print_text(&line))?;
+        }
         Ok(ExitCode::from(self.code()))
     }
 
     /// The exit code of all: the gravest.
     fn code(&self) -> u8 {
         let gravest = [INTERRUPTED, 1, UNWRITTEN];
-        let is_there = |code: &u8| self.blocks.iter().any(|(_, other)| other == code);
+        let is_there = |code: &u8| self.codes.iter().any(|(_, other)| other == code);
         gravest.into_iter().find(is_there).unwrap_or(0)
     }
 
@@ -106,8 +138,8 @@ impl Done {
             1 => "FAIL",
             _ => "PASS",
         };
-        let word = |name: &&str| {
-            let code = self.blocks.iter().find(|(other, _)| other == name).map(|(_, code)| *code);
+        let word = |name: &String| {
+            let code = self.codes.iter().find(|(other, _)| other == name).map(|(_, code)| *code);
             let word = match code {
                 Some(0) => "passed",
                 Some(UNWRITTEN) => "passed, not all is written",
@@ -118,7 +150,9 @@ impl Done {
             format!("{name} {word}")
         };
         let words: Vec<String> = names.iter().map(word).collect();
-        format!("{verdict}  {}: {}", counted(names.len() as u64, "block"), words.join(", "))
+        let are_blocks = names.iter().all(|name| program::find(name).is_some());
+        let thing = if are_blocks { "block" } else { "run" };
+        format!("{verdict}  {}: {}", counted(names.len() as u64, thing), words.join(", "))
     }
 }
 

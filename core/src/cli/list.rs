@@ -1,7 +1,7 @@
 //! `cosim list`.
 
 use super::options::Format;
-use super::{print_json, print_text};
+use super::{plan, print_json, print_text};
 use crate::coverage;
 use crate::engine::AnyBlock;
 use crate::error::Error;
@@ -35,6 +35,9 @@ pub struct Arguments {
     /// Print the JSON schema of mutate.json instead.
     #[arg(long, conflicts_with_all = ["vector_schema", "results_schema", "coverage_schema"])]
     mutate_schema: bool,
+    /// Print the JSON schema of run plans instead.
+    #[arg(long, conflicts_with_all = ["vector_schema", "results_schema", "coverage_schema", "mutate_schema"])]
+    plan_schema: bool,
 }
 
 #[derive(Serialize)]
@@ -125,6 +128,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if arguments.mutate_schema {
         print_json(&report::schema())?;
+        return Ok(ExitCode::SUCCESS);
+    }
+    if arguments.plan_schema {
+        print_json(&plan::schema())?;
         return Ok(ExitCode::SUCCESS);
     }
     let entries: Vec<BlockEntry> =

@@ -1,13 +1,16 @@
 //! `cosim merge`.
 
+mod gradings;
+
 use super::done::Done;
 use super::options::Told;
 use super::regression::{Earlier, Outcome, Report};
 use super::summary::Unwritten;
 use crate::error::Error;
 use crate::merge::{self, Merged, Shards};
+use crate::mutate::merge::GRADING;
 use crate::report::RunTiming;
-use crate::runner::{PeakMemory, Place, RunDirectory, Timing};
+use crate::runner::{PeakMemory, Place, RunDirectory, Shard, Timing};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::env;
@@ -18,7 +21,7 @@ use std::process::ExitCode;
 /// What to put together.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directories of all shards of a run, in any order.
+    /// Run directories of all shards of a run, or of all parts of a grading (`mutate --shard`), in any order.
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// The run directory to write: a new or empty folder.
@@ -27,6 +30,9 @@ pub struct Arguments {
     /// Replace an earlier run in --out.
     #[arg(long)]
     force: bool,
+    /// The shards make part I of M of the run alone, which is merged with the other parts later: those of I, I + M, I + 2 M, ...
+    #[arg(long, value_name = "I/M")]
+    part: Option<Shard>,
     #[command(flatten)]
     earlier: Earlier,
     #[command(flatten)]
@@ -36,34 +42,44 @@ pub struct Arguments {
 /// Makes one run directory of shards, for each block; ends as the run would have.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { folders, out, earlier, .. } = arguments;
+    if merge::any(folders, &GRADING) {
+        return gradings::execute(arguments);
+    }
     apart(folders, out)?;
     earlier.check()?;
     // Whatever is wrong with the shards of one block is told before anything is written.
     let mut runs = Vec::new();
-    for (block, folders) in merge::runs(folders)? {
-        runs.push((block, Shards::open(&folders)?));
+    for (block, folders) in merge::runs(folders, &merge::RUN)? {
+        runs.push((block, Shards::open(&folders, arguments.part)?));
     }
-    runs.sort_by_key(|(_, shards)| shards.place_of_block());
-    let names = runs.iter().map(|(_, shards)| shards.block_name()).collect();
-    let mut done = Done::new(names, arguments.told.format);
-    let places = places(arguments, &runs)?;
-    for ((_, shards), place) in runs.into_iter().zip(places) {
-        let name = shards.block_name();
+    runs.sort_by_key(|(_, shards): &(_, Shards)| shards.place_of_block());
+    let name = |(folder, shards): &(Option<String>, Shards)| {
+        folder.clone().unwrap_or_else(|| shards.block_name().to_owned())
+    };
+    let names: Vec<String> = runs.iter().map(name).collect();
+    let is_below = matches!(runs.as_slice(), [(Some(_), _)]);
+    let places = place_of_each(arguments, is_below, &names)?;
+    let mut done = Done::new(names.clone(), arguments.told.format);
+    for (((_, shards), place), name) in runs.into_iter().zip(places).zip(&names) {
         let report = one(shards, &place, earlier)?;
         done.tell(name, &report, arguments.told.detail(), "")?;
     }
     done.end()
 }
 
-/// Where the run of each block is to be written: as its shards lie in their folders.
-fn places(arguments: &Arguments, runs: &[(Option<String>, Shards)]) -> Result<Vec<Place>, Error> {
+/// Where each run is to be written: as its shards lie in their folders.
+fn place_of_each(
+    arguments: &Arguments,
+    is_below: bool,
+    names: &[String],
+) -> Result<Vec<Place>, Error> {
     let Arguments { out, force, .. } = arguments;
     let named = |folder: PathBuf| Place::Named { folder, replace: *force };
-    match runs {
-        [(Some(block), _)] => Ok(vec![named(out.join(block))]),
+    match names {
+        [name] if is_below => Ok(vec![named(out.join(name))]),
         _ => {
-            let blocks: Vec<&str> = runs.iter().map(|(_, shards)| shards.block_name()).collect();
-            named(out.clone()).of_blocks(&blocks)
+            let names: Vec<&str> = names.iter().map(String::as_str).collect();
+            named(out.clone()).of_blocks(&names)
         }
     }
 }

@@ -12,6 +12,7 @@ mod merge;
 mod mutate;
 mod new;
 mod options;
+mod plan;
 mod regression;
 mod replay;
 mod report;

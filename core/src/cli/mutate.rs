@@ -5,37 +5,50 @@ mod judging;
 mod only;
 
 use super::options::{Format, Patience, Target, of_block};
+use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::Rtl;
-use crate::mutate::report::{Graded, Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
+use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
 use crate::mutate::{Means, Mutants};
 use crate::program;
-use crate::runner::{Claim, Place};
+use crate::runner::{Claim, Place, Shard};
 use crate::worker::Program;
 use crate::yosys;
 use clap::Args;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
+
+/// Mutants of each profile, if nothing is said.
+const MUTANTS: u32 = 1000;
 
 /// What to grade.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Mutants of each profile.
-    #[arg(long, visible_alias = "size", value_name = "N", default_value_t = 1000,
+    /// What this file lists: the runs of a plan that have a `min_score` or `mutants`, with the first of their seeds. --mutants,
+    /// --cases and --run-seed come before what it says, and what it says besides may not be said again.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "block", "fixes", "parameter", "scenario", "packets", "min_score", "only"
+    ])]
+    plan: Option<PathBuf>,
+    /// Mutants of each profile [default: 1000].
+    #[arg(long, visible_alias = "size", value_name = "N",
           allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MUTANTS)))]
-    mutants: u32,
+    mutants: Option<u32>,
     /// The seed by which mutants are chosen.
     #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
     seed: u64,
-    /// The seed of the cases.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
-    run_seed: u64,
+    /// The seed of the cases [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    run_seed: Option<u64>,
+    /// Part I of N of the mutants, by their numbers; see `cosim merge`.
+    #[arg(long, value_name = "I/N", conflicts_with = "only")]
+    shard: Option<Shard>,
     /// Cases of each scenario that a mutant may survive [default: those of `cosim run`].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
@@ -60,7 +73,7 @@ pub struct Arguments {
     /// Go on with the interrupted grading of this folder, which says what is graded.
     #[arg(long, value_name = "DIR", conflicts_with_all = [
         "out", "checks_only", "mutants", "seed", "run_seed", "cases", "packets", "scenario", "block", "fixes", "parameter", "rtl",
-        "include", "define", "list"
+        "include", "define", "list", "plan", "shard"
     ])]
     resume: Option<PathBuf>,
     /// Do not ask whether anything can find what the cases do not.
@@ -128,17 +141,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if is_interrupted {
         return Ok(ExitCode::from(INTERRUPTED));
     }
-    let wanted = arguments.min_score.unwrap_or(0.0);
     let mut code = 0;
-    for report in &reports {
-        for Graded { profile, score, .. } in &report.profiles {
-            let percent = score.percent_without_equivalent;
-            if percent < wanted {
-                code = 1;
-                let block = &report.run.block;
-                eprintln!("cosim: {block} {profile}: score {percent:.2} %, below {wanted} %");
-            }
-        }
+    for line in reports.iter().flat_map(|one| one.below(arguments.min_score.or(one.run.min_score)))
+    {
+        code = 1;
+        eprintln!("cosim: {line}");
     }
     Ok(ExitCode::from(code))
 }
@@ -176,6 +183,8 @@ struct Job {
 
 /// What is graded, before a folder is taken for it.
 struct Prepared {
+    /// The name of its folder, if there are several.
+    name: String,
     block: &'static dyn AnyBlock,
     chosen: Vec<Chosen>,
     setup: Setup,
@@ -189,19 +198,31 @@ impl Prepared {
         block: &'static dyn AnyBlock,
         blocks: &[&'static dyn AnyBlock],
     ) -> Result<Self, Error> {
-        let of_block = || of_block(block, blocks);
-        let rtl = arguments.target.rtl()?;
-        let profiles = arguments.target.profiles(block).map_err(of_block())?;
-        let header = header(arguments, block, &profiles, &rtl).map_err(of_block())?;
-        let setup = Setup {
+        let profiles = arguments.target.profiles(block).map_err(of_block(block, blocks))?;
+        let wanted = PlannedRun {
+            name: block.name().to_owned(),
+            block,
             profiles,
             scenarios: arguments.scenario.clone(),
+            cases: None,
             packets: arguments.packets,
-            rtl,
+            seed: 1,
+            min_coverage: None,
+            min_score: arguments.min_score,
+            mutants: None,
         };
-        block.session(&setup).map_err(of_block())?;
+        Self::wanted(arguments, wanted).map_err(of_block(block, blocks))
+    }
+
+    /// What is wanted; what the arguments say of cases, mutants and the cases' seed comes first.
+    fn wanted(arguments: &Arguments, wanted: PlannedRun) -> Result<Self, Error> {
+        let rtl = arguments.target.rtl()?;
+        let header = header(arguments, &wanted, &rtl)?;
+        let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
+        let setup = Setup { profiles, scenarios, packets, rtl };
+        block.session(&setup)?;
         let chosen = choose(block, &setup, &header)?;
-        Ok(Self { block, chosen, setup, header })
+        Ok(Self { name, block, chosen, setup, header })
     }
 }
 
@@ -221,33 +242,42 @@ struct Graduated {
 impl Job {
     /// The gradings that the arguments ask for, each in a folder of its own.
     fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
-        let blocks = arguments.target.blocks()?;
-        let prepared = blocks.iter().map(|block| Prepared::new(arguments, *block, &blocks));
-        let prepared = prepared.collect::<Result<Vec<Prepared>, Error>>()?;
-        Self::claimed(arguments, &blocks, prepared)
+        let prepared: Vec<Prepared> = match &arguments.plan {
+            Some(path) => {
+                let wanted = gradings(path)?.into_iter();
+                wanted.map(|run| Prepared::wanted(arguments, run)).collect::<Result<_, Error>>()?
+            }
+            None => {
+                let blocks = arguments.target.blocks()?;
+                let of = |block: &&'static dyn AnyBlock| Prepared::new(arguments, *block, &blocks);
+                blocks.iter().map(of).collect::<Result<_, Error>>()?
+            }
+        };
+        Self::claimed(arguments, prepared)
     }
 
     /// Takes the folders.
-    fn claimed(
-        arguments: &Arguments,
-        blocks: &[&'static dyn AnyBlock],
-        prepared: Vec<Prepared>,
-    ) -> Result<Vec<Self>, Error> {
+    fn claimed(arguments: &Arguments, prepared: Vec<Prepared>) -> Result<Vec<Self>, Error> {
         let place = match &arguments.out {
             Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
             None => {
-                let blocks = arguments.target.name(blocks);
-                Place::New { stem: format!("mutate-{blocks}-{}", arguments.seed) }
+                let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
+                let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
+                let name = match plan {
+                    Some(plan) => plan.to_string_lossy().into_owned(),
+                    None => arguments.target.name(&blocks),
+                };
+                Place::New { stem: format!("mutate-{name}-{}", arguments.seed) }
             }
         };
-        let names: Vec<&str> = blocks.iter().map(|block| block.name()).collect();
+        let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
         let places = place.of_blocks(&names)?;
         let job = |(prepared, place)| Self::new(arguments, prepared, Claim::new(&place)?, None);
         prepared.into_iter().zip(places).map(job).collect()
     }
 
     /// The grading that a folder was left with.
-    fn resumed(arguments: &Arguments, folder: &std::path::Path) -> Result<Self, Error> {
+    fn resumed(arguments: &Arguments, folder: &Path) -> Result<Self, Error> {
         let before = Report::read(folder)?;
         let wrong = |message: String| Error::File { path: folder.to_owned(), message };
         let run = before.run.clone();
@@ -279,12 +309,14 @@ impl Job {
         }
         let chosen = choose(block, &setup, &run)?;
         let claim = Claim::again(folder)?;
-        Self::new(arguments, Prepared { block, chosen, setup, header: run }, claim, Some(before))
+        let name = block.name().to_owned();
+        let prepared = Prepared { name, block, chosen, setup, header: run };
+        Self::new(arguments, prepared, claim, Some(before))
     }
 
     fn new(
         arguments: &Arguments,
-        Prepared { block, chosen, setup, header }: Prepared,
+        Prepared { block, chosen, setup, header, .. }: Prepared,
         claim: Claim,
         before: Option<Report>,
     ) -> Result<Self, Error> {
@@ -317,12 +349,26 @@ fn choose(block: &dyn AnyBlock, setup: &Setup, header: &Header) -> Result<Vec<Ch
     setup.profiles.iter().map(choose).collect()
 }
 
-fn header(
-    arguments: &Arguments,
-    block: &dyn AnyBlock,
-    profiles: &[Profile],
-    rtl: &Rtl,
-) -> Result<Header, Error> {
+/// The runs of a plan whose bench is graded, each with the first of its seeds.
+fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
+    let mut runs = RunPlan::gradings(path)?;
+    runs.retain(|run| run.min_score.is_some() || run.mutants.is_some());
+    if runs.is_empty() {
+        let message =
+            "none of its [[run]] has a `min_score` or `mutants`: there is nothing to grade";
+        return Err(Error::File { path: path.to_owned(), message: message.to_owned() });
+    }
+    Ok(runs)
+}
+
+fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Header, Error> {
+    let PlannedRun { block, profiles, .. } = wanted;
+    let cases = arguments.cases.or(wanted.cases).unwrap_or_else(|| block.cases());
+    if !(1..=MOST_CASES).contains(&cases) {
+        let message =
+            format!("{cases} cases of each scenario: a grading has 1 to {MOST_CASES}; say --cases");
+        return Err(Error::Usage(message));
+    }
     let examined = block.examine(rtl)?;
     block.check_profiles(rtl, profiles)?;
     Ok(Header {
@@ -335,10 +381,12 @@ fn header(
         profiles: profiles.iter().map(|profile| profile.name.to_string()).collect(),
         seed: arguments.seed,
         means: if arguments.checks_only { Means::Checks } else { Means::Compare },
-        mutants: arguments.mutants,
-        run_seed: arguments.run_seed,
-        cases: arguments.cases.unwrap_or_else(|| block.cases()),
-        packets: arguments.packets,
-        scenarios: arguments.scenario.clone(),
+        mutants: arguments.mutants.or(wanted.mutants).unwrap_or(MUTANTS),
+        run_seed: arguments.run_seed.unwrap_or(wanted.seed),
+        cases,
+        packets: wanted.packets,
+        scenarios: wanted.scenarios.clone(),
+        shard: arguments.shard.unwrap_or(Shard::WHOLE),
+        min_score: wanted.min_score,
     })
 }

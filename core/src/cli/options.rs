@@ -184,19 +184,10 @@ impl Target {
     /// # Errors
     /// [`Error::Usage`] if there is no block of a name.
     pub fn blocks(&self) -> Result<Vec<&'static dyn AnyBlock>, Error> {
-        let all = program::blocks();
-        let Some(first) = all.first() else {
+        let Some(first) = program::blocks().first() else {
             return Err(Error::Environment("this program has no blocks".to_owned()));
         };
-        let mut blocks: Vec<&'static dyn AnyBlock> = Vec::new();
-        for name in &self.block {
-            match name.as_str() {
-                ALL => blocks.extend(all),
-                name => blocks.push(find_block(name)?),
-            }
-        }
-        let mut names = BTreeSet::new();
-        blocks.retain(|block| names.insert(block.name()));
+        let blocks = blocks_of(&self.block)?;
         Ok(if blocks.is_empty() { vec![*first] } else { blocks })
     }
 
@@ -283,6 +274,23 @@ pub fn of_block(
         (Some(name), Error::Usage(message)) => Error::Usage(format!("block {name}: {message}")),
         (_, error) => error,
     }
+}
+
+/// The blocks of some names, each once, in the order in which they are named.
+///
+/// # Errors
+/// [`Error::Usage`] if there is no block of a name.
+pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> {
+    let mut blocks: Vec<&'static dyn AnyBlock> = Vec::new();
+    for name in names {
+        match name.as_str() {
+            ALL => blocks.extend(program::blocks()),
+            name => blocks.push(find_block(name)?),
+        }
+    }
+    let mut known = BTreeSet::new();
+    blocks.retain(|block| known.insert(block.name()));
+    Ok(blocks)
 }
 
 /// The block of a name.

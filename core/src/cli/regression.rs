@@ -5,6 +5,7 @@ mod report;
 
 use super::is_watched;
 use super::options::{Patience, Target, of_block};
+use super::plan::{PlannedRun, RunPlan};
 use super::summary::Unwritten;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
@@ -14,7 +15,7 @@ use crate::models::{Built, Examined};
 use crate::program;
 use crate::runner::{
     self, Begun, Failures, Header, Journal, Keep, Left, Limits, MOST_CASES, Milestones, PeakMemory,
-    Place, Plan, RunDirectory, Shard, Start, State, Tally, Timing,
+    Place, Plan, RunDirectory, Shard, Start, State, Tally, Timing, Waiver,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
@@ -46,9 +47,9 @@ const MOST_PACKETS: i64 = 20_000;
 pub struct Options {
     #[command(flatten)]
     pub target: Target,
-    /// Seed of the run: a number, or `random`.
-    #[arg(long, default_value = "1", value_name = "N", allow_negative_numbers = true)]
-    seed: Seed,
+    /// Seed of the run: a number, or `random` [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    seed: Option<Seed>,
     /// Cases of each profile and scenario [default: the block's, see `cosim list`; no end with --time].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(0..MOST_CASES))]
@@ -157,12 +158,34 @@ impl Options {
                 blocks.iter().map(profiles).collect::<Result<Vec<_>, Error>>()?
             }
         };
-        let seed = match self.seed {
-            Seed::Number(seed) => seed,
-            Seed::Random => u64::from(rand::rng().random::<u32>()),
-        };
+        let seed = self.seed().unwrap_or(1);
         let job = |(block, profiles)| self.job(block, profiles, case.clone(), seed);
         chosen.into_iter().map(job).collect()
+    }
+
+    /// What is to be run of a plan; what the options say of seed and cases comes first.
+    ///
+    /// # Errors
+    /// What is wrong with the plan.
+    pub fn planned(&self, path: &Path) -> Result<Vec<Job>, Error> {
+        let plan = RunPlan::read(path, self.seed())?;
+        let job = |run: &PlannedRun| {
+            let PlannedRun { block, profiles, scenarios, .. } = run.clone();
+            let (cases, packets) = (self.cases.or(run.cases), run.packets);
+            let options = Self { scenario: scenarios, cases, packets, ..self.clone() };
+            let job = options.job(block, profiles, None, run.seed)?;
+            let (name, goal) = (run.name.clone(), run.min_coverage);
+            Ok(Job { name, goal, waivers: plan.waivers_of(block), ..job })
+        };
+        plan.runs.iter().map(job).collect()
+    }
+
+    /// The seed, if one was said.
+    fn seed(&self) -> Option<u64> {
+        self.seed.map(|seed| match seed {
+            Seed::Number(seed) => seed,
+            Seed::Random => u64::from(rand::rng().random::<u32>()),
+        })
     }
 
     fn job(
@@ -189,6 +212,7 @@ impl Options {
         };
         let Self { max_failures, max_hangs, time, .. } = *self;
         Ok(Job {
+            name: block.name().to_owned(),
             block,
             seed,
             setup: Setup { profiles, scenarios, packets: self.packets, rtl: self.target.rtl()? },
@@ -199,6 +223,7 @@ impl Options {
             keep: Keep { shrink: !self.no_shrink, waves: !self.no_waves },
             save: 0,
             goal: None,
+            waivers: Vec::new(),
             earlier: Earlier::default(),
             shows_progress: is_watched(),
             program: self.patience.program()?,
@@ -208,6 +233,8 @@ impl Options {
 
 /// A regression of one block that is to be run, once or more often.
 pub struct Job {
+    /// What it is called among others: the block, if a plan says nothing else.
+    pub name: String,
     /// The block.
     pub block: &'static dyn AnyBlock,
     /// The seed.
@@ -224,6 +251,8 @@ pub struct Job {
     pub save: u64,
     /// What of the bins is to be hit, in percent.
     pub goal: Option<f64>,
+    /// Failures that do not count until a day.
+    waivers: Vec<Waiver>,
     /// The files that know earlier failures.
     pub earlier: Earlier,
     /// Whether there is a progress bar.
@@ -298,6 +327,7 @@ impl Job {
             weights: hash_of_weights(&opening.scenarios),
             min_coverage: self.goal,
             save_vectors: self.save,
+            waivers: self.waivers.clone(),
         };
         let interrupted = Arc::clone(interrupted);
         Ok(Ready { job: self, session, opening, desk, plan, header, interrupted })
@@ -396,8 +426,10 @@ impl Ready<'_> {
     /// [`Error::File`] if it was another one, or is being written.
     pub fn again(&self, folder: &Path, left: Left) -> Result<Begin, Error> {
         let now = self.identity();
-        for (key, value) in now.as_object().into_iter().flatten() {
-            let then = &left.begun.header[key];
+        let then = &left.begun.header;
+        let keys = [&now, then].into_iter().flat_map(|header| header.as_object());
+        for key in keys.flat_map(|header| header.keys()) {
+            let (then, value) = (&then[key], &now[key]);
             if then != value {
                 let message = format!(
                     "cannot be gone on with: {key} was {then}, now it is {value}; run it again with --force"

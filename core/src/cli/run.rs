@@ -19,7 +19,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// What a run that is in a folder has said before.
-const SAID_BEFORE: [&str; 22] = [
+const SAID_BEFORE: [&str; 23] = [
+    "plan",
     "block",
     "fixes",
     "parameter",
@@ -44,11 +45,19 @@ const SAID_BEFORE: [&str; 22] = [
     "Earlier",
 ];
 
+/// What a plan says itself.
+const OF_THE_PLAN: [&str; 7] =
+    ["block", "fixes", "parameter", "scenario", "packets", "case", "min_coverage"];
+
 /// What to run.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
+    /// What this file lists, TOML or JSON: blocks, scenarios, seeds, goals, waivers. --seed and --cases come before what it
+    /// says, and what it says besides may not be said again.
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_THE_PLAN)]
+    plan: Option<PathBuf>,
     /// Only this case, as in arbiter/spec/smoke/17; names block, fixes and scenario, too.
     #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"])]
     case: Option<String>,
@@ -96,11 +105,14 @@ impl Arguments {
     /// What is to be run of each block.
     fn jobs(&self) -> Result<Vec<Job>, Error> {
         let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
-        let mut jobs = self.options.jobs(case)?;
+        let mut jobs = match &self.plan {
+            Some(plan) => self.options.planned(plan)?,
+            None => self.options.jobs(case)?,
+        };
         for job in &mut jobs {
             job.shard = self.shard.unwrap_or(Shard::WHOLE);
             job.save = self.save_vectors;
-            job.goal = self.min_coverage;
+            job.goal = job.goal.or(self.min_coverage);
             job.earlier = self.earlier.clone();
             job.shows_progress &= !self.told.quiet;
         }
@@ -115,7 +127,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
     percent.ok_or_else(|| "expected percent, a number from 0 to 100".to_owned())
 }
 
-/// Runs a regression, of one block after another.
+/// Runs a regression, of one block or run of a plan after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(folder) = &arguments.resume {
         return resume::execute(arguments, folder);
@@ -137,7 +149,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     // Whatever does not fit is refused before anything is written.
     let begun = begin(arguments, &jobs, &interrupted)?;
-    let names: Vec<&str> = jobs.iter().map(|job| job.block.name()).collect();
+    let names = jobs.iter().map(|job| job.name.clone()).collect();
     let mut done = Done::new(names, arguments.told.format);
     let began = Instant::now();
     let mut left = begun.len() as u32;
@@ -151,7 +163,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             ready.trace(Waves { path: path.clone(), all: arguments.trace_all })?;
             more = format!("waves: {}", path.display());
         }
-        done.tell(job.block.name(), &report, arguments.told.detail(), &more)?;
+        done.tell(&job.name, &report, arguments.told.detail(), &more)?;
         if report.exit_code() == INTERRUPTED {
             break;
         }
@@ -159,7 +171,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     done.end()
 }
 
-/// Builds the models of all blocks, then makes their run directories.
+/// Builds the models of all runs, then makes their run directories.
 fn begin<'a>(
     arguments: &Arguments,
     jobs: &'a [Job],
@@ -171,11 +183,15 @@ fn begin<'a>(
     let place = match &arguments.out {
         Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
         None => {
-            let (name, seed) = (arguments.options.target.name(&blocks), jobs[0].seed);
-            Place::New { stem: format!("{name}-{seed}") }
+            let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
+            let name = match plan {
+                Some(plan) => plan.to_string_lossy().into_owned(),
+                None => arguments.options.target.name(&blocks),
+            };
+            Place::New { stem: format!("{name}-{}", jobs[0].seed) }
         }
     };
-    let names: Vec<&str> = blocks.iter().map(|block| block.name()).collect();
+    let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     let places = place.of_blocks(&names)?;
     let begin = |(ready, place): (Ready<'a>, Place)| {
         let begin = ready.begin(&place)?;

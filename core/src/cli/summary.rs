@@ -7,7 +7,7 @@ use crate::harness::{Case, Judgement};
 use crate::history::Seen;
 use crate::models::FileRead;
 use crate::runner::{
-    CASES_SHOWN, End, Evidence, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
+    self, CASES_SHOWN, End, Evidence, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
 };
 use crate::value::short;
 use serde::Serialize;
@@ -132,6 +132,7 @@ impl Summary<'_> {
             "coverage_goal": self.goal,
             "failures": self.failures,
             "known": self.known,
+            "waivers": runner::uses(&self.header.waivers, self.failures),
             "commands": commands,
             "timing": self.timing,
             "results": self.results,
@@ -207,6 +208,12 @@ impl Summary<'_> {
                  of the block's golden model, and take its `IS_WRITTEN` out"
             );
         }
+        let waived = runner::waived(self.failures, self.end);
+        if waived > 0 {
+            let _ = writeln!(text, "      waived: {}", counted(waived, "failed case"));
+        } else if self.failures.iter().any(Group::is_waived) {
+            text.push_str("      not all cases were run, so waived failures count\n");
+        }
         if cycles == 0 && self.tally.totals.failures() == 0 {
             let _ = writeln!(text, "      no cycle was compared, which is a failure");
         }
@@ -255,8 +262,9 @@ impl Summary<'_> {
         if self.failures.len() > GROUPS_SHOWN {
             text.push_str("\n  more signatures, each with a vector of its own\n");
         }
-        for Group { signature, count, .. } in self.failures.iter().skip(GROUPS_SHOWN) {
-            let _ = writeln!(text, "  {count:6}  {signature}");
+        for Group { signature, count, waived, .. } in self.failures.iter().skip(GROUPS_SHOWN) {
+            let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
+            let _ = writeln!(text, "  {count:6}  {signature}{waived}");
         }
     }
 
@@ -265,6 +273,9 @@ impl Summary<'_> {
         let Evidence { verdict, judgement, vector, original, packets, cycles, .. } = first;
         let (packets, cycles) = (counted(*packets, "packet"), counted(*cycles, "cycle"));
         let _ = writeln!(text, "\n  {signature}: {}\n    {verdict}", counted(*count, "case"));
+        if let Some(waived) = &group.waived {
+            let _ = writeln!(text, "    {waived}");
+        }
         if let Some(known) = self.known.and_then(|known| known.get(&signature.to_string())) {
             let _ = match known {
                 None => writeln!(text, "    NEW: no earlier run has it"),

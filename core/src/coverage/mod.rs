@@ -15,6 +15,7 @@ pub use file::{COVERAGE, schema};
 pub use merge::MergeError;
 pub use rank::rank;
 pub use record::{Recorder, weights_hashes};
+pub use shards::Together;
 
 use crate::engine::AnyBlock;
 use crate::harness::{Axis, Covergroup, Profile, RULES, Rule, Value};

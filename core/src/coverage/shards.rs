@@ -1,7 +1,7 @@
-//! The database of a whole run out of those of its parts, byte for byte.
+//! The database of a whole run out of those of its parts, byte for byte; or of a part of it out of smaller ones.
 //!
 //! [`Database::merge`] keeps what parts of a run hit as it is told, since it takes any runs. Here all parts of one run are
-//! there, so what they hit is added up, and which case was the first to hit a bin is found again.
+//! there, so what they hit is added up, and which case was the first to hit a bin is found again. One part at a time is in memory.
 
 use super::{Database, Find, Indices, MergeError, Part, Run};
 use std::collections::{BTreeMap, BTreeSet};
@@ -9,62 +9,114 @@ use std::collections::{BTreeMap, BTreeSet};
 /// What makes cases of the same kind: run, profile, scenario and what it draws.
 type Kind = (Run, String, String, String);
 
-impl Database {
-    /// The database of a run whose shards have these, each as it was recorded. `place` says where in the plan the case of a
-    /// name stands.
+/// Puts databases of parts together: each is looked at, then each is added.
+#[derive(Debug)]
+pub struct Together {
+    /// From one index of a profile and scenario to the next in what they make.
+    step: u64,
+    kinds: BTreeMap<Kind, Cases>,
+    whole: Option<Database>,
+}
+
+/// Cases of one kind in all parts.
+#[derive(Debug)]
+struct Cases {
+    first: u64,
+    last: u64,
+    count: u64,
+    cycles: u64,
+    hits: BTreeMap<u32, u64>,
+}
+
+fn kind(part: &Part) -> Kind {
+    let Part { run, profile, scenario, weights, .. } = part;
+    (run.clone(), profile.clone(), scenario.clone(), weights.clone())
+}
+
+impl Together {
+    /// Nothing yet.
+    pub fn new(step: u64) -> Self {
+        Self { step, kinds: BTreeMap::new(), whole: None }
+    }
+
+    /// Looks at the database of a part, as it was recorded: which cases it has.
+    pub fn look(&mut self, database: &Database) {
+        for part in &database.parts {
+            let (first, last) = (part.cases.first, part.cases.last());
+            let none = || Cases { first, last, count: 0, cycles: 0, hits: BTreeMap::new() };
+            let cases = self.kinds.entry(kind(part)).or_insert_with(none);
+            cases.first = cases.first.min(first);
+            cases.last = cases.last.max(last);
+            cases.count += part.cases.count;
+        }
+    }
+
+    /// Adds the database of a part that was looked at. `place` says where in the plan the case of a name stands.
     ///
     /// # Errors
-    /// If they do not have the same bins.
-    pub fn of_shards(
-        shards: Vec<Self>,
+    /// If it does not have the bins of the others.
+    pub fn add(
+        &mut self,
+        mut database: Database,
         place: impl Fn(&str) -> Option<u64>,
-    ) -> Result<Option<Self>, MergeError> {
-        let mut whole: Option<Self> = None;
-        let (mut parts, mut finds) = (Vec::new(), Vec::new());
-        for mut shard in shards {
-            parts.extend(std::mem::take(&mut shard.parts));
-            finds.extend(std::mem::take(&mut shard.finds));
-            whole = Some(match whole {
-                None => shard,
-                Some(whole) => whole.merge(shard)?,
-            });
+    ) -> Result<(), MergeError> {
+        let parts = std::mem::take(&mut database.parts);
+        let mut finds: Vec<Find> = std::mem::take(&mut database.finds).into_iter().collect();
+        let mut whole = match self.whole.take() {
+            None => database,
+            Some(mut whole) => {
+                let (parts, before) =
+                    (std::mem::take(&mut whole.parts), std::mem::take(&mut whole.finds));
+                finds.extend(before);
+                Database { parts, ..whole.merge(database)? }
+            }
+        };
+        for part in parts {
+            match self.kinds.get_mut(&kind(&part)) {
+                Some(cases) if cases.is_whole(self.step) => cases.add(&part),
+                // Some are missing between them, as in a run that was cut short.
+                _ => drop(whole.parts.insert(part)),
+            }
         }
-        let Some(mut whole) = whole else { return Ok(None) };
-        whole.parts = put_together(parts);
+        // What hits nothing new among some of the cases hits nothing new among all of them.
         finds.sort_by_cached_key(|find| place(&find.name));
         whole.finds = first_to_hit(finds, whole.bins());
-        whole.leave_out();
-        Ok(Some(whole))
+        self.whole = Some(whole);
+        Ok(())
+    }
+
+    /// The database of all that was added: of the whole run, or of a part of it, in which also cases are kept that others make useless.
+    pub fn finish(self, is_whole: bool) -> Option<Database> {
+        let Self { step, kinds, whole } = self;
+        let mut whole = whole?;
+        let together = kinds.into_iter().filter(|(_, cases)| cases.is_whole(step));
+        whole.parts.extend(together.map(|(kind, cases)| cases.part(kind, step)));
+        if is_whole {
+            whole.leave_out();
+        }
+        Some(whole)
     }
 }
 
-/// Adds up the parts of one kind if no case is missing between them, as in a run that was not cut short.
-fn put_together(parts: Vec<Part>) -> BTreeSet<Part> {
-    let mut kinds: BTreeMap<Kind, Vec<Part>> = BTreeMap::new();
-    for part in parts {
-        let Part { run, profile, scenario, weights, .. } = &part;
-        let kind = (run.clone(), profile.clone(), scenario.clone(), weights.clone());
-        kinds.entry(kind).or_default().push(part);
+impl Cases {
+    /// Whether no case is missing between them.
+    fn is_whole(&self, step: u64) -> bool {
+        self.last - self.first == (self.count - 1) * step
     }
-    let mut together = BTreeSet::new();
-    for parts in kinds.into_values() {
-        let first = parts.iter().map(|part| part.cases.first).min().unwrap_or(0);
-        let last = parts.iter().map(|part| part.cases.last()).max().unwrap_or(0);
-        let count: u64 = parts.iter().map(|part| part.cases.count).sum();
-        let Some(one) = parts.first().filter(|_| last - first + 1 == count) else {
-            together.extend(parts);
-            continue;
-        };
-        let mut hits: BTreeMap<u32, u64> = BTreeMap::new();
-        for (bin, more) in parts.iter().flat_map(|part| &part.hits) {
-            let sum = hits.entry(*bin).or_default();
+
+    fn add(&mut self, part: &Part) {
+        self.cycles += part.cycles;
+        for (bin, more) in &part.hits {
+            let sum = self.hits.entry(*bin).or_default();
             *sum = sum.saturating_add(*more);
         }
-        let cycles = parts.iter().map(|part| part.cycles).sum();
-        let (cases, hits) = (Indices { first, step: 1, count }, hits.into_iter().collect());
-        together.insert(Part { cases, cycles, hits, ..one.clone() });
     }
-    together
+
+    fn part(self, (run, profile, scenario, weights): Kind, step: u64) -> Part {
+        let Self { first, count, cycles, hits, .. } = self;
+        let cases = Indices { first, step: if count == 1 { 1 } else { step }, count };
+        Part { run, profile, scenario, weights, cases, cycles, hits: hits.into_iter().collect() }
+    }
 }
 
 /// Those of some cases, in the order of the plan, that hit what none before them did.

@@ -6,7 +6,7 @@
 mod files;
 mod shard;
 
-use crate::coverage::{Database, Recorder, Run};
+use crate::coverage::{Database, Recorder, Run, Together};
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::harness::{Signature, Verdict};
@@ -22,15 +22,18 @@ use shard::ShardFile;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
+/// What a run has, whole or begun.
+pub const RUN: [&str; 2] = [RESULTS, PARTIAL];
+
 /// Shards that are missing of which each is named.
 const MISSING_NAMED: usize = 16;
 
-/// The shards of the run of one block, each of them once.
+/// The shards of the run of one block, or of a part of it, each of them once.
 pub struct Shards {
     block: &'static dyn AnyBlock,
-    /// The plan of the whole run.
+    /// The plan of what they make.
     plan: Plan,
-    /// What identifies the whole run.
+    /// What identifies that.
     pub header: Header,
     /// By index.
     shards: Vec<ShardFile>,
@@ -50,14 +53,17 @@ pub struct Merged {
     pub times: Vec<RunTiming>,
 }
 
-/// The runs that lie in folders of shards, by the block's name if each folder has one for several blocks.
+/// The runs that lie in folders of shards, by their folders' names if each has several. What a run is, any of some `files` says.
 ///
 /// # Errors
 /// [`Error::File`] if one of the folders has other blocks than the first.
-pub fn runs(folders: &[PathBuf]) -> Result<BTreeMap<Option<String>, Vec<PathBuf>>, Error> {
+pub fn runs(
+    folders: &[PathBuf],
+    files: &[&str],
+) -> Result<BTreeMap<Option<String>, Vec<PathBuf>>, Error> {
     let mut runs: BTreeMap<Option<String>, Vec<PathBuf>> = BTreeMap::new();
     for folder in folders {
-        let blocks = blocks(folder)?;
+        let blocks = blocks(folder, files)?;
         if let Some(first) = folders.first().filter(|_| !runs.is_empty()) {
             let words = |block: &Option<String>| match block {
                 Some(block) => format!("a run of {block}"),
@@ -82,9 +88,14 @@ pub fn runs(folders: &[PathBuf]) -> Result<BTreeMap<Option<String>, Vec<PathBuf>
     Ok(runs)
 }
 
+/// Whether any of some folders is one, or holds one, by its `files`.
+pub fn any(folders: &[PathBuf], files: &[&str]) -> bool {
+    folders.iter().any(|folder| blocks(folder, files).is_ok())
+}
+
 /// What a folder has runs of: nothing if it is a run directory itself.
-fn blocks(folder: &Path) -> Result<Vec<Option<String>>, Error> {
-    let runs = runner::runs_in(folder, &[RESULTS, PARTIAL])?;
+fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
+    let runs = runner::runs_in(folder, files)?;
     let name = |run: &PathBuf| {
         let below = (run != folder).then(|| run.file_name()).flatten();
         below.map(|name| name.to_string_lossy().into_owned())
@@ -98,11 +109,12 @@ fn blocks(folder: &Path) -> Result<Vec<Option<String>>, Error> {
 }
 
 impl Shards {
-    /// Looks at all shards of the run of one block. Nothing but what identifies them is read.
+    /// Looks at all shards of the run of one block, or of a part of it. Nothing but what identifies them is read.
     ///
     /// # Errors
     /// [`Error::File`] for a shard that is not whole, there twice, or of another run; [`Error::Usage`] if some are missing.
-    pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
+    pub fn open(folders: &[PathBuf], part: Option<Shard>) -> Result<Self, Error> {
+        let part = part.unwrap_or(Shard::WHOLE);
         allow_many_files();
         let mut shards = folders.iter().map(|folder| ShardFile::open(folder));
         let mut shards = shards.by_ref().collect::<Result<Vec<ShardFile>, Error>>()?;
@@ -113,13 +125,13 @@ impl Shards {
             of_this_program(shard)?;
             of_one_run(first, shard)?;
         }
-        let header = Header { shard: Shard::WHOLE, ..first.header.clone() };
+        let header = Header { shard: part, ..first.header.clone() };
         shards.sort_by_key(|shard| shard.header.shard.index());
-        complete(&shards)?;
+        complete(&shards, part)?;
         let wrong = |message: String| Error::File { path: shards[0].folder.clone(), message };
         let block = program::find(&header.block)
             .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
-        let plan = Plan::of_header(&header, block).map_err(wrong)?;
+        let plan = Plan { shard: part, ..Plan::of_header(&header, block).map_err(wrong)? };
         Ok(Self { block, plan, header, shards })
     }
 
@@ -139,22 +151,28 @@ impl Shards {
     /// What is wrong with a shard, with the line; what cannot be written.
     pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
         let told = self.cases(directory)?;
-        let results = self.shards.iter().map(|shard| self.results(shard));
-        let results = results.collect::<Result<Vec<Results>, Error>>()?;
         let coverage = self.coverage()?;
         let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
         let mut tally = Tally::new(self.block, &self.plan, recorder);
-        for results in &results {
+        let (mut groups, mut ended) = (Vec::new(), Vec::new());
+        for index in 0..self.shards.len() {
+            let results = self.results(index)?;
             add(&mut tally, self.block, &results.totals, &results.profiles);
+            ended.push(results.ended);
+            groups.push(results.failures);
         }
-        let ends = [End::Time, End::MaxFailures, End::MaxHangs];
-        let was = |end: &End| results.iter().any(|results| results.ended == *end);
-        let end = ends.into_iter().rev().find(was).unwrap_or(End::Complete);
-        let groups: Vec<Vec<Group>> = results.into_iter().map(|results| results.failures).collect();
+        let ends = [End::MaxHangs, End::MaxFailures, End::Time];
+        let end = ends.into_iter().find(|end| ended.contains(end)).unwrap_or(End::Complete);
         let failures = self.failures(groups, told, directory.folder())?;
         let times = self.shards.iter().filter_map(|shard| RunTiming::read(&shard.folder).ok());
         let times = times.collect();
         Ok(Merged { tally, coverage, failures, end, times })
+    }
+
+    /// Which of the shards has a place: they are sorted, and from one to the next it is as far as from one place to the next.
+    fn shard_of(&self, place: u64) -> usize {
+        let count = self.shards[0].header.shard.count();
+        (place % count / self.plan.shard.count()) as usize
     }
 
     /// Writes the cases in the order of the plan.
@@ -168,9 +186,9 @@ impl Shards {
         let mut told = Told::default();
         let mut is_at_end = vec![false; self.shards.len()];
         let mut at_end = 0;
-        let mut place = self.plan.places().start;
+        let mut place = self.plan.first_place();
         while at_end < count {
-            let shard = (place % count) as usize;
+            let shard = self.shard_of(place);
             if !is_at_end[shard] {
                 match self.shards[shard].next(&plans[shard])? {
                     Some(ended) => self.case(ended, shard, directory, &mut told)?,
@@ -180,7 +198,7 @@ impl Shards {
                     }
                 }
             }
-            place += 1;
+            place += self.plan.shard.count();
         }
         Ok(told)
     }
@@ -216,8 +234,9 @@ impl Shards {
     }
 
     /// What a shard says beside its cases, which were read. It has all of them.
-    fn results(&self, shard: &ShardFile) -> Result<Results, Error> {
-        let results = shard.finish()?;
+    fn results(&mut self, index: usize) -> Result<Results, Error> {
+        let results = self.shards[index].finish()?;
+        let shard = &self.shards[index];
         let wrong = |message: String| Err(Error::File { path: shard.folder.clone(), message });
         let cases = results.totals.cases;
         let planned = Plan { shard: shard.header.shard, ..self.plan.clone() }.len();
@@ -233,18 +252,21 @@ impl Shards {
     }
 
     fn coverage(&self) -> Result<Database, Error> {
-        let read = |shard: &ShardFile| Database::read(&shard.folder);
-        let databases = self.shards.iter().map(read).collect::<Result<Vec<Database>, Error>>()?;
-        let path = self.shards[0].folder.clone();
-        let place = |name: &str| self.plan.place(name);
-        match Database::of_shards(databases, place) {
-            Ok(Some(whole)) => Ok(whole),
-            Ok(None) => Err(Error::File { path, message: "has no coverage".to_owned() }),
-            Err(error) => {
-                let message = format!("its coverage and that of another shard: {error}");
-                Err(Error::File { path, message })
-            }
+        // One of them at a time is in memory.
+        let mut together = Together::new(self.plan.index_step());
+        for shard in &self.shards {
+            together.look(&Database::read(&shard.folder)?);
         }
+        let place = |name: &str| self.plan.place(name);
+        for shard in &self.shards {
+            together.add(Database::read(&shard.folder)?, place).map_err(|error| {
+                let message = format!("its coverage and that of other shards: {error}");
+                Error::File { path: shard.folder.clone(), message }
+            })?;
+        }
+        let whole = together.finish(self.plan.shard.is_whole());
+        let path = self.shards[0].folder.clone();
+        whole.ok_or_else(|| Error::File { path, message: "has no coverage".to_owned() })
     }
 
     /// The failures of the run, with the files that it would have kept.
@@ -255,12 +277,9 @@ impl Shards {
         out: &Path,
     ) -> Result<Vec<Group>, Error> {
         let place = |name: &str| self.plan.place(name).unwrap_or(u64::MAX);
-        let folder = |place: u64| {
-            let shard = (place % self.shards.len() as u64) as usize;
-            self.shards[shard].folder.as_path()
-        };
+        let folder = |place: u64| self.shards[self.shard_of(place)].folder.as_path();
         let mut groups = match <[Vec<Group>; 1]>::try_from(shards) {
-            // It is the whole run.
+            // It is all of it.
             Ok([groups]) => groups,
             Err(shards) => runner::merge_groups(shards, place),
         };
@@ -271,7 +290,7 @@ impl Shards {
         for (place, signature) in &told.failed {
             copies.further(folder(*place), signature, &self.plan.case(*place).name)?;
         }
-        if self.shards.len() > 1 {
+        if self.shards.len() > 1 && self.plan.shard.is_whole() {
             runner::settle_groups(&mut groups);
         }
         for group in &mut groups {
@@ -377,8 +396,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Each shard is there, once; they are sorted.
-fn complete(shards: &[ShardFile]) -> Result<(), Error> {
+/// Each shard of a part is there, once; they are sorted.
+fn complete(shards: &[ShardFile], part: Shard) -> Result<(), Error> {
     for pair in shards.windows(2) {
         if pair[0].header.shard == pair[1].header.shard {
             let (shard, other) = (pair[0].header.shard, pair[0].folder.display());
@@ -387,10 +406,24 @@ fn complete(shards: &[ShardFile]) -> Result<(), Error> {
         }
     }
     let count = shards[0].header.shard.count();
+    if !count.is_multiple_of(part.count()) {
+        let message = format!(
+            "--part {part}: the run has {count} shards, which make no {} parts",
+            part.count()
+        );
+        return Err(Error::Usage(message));
+    }
+    let is_part = |index: u64| part.has(index - 1);
+    if let Some(other) = shards.iter().find(|shard| !is_part(shard.header.shard.index())) {
+        let message =
+            format!("is shard {}, which is not in part {part}: leave it out", other.header.shard);
+        return Err(Error::File { path: other.folder.clone(), message });
+    }
     let is_missing = |index: &u64| {
-        shards.binary_search_by_key(index, |shard| shard.header.shard.index()).is_err()
+        is_part(*index)
+            && shards.binary_search_by_key(index, |shard| shard.header.shard.index()).is_err()
     };
-    let missing = count - shards.len() as u64;
+    let missing = count / part.count() - shards.len() as u64;
     if missing == 0 {
         return Ok(());
     }

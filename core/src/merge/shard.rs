@@ -183,13 +183,14 @@ impl ShardFile {
         }
     }
 
-    /// What the file says after its cases, once they are read.
+    /// What the file says after its cases, once they are read; it can be asked once.
     ///
     /// # Errors
     /// [`Error::Input`] if it cannot be read, or is not what the cases come to.
-    pub fn finish(&self) -> Result<Results, Error> {
-        let Some(tail) = &self.tail else { return Err(self.wrong("has more cases")) };
-        let results = Results::without_cases(&format!("{}{tail}", self.head)).map_err(|error| {
+    pub fn finish(&mut self) -> Result<Results, Error> {
+        let Some(tail) = self.tail.take() else { return Err(self.wrong("has more cases")) };
+        let text = std::mem::take(&mut self.head) + &tail;
+        let results = Results::without_cases(&text).map_err(|error| {
             let below = error.line().saturating_sub(self.head_lines + 1);
             let (path, column) = (self.path.clone(), error.column());
             let message = error.to_string();

@@ -14,6 +14,7 @@ mod cut;
 pub mod grade;
 pub mod judge;
 mod kill;
+pub mod merge;
 mod mutation;
 mod netlist;
 pub mod report;

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
+use crate::runner::Shard;
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
@@ -81,6 +82,32 @@ pub struct Header {
     pub packets: Option<u32>,
     /// Scenarios, as they were given; all built-in ones if there are none.
     pub scenarios: Vec<String>,
+    /// The part of the mutations that is graded, by their numbers, as I/N.
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub shard: Shard,
+    /// Percent of the mutations that are not equivalent that are to be killed in every profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_score: Option<f64>,
+}
+
+fn whole() -> Shard {
+    Shard::WHOLE
+}
+
+fn is_whole(shard: &Shard) -> bool {
+    shard.is_whole()
+}
+
+impl Header {
+    /// The numbers that the mutations of this part have, of so many in all.
+    pub fn ids(&self, all: u32) -> impl Iterator<Item = u32> + '_ {
+        (1..=all).filter(|id| self.has(*id))
+    }
+
+    /// Whether a mutation is of this part.
+    pub fn has(&self, id: u32) -> bool {
+        self.shard.has(u64::from(id) - 1)
+    }
 }
 
 /// The grading of one profile.
@@ -239,13 +266,6 @@ impl Graded {
         alive.map(|mutant| mutant.mutation.id).collect()
     }
 
-    /// The mutations that no case has found, whatever the judge has said of them.
-    pub fn unfound(&self) -> Vec<u32> {
-        let is_unfound = |mutant: &&Mutant| !matches!(mutant.fate, Fate::Killed { .. });
-        let unfound = self.mutants.iter().filter(is_unfound);
-        unfound.map(|mutant| mutant.mutation.id).collect()
-    }
-
     /// Notes what became of mutations.
     pub fn set(&mut self, fates: impl IntoIterator<Item = (u32, Fate)>) {
         for (id, fate) in fates {
@@ -316,8 +336,8 @@ impl Report {
                 return Err(format!("it has a grading of `{name}` that it does not name"));
             }
             let ids = graded.mutants.iter().map(|mutant| mutant.mutation.id);
-            if graded.mutants.len() > *mutants as usize || !ids.eq(1..=graded.mutants.len() as u32)
-            {
+            let most = graded.mutants.last().map_or(0, |mutant| mutant.mutation.id);
+            if most > *mutants || !ids.eq(self.run.ids(most)) {
                 return Err(format!(
                     "the mutants of `{name}` are not numbered from 1 to {mutants}"
                 ));
@@ -350,6 +370,19 @@ impl Report {
     /// The numbers of all profiles together.
     pub fn score(&self) -> Score {
         Score::of(self.profiles.iter().flat_map(|graded| &graded.mutants))
+    }
+
+    /// Profiles whose score is below what it should be, each in a line; asked of all parts together only.
+    pub fn below(&self, wanted: Option<f64>) -> Vec<String> {
+        let Some(wanted) = wanted.filter(|_| self.run.shard.is_whole()) else { return Vec::new() };
+        let percent = |graded: &Graded| graded.score.percent_without_equivalent;
+        let below = self.profiles.iter().filter(|graded| percent(graded) < wanted);
+        let block = &self.run.block;
+        let line = |graded: &Graded| {
+            let (profile, percent) = (&graded.profile, percent(graded));
+            format!("{block} {profile}: score {percent:.2} %, below {wanted} %")
+        };
+        below.map(line).collect()
     }
 
     /// The table for people: a line for each profile, and the survivors.
@@ -441,6 +474,8 @@ mod tests {
             cases: 4,
             packets: None,
             scenarios: Vec::new(),
+            shard: Shard::WHOLE,
+            min_score: None,
         });
         report.profiles.push(Graded::new("spec", &[mutation(1), mutation(2)]));
         report
@@ -506,12 +541,12 @@ mod tests {
     }
 
     #[test]
-    fn what_the_judge_left_is_alive_and_what_it_judged_is_not_found_by_a_case() {
+    fn what_the_judge_left_is_alive() {
         let mut report = report();
         let graded = &mut report.profiles[0];
         assert_eq!(graded.alive(), [1, 2]);
         graded.set([(1, Fate::Equivalent { proof: Proof::Structure })]);
-        assert_eq!((graded.alive(), graded.unfound()), (vec![2], vec![1, 2]));
+        assert_eq!(graded.alive(), [2]);
         assert_eq!(graded.score.equivalent, 1);
     }
 

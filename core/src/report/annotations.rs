@@ -84,7 +84,8 @@ fn commands(results: &Results, folder: &Path) -> String {
             format!("file={},line=1,", escaped(path).replace(':', "%3A").replace(',', "%2C"))
         });
         let title = escaped(&title).replace(':', "%3A").replace(',', "%2C");
-        let _ = writeln!(commands, "::error {file}title={title}::{}", escaped(&text));
+        let level = if group.is_waived() { "warning" } else { "error" };
+        let _ = writeln!(commands, "::{level} {file}title={title}::{}", escaped(&text));
     }
     if let Some(reason) = results.no_pass() {
         let _ = writeln!(commands, "::error title=cosim {}::{reason}", results.run.block);
@@ -106,7 +107,7 @@ fn issue(results: &Results, group: &Group) -> Value {
         "description": told(group),
         "check_name": group.signature.to_string(),
         "fingerprint": fingerprint,
-        "severity": "blocker",
+        "severity": if group.is_waived() { "info" } else { "blocker" },
         "location": { "path": location(results).unwrap_or(MARKDOWN), "lines": { "begin": 1 } },
     })
 }
@@ -115,7 +116,8 @@ fn issue(results: &Results, group: &Group) -> Value {
 fn told(group: &Group) -> String {
     let judgement = group.first.judgement.iter().flat_map(Judgement::lines);
     let lines = std::iter::once(format!("{} ({} cases)", group.first.verdict, group.count));
-    lines.chain(judgement).collect::<Vec<_>>().join("\n")
+    let waived = group.waived.iter().map(ToString::to_string);
+    lines.chain(waived).chain(judgement).collect::<Vec<_>>().join("\n")
 }
 
 /// The file that a failure is shown at: the first one of the RTL that was given.

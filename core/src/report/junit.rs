@@ -82,6 +82,7 @@ impl Suites {
             run.scenarios.iter().map(move |scenario| format!("{}/{profile}/{scenario}", run.block))
         });
         let told: BTreeMap<&str, &Evidence> = results.failures.iter().flat_map(evidence).collect();
+        let waived = Waivers::of(results);
         for (name, column) in names.zip(self.columns) {
             let mut suite = TestSuite::new(name.as_str());
             for (key, value) in properties(run) {
@@ -98,7 +99,10 @@ impl Suites {
                         TestCase::new(format!("{name}/{index}"), TestCaseStatus::success())
                     }
                     Named::Failed(case, verdict) => {
-                        failed(run, &case, &verdict, told.get(case.as_str()).copied())
+                        match Signature::of(&verdict).and_then(|of| waived.reason(&of)) {
+                            Some(reason) => skipped(&case, &reason),
+                            None => failed(run, &case, &verdict, told.get(case.as_str()).copied()),
+                        }
                     }
                 });
             }
@@ -107,8 +111,12 @@ impl Suites {
                 add(TestCase::new(name, TestCaseStatus::success()));
             }
             for (number, count) in column.failed {
-                let signature = self.signatures.get(&number).map(ToString::to_string);
-                let signature = signature.unwrap_or_default();
+                let signature = self.signatures.get(&number);
+                if let Some(reason) = signature.and_then(|signature| waived.reason(signature)) {
+                    add(skipped(&format!("{name}: {count} further cases"), &reason));
+                    continue;
+                }
+                let signature = signature.map(ToString::to_string).unwrap_or_default();
                 let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                 status.set_type("more").set_message(format!("{count} more cases: {signature}"));
                 add(TestCase::new(format!("{name}: {count} further cases, {signature}"), status));
@@ -152,6 +160,38 @@ fn by_the_schema(text: &str) -> Result<String, quick_xml::Error> {
 fn evidence(group: &Group) -> impl Iterator<Item = (&str, &Evidence)> {
     let firsts = group.variants.iter().map(|variant| &variant.first);
     std::iter::once(&group.first).chain(firsts).map(|first| (first.case.as_str(), first))
+}
+
+/// What does not count.
+struct Waivers<'a> {
+    results: &'a Results,
+}
+
+impl<'a> Waivers<'a> {
+    fn of(results: &'a Results) -> Self {
+        Self { results }
+    }
+
+    /// Why failures with a signature do not count; `None` if they do.
+    fn reason(&self, signature: &Signature) -> Option<String> {
+        let Results { failures, passed, .. } = self.results;
+        let group = failures.iter().find(|group| group.signature == *signature);
+        match group {
+            Some(group) if group.is_waived() => {
+                Some(format!("{signature}: {}", group.waived.as_ref()?))
+            }
+            // Several groups came together, and each of them is waived.
+            None if *passed => Some(format!("{signature}: all of it is waived")),
+            _ => None,
+        }
+    }
+}
+
+/// Cases that failed in a way that does not count.
+fn skipped(name: &str, reason: &str) -> TestCase {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(reason);
+    TestCase::new(name, status)
 }
 
 /// A case that failed.

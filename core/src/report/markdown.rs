@@ -41,9 +41,12 @@ pub fn page(results: &Results) -> String {
             code(&first.case)
         );
     }
-    for Group { signature, first, .. } in results.failures.iter().take(GROUPS) {
+    for Group { signature, first, waived, .. } in results.failures.iter().take(GROUPS) {
         let _ = writeln!(page, "\n### {}\n", code(&signature.to_string()));
         let _ = writeln!(page, "{}\n", code(&first.verdict.to_string()));
+        if let Some(waived) = waived {
+            let _ = writeln!(page, "- {}", code(&waived.to_string()));
+        }
         for line in first.judgement.iter().flat_map(Judgement::lines) {
             let _ = writeln!(page, "- {}", code(&line));
         }

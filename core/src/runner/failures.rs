@@ -182,6 +182,7 @@ impl Failures {
             explanation,
             signature,
             count: 1,
+            waived: None,
             first: first.clone(),
             waves: traced.then_some(waves),
             variants: vec![Variant { rule, with: None, count: 1, first }],

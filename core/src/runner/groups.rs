@@ -1,5 +1,6 @@
 //! Failures with one signature, of a whole run or of a part of it.
 
+use super::waivers::Waived;
 use crate::harness::{Case, Judgement, Mismatch, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -42,6 +43,9 @@ pub struct Group {
     /// The first of them.
     #[serde(flatten)]
     pub first: Evidence,
+    /// Whether it counts, if a waiver is about it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub waived: Option<Waived>,
     /// Its waves in the run directory, if they could be made.
     pub waves: Option<String>,
     /// What `cosim explain` says of its vector, in the run directory; it is made together with the waves.
@@ -124,6 +128,11 @@ pub fn settle(groups: &mut Vec<Group>) {
 }
 
 impl Group {
+    /// Whether it does not count.
+    pub fn is_waived(&self) -> bool {
+        self.waived.as_ref().is_some_and(|waived| !waived.expired)
+    }
+
     /// What could not be done for the first failures, and why; each once.
     pub fn notes(&self) -> Vec<&str> {
         let variants = self.variants.iter().map(|variant| &variant.first);

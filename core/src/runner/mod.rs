@@ -10,6 +10,7 @@ mod pool;
 mod replays;
 mod results;
 mod tally;
+mod waivers;
 
 pub use cases::{Ended, Failure};
 pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
@@ -26,3 +27,4 @@ pub use results::{
     RunDirectory, SAVED, TIMING, Timing, commit, results_schema, runs_in,
 };
 pub use tally::{ProfileTally, Tally, Totals};
+pub use waivers::{Day, Waived, Waiver, WaiverUse, has_passed, uses, waive, waived};

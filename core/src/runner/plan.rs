@@ -151,6 +151,20 @@ impl Plan {
         (first..places.end).step_by(step).map(|place| self.case(place))
     }
 
+    /// The place of the first case to run, if there is one.
+    pub fn first_place(&self) -> u64 {
+        self.shard.first_from(self.places().start)
+    }
+
+    /// From one index of a profile and scenario to the next in this part.
+    pub fn index_step(&self) -> u64 {
+        let (mut one, mut other) = (self.shard.count, self.columns().max(1));
+        while other > 0 {
+            (one, other) = (other, one % other);
+        }
+        self.shard.count / one
+    }
+
     /// The case at a place, whichever part it is in.
     pub fn case(&self, place: u64) -> Case {
         let columns = self.columns();

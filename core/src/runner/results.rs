@@ -11,6 +11,7 @@ use super::journal::{JOURNAL, State};
 use super::plan::Shard;
 use super::pool::End;
 use super::tally::{ProfileTally, Tally, Totals};
+use super::waivers::Waiver;
 use crate::coverage::{COVERAGE, Database};
 use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
@@ -91,6 +92,9 @@ pub struct Header {
     /// Matching cases whose vectors are kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub save_vectors: u64,
+    /// Failures that do not count until a day.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub waivers: Vec<Waiver>,
 }
 
 fn is_zero(number: &u64) -> bool {

@@ -56,11 +56,12 @@ impl Totals {
 
     /// Adds other totals.
     pub fn add_all(&mut self, other: &Self) {
-        let Self { cases, matched, mismatched, hung, check_failed, crashed, .. } = *other;
+        let Self { cases, matched, mismatched, unknown, hung, check_failed, crashed, .. } = *other;
         let Self { no_golden_model, cycles, packets, .. } = *other;
         self.cases += cases;
         self.matched += matched;
         self.mismatched += mismatched;
+        self.unknown += unknown;
         self.hung += hung;
         self.check_failed += check_failed;
         self.crashed += crashed;
@@ -72,11 +73,6 @@ impl Totals {
     /// Cases that failed.
     pub fn failures(&self) -> u64 {
         self.cases - self.matched
-    }
-
-    /// Whether something was compared and everything matched.
-    pub fn passed(&self) -> bool {
-        self.failures() == 0 && self.cycles > 0
     }
 
     /// The verdict of a run with these totals, in a word or two; `passed` says whether it did, which may ask for more.

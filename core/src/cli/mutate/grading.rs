@@ -1,5 +1,6 @@
 //! Cases are run on mutants, and what they do not find is judged.
 
+use super::judging::{Bench, judge_at_once};
 use super::{Chosen, Graduated, Job};
 use crate::cli::{INTERRUPTED, counted};
 use crate::engine::Setup;
@@ -12,6 +13,7 @@ use crate::mutate::{Mutants, Mutation};
 use crate::runner::{Plan, Shard};
 use crate::yosys;
 use indicatif::ProgressBar;
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -66,7 +68,8 @@ impl Job {
             bar.set_message(format!("{} {}: {what}", self.header.block, profile.name));
             bar.tick();
         };
-        let fresh = Graded::new(&profile.name, &mutants.mutations);
+        let own: Vec<Mutation> = self.own(mutants);
+        let fresh = Graded::new(&profile.name, &own);
         if report.profiles.len() <= index {
             report.profiles.push(fresh);
         } else if !has_same_mutants(&report.profiles[index], &fresh) {
@@ -76,11 +79,12 @@ impl Job {
                 yosys::version()?
             )));
         }
-        self.hunt(index, chosen, workers, report, &say)?;
+        let bench = Bench { job: self, mutants, judge: OnceCell::new() };
+        self.hunt(index, (chosen, &bench), workers, report, &say)?;
         if self.judges {
             let left = report.profiles[index].alive().len() as u64;
             say(&format!("{} judged", counted(left, "mutant")));
-            self.judge(profile, mutants, workers, report, index)?;
+            self.judge(profile, &bench, workers, report, index)?;
         }
         bar.finish_and_clear();
         Ok(())
@@ -90,7 +94,7 @@ impl Job {
     fn hunt(
         &self,
         index: usize,
-        Chosen { profile, mutants }: &Chosen,
+        (Chosen { profile, mutants }, bench): (&Chosen, &Bench<'_>),
         workers: &Workers<'_>,
         report: &mut Report,
         say: &impl Fn(&str),
@@ -140,7 +144,7 @@ impl Job {
             let looked_at = LOOKS * plan.scenarios.len();
             if self.judges && begin < looked_at && looked_at <= end {
                 say("the judge looks");
-                self.judge_at_once(mutants, graded)?;
+                judge_at_once(bench, graded)?;
             }
             // Not before: what the judge has not looked at when it is interrupted is looked at again.
             graded.cases_run = end as u64;
@@ -175,6 +179,12 @@ impl Job {
             indices: 0..header.cases,
             shard: Shard::WHOLE,
         })
+    }
+
+    /// The mutations of the part that is graded.
+    fn own(&self, mutants: &Mutants) -> Vec<Mutation> {
+        let all = mutants.mutations.iter();
+        all.filter(|mutation| self.header.has(mutation.id)).cloned().collect()
     }
 
     /// The mutations of these numbers, which rise.

@@ -12,6 +12,7 @@ use crate::mutate::report::{Fate, Graded, Report, VECTORS};
 use crate::mutate::{Mutants, Trial, Tried};
 use crate::vector::Origin;
 use crate::worker::{Desk, Finish};
+use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
@@ -26,34 +27,50 @@ const WRITTEN: Duration = Duration::from_secs(1);
 const UNSEEN: &str = "it makes a difference to what is written to a memory, or for registers before reset that no \
                       case has";
 
-impl Job {
-    /// Takes out what is the same network.
-    pub(super) fn judge_at_once(
-        &self,
-        mutants: &Mutants,
-        graded: &mut Graded,
-    ) -> Result<(), Error> {
-        let alive = graded.alive();
-        if alive.is_empty() {
-            return Ok(());
-        }
-        // The reason why it cannot be judged is told when all cases were run.
-        let Ok(judge) = self.block.judge(mutants, &self.mutations(mutants, &alive))? else {
-            return Ok(());
-        };
-        let seen = alive.into_iter().filter_map(|id| match judge.at_once(id)? {
-            Ruling::Equivalent(proof) => Some((id, Fate::Equivalent { proof })),
-            _ => None,
-        });
-        graded.set(seen);
-        Ok(())
-    }
+/// The judge of a profile, made when it is first asked.
+///
+/// What ABC finds depends on the network. So it has all mutations, whatever was found of them, was judged before an interruption,
+/// or is graded in another part: what is said of one of them depends on nothing but the choice.
+pub(super) struct Bench<'a> {
+    pub job: &'a Job,
+    pub mutants: &'a Mutants,
+    pub judge: OnceCell<Result<Judge<'a>, String>>,
+}
 
+impl<'a> Bench<'a> {
+    /// The judge, or the reason why there is none.
+    fn judge(&self) -> Result<Result<&Judge<'a>, &String>, Error> {
+        if self.judge.get().is_none() {
+            let judge = self.job.block.judge(self.mutants, &self.mutants.mutations)?;
+            let _ = self.judge.set(judge);
+        }
+        let missing = || Error::Environment("there is no judge".to_owned());
+        self.judge.get().map(Result::as_ref).ok_or_else(missing)
+    }
+}
+
+/// Takes out what is the same network.
+pub(super) fn judge_at_once(bench: &Bench<'_>, graded: &mut Graded) -> Result<(), Error> {
+    let alive = graded.alive();
+    if alive.is_empty() {
+        return Ok(());
+    }
+    // The reason why it cannot be judged is told when all cases were run.
+    let Ok(judge) = bench.judge()? else { return Ok(()) };
+    let seen = alive.into_iter().filter_map(|id| match judge.at_once(id)? {
+        Ruling::Equivalent(proof) => Some((id, Fate::Equivalent { proof })),
+        _ => None,
+    });
+    graded.set(seen);
+    Ok(())
+}
+
+impl Job {
     /// Judges what is left. What is judged is in the report as it comes, with its last verdict.
     pub(super) fn judge(
         &self,
         profile: &Profile,
-        mutants: &Mutants,
+        bench: &Bench<'_>,
         workers: &Workers<'_>,
         report: &mut Report,
         index: usize,
@@ -64,10 +81,7 @@ impl Job {
         if open.is_empty() {
             return report.write(folder);
         }
-        // What ABC finds depends on the network, so that has all of them, also those that were judged before an
-        // interruption.
-        let mutations = self.mutations(mutants, &graded.unfound());
-        let judge = match self.block.judge(mutants, &mutations)? {
+        let judge = match bench.judge()? {
             Ok(judge) => judge,
             Err(because) => {
                 let because = |id| (id, Fate::Undecided { because: because.clone() });
@@ -83,7 +97,7 @@ impl Job {
             job: self,
             profile,
             judge,
-            model: self.block.mutated(mutants, &mutations)?,
+            model: self.block.mutated(bench.mutants, &self.mutations(bench.mutants, &open))?,
             desk: Desk::new(self.program.clone(), Arc::clone(workers.interrupted)),
             does: open.iter().filter_map(does).collect(),
         };
@@ -142,7 +156,7 @@ fn each<T: Send>(
 struct Court<'a> {
     job: &'a Job,
     profile: &'a Profile,
-    judge: Judge<'a>,
+    judge: &'a Judge<'a>,
     model: Built,
     desk: Desk,
     /// What each mutation does, and where.

@@ -38,7 +38,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     if id == 0 || id as usize > most {
         return Err(Error::Usage(format!("--only: there are mutants from 1 to {most}")));
     }
-    let jobs = Job::claimed(arguments, &blocks, vec![prepared])?;
+    let jobs = Job::claimed(arguments, vec![prepared])?;
     let missing = || Error::Environment("there is no such mutant".to_owned());
     let job = jobs.into_iter().next().ok_or_else(missing)?;
     let Chosen { profile, mutants } = job.chosen.first().ok_or_else(missing)?;

@@ -7,7 +7,7 @@ use crate::error::Error;
 use crate::harness::Case;
 use crate::history::History;
 use crate::report;
-use crate::runner::{End, Group, Header, RunDirectory, Tally, Timing};
+use crate::runner::{self, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -27,6 +27,12 @@ pub struct Earlier {
 }
 
 impl Earlier {
+    /// The option that was given.
+    pub fn option(&self) -> Option<&'static str> {
+        let history = self.history.is_some().then_some("--history");
+        history.or(self.baseline.is_some().then_some("--baseline"))
+    }
+
     /// Files that are of no use are refused before the work.
     ///
     /// # Errors
@@ -87,12 +93,13 @@ pub struct Outcome {
 impl Outcome {
     /// Writes what is left to be written of its directory.
     pub fn conclude(self, mut directory: RunDirectory, earlier: &Earlier) -> Report {
-        let Self { header, tally, coverage, failures, end, timing, mut unwritten } = self;
+        let Self { header, tally, coverage, mut failures, end, timing, mut unwritten } = self;
+        // The same whenever its parts are put together.
+        runner::waive(&header.waivers, &mut failures, &Day::of(&timing.ended));
         // What a part of a run is to cover is asked when the parts are put together.
         let goal = header.min_coverage.filter(|_| header.shard.is_whole());
         let goal = goal.map(|percent| Goal::new(percent, &coverage));
-        let passed = tally.totals.passed()
-            && end != End::Interrupted
+        let passed = runner::has_passed(&tally.totals, &failures, end)
             && goal.as_ref().is_none_or(Goal::is_met);
         let results = directory.finish(&tally, &coverage, &failures, end, passed, &timing);
         let results = results.map_err(|error| unwritten.add(&error)).ok();
@@ -170,6 +177,14 @@ impl Report {
             timing: &self.timing,
             results: self.results.clone(),
             unwritten: &self.unwritten,
+        }
+    }
+
+    /// How many cases each waiver was about; nothing of a part of a run.
+    pub fn waivers(&self) -> Vec<WaiverUse> {
+        match self.header.shard.is_whole() {
+            true => runner::uses(&self.header.waivers, &self.failures),
+            false => Vec::new(),
         }
     }
 

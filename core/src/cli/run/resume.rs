@@ -9,6 +9,7 @@ use crate::error::Error;
 use crate::report::Results;
 use crate::runner::{JOURNAL, Left, RESULTS, runs_in};
 use std::env;
+use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -28,6 +29,18 @@ impl Found {
             Self::Ended(results) => &results.run.block,
         }
     }
+
+    fn seed(&self) -> u64 {
+        match self {
+            Self::Left(_, left) => left.begun.header["seed"].as_u64().unwrap_or_default(),
+            Self::Ended(results) => results.run.seed,
+        }
+    }
+
+    /// Whether it is that of a job; `name` is that of its folder, if it is one of several.
+    fn is_of(&self, name: Option<&OsString>, job: &Job) -> bool {
+        self.block() == job.block.name() && name.is_none_or(|name| *name == *job.name)
+    }
 }
 
 /// Goes on with the runs in a folder, as they were begun.
@@ -37,7 +50,7 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
         message: format!("there is nothing to go on with: it cannot be read: {error}"),
     })?;
     let mut found = find(&folder)?;
-    let Some(left) = found.iter().find_map(|found| match found {
+    let Some(left) = found.iter().find_map(|(_, found)| match found {
         Found::Left(_, left) => Some(left),
         Found::Ended(_) => None,
     }) else {
@@ -54,22 +67,18 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
         .ok_or_else(|| wrong("was begun by no command `run` that this program knows".to_owned()))?
         .jobs()?;
     for job in &mut jobs {
-        let seed = found.iter().find(|found| found.block() == job.block.name());
-        let seed = seed.map(|found| match found {
-            Found::Left(_, left) => left.begun.header["seed"].as_u64().unwrap_or_default(),
-            Found::Ended(results) => results.run.seed,
-        });
-        let block = job.block.name();
+        let of_job = found.iter().find(|(name, found)| found.is_of(name.as_ref(), job));
         // It may have been `random`.
-        job.seed = seed.ok_or_else(|| wrong(format!("has no run of {block}")))?;
+        let seed = of_job.map(|(_, found)| found.seed());
+        job.seed = seed.ok_or_else(|| wrong(format!("has no run of {}", job.name)))?;
         job.set(arguments.options.threads, !arguments.told.quiet);
     }
     let interrupted = interruption()?;
     let mut ready: Vec<Option<(Ready<'_>, Begin)>> = Vec::new();
     let mut ended = Vec::new();
     for job in &jobs {
-        let place = found.iter().position(|found| found.block() == job.block.name());
-        match place.map(|place| found.swap_remove(place)) {
+        let place = found.iter().position(|(name, found)| found.is_of(name.as_ref(), job));
+        match place.map(|place| found.swap_remove(place).1) {
             Some(Found::Left(folder, left)) => {
                 let one = job.prepare(&interrupted)?;
                 let begin = one.again(&folder, *left)?;
@@ -93,10 +102,10 @@ fn go_on(
     ready: Vec<Option<(Ready<'_>, Begin)>>,
     ended: &[Option<Box<Results>>],
 ) -> Result<ExitCode, Error> {
-    let names = jobs.iter().map(|job| job.block.name()).collect();
+    let names = jobs.iter().map(|job| job.name.clone()).collect();
     let mut done = Done::new(names, arguments.told.format);
     for ((job, ready), ended) in jobs.iter().zip(ready).zip(ended) {
-        let name = job.block.name();
+        let name = job.name.as_str();
         match (ready, ended) {
             (Some((ready, begin)), _) => {
                 if arguments.told.format == Format::Text {
@@ -116,8 +125,8 @@ fn go_on(
     done.end()
 }
 
-/// The runs in a folder: its own, or those of several blocks below it.
-fn find(folder: &Path) -> Result<Vec<Found>, Error> {
+/// The runs in a folder: its own, or several below it, with their folders' names.
+fn find(folder: &Path) -> Result<Vec<(Option<OsString>, Found)>, Error> {
     let runs = runs_in(folder, &[JOURNAL, RESULTS])?;
     if runs.is_empty() {
         let message =
@@ -125,9 +134,14 @@ fn find(folder: &Path) -> Result<Vec<Found>, Error> {
         return Err(Error::File { path: folder.to_owned(), message });
     }
     runs.into_iter()
-        .map(|run| match Left::read(&run)? {
-            Some(left) => Ok(Found::Left(run, Box::new(left))),
-            None => Ok(Found::Ended(Box::new(Results::read(&run, |_, _| ())?))),
+        .map(|run| {
+            let below = (run != folder).then(|| run.file_name()).flatten();
+            let name = below.map(OsString::from);
+            let found = match Left::read(&run)? {
+                Some(left) => Found::Left(run, Box::new(left)),
+                None => Found::Ended(Box::new(Results::read(&run, |_, _| ())?)),
+            };
+            Ok((name, found))
         })
         .collect()
 }

@@ -1,0 +1,67 @@
+//! `cosim merge` of the parts of a grading.
+
+use super::{Arguments, apart, place_of_each};
+use crate::cli::options::Format;
+use crate::cli::{print_json, print_text};
+use crate::error::Error;
+use crate::merge;
+use crate::mutate::merge::{GRADING, Parts};
+use crate::mutate::report::Report;
+use crate::runner::{Claim, Place};
+use std::process::ExitCode;
+
+/// Makes one grading of its parts, for each block; ends as the grading would have.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let Arguments { folders, out, earlier, part, .. } = arguments;
+    let part = part.is_some().then_some("--part");
+    if let Some(option) = earlier.option().or(part) {
+        return Err(Error::Usage(format!(
+            "{option} is of runs, and these are gradings: leave it out"
+        )));
+    }
+    apart(folders, out)?;
+    // Whatever is wrong with the parts of one grading is told before anything is written.
+    let mut all = Vec::new();
+    for (name, folders) in merge::runs(folders, &GRADING)? {
+        all.push((name, Parts::open(&folders)?));
+    }
+    let name = |(name, parts): &(Option<String>, Parts)| {
+        name.clone().unwrap_or_else(|| parts.block_name().to_owned())
+    };
+    let names: Vec<String> = all.iter().map(name).collect();
+    let is_below = matches!(all.as_slice(), [(Some(_), _)]);
+    let mut reports = Vec::new();
+    for ((_, parts), place) in all.iter().zip(place_of_each(arguments, is_below, &names)?) {
+        let report = one(parts, &place)?;
+        if arguments.told.format == Format::Text {
+            print_text(&report.text())?;
+        }
+        reports.push(report);
+    }
+    if arguments.told.format == Format::Json {
+        match reports.as_slice() {
+            [report] => print_json(report)?,
+            reports => print_json(&reports)?,
+        }
+    }
+    let below: Vec<String> =
+        reports.iter().flat_map(|report| report.below(report.run.min_score)).collect();
+    below.iter().for_each(|line| eprintln!("cosim: {line}"));
+    Ok(ExitCode::from(u8::from(!below.is_empty())))
+}
+
+/// The grading of one block. If its parts are of no use, nothing is left.
+fn one(parts: &Parts, place: &Place) -> Result<Report, Error> {
+    let claim = Claim::new(place)?;
+    match parts.merge(&claim.folder) {
+        Ok(report) => {
+            report.write(&claim.folder)?;
+            claim.release();
+            Ok(report)
+        }
+        Err(error) => {
+            claim.abandon();
+            Err(error)
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! One grading out of its parts, with the bytes of the grading on one machine.
+//!
+//! What becomes of a mutation depends on nothing but the choice of all of them, so the parts are put side by side.
+
+use super::report::{Fate, Graded, Header, Mutant, PARTIAL, RESULT, Report, Score};
+use crate::error::Error;
+use crate::files::make_whole;
+use crate::program;
+use crate::runner::Shard;
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Parts that are missing of which each is named.
+const MISSING_NAMED: usize = 16;
+
+/// A folder with a part of a grading.
+pub struct Part {
+    folder: PathBuf,
+    report: Report,
+}
+
+/// All parts of the grading of one block.
+pub struct Parts {
+    /// By index.
+    parts: Vec<Part>,
+}
+
+/// What a grading has, whole or begun.
+pub const GRADING: [&str; 2] = [RESULT, PARTIAL];
+
+impl Parts {
+    /// Reads the parts.
+    ///
+    /// # Errors
+    /// [`Error::File`] for a part that is not whole, there twice, or of another grading; [`Error::Usage`] if some are missing.
+    pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
+        let part = |folder: &PathBuf| {
+            let part = Part { folder: folder.clone(), report: Report::read(folder)? };
+            part.check()?;
+            Ok(part)
+        };
+        let mut parts = folders.iter().map(part).collect::<Result<Vec<Part>, Error>>()?;
+        let Some(first) = parts.first() else {
+            return Err(Error::Usage("name the folders of all parts of the grading".to_owned()));
+        };
+        for part in &parts {
+            part.is_of(first)?;
+        }
+        parts.sort_by_key(|part| part.report.run.shard.index());
+        complete(&parts)?;
+        Ok(Self { parts })
+    }
+
+    /// The block.
+    pub fn block_name(&self) -> &str {
+        &self.parts[0].report.run.block
+    }
+
+    /// Copies the vectors that find what no case did, and puts the verdicts together.
+    ///
+    /// # Errors
+    /// [`Error::File`] if the parts do not have each mutation once; what cannot be written.
+    pub fn merge(&self, out: &Path) -> Result<Report, Error> {
+        let run = Header { shard: Shard::WHOLE, ..self.parts[0].report.run.clone() };
+        let mut report = Report::new(run);
+        for (index, profile) in report.run.profiles.clone().iter().enumerate() {
+            let mut mutants: BTreeMap<u32, &Mutant> = BTreeMap::new();
+            let mut cases_run = 0;
+            for part in &self.parts {
+                let graded = part.report.profiles.get(index).filter(|one| one.profile == *profile);
+                let missing = || part.wrong(format!("has no grading of {profile}"));
+                let graded = graded.ok_or_else(missing)?;
+                cases_run = cases_run.max(graded.cases_run);
+                for mutant in &graded.mutants {
+                    part.copy(mutant, out)?;
+                    mutants.insert(mutant.mutation.id, mutant);
+                }
+            }
+            let expected = 1..=u32::try_from(mutants.len()).unwrap_or(u32::MAX);
+            if !mutants.keys().copied().eq(expected) {
+                let message = format!("and the other parts do not have each mutant of {profile}");
+                return Err(self.parts[0].wrong(message));
+            }
+            let mutants: Vec<Mutant> = mutants.into_values().cloned().collect();
+            let score = Score::of(mutants.iter());
+            let profile = profile.clone();
+            report.profiles.push(Graded { profile, cases_run, score, mutants });
+        }
+        report.complete = true;
+        Ok(report)
+    }
+}
+
+impl Part {
+    fn wrong(&self, message: String) -> Error {
+        Error::File { path: self.folder.clone(), message }
+    }
+
+    /// It has ended, and this program knows what it means.
+    fn check(&self) -> Result<(), Error> {
+        let Report { complete, run, .. } = &self.report;
+        if !complete {
+            let message = "is not whole: its grading goes on, or was interrupted; go on with `mutate --resume`";
+            return Err(self.wrong(message.to_owned()));
+        }
+        let (build, now) = (&run.build, program::build());
+        if build != now {
+            return Err(self.wrong(format!(
+                "was graded by build {build}, this is build {now}: merge with the program that graded it"
+            )));
+        }
+        Ok(())
+    }
+
+    /// Everything that identifies a grading is the same in all of its parts.
+    fn is_of(&self, first: &Self) -> Result<(), Error> {
+        let fields = |part: &Self| {
+            let run = Header { shard: Shard::WHOLE, ..part.report.run.clone() };
+            let mut fields = serde_json::to_value(run).unwrap_or_default();
+            fields["the number of parts"] = Value::from(part.report.run.shard.count());
+            fields
+        };
+        let (here, there) = (fields(self), fields(first));
+        let both = here.as_object().into_iter().chain(there.as_object());
+        for name in both.flat_map(|fields| fields.keys()) {
+            if here[name] != there[name] {
+                return Err(self.wrong(format!(
+                    "is no part of the same grading as {}: {name} is {}, there it is {}",
+                    first.folder.display(),
+                    here[name],
+                    there[name]
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// The vector that finds a mutation, if the judge has made one.
+    fn copy(&self, mutant: &Mutant, out: &Path) -> Result<(), Error> {
+        let Fate::Survived { vector: Some(file) } = &mutant.fate else { return Ok(()) };
+        let (from, to) = (self.folder.join(file), out.join(file));
+        if !from.is_file() {
+            let message = format!("is not whole: its result names {file}, which is not there");
+            return Err(self.wrong(message));
+        }
+        if let Some(folder) = to.parent() {
+            fs::create_dir_all(folder).map_err(Error::write(folder))?;
+        }
+        make_whole(&to, |partial| fs::copy(&from, partial).map(drop).map_err(Error::write(&to)))
+    }
+}
+
+/// Each part is there, once; they are sorted.
+fn complete(parts: &[Part]) -> Result<(), Error> {
+    let shard = |part: &Part| part.report.run.shard;
+    for pair in parts.windows(2) {
+        if shard(&pair[0]) == shard(&pair[1]) {
+            let (shard, other) = (shard(&pair[0]), pair[0].folder.display());
+            return Err(
+                pair[1].wrong(format!("is part {shard}, and so is {other}: name one of them"))
+            );
+        }
+    }
+    let count = shard(&parts[0]).count();
+    let is_missing =
+        |index: &u64| parts.binary_search_by_key(index, |part| shard(part).index()).is_err();
+    let missing = count - parts.len() as u64;
+    if missing == 0 {
+        return Ok(());
+    }
+    let named = (1..=count).filter(is_missing).take(MISSING_NAMED);
+    let named: Vec<String> = named.map(|index| format!("{index}/{count}")).collect();
+    let more = missing - named.len() as u64;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    Err(Error::Usage(format!(
+        "parts of the grading of {} are missing: {}{more}; grade them (mutate --shard I/{count}), or name their folders",
+        parts[0].report.run.block,
+        named.join(", ")
+    )))
+}

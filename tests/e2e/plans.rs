@@ -1,0 +1,337 @@
+//! `--plan`: is a run what its plan lists, and do waivers hide what they name, until their day, and nothing else?
+
+use crate::common::{
+    code, cosim, is_longer, json, patched_rtl, program, project, run, text, wait_until,
+};
+use serde_json::Value;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Output, Stdio};
+use tempfile::TempDir;
+
+/// A shard without cases: what a run is, is checked and written, and nothing is run.
+const NONE: &str = "18446744073709551615/18446744073709551615";
+const HEAD: &str = "format = \"cosim-plan\"\nversion = 1\n";
+
+fn write(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    fs::write(&path, text).unwrap();
+    path
+}
+
+fn run_plan(plan: &Path, out: &Path, more: &[&str]) -> Output {
+    let words =
+        ["run", "--quiet", "--plan", plan.to_str().unwrap(), "--out", out.to_str().unwrap()];
+    run(words.iter().chain(more))
+}
+
+fn entries(folder: &Path) -> Vec<String> {
+    let entries = fs::read_dir(folder).into_iter().flatten().flatten();
+    let mut names: Vec<String> =
+        entries.map(|entry| entry.file_name().to_string_lossy().into_owned()).collect();
+    names.sort();
+    names
+}
+
+#[track_caller]
+fn assert_same(one: &Path, other: &Path) {
+    for name in ["results.json", "coverage.json", "junit.xml", "summary.md"] {
+        let [left, right] = [one, other].map(|folder| fs::read(folder.join(name)).unwrap());
+        assert!(left == right, "{name} is another one in {}", other.display());
+    }
+}
+
+#[test]
+fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let waiver = |more: &str| {
+        format!(
+            "{HEAD}[[run]]\nblocks = [\"qp\"]\n[[waiver]]\nblock = \"qp\"\nsignature = \"hang-x\"\n{more}"
+        )
+    };
+    let run = |more: &str| format!("{HEAD}[[run]]\nblocks = [\"qp\"]\n{more}");
+    let cases: Vec<(&str, String, &str)> = vec![
+        ("a.toml", "format = \"cosim-plan\"\nversion =".to_owned(), "a.toml:2:10: "),
+        (
+            "b.toml",
+            format!("{HEAD}[[run]]\nblocks = [\"q\"]\n"),
+            "b.toml:3:1: run[0]: `blocks`: `q` is no block: expected thread2",
+        ),
+        ("c.toml", run("case = 3\n"), "c.toml:5:1: run[0]"),
+        ("c.toml", run("case = 3\n"), "unknown field `case`, expected one of `name`, `blocks`"),
+        ("d.toml", run("cases = \"many\"\n"), "d.toml:5:9: run[0]"),
+        (
+            "e.toml",
+            run("fixes = \"none\"\n"),
+            "`fixes` of block qp: `none` is no profile of this block",
+        ),
+        (
+            "f.toml",
+            run("parameters = { DEPTH = 3 }\n"),
+            "`parameters` of block qp: `DEPTH` is no parameter",
+        ),
+        ("g.toml", run("packets = 0\n"), "`packets` is 0: expected 1 to 20000"),
+        ("h.toml", run("scenarios = [\"storm\"]\n"), "`storm` is no scenario of qp"),
+        ("i.toml", run("seeds = [3, 3]\n"), "seed 3 is there twice"),
+        ("j.toml", run("min_coverage = 101\n"), "101 is no percentage"),
+        ("k.toml", run("name = \"../x\"\n"), "`name` is `../x`: expected letters"),
+        ("l.toml", run("[[run]]\nblocks = [\"all\"]\n"), "two runs are called `qp`"),
+        ("m.toml", HEAD.to_owned(), "missing field `run`"),
+        (
+            "n.toml",
+            waiver("expires = \"2027-01-31\"\n"),
+            "n.toml:5:1: waiver[0]: missing field `reason`",
+        ),
+        (
+            "o.toml",
+            waiver("reason = \"known\"\n"),
+            "o.toml:5:1: waiver[0]: missing field `expires`",
+        ),
+        (
+            "p.toml",
+            waiver("reason = \"known\"\nexpires = \"2027-02-30\"\n"),
+            "p.toml:9:11: waiver[0].expires: `2027-02-30` is no day",
+        ),
+        ("q.toml", waiver("reason = \" \"\nexpires = \"2027-02-28\"\n"), "has an empty `reason`"),
+        (
+            "r.toml",
+            waiver("reason = \"known\"\nexpires = \"2027-02-28\"\n")
+                .replace("block = \"qp\"", "block = \"dll\""),
+            "is of a block of which there is no [[run]]",
+        ),
+        (
+            "s.json",
+            "{\"format\": \"cosim-plan\",\n \"version\": 1, \"run\": [{\"blocks\": []}]}"
+                .to_owned(),
+            "s.json:2:38: run[0]: `blocks` is empty",
+        ),
+        (
+            "t.json",
+            "{\"format\": \"other\"}".to_owned(),
+            "unknown variant `other`, expected `cosim-plan`",
+        ),
+        (
+            "u.toml",
+            run("").replace("version = 1", "version = 2"),
+            "`version` is 2: this program reads version 1",
+        ),
+        ("v.yaml", run(""), "a plan is a file .toml or .json"),
+    ];
+    for (name, plan, expected) in cases {
+        let plan = write(folder.path(), name, &plan);
+        let output = run_plan(&plan, &out, &[]);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
+        assert!(!out.exists(), "{name}: something is written");
+    }
+    // What the plan says is not said again.
+    let plan = write(folder.path(), "z.toml", &run(""));
+    for again in [["--block", "qp"], ["--packets", "3"], ["--min-coverage", "1"], ["--resume", "x"]]
+    {
+        let output = run_plan(&plan, &out, &again);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains("cannot be used with"), "{}", text(&output));
+    }
+}
+
+const TWO_SEEDS: &str = r#"
+seeds = [1, 2]
+[[run]]
+blocks = ["qp"]
+cases = 300
+packets = 40
+[[run]]
+name = "few"
+blocks = ["qp", "dll"]
+fixes = "spec"
+seeds = [7]
+cases = 2
+"#;
+
+#[test]
+fn a_plan_is_the_runs_that_it_lists_also_if_it_is_killed_in_the_midst_of_them() {
+    let folder = TempDir::new().unwrap();
+    let below = |name: &str| folder.path().join(name);
+    let plan = write(folder.path(), "two.toml", &format!("{HEAD}{TWO_SEEDS}"));
+    let whole = below("whole");
+    let output = run_plan(&plan, &whole, &[]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let names = ["few-dll", "few-qp", "qp-seed-1", "qp-seed-2"];
+    assert_eq!(entries(&whole), names);
+    let last = "PASS  4 runs: qp-seed-1 passed, qp-seed-2 passed, few-qp passed, few-dll passed";
+    assert!(text(&output).contains(last), "{}", text(&output));
+    // Each is the run that the options would have made.
+    let same = below("same");
+    let options = ["--seed", "2", "--cases", "300", "--packets", "40"];
+    let words = ["run", "--quiet", "--block", "qp", "--out", same.to_str().unwrap()];
+    assert_eq!(code(&run(words.iter().chain(&options))), 0);
+    assert_same(&same, &whole.join("qp-seed-2"));
+
+    let killed = below("killed");
+    let mut command = program();
+    command.args(["run", "--quiet", "--plan", plan.to_str().unwrap(), "--threads", "1", "--out"]);
+    let mut child = command.arg(&killed).stdout(Stdio::null()).spawn().unwrap();
+    wait_until(&mut child, || is_longer(&killed.join("qp-seed-2/run.journal"), 20_000));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let output = run(["run", "--quiet", "--resume", killed.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("qp-seed-1: it had ended before"), "{}", text(&output));
+    for name in names {
+        assert_same(&whole.join(name), &killed.join(name));
+    }
+    // A seed of the command line comes before those of the plan, and so do cases.
+    let other = below("other");
+    let output = run_plan(&plan, &other, &["--seed", "9", "--cases", "1"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_eq!(entries(&other), ["few-dll", "few-qp", "qp"]);
+    let results = json(&other.join("qp/results.json"));
+    assert_eq!((&results["run"]["seed"], &results["run"]["cases"]), (&9.into(), &1.into()));
+}
+
+/// What JSON says is what TOML says, and files are looked for beside the plan.
+#[test]
+fn a_plan_in_json_is_that_in_toml_and_knows_files_beside_it() {
+    let folder = TempDir::new().unwrap();
+    let own = r#"{"name": "own", "about": "no gaps", "weights": {"gap": 0}}"#;
+    write(folder.path(), "own.json", own);
+    let plan = "[[run]]\nblocks = [\"thread2\"]\nfixes = \"spec\"\nscenarios = [\"own.json\"]\ncases = 3\n";
+    let toml = write(folder.path(), "plan.toml", &format!("{HEAD}{plan}"));
+    let plan = r#"{"format": "cosim-plan", "version": 1,
+        "run": [{"blocks": ["thread2"], "fixes": "spec", "scenarios": ["own.json"], "cases": 3}]}"#;
+    let json_plan = write(folder.path(), "plan.json", plan);
+    let [one, other] = ["one", "other"].map(|name| folder.path().join(name));
+    for (plan, out) in [(&toml, &one), (&json_plan, &other)] {
+        assert_eq!(code(&run_plan(plan, out, &[])), 0);
+    }
+    assert_same(&one, &other);
+    let schema = cosim().args(["list", "--plan-schema"]).output().unwrap();
+    let schema = serde_json::from_slice(&schema.stdout).unwrap();
+    let schema = jsonschema::validator_for(&schema).unwrap();
+    assert!(schema.is_valid(&serde_json::from_str::<Value>(plan).unwrap()));
+    assert!(!schema.is_valid(&serde_json::json!({"format": "cosim-plan", "version": 1})));
+}
+
+fn waiver(signature: &str, expires: &str) -> String {
+    format!(
+        "[[waiver]]\nblock = \"thread2\"\nsignature = \"{signature}\"\nreason = \"is being mended\"\nexpires = \"{expires}\"\n"
+    )
+}
+
+#[test]
+fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
+    let wrong = patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"));
+    let rtl = wrong.path().join("rtl");
+    let folder = TempDir::new().unwrap();
+    let below = |name: &str| folder.path().join(name);
+    let head = format!(
+        "{HEAD}[[run]]\nblocks = [\"thread2\"]\nfixes = \"spec\"\nscenarios = [\"ring\"]\ncases = 12\n"
+    );
+    let known = "mismatch-rq_offset_din-UPDATE_RQ_s";
+    let plan = |name: &str, waivers: &[String]| {
+        write(folder.path(), name, &format!("{head}{}", waivers.concat()))
+    };
+    let options = ["--rtl", rtl.to_str().unwrap(), "--no-waves", "--no-shrink"];
+    let waived =
+        plan("waived.toml", &[waiver(known, "2999-12-31"), waiver("hang-x", "2999-12-31")]);
+    let whole = below("whole");
+    let output = run_plan(&waived, &whole, &options);
+    let said = text(&output);
+    assert_eq!(code(&output), 0, "{said}");
+    assert!(
+        said.contains("PASS  thread2, seed 1: 12 cases, ") && !said.contains(", 0 of them failed"),
+        "{said}"
+    );
+    assert!(
+        said.contains(&format!("{known}: "))
+            && said.contains("waived until 2999-12-31: is being mended"),
+        "{said}"
+    );
+    assert!(
+        said.contains("waiver of thread2 hang-x until 2999-12-31: nothing failed like that"),
+        "{said}"
+    );
+    let results = json(&whole.join("results.json"));
+    assert_eq!(results["passed"], true);
+    assert_eq!(results["failures"][0]["waived"]["expired"], false);
+    let junit = fs::read_to_string(whole.join("junit.xml")).unwrap();
+    assert!(junit.contains("<skipped") && !junit.contains("<failure"), "{junit}");
+
+    let page = fs::read_to_string(whole.join("report.html")).unwrap();
+    assert!(page.contains("Waived until 2999-12-31: is being mended"));
+
+    // Shards know them, too, and none of them says that there was nothing of its kind.
+    let shards: Vec<PathBuf> = (1..=2).map(|index| below(&format!("shard-{index}"))).collect();
+    for (index, shard) in (1..).zip(&shards) {
+        let output =
+            run_plan(&waived, shard, &[&options[..], &["--shard", &format!("{index}/2")]].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        assert!(!text(&output).contains("nothing failed like that"), "{}", text(&output));
+    }
+    let merged = below("merged");
+    let words = shards.iter().map(|shard| shard.to_str().unwrap());
+    let output = run(["merge", "--out", merged.to_str().unwrap()].into_iter().chain(words));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(
+        text(&output).contains("hang-x until 2999-12-31: nothing failed like that"),
+        "{}",
+        text(&output)
+    );
+    assert_same(&whole, &merged);
+
+    let expired = plan("expired.toml", &[waiver(known, "2001-01-01")]);
+    let output = run_plan(&expired, &below("expired"), &options);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(
+        text(&output).contains("was waived until 2001-01-01, which is over"),
+        "{}",
+        text(&output)
+    );
+    let junit = fs::read_to_string(below("expired").join("junit.xml")).unwrap();
+    assert!(junit.contains("<failure"), "{junit}");
+    // Nor does one of something else help.
+    let foreign = plan("foreign.toml", &[waiver("mismatch-rq_offset_din-IDLE_s", "2999-12-31")]);
+    assert_eq!(code(&run_plan(&foreign, &below("foreign"), &options)), 1);
+    // What was waived is run again like anything that failed.
+    let output = run(["run", "--rerun", whole.to_str().unwrap(), "--rtl", "built-in", "--quiet"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("0 still red"), "{}", text(&output));
+}
+
+/// As few cases as make the gate a short one: then less is covered than it asks for. `COSIM_TEST_GATE=1`: all of them.
+#[test]
+fn the_gate_runs_and_the_nightly_is_what_it_says() {
+    let folder = TempDir::new().unwrap();
+    let plan = |name: &str| project().join("docs/ci").join(name);
+    let gate = folder.path().join("gate");
+    let is_whole = std::env::var_os("COSIM_TEST_GATE").is_some();
+    let few: &[&str] = if is_whole { &[] } else { &["--cases", "1"] };
+    let output = run_plan(&plan("gate.toml"), &gate, few);
+    assert_eq!(code(&output), i32::from(!is_whole), "{}", text(&output));
+    for block in cosim::PROGRAM.blocks {
+        let results = json(&gate.join(block.name()).join("results.json"));
+        assert_eq!(results["totals"]["cases"], results["totals"]["matched"], "{}", block.name());
+        assert_eq!(results["run"]["min_coverage"], 100.0);
+    }
+    assert!(
+        is_whole || text(&output).contains("less than 100 % (--min-coverage)"),
+        "{}",
+        text(&output)
+    );
+
+    let nightly = folder.path().join("nightly");
+    let output = run_plan(&plan("nightly.toml"), &nightly, &["--shard", NONE]);
+    assert_eq!(code(&output), 1, "nothing was compared: {}", text(&output));
+    let names = entries(&nightly);
+    for name in ["rx-seed-13", "long-thread2-seed-11", "dll-shallow-seed-12", "score"] {
+        assert!(names.contains(&name.to_owned()), "{names:?}");
+    }
+    assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3) + 1);
+    let results = json(&nightly.join("long-rx-seed-12/results.json"));
+    let run = &results["run"];
+    assert_eq!(
+        (&run["seed"], &run["packets"], &run["cases"]),
+        (&12.into(), &2000.into(), &40.into())
+    );
+}
