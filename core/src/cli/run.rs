@@ -247,6 +247,7 @@ mod tests {
                 "include",
                 "list",
                 "memory_limit",
+                "netlist",
                 "quiet",
                 "rtl",
                 "simulator",
