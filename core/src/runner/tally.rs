@@ -178,3 +178,19 @@ impl Tally {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, from_value, to_value};
+
+    #[test]
+    fn adding_totals_leaves_none_of_them_out() {
+        let mut ones = to_value(Totals::default()).unwrap();
+        ones.as_object_mut().unwrap().values_mut().for_each(|number| *number = Value::from(1));
+        let ones: Totals = from_value(ones).unwrap();
+        let mut sum = Totals::default();
+        sum.add_all(&ones);
+        assert_eq!(sum, ones);
+    }
+}
