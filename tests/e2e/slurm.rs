@@ -136,8 +136,13 @@ const GREEN: [&str; 6] = ["--block", "qp,dll", "--cases", "8", "--packets", "3"]
 fn green(cluster: &Cluster, folder: &Path, program: &Path) {
     let [alone, out] = ["green-alone", "green"].map(|name| folder.join(name));
     assert_eq!(code(&whole(&alone, &GREEN)), 0);
-    let options = ["--shards", "3", "--out", out.to_str().unwrap()];
-    let output = cluster.submit(program, &options, &GREEN).output().unwrap();
+    // The same, as a plan lists it.
+    let plan = folder.join("green.toml");
+    let listed = "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"qp\", \"dll\"]\ncases = 8\npackets = 3\n";
+    fs::write(&plan, listed).unwrap();
+    let plan = plan.to_str().unwrap();
+    let options = ["--shards", "3", "--plan", plan, "--out", out.to_str().unwrap()];
+    let output = cluster.submit(program, &options, &[]).output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
     for block in ["qp", "dll"] {
         assert_same(&alone.join(block), &out.join("run").join(block));
