@@ -22,6 +22,7 @@ use crate::harness::{
 use crate::models::{Built, Examined, Rtl, View, kept};
 use crate::mutate::judge::Judge;
 use crate::mutate::{self, Death, Hunt, Mutants, Mutation, Trial, Tried};
+use crate::prove::Prover;
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::{BenchReport, Part, Speed};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
@@ -36,7 +37,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 pub use task::{Action, Task};
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
-use verilated::ModelKind;
+use verilated::{BeforeReset, ModelKind};
 
 /// The largest code that a state is looked for under.
 const STATE_CODES: u64 = 0xff;
@@ -105,6 +106,25 @@ pub trait AnyBlock: Sync {
     /// # Errors
     /// As [`gates::netlist`].
     fn area(&self, profile: &Profile, rtl: &Rtl) -> Result<Option<Area>, Error>;
+
+    /// Who proves what the block promises of an RTL; the reason if nothing can be asked.
+    ///
+    /// # Errors
+    /// As [`Prover::new`].
+    fn prover(&self, rtl: &Rtl, profile: &Profile) -> Result<Result<Prover, String>, Error>;
+
+    /// A vector of raw pins: for each cycle behind the one in reset the names of the bits that are 1.
+    ///
+    /// # Errors
+    /// [`Error::VectorTooLarge`].
+    fn raw_vector(
+        &self,
+        profile: &Profile,
+        cycles: &[Vec<String>],
+        before_reset: BeforeReset,
+        origin: Origin,
+        recorded: Option<&Verdict>,
+    ) -> Result<String, Error>;
 
     /// Loads a model and looks at its ports; says why it is driven with two evaluations a cycle, if it is.
     /// In a worker only, as everything that loads a model.
@@ -345,6 +365,23 @@ impl<B: Explain> AnyBlock for Engine<B> {
         }
         let examined = rtl.examined::<B>()?;
         Ok(Some(gates::netlist::<B>(&examined, &profile.parameters, &kept()?)?.area))
+    }
+
+    fn prover(&self, rtl: &Rtl, profile: &Profile) -> Result<Result<Prover, String>, Error> {
+        Prover::new::<B>(&*rtl.examined::<B>()?, &profile.parameters)
+    }
+
+    fn raw_vector(
+        &self,
+        profile: &Profile,
+        cycles: &[Vec<String>],
+        before_reset: BeforeReset,
+        origin: Origin,
+        recorded: Option<&Verdict>,
+    ) -> Result<String, Error> {
+        let cycles = cycles.iter().map(|bits| mutate::pins::<B>(bits)).collect();
+        let stimulus = Stimulus::<B>::cycles(cycles).with_before_reset(before_reset);
+        Vector::new(profile, origin, stimulus, recorded.cloned()).to_text()
     }
 
     fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error> {

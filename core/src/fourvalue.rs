@@ -97,7 +97,7 @@ pub fn compile<B: Block>(
 }
 
 /// The port that says whether a payload counts: a valid of its channel, or also an enable.
-fn governor<B: Block>(
+pub(crate) fn governor<B: Block>(
     payload: &Port,
     ports: &'static [Port],
     or_enable: bool,

@@ -19,6 +19,7 @@
 //! - [`checks`] has what every block's tests look for.
 //! - [`coverage`] has what cases have hit, in one run or in many.
 //! - [`mutate`] grades a bench by faults in the RTL.
+//! - [`prove`] shows what a block promises, for every input.
 //! - [`merge`] makes one run of its shards.
 //! - [`runner`] runs many cases; [`report`] is what others read of a run, [`history`] what
 //!   became of many; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
@@ -31,6 +32,7 @@ pub mod engine;
 pub mod error;
 pub mod export;
 mod files;
+mod formal;
 pub mod fourvalue;
 pub mod gates;
 pub mod harness;
@@ -40,6 +42,7 @@ pub mod models;
 pub mod mutate;
 mod observe;
 pub mod program;
+pub mod prove;
 pub mod report;
 pub mod runner;
 pub mod skeleton;

@@ -181,19 +181,25 @@ fn said_by(command: Command) -> Result<Output, Error> {
     })
 }
 
+/// An RTL of one text in Verilog, of which `top` is the top.
+#[cfg(test)]
+pub fn verilog(text: &str) -> Examined {
+    let name = PathBuf::from("top.v");
+    let mut examined = Examined::default();
+    examined.texts =
+        vec![verilated_build::SourceFile { name: name.clone(), text: text.as_bytes().into() }];
+    examined.design = verilated_build::Design {
+        top: "top".to_owned(),
+        sources: vec![name],
+        ..Default::default()
+    };
+    examined
+}
+
 #[cfg(test)]
 impl Workshop {
-    /// A workshop for a text in Verilog, of which `top` is the top.
+    /// A workshop for such an RTL.
     pub fn of_verilog(text: &str) -> Self {
-        let name = PathBuf::from("top.v");
-        let design = verilated_build::Design {
-            top: "top".to_owned(),
-            sources: vec![name.clone()],
-            ..Default::default()
-        };
-        let mut examined = Examined::default();
-        examined.texts = vec![verilated_build::SourceFile { name, text: text.as_bytes().into() }];
-        examined.design = design;
-        Self::new(&examined).unwrap()
+        Self::new(&verilog(text)).unwrap()
     }
 }

@@ -32,6 +32,7 @@ mod new;
 mod outside;
 mod parameters;
 mod plans;
+mod prove;
 mod readme;
 mod regression;
 mod report;

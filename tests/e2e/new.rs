@@ -194,6 +194,15 @@ fn not_written(folder: &Path) {
         ],
     );
     assert!(said.starts_with("NO GOLDEN MODEL"), "{said}");
+    // And nothing is exported: there is nothing to expect.
+    let vector = serde_json::json!({
+        "format": "cosim-vector", "version": 1, "block": "wide_block", "fixes": "spec",
+        "origin": { "about": "nothing" }, "stimulus": { "cycles": [] }, "recorded": null,
+    });
+    write(&folder.join("nothing.json"), &vector.to_string());
+    let said = says(folder, 2, &["export", "nothing.json", "-o", "bench"]);
+    assert!(said.contains("wide_block has no golden model yet"), "{said}");
+    assert!(!folder.join("bench").exists(), "nothing is written");
 }
 
 /// With one it compares, from the first cycle on, with resets that are asynchronous and low.

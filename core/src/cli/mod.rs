@@ -13,6 +13,7 @@ mod mutate;
 mod new;
 mod options;
 mod plan;
+mod prove;
 mod regression;
 mod replay;
 mod report;
@@ -69,6 +70,8 @@ enum Command {
     Merge(merge::Arguments),
     /// Grades the bench: puts faults into the RTL, and lists which of them are found.
     Mutate(mutate::Arguments),
+    /// What blocks promise, proved of their RTL for every input.
+    Prove(prove::Arguments),
     /// The skeleton of a crate for a block of one's own, from the ports of its RTL.
     New(new::Arguments),
     /// Regression, again at every save of the RTL, until ^C.
@@ -105,6 +108,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::List(arguments) => list::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),
+        Command::Prove(arguments) => prove::execute(&arguments),
         Command::New(arguments) => new::execute(&arguments),
         Command::Watch(arguments) => watch::execute(&arguments),
         Command::Report(arguments) => report::execute(&arguments),

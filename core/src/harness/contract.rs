@@ -13,6 +13,7 @@ use super::checked::{Checked, checked};
 use super::coverage::Coverage;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
+use super::promises::Promises;
 use super::stimulus::Stimulus;
 use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
@@ -87,6 +88,11 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
             Some(cycles) => Stimulus::cycles(cycles),
             None => Stimulus::traffic(weights.traffic(parameters, packets, rng)),
         }
+    }
+
+    /// What the block promises in every cycle, whatever its inputs are: `cosim prove` shows it.
+    fn promises(_parameters: &Parameters) -> Promises {
+        Promises::default()
     }
 
     /// The named fields of a wide port: differences are told by field, and shrinking clears them one by one.

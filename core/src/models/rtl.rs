@@ -83,6 +83,11 @@ impl Rtl {
         *self == Self::default()
     }
 
+    /// Whether what runs are Verilator's models of the RTL as it is.
+    pub fn is_of_models(&self) -> bool {
+        self.simulator.is_verilator() && !self.netlist
+    }
+
     /// The words that give it on a command line.
     pub fn arguments(&self) -> Vec<String> {
         // An option and its value are one word, whatever the value begins with.

@@ -137,6 +137,16 @@ impl Aig {
             }
         }
     }
+
+    /// Asks whether an output of one bit is ever 1, from the cycle in reset on; registers that nothing initialises
+    /// begin with any value. `None` if there is no such output.
+    pub fn property(&self, interface: &Interface<'_>, output: &str) -> Option<Question> {
+        let all = (0..self.latches.len()).collect();
+        let both = Both::new(self, interface, 0, &all);
+        let (literal, _) = self.outputs.iter().find(|(_, name)| name == output)?;
+        let value = of(&both.sides[0], *literal);
+        Some(if value == FALSE { Question::Same } else { both.file(value) })
+    }
 }
 
 /// Nodes in an order in which each is defined before it is used; `None` if there is a loop.

@@ -7,46 +7,14 @@ use super::mutation::Mutation;
 use super::netlist::Unknown;
 use super::report::Proof;
 use crate::error::Error;
+use crate::formal::{Answer, MEMORY, SECONDS, ask, memory_bits, write_graph, write_whole_graph};
 use crate::harness::Block;
-use crate::yosys::{Workshop, abc};
+use crate::yosys::Workshop;
 use std::collections::BTreeMap;
-use std::fs;
-use std::process::Output;
 use std::sync::{Arc, Mutex};
 
 /// The netlist with mutations, flat; without memories; as an and-inverter graph.
 const FILES: [&str; 3] = ["flat.il", "cut.il", "judge.aag"];
-/// From a netlist without memories to a graph.
-const TO_GRAPH: &str = "setundef -undriven -zero\ndffunmap\nopt_expr\nopt_clean\ntechmap -map first.v\nsimplemap\n\
-                        techmap\nsetundef -zero\nopt_expr\nopt_clean\naigmap\nopt_clean\n\
-                        write_aiger -ascii -symbols";
-/// What a multiplexer with one bit for each case does when several of them are 1: as the Verilog that Yosys writes
-/// of it, and so the model, it takes the first. To Yosys itself that is no case, and it would take all at once.
-/// A mutation makes it one.
-const FIRST: [&str; 2] = [
-    "first.v",
-    "(* techmap_celltype = \"$pmux\" *)
-module first (A, B, S, Y);
-  parameter WIDTH = 1;
-  parameter S_WIDTH = 1;
-  input [WIDTH-1:0] A;
-  input [WIDTH*S_WIDTH-1:0] B;
-  input [S_WIDTH-1:0] S;
-  output [WIDTH-1:0] Y;
-  wire [WIDTH*(S_WIDTH+1)-1:0] from;
-  assign from[WIDTH*S_WIDTH +: WIDTH] = A;
-  genvar i;
-  generate
-    for (i = 0; i < S_WIDTH; i = i + 1) begin : next
-      assign from[i*WIDTH +: WIDTH] = S[i] ? B[i*WIDTH +: WIDTH] : from[(i+1)*WIDTH +: WIDTH];
-    end
-  endgenerate
-  assign Y = from[0 +: WIDTH];
-endmodule
-",
-];
-/// Bits of memories that a search takes as registers, at most.
-const MEMORY: u64 = 1 << 16;
 /// The input that switches mutations on.
 const SELECT: &str = "cosim_select";
 /// Frames of the bounded search, and conflicts that a call of its solver may have.
@@ -55,10 +23,6 @@ const BOUNDED: [u32; 2] = [40, 20_000];
 const SEARCHED: [u32; 2] = [20, 5_000];
 /// The same of the proof.
 const PROVED: [u32; 2] = [100, 2_000];
-/// Seconds after which either is given up. Limits on the work are to come first, so that verdicts are the same
-/// everywhere; where this one does, the reason says so.
-const SECONDS: u32 = 60;
-
 /// What the judge says of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
@@ -130,9 +94,7 @@ impl<'a> Judge<'a> {
             Err(Unknown(what)) => return Ok(Err(what)),
         };
         workshop.write(cut_open, &text)?;
-        let [map, verilog] = FIRST;
-        workshop.write(map, verilog)?;
-        workshop.script(&format!("read_ilang {cut_open}\n{TO_GRAPH} {graph}\n"))?;
+        write_graph(workshop, cut_open, graph)?;
         let Some(aig) = Aig::parse(&workshop.text(graph)?) else {
             return Ok(Err("its network has a loop without a register".to_owned()));
         };
@@ -204,9 +166,7 @@ impl<'a> Judge<'a> {
         if memory_bits(&self.workshop.text(flat)?) > MEMORY {
             return Ok(Err("its memories are too large to be searched".to_owned()));
         }
-        self.workshop.script(&format!(
-            "read_ilang {flat}\nmemory_collect\nmemory_map\nopt_clean\n{TO_GRAPH} {graph}\n"
-        ))?;
+        write_whole_graph(self.workshop, flat, graph)?;
         let aig = Aig::parse(&self.workshop.text(graph)?);
         let because =
             || "with memories as they are its network has a loop without a register".to_owned();
@@ -233,79 +193,13 @@ impl<'a> Judge<'a> {
             Question::Same => return Ok(Ruling::Equivalent(Proof::Structure)),
             Question::Open { file, inputs } => (file, inputs),
         };
-        let [name, trace] = ["aig", "trace"].map(|ending| format!("question-{id}.{ending}"));
-        let [path, trace] = [name, trace].map(|name| self.workshop.path(&name));
-        fs::write(&path, file).map_err(Error::write(&path))?;
-        let output = abc(&format!(
-            "read_aiger {0}; {engines}; print_status; write_cex -a {1}",
-            path.display(),
-            trace.display()
-        ))?;
-        let _ = fs::remove_file(&path);
-        let said = String::from_utf8_lossy(&output.stdout);
-        let status = said
-            .lines()
-            .rev()
-            .find_map(|line| line.split_once("Status =")?.1.split_whitespace().next());
-        Ok(match status {
-            _ if !output.status.success() => Ruling::Open(not_shown(&said, &output)),
-            Some("1") => Ruling::Equivalent(Proof::Induction),
-            Some("0") => {
-                let text = fs::read_to_string(&trace)
-                    .map_err(|error| Error::unreadable(&trace, &error))?;
-                let _ = fs::remove_file(&trace);
-                match read_trace(&text, &inputs) {
-                    Some(cycles) => Ruling::Differs(cycles),
-                    None => Ruling::Open("ABC's trace is not understood".to_owned()),
-                }
-            }
-            _ => Ruling::Open(not_shown(&said, &output)),
+        let name = format!("question-{id}");
+        Ok(match ask(self.workshop, &name, &file, &inputs, engines)? {
+            Answer::Never => Ruling::Equivalent(Proof::Induction),
+            Answer::Seen(cycles) => Ruling::Differs(cycles),
+            Answer::Open { because, .. } => Ruling::Open(because),
         })
     }
-}
-
-/// Why ABC has shown nothing, in its own numbers.
-fn not_shown(said: &str, output: &Output) -> String {
-    if !output.status.success() {
-        return format!("nothing was shown: ABC ended with {}", output.status);
-    }
-    let frames = said.lines().find_map(|line| {
-        line.split_once("No output asserted in ")?.1.split(' ').next()?.parse::<u32>().ok()
-    });
-    let cycles = match frames {
-        Some(frames) => format!("no difference was found in {frames} cycles, and no proof"),
-        None => "neither a difference nor a proof was found".to_owned(),
-    };
-    if said.contains("timeout") {
-        return format!("{cycles}, within the time limit of {SECONDS} s");
-    }
-    cycles
-}
-
-/// Bits of the memories of a flat netlist.
-fn memory_bits(netlist: &str) -> u64 {
-    let memories = netlist.lines().filter_map(|line| line.trim().strip_prefix("memory "));
-    let bits = |memory: &str| {
-        let words: Vec<&str> = memory.split(' ').collect();
-        let number = |name: &str| {
-            let place = words.iter().position(|word| *word == name)?;
-            words.get(place + 1)?.parse::<u64>().ok()
-        };
-        number("width").unwrap_or(1) * number("size").unwrap_or(0)
-    };
-    memories.map(bits).sum()
-}
-
-/// The bits that are 1 in each cycle behind the one in reset; `None` if it is no trace.
-fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
-    // First what registers begin with, then a line for each cycle, the one in reset first.
-    let mut rows = text.lines().map(|line| line.split(['#', ' ']).next().unwrap_or_default());
-    rows.next()?;
-    let row = |row: &str| -> Option<Vec<String>> {
-        let bits = row.bytes().zip(inputs).filter(|(bit, _)| *bit == b'1');
-        (row.len() == inputs.len()).then(|| bits.map(|(_, name)| name.clone()).collect())
-    };
-    rows.filter(|text| !text.is_empty()).skip(1).map(row).collect()
 }
 
 #[cfg(test)]
@@ -313,7 +207,6 @@ mod tests {
     use super::*;
     use crate::mutate::Mode;
     use crate::mutate::build::{begin, chosen};
-    use std::os::unix::process::ExitStatusExt;
 
     const CHOICE: &str =
         "module top(input [1:0] s, a, b, input [2:0] n, output reg [1:0] y, output z);
@@ -415,40 +308,5 @@ mod tests {
         let ruling = judge.rule(at("CLK").unwrap().id).unwrap();
         assert_eq!(ruling, Ruling::Open("its clock is mutated".to_owned()));
         assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), Ruling::Differs(_)));
-    }
-
-    #[test]
-    fn why_nothing_was_shown_is_said_with_what_was_done() {
-        let ended = |code| Output {
-            status: std::process::ExitStatus::from_raw(code),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-        };
-        for (said, expected) in [
-            (
-                "No output asserted in 3 frames. Resource limit reached (conf limit 10).\nProperty UNDECIDED.",
-                "no difference was found in 3 cycles, and no proof",
-            ),
-            (
-                "No output asserted in 40 frames.\nReached timeout (60 seconds) in frame 3.",
-                "no difference was found in 40 cycles, and no proof, within the time limit of 60 s",
-            ),
-            ("", "neither a difference nor a proof was found"),
-        ] {
-            assert_eq!(not_shown(said, &ended(0)), expected);
-        }
-        assert!(
-            not_shown("", &ended(6)).starts_with("nothing was shown: ABC ended with signal: 6")
-        );
-    }
-
-    /// As ABC writes it.
-    #[test]
-    fn a_trace_begins_behind_the_cycle_in_reset() {
-        let inputs = ["rst", "a[0]", "a[1]"].map(str::to_owned);
-        let text = "000000\n100\n010\n011# DONE\n";
-        let expected: [&[&str]; 2] = [&["a[0]"], &["a[0]", "a[1]"]];
-        assert_eq!(read_trace(text, &inputs).unwrap(), expected);
-        assert_eq!(read_trace("0\n1000\n0000\n", &inputs), None);
     }
 }

@@ -178,7 +178,7 @@ pub fn attempt<B: Block>(
 }
 
 /// The inputs of a cycle of which these bits are 1.
-fn pins<B: Block>(bits: &[String]) -> B::Inputs {
+pub fn pins<B: Block>(bits: &[String]) -> B::Inputs {
     let mut bytes = B::Inputs::default().as_bytes().to_vec();
     bytes.fill(0);
     for (name, bit) in bits.iter().map(|name| split(name)) {

@@ -8,18 +8,18 @@
 //! - [`judge`] says of those that are left whether anything can find them.
 //! - [`report`] is what comes of it.
 
-mod aig;
+pub(crate) mod aig;
 mod build;
-mod cut;
+pub(crate) mod cut;
 pub mod grade;
 pub mod judge;
 mod kill;
 pub mod merge;
 mod mutation;
-mod netlist;
+pub(crate) mod netlist;
 pub mod report;
 
 pub use build::Mutants;
 pub use kill::{Death, Hunt, Means, Trial, Tried};
-pub(crate) use kill::{attempt, hunt};
+pub(crate) use kill::{attempt, hunt, pins};
 pub use mutation::{Mode, Mutation, Source};

@@ -20,7 +20,9 @@ pub mod rtl {
     cosim_core::rtl!("dll");
 }
 
-use cosim_core::harness::{Block, Explain, LinkedRtl, Parameter, Profile};
+use cosim_core::harness::{
+    Block, Explain, Held, LinkedRtl, Parameter, Parameters, Profile, Promises,
+};
 pub use environment::Environment;
 pub use golden::Golden;
 pub use scoreboard::Scoreboard;
@@ -46,6 +48,12 @@ impl Block for Dll {
     type Scoreboard<'a> = Scoreboard;
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
+
+    fn promises(_parameters: &Parameters) -> Promises {
+        // A newer DLLP may overtake the one that waits (B8, B9).
+        let held = vec![Held::whole("a_link_valid"), Held::valid("b_dllp_valid")];
+        Promises { held, ..Promises::default() }
+    }
 }
 
 impl Explain for Dll {

@@ -19,7 +19,9 @@ pub mod rtl {
     cosim_core::rtl!("recv");
 }
 
-use cosim_core::harness::{Block, Explain, LinkedRtl, Parameter, Profile};
+use cosim_core::harness::{
+    Block, Explain, Held, LinkedRtl, Parameter, Parameters, Profile, Promises,
+};
 pub use environment::Environment;
 pub use golden::Golden;
 use rules::{ROWS, RULES, State};
@@ -47,6 +49,23 @@ impl Block for Recv {
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
+
+    fn promises(_parameters: &Parameters) -> Promises {
+        Promises {
+            zero: vec![
+                "copy_valid",
+                "keep_valid",
+                "release_valid",
+                "alloc_valid",
+                "temp_alloc_valid",
+                "credit_valid",
+            ],
+            // Credits of a later refill are added to those that wait (K1).
+            held: vec![Held::valid("credit_valid")],
+            no_states: vec![State::None.name()],
+            ..Promises::default()
+        }
+    }
 }
 
 /// The name of a kind of packet.

@@ -1,0 +1,182 @@
+//! `cosim prove`.
+
+use super::options::{Format, Patience, Target, of_block};
+use super::{interruption, print_json, print_text};
+use crate::engine::AnyBlock;
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::harness::Profile;
+use crate::models::Rtl;
+use crate::program;
+use crate::prove::report::{PROOF, ProfileProof, Proof, Proven, VECTORS};
+use crate::prove::{Found, Memories, Prover, Shown};
+use crate::runner::{Claim, Place};
+use crate::vector::{Origin, VectorFile};
+use crate::worker::Desk;
+use crate::worker::desk::Subject;
+use crate::yosys;
+use clap::Args;
+use rayon::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use verilated::BeforeReset;
+
+/// What is to be proved.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    target: Target,
+    /// The folder of the result: a new or empty one [default: runs/prove-BLOCK-TIME].
+    #[arg(long, value_name = "DIR")]
+    out: Option<PathBuf>,
+    /// How to print the result.
+    #[arg(long, value_enum, default_value_t)]
+    format: Format,
+    #[command(flatten)]
+    patience: Patience,
+}
+
+/// Proves what blocks promise, one block after another. Exit code 1 if a property does not hold, or if there is none.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let interrupted = interruption()?;
+    let blocks = arguments.target.blocks()?;
+    let rtl = arguments.target.rtl()?;
+    if !rtl.is_of_models() {
+        let message =
+            "--simulator icarus and --netlist: what is proved is proved of the RTL; leave them out";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    let desk = Desk::new(arguments.patience.program()?, Arc::clone(&interrupted));
+    let mut jobs = Vec::new();
+    for block in &blocks {
+        let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
+        block.check_profiles(&rtl, &profiles).map_err(of_block(*block, &blocks))?;
+        let prover = |profile: &Profile| Ok((profile.clone(), block.prover(&rtl, profile)?));
+        let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
+        jobs.push((*block, provers));
+    }
+    let place = match &arguments.out {
+        Some(folder) => Place::Named { folder: folder.clone(), replace: false },
+        None => Place::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
+    };
+    let names: Vec<&str> = blocks.iter().map(|block| block.name()).collect();
+    let mut proofs = Vec::new();
+    for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
+        let claim = Claim::new(&place)?;
+        let proof = Job { block, rtl: &rtl, desk: &desk, folder: &claim.folder }.prove(provers)?;
+        let text = serde_json::to_string_pretty(&proof)
+            .map_err(|error| Error::Environment(error.to_string()))?;
+        write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
+        if arguments.format == Format::Text {
+            print_text(&format!("{}{}", proof.text(), claim.folder.join(PROOF).display()))?;
+        }
+        claim.release();
+        proofs.push(proof);
+    }
+    if arguments.format == Format::Json {
+        match proofs.as_slice() {
+            [proof] => print_json(proof)?,
+            proofs => print_json(&proofs)?,
+        }
+    }
+    Ok(ExitCode::from(u8::from(!proofs.iter().all(Proof::holds))))
+}
+
+/// The proofs of one block.
+struct Job<'a> {
+    block: &'static dyn AnyBlock,
+    rtl: &'a Rtl,
+    desk: &'a Desk,
+    folder: &'a Path,
+}
+
+impl Job<'_> {
+    fn prove(&self, provers: Vec<(Profile, Result<Prover, String>)>) -> Result<Proof, Error> {
+        let profiles = provers.into_iter().map(|(profile, prover)| {
+            let name = profile.name.to_string();
+            Ok(match prover {
+                Err(because) => {
+                    ProfileProof { profile: name, properties: Vec::new(), because: Some(because) }
+                }
+                Ok(prover) => {
+                    let properties = (0..prover.properties().len()).into_par_iter();
+                    let properties =
+                        properties.map(|place| self.property(&profile, &prover, place));
+                    let properties = properties.collect::<Result<Vec<Proven>, Error>>()?;
+                    ProfileProof { profile: name, properties, because: None }
+                }
+            })
+        });
+        Ok(Proof {
+            format: "cosim-proof".to_owned(),
+            version: 1,
+            tool: program::version().to_owned(),
+            build: program::build().to_owned(),
+            yosys: yosys::version()?,
+            rtl: self.block.examine(self.rtl)?.identity.clone(),
+            given: self.rtl.clone(),
+            block: self.block.name().to_owned(),
+            profiles: profiles.collect::<Result<_, Error>>()?,
+        })
+    }
+
+    fn property(&self, profile: &Profile, prover: &Prover, place: usize) -> Result<Proven, Error> {
+        let property = &prover.properties()[place];
+        let shown = match prover.prove(place)? {
+            Found::Shown(shown) => shown,
+            Found::Broken { cycles, memories } => {
+                let name = format!("{}-{}-{place}.json", self.block.name(), profile.name);
+                self.replayed(profile, &cycles, memories, &property.text, &name)?
+            }
+        };
+        Ok(Proven { kind: property.kind, property: property.text.clone(), shown })
+    }
+
+    /// Drives what breaks a property into the model.
+    fn replayed(
+        &self,
+        profile: &Profile,
+        cycles: &[Vec<String>],
+        memories: Memories,
+        about: &str,
+        name: &str,
+    ) -> Result<Shown, Error> {
+        let vector = Path::new(VECTORS).join(name);
+        let path = self.folder.join(&vector);
+        let folder = self.folder.join(VECTORS);
+        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+        let origin = Origin {
+            about: format!("breaks a promise: {about}"),
+            build: Some(program::build().to_owned()),
+            rtl: Some(self.block.examine(self.rtl)?.identity.clone()),
+            given: self.rtl.clone(),
+            ..Origin::default()
+        };
+        let mut written = String::new();
+        for before_reset in [BeforeReset::Random(1), BeforeReset::Zeros, BeforeReset::Ones] {
+            let text = |recorded| {
+                self.block.raw_vector(profile, cycles, before_reset, origin.clone(), recorded)
+            };
+            written = text(None)?;
+            let file = VectorFile::from_text(written.clone(), &path)?;
+            let subject = Subject { block: self.block, vector: &file, profile, rtl: self.rtl };
+            let verdict = self.desk.replay(&subject)?.done()?.outcome.verdict;
+            if verdict.is_failure() {
+                write_whole(&path, text(Some(&verdict))?.as_bytes(), Sync::OnDisk)?;
+                return Ok(Shown::Refuted { verdict: verdict.to_string(), vector });
+            }
+        }
+        write_whole(&path, written.as_bytes(), Sync::OnDisk)?;
+        let because = match memories {
+            Memories::Cut => {
+                "what memories give in it may never be in them; they are too large to be registers"
+            }
+            _ => {
+                "the golden model does the same in it: it or the promise is wrong, unless it is what registers hold before reset"
+            }
+        };
+        Ok(Shown::Unconfirmed { because: because.to_owned(), vector })
+    }
+}

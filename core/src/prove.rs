@@ -1,0 +1,277 @@
+//! What a block promises of its RTL, shown for every input in every cycle.
+//!
+//! The promises become a monitor in Verilog around the RTL: an output for each property, 1 in a cycle that breaks it.
+//! Yosys makes an and-inverter graph of both, and ABC is asked whether the output is ever 1. `docs/proof.md` says what is
+//! proved and what is assumed.
+
+mod monitor;
+pub mod report;
+
+use crate::error::Error;
+use crate::formal::{Answer, MEMORY, SECONDS, ask, memory_bits, write_graph, write_whole_graph};
+use crate::harness::{Explain, Parameters};
+use crate::models::Examined;
+use crate::mutate::aig::{Aig, Interface, Question};
+use crate::mutate::cut::{cut, enabled};
+use crate::mutate::netlist::Unknown;
+use crate::yosys::Workshop;
+use monitor::{MONITOR, Monitor};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+
+/// The RTL, flat; with its monitor; without memories; the graphs of both.
+const FILES: [&str; 5] = ["rtl.il", "both.il", "cut.il", "cut.aag", "whole.aag"];
+/// From what was read to a netlist. Assertions are no part of the design, and what is unknown is 0.
+const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
+                          setundef -undriven -zero";
+/// A bounded search that leaves nothing to prove if it finds something, then the proof.
+const ENGINES: &str = "bmc3 -F 30 -C 20000 -T 20; scorr; dc2; pdr -F 200 -C 5000 -T 60";
+
+/// What a property is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Payload is 0 without its valid or enable.
+    Zero,
+    /// A valid stays until ready, and its payload.
+    Held,
+    /// The state register has the code of a state.
+    State,
+    /// An enable is 1 in its states only.
+    Enabled,
+}
+
+/// A property of an RTL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Property {
+    /// What it is about.
+    pub kind: Kind,
+    /// The property in words.
+    pub text: String,
+}
+
+/// What is assumed of the partners of a block.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Assumed {
+    /// Nothing: the inputs may do anything.
+    Nothing,
+    /// What is offered to the block stays, valid and payload, until the block is ready.
+    OffersStay,
+}
+
+/// What was done with memories.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Memories {
+    /// There are none.
+    None,
+    /// What they give is anything.
+    Cut,
+    /// They are registers.
+    Whole,
+}
+
+/// What was shown of a property.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "status", rename_all = "snake_case")]
+pub enum Shown {
+    /// It holds in every cycle that can be reached.
+    Proved {
+        /// What is assumed.
+        assumed: Assumed,
+        /// What was done with memories.
+        memories: Memories,
+    },
+    /// It holds in so many cycles from reset; no more was shown.
+    Bounded {
+        /// The cycles.
+        cycles: u32,
+        /// What is assumed.
+        assumed: Assumed,
+    },
+    /// It does not hold.
+    Refuted {
+        /// What a replay of the vector shows.
+        verdict: String,
+        /// The vector, below the folder of the result.
+        vector: PathBuf,
+    },
+    /// There are inputs that break it, by the netlist, and a replay does not differ from the golden model.
+    Unconfirmed {
+        /// Why.
+        because: String,
+        /// The vector, below the folder of the result.
+        vector: PathBuf,
+    },
+    /// Nothing was shown.
+    Open {
+        /// Why.
+        because: String,
+    },
+}
+
+/// What the engines say of a property.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Found {
+    /// It was shown, or not.
+    Shown(Shown),
+    /// Inputs that break it: for each cycle behind the one in reset the names of the bits that are 1.
+    Broken {
+        /// The inputs.
+        cycles: Vec<Vec<String>>,
+        /// What was done with memories.
+        memories: Memories,
+    },
+}
+
+/// An RTL with some parameters and its properties. Several threads may ask it.
+#[derive(Debug)]
+pub struct Prover {
+    workshop: Workshop,
+    properties: Vec<Property>,
+    assumes: bool,
+    reset: Option<(&'static str, bool)>,
+    /// What is asked, one after the other.
+    graphs: Vec<(Memories, Aig)>,
+}
+
+impl Prover {
+    /// Reads an RTL, and what its block promises of it.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if the promises name what is not there; [`Error::Environment`] if there is no Yosys, or if it
+    /// cannot read the RTL. The reason why nothing can be asked, as a second clock.
+    pub fn new<B: Explain>(
+        examined: &Examined,
+        parameters: &Parameters,
+    ) -> Result<Result<Self, String>, Error> {
+        let monitor = Monitor::new::<B>(parameters)?;
+        let mut values = parameters.verilog(B::RTL.mask_parameter);
+        values.retain(|(name, _)| examined.parameters.contains(name));
+        Self::of(examined, &values, monitor, B::RTL.clock, B::RESET.map(|pin| pin.name_and_level()))
+    }
+
+    fn of(
+        examined: &Examined,
+        parameters: &[(String, String)],
+        monitor: Monitor,
+        clock: &str,
+        reset: Option<(&'static str, bool)>,
+    ) -> Result<Result<Self, String>, Error> {
+        let [rtl, both, cut_open, cut_graph, whole_graph] = FILES;
+        let workshop = Workshop::new(examined)?;
+        let Monitor { text, state, properties, assumes } = monitor;
+        let path = workshop.path(rtl);
+        workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
+        workshop.write(rtl, &enabled(&workshop.text(rtl)?))?;
+        workshop.write(MONITOR, &text)?;
+        let exposed = state.map(|name| format!("expose w:{name}\n")).unwrap_or_default();
+        workshop.script(&format!(
+            "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}read_verilog -sv {MONITOR}\n\
+             hierarchy -check -top cosim_monitor\nproc\nflatten\nasync2sync\nopt_clean\nwrite_ilang {both}\n"
+        ))?;
+        let netlist = workshop.text(both)?;
+        let bits = memory_bits(&netlist);
+        let without = match cut(&netlist, clock) {
+            Ok(text) => text,
+            Err(Unknown(what)) => return Ok(Err(what)),
+        };
+        workshop.write(cut_open, &without)?;
+        write_graph(&workshop, cut_open, cut_graph)?;
+        let mut graphs = Vec::new();
+        let first = if bits == 0 { Memories::None } else { Memories::Cut };
+        let mut graph = |memories, name: &str| -> Result<Result<(), String>, Error> {
+            let Some(aig) = Aig::parse(&workshop.text(name)?) else {
+                return Ok(Err("its network has a loop without a register".to_owned()));
+            };
+            graphs.push((memories, aig));
+            Ok(Ok(()))
+        };
+        if let Err(because) = graph(first, cut_graph)? {
+            return Ok(Err(because));
+        }
+        if (1..=MEMORY).contains(&bits) {
+            write_whole_graph(&workshop, both, whole_graph)?;
+            if let Err(because) = graph(Memories::Whole, whole_graph)? {
+                return Ok(Err(because));
+            }
+        }
+        Ok(Ok(Self { workshop, properties, assumes, reset, graphs }))
+    }
+
+    /// The properties.
+    pub fn properties(&self) -> &[Property] {
+        &self.properties
+    }
+
+    /// Asks for a property, by its place: with any inputs and, if that breaks it, with partners that keep to the
+    /// protocol; without memories and, if that breaks it, with them.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
+    pub fn prove(&self, property: usize) -> Result<Found, Error> {
+        let all: &[Assumed] = match self.assumes {
+            true => &[Assumed::Nothing, Assumed::OffersStay],
+            false => &[Assumed::Nothing],
+        };
+        let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
+        for (memories, aig) in &self.graphs {
+            for assumed in all {
+                found = self.ask(property, *memories, aig, *assumed)?;
+                if matches!(found, Found::Shown(Shown::Proved { .. })) {
+                    return Ok(found);
+                }
+            }
+            // What holds so far with any data holds with the memory's.
+            if matches!(found, Found::Shown(_)) {
+                return Ok(found);
+            }
+        }
+        Ok(found)
+    }
+
+    fn ask(
+        &self,
+        property: usize,
+        memories: Memories,
+        aig: &Aig,
+        assumed: Assumed,
+    ) -> Result<Found, Error> {
+        let interface = Interface {
+            reset: self.reset,
+            filled: false,
+            select: "cosim_select",
+            read: "cosim_read_",
+            write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
+        };
+        let output = match assumed {
+            Assumed::Nothing => format!("cosim_bad_{property}"),
+            Assumed::OffersStay => format!("cosim_legal_{property}"),
+        };
+        let missing = || Error::Environment(format!("Yosys's graph has no output {output}"));
+        let question = aig.property(&interface, &output).ok_or_else(missing)?;
+        let (file, inputs) = match question {
+            Question::Same => return Ok(Found::Shown(Shown::Proved { assumed, memories })),
+            Question::Open { file, inputs } => (file, inputs),
+        };
+        let name = format!("{output}-{memories:?}");
+        Ok(match ask(&self.workshop, &name, &file, &inputs, ENGINES)? {
+            Answer::Never => Found::Shown(Shown::Proved { assumed, memories }),
+            Answer::Seen(cycles) => Found::Broken { cycles, memories },
+            Answer::Open { cycles: Some(cycles), .. } => {
+                Found::Shown(Shown::Bounded { cycles, assumed })
+            }
+            Answer::Open { cycles: None, because } => {
+                let because = format!("{because} in {SECONDS} s");
+                Found::Shown(Shown::Open { because })
+            }
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,71 @@
+//! `cosim prove`: is what blocks promise proved, and what a bad RTL breaks shown by a replay?
+
+use crate::common::{code, cosim, json, patched_rtl, project, run, text};
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+fn prove(out: &Path, arguments: &[&str]) -> Output {
+    cosim().arg("prove").args(arguments).arg("--out").arg(out).output().unwrap()
+}
+
+#[test]
+fn what_blocks_promise_is_proved() {
+    let folder = TempDir::new().unwrap();
+    let output = prove(&folder.path().join("out"), &["--block", "recv,dll", "--fixes", "spec"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let proof = json(&folder.path().join("out/recv/proof.json"));
+    let properties = proof["profiles"][0]["properties"].as_array().unwrap();
+    assert_eq!(properties.len(), 9, "{proof}");
+    for property in properties {
+        assert_eq!(property["status"], "proved", "{property}");
+    }
+    assert!(text(&output).contains("PASS  recv: "), "{}", text(&output));
+}
+
+/// Of each: what is broken, and what a replay says.
+#[test]
+fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
+    for (block, patch, property, port) in [
+        ("recv", "67-release-id-not-gated", "release_id is 0", "release_id"),
+        ("recv", "68-alloc-count-not-gated", "alloc_count is 0", "alloc_count"),
+        ("dll", "05-offer-changes-while-stalled", "a_link_valid and its payload", "a_link"),
+    ] {
+        let patch = project().join(format!("tests/bad_rtl/{block}/{patch}.patch"));
+        let (rtl, folder) = (patched_rtl(&patch), TempDir::new().unwrap());
+        let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
+        let rtl = rtl.to_str().unwrap();
+        let output = prove(&out, &["--block", block, "--fixes", "spec", "--rtl", rtl]);
+        assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
+        let proof = json(&out.join("proof.json"));
+        let properties = proof["profiles"][0]["properties"].as_array().unwrap();
+        let refuted: Vec<_> =
+            properties.iter().filter(|property| property["status"] != "proved").collect();
+        let [refuted] = refuted[..] else { panic!("{patch:?}: {refuted:?}") };
+        assert_eq!(refuted["status"], "refuted", "{refuted}");
+        assert!(refuted["property"].as_str().unwrap().starts_with(property), "{refuted}");
+        assert!(refuted["verdict"].as_str().unwrap().contains(port), "{refuted}");
+        let vector = out.join(refuted["vector"].as_str().unwrap());
+        let vector = vector.to_str().unwrap();
+        let output = run(["replay", "--expect-recorded", vector]);
+        assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
+        assert_eq!(code(&run(["replay", vector])), 1, "{patch:?}");
+        assert_eq!(code(&run(["replay", "--rtl", "built-in", vector])), 0, "{patch:?}: good RTL");
+    }
+}
+
+#[test]
+fn a_proof_is_of_the_rtl_and_takes_yosys() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    for option in [&["--netlist"][..], &["--simulator", "icarus"]] {
+        let output = prove(&out, &[&["--block", "recv"], option].concat());
+        assert_eq!(code(&output), 2, "{}", text(&output));
+    }
+    let mut command = cosim();
+    command.env("YOSYS", "/nowhere/yosys").args(["prove", "--block", "recv", "--out"]).arg(&out);
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("apt-get install yosys"), "{}", text(&output));
+    assert!(!out.exists(), "nothing is written");
+}
