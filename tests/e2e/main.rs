@@ -46,6 +46,7 @@ mod several_blocks;
 mod shrinking;
 mod slurm;
 mod thread2_rows;
+mod until;
 mod verdicts;
 mod watch;
 mod waves;

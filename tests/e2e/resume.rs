@@ -136,6 +136,13 @@ fn a_green_run_of_several_blocks_that_was_killed_ends_as_if_it_was_not() {
     assert!(is_the_same_after_kills(&arguments, kills(), 1) > 0);
 }
 
+/// Which cases come next follows from what was covered before.
+#[test]
+fn a_run_until_all_is_covered_that_was_killed_ends_as_if_it_was_not() {
+    let arguments = ["--block", "qp,dll", "--until-coverage", "100"];
+    assert!(is_the_same_after_kills(&arguments, kills(), 3) > 0);
+}
+
 /// Failures that are shrunk, many that are counted, signatures that come together.
 #[test]
 fn a_red_run_that_was_killed_ends_as_if_it_was_not() {

@@ -1,5 +1,7 @@
 //! `cosim cover`: coverage databases of many runs.
 
+mod race;
+
 use super::{counted, print_text};
 use crate::coverage::{Database, Find, rank, ucis};
 use crate::error::Error;
@@ -26,6 +28,8 @@ enum Command {
     Report(Report),
     /// The smallest set of cases with the same coverage.
     Rank(Rank),
+    /// Cycles that --until-coverage saves: the same seeds with all cases in order, and with chosen ones.
+    Race(Box<race::Race>),
 }
 
 #[derive(Debug, Args)]
@@ -88,6 +92,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 None => print_text(&text)?,
             }
         }
+        Command::Race(race) => race::execute(race)?,
         Command::Rank(Rank { databases, format }) => {
             let database = merged(databases)?;
             let ranked = rank(&database);

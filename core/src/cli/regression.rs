@@ -10,12 +10,13 @@ use super::summary::Unwritten;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
 use crate::error::Error;
-use crate::harness::Profile;
+use crate::harness::{Profile, parse_index};
 use crate::models::{Built, Examined};
 use crate::program;
 use crate::runner::{
-    self, Begun, Failures, Header, Journal, Keep, Left, Limits, MOST_CASES, Milestones, PeakMemory,
-    Place, Plan, RunDirectory, Shard, Start, State, Tally, Timing, Waiver,
+    self, Begun, End, Failures, Guide, Header, InOrder, Journal, Keep, Left, Limits, MOST_CASES,
+    Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Shard, Start, State, Tally,
+    Timing, Waiver,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
@@ -26,10 +27,12 @@ use indicatif::ProgressBar;
 use observer::{Observer, progress_bar};
 use rand::RngExt;
 use serde_json::Value;
+use std::cell::RefCell;
 use std::collections::BTreeMap;
 use std::env;
 use std::ops::Range;
 use std::path::Path;
+use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
@@ -123,7 +126,7 @@ impl FromStr for CaseName {
         let wrong =
             || Error::Usage(format!("--case: `{text}` is not BLOCK/PROFILE/SCENARIO/INDEX"));
         let [block, profile, scenario, index] = parts[..] else { return Err(wrong()) };
-        let index = index.parse().ok().filter(|index| *index < MOST_CASES).ok_or_else(wrong)?;
+        let index = parse_index(index).ok_or_else(wrong)?;
         Ok(Self {
             block: block.to_owned(),
             profile: profile.to_owned(),
@@ -223,6 +226,7 @@ impl Options {
             keep: Keep { shrink: !self.no_shrink, waves: !self.no_waves },
             save: 0,
             goal: None,
+            until: None,
             waivers: Vec::new(),
             earlier: Earlier::default(),
             shows_progress: is_watched(),
@@ -251,6 +255,8 @@ pub struct Job {
     pub save: u64,
     /// What of the bins is to be hit, in percent.
     pub goal: Option<f64>,
+    /// What of the bins is to be hit when the run ends, in percent.
+    pub until: Option<f64>,
     /// Failures that do not count until a day.
     waivers: Vec<Waiver>,
     /// The files that know earlier failures.
@@ -326,6 +332,7 @@ impl Job {
             scenario_files: self.scenario_files(&plan.scenarios),
             weights: hash_of_weights(&opening.scenarios),
             min_coverage: self.goal,
+            until_coverage: self.until,
             save_vectors: self.save,
             waivers: self.waivers.clone(),
         };
@@ -455,20 +462,28 @@ impl Ready<'_> {
         let mut observer = self.observer(directory);
         observer.journal = journal;
         let Self { job, opening, plan, interrupted, .. } = self;
-        let mut start = Start::default();
+        let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
             let begun = left.begun.clone();
-            start.place = observer.restore(job.block, left)?;
+            place = observer.restore(job.block, left)?;
             start.failures = observer.tally.totals.failures();
             start.hangs = observer.hangs;
-            let state = observer.state(start.place);
+            let state = observer.state(place);
             observer.journal = Some(Journal::begin(observer.directory.folder(), begun, &state)?);
         }
         let before = Duration::from_secs_f64(observer.before.0);
         let time = time.map(|time| time.saturating_sub(before));
         let limits = Limits { time, ..job.limits };
-        let end =
-            runner::run(&job.program, opening, (plan, start), &limits, interrupted, &mut observer)?;
+        let (program, observed) = (&job.program, &mut observer);
+        let end = match observed.guide.clone() {
+            Some(mut guide) => {
+                runner::run(program, opening, (&mut guide, start), &limits, interrupted, observed)?
+            }
+            None => {
+                let mut cases = InOrder::new(plan.from(place));
+                runner::run(program, opening, (&mut cases, start), &limits, interrupted, observed)?
+            }
+        };
         let (seconds, failures_seconds) = observer.seconds();
         observer.bar.finish_and_clear();
 
@@ -533,7 +548,36 @@ impl Ready<'_> {
             journal: None,
             hangs: 0,
             before: (0.0, 0.0),
+            guide: job
+                .until
+                .map(|goal| Rc::new(RefCell::new(self.guide(plan.clone(), goal, true)))),
         }
+    }
+
+    /// Who chooses the cases until so much is covered, if it `leans` towards what opens bins.
+    fn guide(&self, plan: Plan, goal: f64, leans: bool) -> Guide {
+        Guide::new(plan, &self.nothing_covered(), goal, leans)
+    }
+
+    /// Runs cases until all is covered, chosen ones or all in order; writes nothing.
+    ///
+    /// # Errors
+    /// As [`runner::run`].
+    pub fn cover(&self, seed: u64, leans: bool, progress: &mut dyn Progress) -> Result<End, Error> {
+        let Job { program, limits, .. } = self.job;
+        let mut guide = self.guide(Plan { seed, ..self.plan.clone() }, 100.0, leans);
+        let source = (&mut guide, Start::default());
+        runner::run(program, &self.opening, source, limits, &self.interrupted, progress)
+    }
+
+    /// What can be covered.
+    pub fn nothing_covered(&self) -> Database {
+        Database::new(self.job.block, &self.plan.profiles)
+    }
+
+    /// Names of the profiles, in order.
+    pub fn profiles(&self) -> impl Iterator<Item = &str> {
+        self.plan.profiles.iter().map(|profile| &*profile.name)
     }
 
     /// Who collects what is covered.
@@ -548,7 +592,7 @@ impl Ready<'_> {
         let profiles = plan.profiles.iter().map(|profile| profile.name.to_string()).collect();
         let weights = weights_hashes(&opening.scenarios);
         let scenarios = plan.scenarios.iter().cloned().zip(weights).collect();
-        Recorder::new(Database::new(job.block, &plan.profiles), run, profiles, scenarios)
+        Recorder::new(self.nothing_covered(), run, profiles, scenarios)
     }
 
     /// Writes waves of the first case.

@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// What a run that is in a folder has said before.
-const SAID_BEFORE: [&str; 23] = [
+const SAID_BEFORE: [&str; 24] = [
     "plan",
     "block",
     "fixes",
@@ -42,6 +42,7 @@ const SAID_BEFORE: [&str; 23] = [
     "shard",
     "save_vectors",
     "min_coverage",
+    "until_coverage",
     "Earlier",
 ];
 
@@ -92,6 +93,11 @@ pub struct Arguments {
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
           conflicts_with = "case")]
     min_coverage: Option<f64>,
+    /// End when so many percent of the bins that can be hit are, in every profile, with cases chosen for what they may hit; --cases of
+    /// each profile and scenario are run at most, and less is a failure.
+    #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
+          conflicts_with_all = ["case", "min_coverage", "plan"])]
+    until_coverage: Option<f64>,
     #[command(flatten)]
     earlier: Earlier,
     /// The build a failure was seen with; a warning tells if this one differs.
@@ -105,6 +111,13 @@ impl Arguments {
     /// What is to be run of each block.
     fn jobs(&self) -> Result<Vec<Job>, Error> {
         let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
+        if let (Some(shard), Some(percent)) = (self.shard, self.until_coverage) {
+            return Err(Error::Usage(format!(
+                "--shard {shard} and --until-coverage {percent} exclude each other: which cases come next depends on what all before \
+                 them hit, so no part can be run without the others; give each machine the whole run with a --seed of its own, and \
+                 merge what they covered with `cover merge`"
+            )));
+        }
         let mut jobs = match &self.plan {
             Some(plan) => self.options.planned(plan)?,
             None => self.options.jobs(case)?,
@@ -113,6 +126,7 @@ impl Arguments {
             job.shard = self.shard.unwrap_or(Shard::WHOLE);
             job.save = self.save_vectors;
             job.goal = job.goal.or(self.min_coverage);
+            job.until = self.until_coverage;
             job.earlier = self.earlier.clone();
             job.shows_progress &= !self.told.quiet;
         }

@@ -1,4 +1,6 @@
-//! The summary of a run.
+//! The summary of a run: one screen, or with `--details` all that is known.
+
+mod profiles;
 
 use super::counted;
 use crate::coverage::{Covered, Database};
@@ -7,7 +9,7 @@ use crate::harness::{Case, Judgement};
 use crate::history::Seen;
 use crate::models::FileRead;
 use crate::runner::{
-    self, CASES_SHOWN, End, Evidence, Group, Header, ProfileTally, Tally, Timing, Totals, Variant,
+    self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Tally, Timing, Totals, Variant,
 };
 use crate::value::short;
 use serde::Serialize;
@@ -16,26 +18,20 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
-/// Rules on one line of the summary.
-const RULES_PER_LINE: usize = 8;
-
-/// Rules named as those that were hit least.
-const LEAST_HIT: usize = 4;
-
-/// Bins that were not hit that are named.
-const HOLES_SHOWN: usize = 4;
-
-/// Groups of failures shown with all they have; the others get one line.
+/// Groups of failures told with all they have if there are details; the others get one line.
 const GROUPS_SHOWN: usize = 5;
+
+/// The same on one screen: one with all it has, then some with their verdict and command, then some in one line.
+const ON_A_SCREEN: (usize, usize, usize) = (1, 4, 10);
 
 /// How much a summary for people says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Detail {
     /// The result and the failures.
     Result,
-    /// What was covered, too, in a few lines for each profile.
+    /// What was covered, too, in a line for each profile.
     Covered,
-    /// What was covered, as tables of all scenarios and rules.
+    /// All groups of failures, and what was covered as tables of all scenarios and rules.
     Tables,
 }
 
@@ -67,6 +63,9 @@ pub type Known = BTreeMap<String, Option<Seen>>;
 /// What was to be covered.
 #[derive(Debug, Serialize)]
 pub struct Goal {
+    /// Who asks for it.
+    #[serde(skip)]
+    option: &'static str,
     percent: f64,
     /// Profiles that do not reach it, with what they reach.
     short: BTreeMap<String, String>,
@@ -74,11 +73,11 @@ pub struct Goal {
 
 impl Goal {
     /// So many percent of the bins that can be hit, in every profile.
-    pub fn new(percent: f64, coverage: &Database) -> Self {
+    pub fn new(option: &'static str, percent: f64, coverage: &Database) -> Self {
         let covered = coverage.profiles.keys().map(|name| (name, coverage.covered(name)));
         let short = covered.filter(|(_, covered)| !covered.reaches(percent));
         let short = short.map(|(name, covered)| (name.clone(), covered.percent()));
-        Self { percent, short: short.collect() }
+        Self { option, percent, short: short.collect() }
     }
 
     /// Whether every profile reaches it.
@@ -144,16 +143,27 @@ impl Summary<'_> {
     pub fn text(&self, detail: Detail) -> String {
         let mut text = String::new();
         self.result(&mut text);
-        self.failures(&mut text);
-        if detail == Detail::Result {
-            return text;
-        }
-        for profile in &self.tally.profiles {
-            text.push('\n');
-            self.profile(profile, detail, &mut text);
+        self.failures(detail, &mut text);
+        match detail {
+            Detail::Result => return text,
+            Detail::Covered => {
+                if !self.failures.is_empty() {
+                    text.push('\n');
+                }
+                self.profile_lines(&mut text);
+            }
+            Detail::Tables => {
+                for profile in &self.tally.profiles {
+                    text.push('\n');
+                    self.profile_tables(profile, &mut text);
+                }
+                text.push('\n');
+            }
         }
         if let Some(results) = &self.results {
-            let _ = writeln!(text, "\nwrote {}", results.display());
+            let report = self.folder.join(HTML);
+            let written = if report.exists() { &report } else { results };
+            let _ = writeln!(text, "  wrote {}", written.display());
         }
         text
     }
@@ -217,16 +227,17 @@ impl Summary<'_> {
         if cycles == 0 && self.tally.totals.failures() == 0 {
             let _ = writeln!(text, "      no cycle was compared, which is a failure");
         }
-        if let Some(Goal { percent, short }) = self.goal {
+        if let Some(Goal { option, percent, short }) = self.goal {
             for (profile, reached) in short {
                 let _ = writeln!(
                     text,
-                    "      profile {profile} covers {reached}, less than {percent} % (--min-coverage)"
+                    "      profile {profile} covers {reached}, less than {percent} % ({option})"
                 );
             }
         }
         match self.end {
             End::Complete => {}
+            End::Covered => self.ended_when_covered(text),
             End::Time => text.push_str("      ended by --time\n"),
             End::MaxFailures => text.push_str("      ended by --max-failures\n"),
             End::MaxHangs => text.push_str("      ended by --max-hangs\n"),
@@ -241,7 +252,19 @@ impl Summary<'_> {
         }
     }
 
-    fn failures(&self, text: &mut String) {
+    /// How many cases it took to cover what was to be covered.
+    fn ended_when_covered(&self, text: &mut String) {
+        let Header { until_coverage, cases, profiles, scenarios, .. } = self.header;
+        let Some(percent) = until_coverage else { return };
+        let most = cases.map(|cases| cases * (profiles.len() * scenarios.len()) as u64);
+        let most = most.map_or_else(String::new, |most| format!(", {most} cases at most"));
+        let _ = writeln!(
+            text,
+            "      ended when every profile covered {percent} % (--until-coverage{most})"
+        );
+    }
+
+    fn failures(&self, detail: Detail, text: &mut String) {
         let failures = self.tally.totals.failures();
         let Totals { mismatched, unknown, hung, check_failed, crashed, no_golden_model, .. } =
             self.tally.totals;
@@ -256,15 +279,39 @@ impl Summary<'_> {
                 counted(crashed, "crash"),
             );
         }
-        for group in self.failures.iter().take(GROUPS_SHOWN) {
+        let (whole, brief, lines) = match detail {
+            Detail::Tables => (GROUPS_SHOWN, 0, usize::MAX),
+            _ => ON_A_SCREEN,
+        };
+        for group in self.failures.iter().take(whole) {
             self.group(group, text);
         }
-        if self.failures.len() > GROUPS_SHOWN {
+        for group in self.failures.iter().skip(whole).take(brief) {
+            self.brief(group, text);
+        }
+        let others = self.failures.get(whole + brief..).unwrap_or_default();
+        if !others.is_empty() {
             text.push_str("\n  more signatures, each with a vector of its own\n");
         }
-        for Group { signature, count, waived, .. } in self.failures.iter().skip(GROUPS_SHOWN) {
+        for Group { signature, count, waived, .. } in others.iter().take(lines) {
             let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
             let _ = writeln!(text, "  {count:6}  {signature}{waived}");
+        }
+        if others.len() > lines {
+            let _ = writeln!(text, "  and {} more; --details names them", others.len() - lines);
+        }
+    }
+
+    /// A group in three lines.
+    fn brief(&self, group: &Group, text: &mut String) {
+        let Group { signature, count, first, waived, .. } = group;
+        let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
+        let known = self.known.and_then(|known| known.get(&signature.to_string()));
+        let new = if known.is_some_and(Option::is_none) { ", NEW" } else { "" };
+        let cases = counted(*count, "case");
+        let _ = writeln!(text, "\n  {signature}: {cases}{new}{waived}\n    {}", first.verdict);
+        if let Some(case) = group.first_cases.first() {
+            let _ = writeln!(text, "    {}", (self.command)(case));
         }
     }
 
@@ -333,125 +380,6 @@ impl Summary<'_> {
                 }
             }
         }
-    }
-
-    fn profile(&self, profile: &ProfileTally, detail: Detail, text: &mut String) {
-        let parameters = profile.parameters.iter().map(|(name, value)| format!(", {name}={value}"));
-        let parameters = parameters.collect::<String>();
-        let _ = writeln!(text, "profile {} (fixes {}{parameters})", profile.profile, profile.fixes);
-        if detail == Detail::Tables {
-            scenario_table(profile, text);
-        } else {
-            scenario_line(profile, text);
-        }
-        let missed: Vec<&str> = profile.missed().collect();
-        let (hit, all) = (profile.rules.len() - missed.len(), profile.rules.len());
-        let _ = write!(text, "  rules hit: {hit} of {all} that can be");
-        if detail == Detail::Tables {
-            text.push('\n');
-            rule_table(profile, text);
-            reasons(profile, text);
-        } else {
-            let mut least: Vec<_> = profile.rules.iter().filter(|(_, hits)| **hits > 0).collect();
-            least.sort_by_key(|(name, hits)| (**hits, **name));
-            let least = least.iter().take(LEAST_HIT).map(|(name, hits)| format!("{name} {hits}"));
-            let least = least.collect::<Vec<_>>().join(", ");
-            let _ =
-                writeln!(text, "{}{least}", if least.is_empty() { "" } else { "; least often " });
-            if !profile.unreachable.is_empty() {
-                let cannot = profile.unreachable.len();
-                let _ = writeln!(text, "  rules that cannot be hit: {cannot}; --details says why");
-            }
-        }
-        if !missed.is_empty() {
-            let _ = writeln!(text, "  rules not hit: {}", missed.join(" "));
-        }
-        self.holes(&profile.profile, detail, text);
-        let counts: Vec<String> =
-            profile.counters.iter().map(|(name, count)| format!("{name} {count}")).collect();
-        if !counts.is_empty() {
-            let _ = writeln!(text, "  counted: {}", counts.join(", "));
-        }
-    }
-}
-
-impl Summary<'_> {
-    /// What a profile covers, in a line.
-    fn holes(&self, profile: &str, detail: Detail, text: &mut String) {
-        let covered = self.coverage.covered(profile);
-        let (share, of) = (covered.percent(), covered.reachable);
-        let _ = write!(text, "  coverage: {share} of {of} bins that can be hit");
-        let holes = self.coverage.holes(profile, &covered);
-        if holes.is_empty() {
-            text.push('\n');
-            return;
-        }
-        let _ = writeln!(text, ", {}", counted(holes.len() as u64, "hole"));
-        let shown = if detail == Detail::Tables { holes.len() } else { HOLES_SHOWN };
-        for bin in holes.iter().take(shown) {
-            let _ = writeln!(text, "    not hit: {}", self.coverage.bin_name(*bin));
-        }
-        if holes.len() > shown {
-            let _ = writeln!(text, "    and {} more, in coverage.json", holes.len() - shown);
-        }
-    }
-}
-
-/// The scenarios of a profile in one line, and those that failed in another.
-fn scenario_line(profile: &ProfileTally, text: &mut String) {
-    let sum = |of: fn(&Totals) -> u64| profile.scenarios.iter().map(|(_, totals)| of(totals)).sum();
-    let _ = writeln!(
-        text,
-        "  {}: {}, {}, {} cycles",
-        counted(profile.scenarios.len() as u64, "scenario"),
-        counted(sum(|totals| totals.cases), "case"),
-        counted(sum(|totals| totals.packets), "packet"),
-        short(sum(|totals| totals.cycles) as f64),
-    );
-    let failed = profile.scenarios.iter().filter(|(_, totals)| totals.failures() > 0);
-    let failed = failed.map(|(name, totals)| format!("{name} {}", totals.failures()));
-    let failed: Vec<String> = failed.collect();
-    if !failed.is_empty() {
-        let _ = writeln!(text, "  failed cases: {}", failed.join(", "));
-    }
-}
-
-fn scenario_table(profile: &ProfileTally, text: &mut String) {
-    let _ = writeln!(
-        text,
-        "  {:16} {:>8} {:>8} {:>10} {:>10}",
-        "scenario", "cases", "failed", "packets", "cycles"
-    );
-    for (scenario, totals) in &profile.scenarios {
-        let Totals { cases, packets, cycles, .. } = totals;
-        let failed = totals.failures();
-        let _ = writeln!(
-            text,
-            "  {scenario:16} {cases:8} {failed:8} {packets:10} {:>10}",
-            short(*cycles as f64)
-        );
-    }
-}
-
-fn rule_table(profile: &ProfileTally, text: &mut String) {
-    let cells: Vec<String> = profile
-        .rules
-        .iter()
-        .map(|(name, hits)| format!("{name:>4} {:>7}", short(*hits as f64)))
-        .collect();
-    for line in cells.chunks(RULES_PER_LINE) {
-        let _ = writeln!(text, "   {}", line.join(" "));
-    }
-}
-
-/// Why rules cannot be hit.
-fn reasons(profile: &ProfileTally, text: &mut String) {
-    let mut reasons: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (rule, reason) in &profile.unreachable {
-        reasons.entry(reason).or_default().push(rule);
-    }
-    for (reason, rules) in reasons {
-        let _ = writeln!(text, "  cannot be hit: {} ({reason})", rules.join(" "));
     }
 }
 

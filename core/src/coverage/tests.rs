@@ -43,7 +43,7 @@ fn recorder(seed: u64) -> Recorder {
 fn case(place: u64) -> Case {
     let scenario = (place % 2) as usize;
     let name = format!("toy/spec/{}/{}", ["one", "two"][scenario], place / 2);
-    Case { place, profile: 0, scenario, name, seed: 0 }
+    Case { place, profile: 0, scenario, name, seed: 0, varies: None }
 }
 
 fn outcome(cycles: u64, hit: &[usize]) -> Outcome {

@@ -14,8 +14,8 @@ use super::coverage::Coverage;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::promises::Promises;
+use super::rng::CaseRng;
 use super::stimulus::Stimulus;
-use rand_xoshiro::Xoshiro256PlusPlus;
 use schemars::JsonSchema;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -23,9 +23,6 @@ use std::fmt;
 use std::fmt::Debug;
 use verilated::{Field, ModelKind, Pins, Port};
 use zerocopy::IntoBytes;
-
-/// The random numbers of a case; portable, so that a seed means the same on every machine.
-pub type CaseRng = Xoshiro256PlusPlus;
 
 /// A block under test: its pins, its models and its stimulus. It names the parts; each part says what it
 /// is about, and [`Explain`] has what only people are told.

@@ -1,6 +1,6 @@
 //! What generators draw, beside what the `rand` crate has.
 
-use super::contract::CaseRng;
+use super::rng::CaseRng;
 use crate::value::Uint;
 use rand::RngExt;
 use serde::de::{Deserialize, Deserializer, Error as _, Unexpected};

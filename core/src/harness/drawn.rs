@@ -1,6 +1,6 @@
 //! One case of a run, and what its seed gives.
 
-use super::contract::CaseRng;
+use super::rng::CaseRng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
@@ -20,19 +20,58 @@ pub struct Case {
     pub name: String,
     /// From the run's seed and the name alone.
     pub seed: u64,
+    /// The seed of the case that this one is a variation of.
+    pub varies: Option<u64>,
+}
+
+/// Indices from here on are those of variations: [`VARIATIONS`] for each case below.
+pub const FIRST_VARIATION: u64 = 1 << 47;
+/// Variations that a case has.
+pub const VARIATIONS: u64 = 64;
+
+/// The index of a variation of the case `index`; none if that is one itself, or if there is none of that number.
+pub fn variation(index: u64, number: u64) -> Option<u64> {
+    let has_some = index < FIRST_VARIATION / VARIATIONS && number < VARIATIONS;
+    has_some.then(|| FIRST_VARIATION + index * VARIATIONS + number)
+}
+
+/// The index of the case that the case `index` is a variation of, and the number of the variation.
+pub fn varied(index: u64) -> Option<(u64, u64)> {
+    let number = index.checked_sub(FIRST_VARIATION)?;
+    Some((number / VARIATIONS, number % VARIATIONS))
+}
+
+/// An index as names have it: `17`, or `17~3` for a variation of that case.
+pub fn index_text(index: u64) -> String {
+    match varied(index) {
+        None => index.to_string(),
+        Some((index, number)) => format!("{index}~{number}"),
+    }
+}
+
+/// Reads what [`index_text`] writes; none if there is no such case.
+pub fn parse_index(text: &str) -> Option<u64> {
+    match text.split_once('~') {
+        None => text.parse().ok().filter(|index| *index < FIRST_VARIATION),
+        Some((index, number)) => variation(index.parse().ok()?, number.parse().ok()?),
+    }
 }
 
 impl Case {
     /// The case's random numbers.
     pub fn rng(&self) -> CaseRng {
-        CaseRng::seed_from_u64(self.seed)
+        match self.varies {
+            None => CaseRng::seed_from_u64(self.seed),
+            Some(seed) => CaseRng::seed_from_u64(seed).varied(self.seed),
+        }
     }
 
     /// Packets of the case, unless a run says how many: from the seed alone, apart from the stimulus.
     /// Most are few, since a short case that fails needs no shrinking; some are many, since what goes wrong
-    /// after a thousand packets is found by nothing else.
+    /// after a thousand packets is found by nothing else. A variation has as many as the case it varies.
     pub fn packets(&self) -> u32 {
-        let mut rng = CaseRng::seed_from_u64(case_seed(self.seed, "packets"));
+        let seed = self.varies.unwrap_or(self.seed);
+        let mut rng = CaseRng::seed_from_u64(case_seed(seed, "packets"));
         let mut kind = rng.random_range(0..PER_MILLE);
         for (weight, packets) in LENGTHS {
             if kind < weight {
@@ -81,6 +120,23 @@ mod tests {
     }
 
     #[test]
+    fn an_index_is_told_and_read_and_no_two_are_the_same() {
+        for (index, text) in [
+            (0, "0"),
+            (FIRST_VARIATION - 1, "140737488355327"),
+            (FIRST_VARIATION, "0~0"),
+            (FIRST_VARIATION + 17 * VARIATIONS + 3, "17~3"),
+            (2 * FIRST_VARIATION - 1, "2199023255551~63"),
+        ] {
+            assert_eq!(index_text(index), text);
+            assert_eq!(parse_index(text), Some(index));
+        }
+        for wrong in ["140737488355328", "0~64", "2199023255552~0", "1~2~3", "~1", "1~", "-1", ""] {
+            assert_eq!(parse_index(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
     fn lengths_have_a_tail_and_cost_what_64_packets_do() {
         assert_eq!(LENGTHS.iter().map(|(weight, _)| weight).sum::<u32>(), PER_MILLE);
         let case = |index: u64| Case {
@@ -89,6 +145,7 @@ mod tests {
             scenario: 0,
             name: String::new(),
             seed: case_seed(1, &index.to_string()),
+            varies: None,
         };
         let lengths: Vec<u32> = (0..20_000).map(|index| case(index).packets()).collect();
         let share = |from, to| {
@@ -111,6 +168,7 @@ mod tests {
             scenario: 0,
             name: String::new(),
             seed: case_seed(1, &index.to_string()),
+            varies: None,
         };
         let drawn: Vec<BeforeReset> = (0..3000).map(|index| case(index).before_reset()).collect();
         let often = |wanted| drawn.iter().filter(|drawn| **drawn == wanted).count();

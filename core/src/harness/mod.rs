@@ -16,6 +16,7 @@ mod parameters;
 mod promises;
 pub mod raw_pins;
 mod reset;
+mod rng;
 mod rules;
 mod span;
 mod stimulus;
@@ -28,14 +29,15 @@ pub(crate) use case::run_uncovered;
 pub use case::{Dut, Moment, Outcome, Watch, run};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
-    Block, CaseRng, Counter, Environment, Explain, Golden, LinkedRtl, Objection, ResetPin, Rule,
-    RuleSet, Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs,
-    reset_inputs,
+    Block, Counter, Environment, Explain, Golden, LinkedRtl, Objection, ResetPin, Rule, RuleSet,
+    Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs, reset_inputs,
 };
 pub use coverage::{Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value};
 pub(crate) use coverage::{bin_name, bins, unreachable};
 pub use draw::{Draw, Percent, percent};
-pub use drawn::{Case, case_seed};
+pub use drawn::{
+    Case, FIRST_VARIATION, VARIATIONS, case_seed, index_text, parse_index, variation, varied,
+};
 pub use driven::{Undriven, environment_at, undriven};
 pub(crate) use judge::is_of_the_harness;
 pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
@@ -44,6 +46,7 @@ pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
 pub use promises::{Held, Promises};
 pub use reset::{Reset, ResetTimer};
+pub use rng::CaseRng;
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
 pub use table::{Row, Table};

@@ -125,6 +125,11 @@ impl Shards {
             of_this_program(shard)?;
             of_one_run(first, shard)?;
         }
+        if first.header.until_coverage.is_some() {
+            let message = "is a run with --until-coverage, which has no shards; what several of them covered is put together by \
+                           `cover merge`";
+            return Err(Error::File { path: first.folder.clone(), message: message.to_owned() });
+        }
         let header = Header { shard: part, ..first.header.clone() };
         shards.sort_by_key(|shard| shard.header.shard.index());
         complete(&shards, part)?;

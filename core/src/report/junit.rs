@@ -4,7 +4,7 @@
 
 use super::{Entry, Reproduce, Results};
 use crate::error::Error;
-use crate::harness::{Judgement, Signature, Verdict};
+use crate::harness::{Judgement, Signature, Verdict, index_text};
 use crate::program;
 use crate::runner::{Evidence, Group, Header};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
@@ -96,6 +96,7 @@ impl Suites {
             for case in column.named {
                 add(match case {
                     Named::Matched(index) => {
+                        let index = index_text(index);
                         TestCase::new(format!("{name}/{index}"), TestCaseStatus::success())
                     }
                     Named::Failed(case, verdict) => {

@@ -136,6 +136,9 @@ impl Results {
             End::Interrupted => Some("the run was interrupted"),
             _ if self.passed || self.open_failures() > 0 => None,
             _ if self.totals.cycles == 0 => Some("no cycle was compared"),
+            _ if self.run.until_coverage.is_some() => {
+                Some("less was covered than was asked for (--until-coverage)")
+            }
             _ => Some("less was covered than was asked for (--min-coverage)"),
         }
     }

@@ -7,6 +7,7 @@
 
 use super::cases::Cases;
 use super::groups::Group;
+use super::guide::Standing;
 use super::tally::Totals;
 use crate::coverage::{Find, Part};
 use crate::error::Error;
@@ -68,6 +69,9 @@ pub struct State {
     pub save: u64,
     /// Seconds in which cases were run, and seconds of their failures.
     pub seconds: (f64, f64),
+    /// Which cases are next, if that depends on what was covered.
+    #[serde(default)]
+    pub guide: Option<Standing>,
     /// What could not be written.
     pub unwritten: Vec<String>,
 }
@@ -213,7 +217,14 @@ mod tests {
     }
 
     fn case(place: u64) -> Case {
-        Case { place, profile: 0, scenario: 0, name: format!("b/p/s/{place}"), seed: place }
+        Case {
+            place,
+            profile: 0,
+            scenario: 0,
+            name: format!("b/p/s/{place}"),
+            seed: place,
+            varies: None,
+        }
     }
 
     fn places(folder: &Path) -> Vec<u64> {

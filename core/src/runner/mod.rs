@@ -4,6 +4,7 @@ mod cases;
 mod directory;
 mod failures;
 mod groups;
+mod guide;
 mod journal;
 mod plan;
 mod pool;
@@ -18,9 +19,10 @@ pub use failures::{Failures, Keep, SHRINK_BUDGET, file_stem};
 pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,
 };
+pub use guide::{Guide, Standing};
 pub use journal::{Begun, JOURNAL, Journal, Left, State};
 pub use plan::{MOST_CASES, Plan, Shard};
-pub use pool::{End, Limits, Progress, Start, run};
+pub use pool::{End, InOrder, Limits, Progress, Source, Start, run};
 pub use replays::{Replay, replay_all};
 pub use results::{
     FAILURES, Header, Milestones, PARTIAL, PeakMemory, RESULTS, RESULTS_FORMAT, RESULTS_VERSION,

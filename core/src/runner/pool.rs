@@ -1,6 +1,5 @@
 //! Runs the cases of a plan, and ends where a limit says so.
 
-use super::plan::Plan;
 use crate::engine::Opening;
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Verdict};
@@ -31,6 +30,8 @@ pub struct Limits {
 pub enum End {
     /// Every case of the plan was run.
     Complete,
+    /// `--until-coverage` was reached.
+    Covered,
     /// `--time` was over.
     Time,
     /// `--max-failures` was reached.
@@ -41,18 +42,57 @@ pub enum End {
     Interrupted,
 }
 
-/// Where a run begins: somewhere else if it is gone on with.
+/// What was before a run begins, if it is gone on with.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Start {
-    /// No place before this one is run.
-    pub place: u64,
     /// Failures before.
     pub failures: u64,
     /// Cases before whose model did not return.
     pub hangs: u64,
 }
 
-/// Told of every case, in the order of the plan.
+/// Where cases come from.
+pub trait Source {
+    /// The next case. There may be one later if there is none now: when those that were handed out have ended.
+    fn next(&mut self) -> Option<Case>;
+
+    /// Whether there will be a further case.
+    fn has_more(&mut self) -> bool;
+
+    /// A case has ended; told in the order in which they were handed out.
+    fn landed(&mut self, case: &Case, outcome: &Outcome);
+
+    /// Why there is no further case.
+    fn end(&self) -> End;
+}
+
+/// The cases of a plan, in order.
+pub struct InOrder<I: Iterator<Item = Case>>(Peekable<I>);
+
+impl<I: Iterator<Item = Case>> InOrder<I> {
+    /// These.
+    pub fn new(cases: I) -> Self {
+        Self(cases.peekable())
+    }
+}
+
+impl<I: Iterator<Item = Case>> Source for InOrder<I> {
+    fn next(&mut self) -> Option<Case> {
+        self.0.next()
+    }
+
+    fn has_more(&mut self) -> bool {
+        self.0.peek().is_some()
+    }
+
+    fn landed(&mut self, _: &Case, _: &Outcome) {}
+
+    fn end(&self) -> End {
+        End::Complete
+    }
+}
+
+/// Told of every case, in the order in which they come.
 pub trait Progress {
     /// A case ended.
     ///
@@ -61,20 +101,20 @@ pub trait Progress {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
 }
 
-/// Runs the plan's cases from `start` until its end, a limit, or `interrupted`.
+/// Runs cases until there is none any more, a limit, or `interrupted`.
 ///
 /// # Errors
 /// What `progress` returns, or if there can be no workers.
 pub fn run(
     launch: &impl Launch,
     opening: &Opening,
-    (plan, start): (&Plan, Start),
+    (source, start): (&mut impl Source, Start),
     limits: &Limits,
     interrupted: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<End, Error> {
     let mut cases = Cases {
-        cases: plan.from(start.place).peekable(),
+        source,
         limits,
         interrupted,
         progress,
@@ -87,11 +127,11 @@ pub fn run(
         return Ok(cases.end);
     }
     crew::run(launch, Some(opening), limits.threads, &mut cases)?;
-    Ok(cases.end)
+    Ok(if cases.end == End::Complete { cases.source.end() } else { cases.end })
 }
 
-struct Cases<'a, I: Iterator<Item = Case>> {
-    cases: Peekable<I>,
+struct Cases<'a, S> {
+    source: &'a mut S,
     limits: &'a Limits,
     interrupted: &'a AtomicBool,
     progress: &'a mut dyn Progress,
@@ -101,11 +141,11 @@ struct Cases<'a, I: Iterator<Item = Case>> {
     end: End,
 }
 
-impl<I: Iterator<Item = Case>> Client for Cases<'_, I> {
+impl<S: Source> Client for Cases<'_, S> {
     type Item = Case;
 
     fn next(&mut self) -> Option<(Case, Work)> {
-        let case = self.cases.next()?;
+        let case = self.source.next()?;
         Some((case.clone(), Work::Case(case)))
     }
 
@@ -115,7 +155,7 @@ impl<I: Iterator<Item = Case>> Client for Cases<'_, I> {
             return Next::Stop;
         }
         let over = self.limits.time.is_some_and(|time| self.begin.elapsed() >= time);
-        if over && self.end == End::Complete && self.cases.peek().is_some() {
+        if over && self.end == End::Complete && self.source.has_more() {
             self.end = End::Time;
         }
         if self.end == End::Time { Next::Drain } else { Next::Continue }
@@ -132,6 +172,7 @@ impl<I: Iterator<Item = Case>> Client for Cases<'_, I> {
                 return Err(Error::Environment(format!("a worker answers a case with {answer:?}")));
             }
         };
+        self.source.landed(&case, &outcome);
         self.progress.case(&case, &outcome)?;
         self.failures += u64::from(outcome.verdict.is_failure());
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
@@ -143,7 +184,7 @@ impl<I: Iterator<Item = Case>> Client for Cases<'_, I> {
     }
 }
 
-impl<I: Iterator<Item = Case>> Cases<'_, I> {
+impl<S: Source> Cases<'_, S> {
     /// Whether there are as many failures as end the run.
     fn is_over(&mut self) -> bool {
         if self.limits.max_failures.is_some_and(|most| self.failures >= most) {
@@ -161,7 +202,7 @@ impl<I: Iterator<Item = Case>> Cases<'_, I> {
 mod tests {
     use super::*;
     use crate::harness::{Parameters, Profile};
-    use crate::runner::Shard;
+    use crate::runner::{Plan, Shard};
     use crate::worker::attend::{Link, Received};
     use crate::worker::wire::{Frames, Reply, Request, frame};
     use std::collections::VecDeque;
@@ -307,7 +348,7 @@ mod tests {
         let end = run(
             &scripts,
             &opening,
-            (&plan(indices), Start::default()),
+            (&mut InOrder::new(plan(indices).iter()), Start::default()),
             &limits,
             &interrupted,
             &mut log,

@@ -89,6 +89,9 @@ pub struct Header {
     pub weights: String,
     /// Percent of the bins that are to be hit in every profile of the whole run.
     pub min_coverage: Option<f64>,
+    /// Percent of the bins at which the run ends, when they are hit in every profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub until_coverage: Option<f64>,
     /// Matching cases whose vectors are kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub save_vectors: u64,

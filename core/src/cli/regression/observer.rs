@@ -8,11 +8,14 @@ use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::merge;
 use crate::report::ProfileResults;
 use crate::runner::{
-    Failures, Group, JOURNAL, Journal, Left, Milestones, Plan, Progress, RunDirectory, State, Tally,
+    Failures, Group, Guide, JOURNAL, Journal, Left, Milestones, Plan, Progress, RunDirectory,
+    Source, State, Tally,
 };
 use crate::vector::Origin;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
+use std::cell::RefCell;
+use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -39,6 +42,8 @@ pub(super) struct Observer {
     pub hangs: u64,
     /// Seconds of cases and of failures before the run was gone on with.
     pub before: (f64, f64),
+    /// Who chooses the cases, if that depends on what was covered.
+    pub guide: Option<Rc<RefCell<Guide>>>,
 }
 
 impl Progress for Observer {
@@ -130,6 +135,7 @@ impl Observer {
             finds,
             save: self.save,
             seconds: self.seconds(),
+            guide: self.guide.as_ref().map(|guide| guide.borrow().standing().clone()),
             unwritten: self.unwritten.all.iter().cloned().chain(unwritten).collect(),
             ..State::default()
         };
@@ -159,7 +165,14 @@ impl Observer {
         state.unwritten.into_iter().for_each(|text| self.unwritten.add(&Error::Environment(text)));
         self.bar.inc(state.totals.cases);
         let mut next = state.next;
+        if let (Some(guide), Some(standing)) = (&self.guide, state.guide) {
+            guide.borrow_mut().restore(standing);
+        }
         for (case, outcome) in cases {
+            if let Some(guide) = &mut self.guide {
+                let _ = guide.next();
+                guide.landed(&case, &outcome);
+            }
             self.take(&case, &outcome)?;
             next = case.place + 1;
         }

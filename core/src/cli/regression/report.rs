@@ -97,8 +97,12 @@ impl Outcome {
         // The same whenever its parts are put together.
         runner::waive(&header.waivers, &mut failures, &Day::of(&timing.ended));
         // What a part of a run is to cover is asked when the parts are put together.
-        let goal = header.min_coverage.filter(|_| header.shard.is_whole());
-        let goal = goal.map(|percent| Goal::new(percent, &coverage));
+        let goal = match (header.until_coverage, header.min_coverage) {
+            (Some(percent), _) => Some(("--until-coverage", percent)),
+            (None, percent) => percent.map(|percent| ("--min-coverage", percent)),
+        };
+        let goal = goal.filter(|_| header.shard.is_whole());
+        let goal = goal.map(|(option, percent)| Goal::new(option, percent, &coverage));
         let passed = runner::has_passed(&tally.totals, &failures, end)
             && goal.as_ref().is_none_or(Goal::is_met);
         let results = directory.finish(&tally, &coverage, &failures, end, passed, &timing);

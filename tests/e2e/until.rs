@@ -1,0 +1,172 @@
+//! `cosim run --until-coverage`: does a run end when enough is covered, and is it the same run everywhere?
+
+use crate::common::{code, json, patched_rtl, project, run, text};
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::process::Output;
+use tempfile::TempDir;
+
+fn run_into(out: &Path, arguments: &[&str]) -> Output {
+    run(["run", "--out", out.to_str().unwrap()].iter().chain(arguments))
+}
+
+/// Names of the cases that hit something new.
+fn finds(folder: &Path) -> Vec<String> {
+    let coverage = json(&folder.join("coverage.json"));
+    let finds = coverage["finds"].as_array().unwrap().iter();
+    finds.map(|find| find["case"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
+    let folder = TempDir::new().unwrap();
+    let of = |name: &str, arguments: &[&str]| {
+        let out = folder.path().join(name);
+        let output = run_into(&out, &[&["--block", "qp"], arguments].concat());
+        (code(&output), text(&output), out)
+    };
+    let (exit, said, all) = of("all", &["--until-coverage", "100", "--threads", "1"]);
+    assert_eq!(exit, 0, "{said}");
+    assert!(
+        said.contains(
+            "ended when every profile covered 100 % (--until-coverage, 3600 cases at most)"
+        ),
+        "{said}"
+    );
+    assert!(said.contains("coverage: 100 % of"), "{said}");
+    let results = json(&all.join("results.json"));
+    assert_eq!(results["ended"], "covered");
+    let cases = results["totals"]["cases"].as_u64().unwrap();
+    assert!(cases < 3600, "{cases}");
+    for threads in ["2", "5"] {
+        let (exit, said, other) = of(threads, &["--until-coverage", "100", "--threads", threads]);
+        assert_eq!(exit, 0, "{said}");
+        for file in ["results.json", "coverage.json", "junit.xml"] {
+            assert!(
+                fs::read(all.join(file)).unwrap() == fs::read(other.join(file)).unwrap(),
+                "{file}"
+            );
+        }
+    }
+    // Variations have opened bins, too, and are run alone by their names.
+    let found = finds(&all);
+    let varied =
+        found.iter().find(|name| name.contains('~')).unwrap_or_else(|| panic!("{found:?}"));
+    let vector = |name: &str, case: &str| {
+        let (exit, said, out) = of(name, &["--case", case, "--save-vectors", "1"]);
+        assert_eq!(exit, 0, "{said}");
+        let saved = fs::read_dir(out.join("saved")).unwrap().next().unwrap().unwrap().path();
+        (json(&saved)["traffic"].clone(), finds(&out))
+    };
+    let (traffic, names) = vector("varied", varied);
+    assert_eq!(names, [varied.clone()]);
+    assert_eq!(vector("again", varied).0, traffic);
+    let parent = varied.split_once('~').unwrap().0;
+    assert_ne!(vector("parent", parent).0, traffic);
+
+    let (exit, said, few) = of("few", &["--until-coverage", "100", "--cases", "4"]);
+    assert_eq!(exit, 1, "{said}");
+    assert!(
+        said.starts_with("FAIL") && said.contains("less than 100 % (--until-coverage)"),
+        "{said}"
+    );
+    assert!(said.contains("    not hit: "), "{said}");
+    assert_eq!(json(&few.join("results.json"))["totals"]["cases"], 36);
+    let merged = folder.path().join("merged");
+    let merged = run(["merge", few.to_str().unwrap(), "--out", merged.to_str().unwrap()]);
+    assert_eq!(code(&merged), 2, "{}", text(&merged));
+    assert!(text(&merged).contains("which has no shards"), "{}", text(&merged));
+}
+
+#[test]
+fn what_cannot_be_together_with_it_is_refused_with_the_reason() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let shard = run_into(&out, &["--block", "qp", "--until-coverage", "90", "--shard", "1/2"]);
+    assert_eq!(code(&shard), 2, "{}", text(&shard));
+    let said = text(&shard);
+    assert!(said.contains("which cases come next depends on what all before them hit"), "{said}");
+    for more in [["--min-coverage", "90"], ["--case", "qp/spec/default/1"]] {
+        let output = run_into(&out, &[&["--until-coverage", "90"][..], &more].concat());
+        assert_eq!(code(&output), 2, "{}", text(&output));
+    }
+    for wrong in ["101", "-1", "all"] {
+        let output = run_into(&out, &["--block", "qp", "--until-coverage", wrong]);
+        assert_eq!(code(&output), 2);
+        assert!(text(&output).contains("a number from 0 to 100"), "{}", text(&output));
+    }
+    for wrong in ["qp/spec/default/1~64", "qp/spec/default/1~", "qp/spec/default/1~2~3"] {
+        let output = run(["run", "--case", wrong]);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+    }
+    assert!(!out.exists());
+}
+
+/// A failure is no other than in any run: the command shows it again, and so do `--rerun` and its vector.
+#[test]
+fn a_case_that_fails_is_run_again_like_any_other() {
+    // Seen in few cases.
+    let bad = patched_rtl(&project().join("tests/bad_rtl/qp/24-notification-survives-rts.patch"));
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let rtl = bad.path().join("rtl");
+    let rtl = rtl.to_str().unwrap();
+    let arguments = ["--block", "qp", "--rtl", rtl, "--until-coverage", "100", "--cases", "40"];
+    let quick = ["--no-shrink", "--no-waves", "--format", "json"];
+    let output = run_into(&out, &[&arguments[..], &quick].concat());
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    let said: Value = serde_json::from_slice(&output.stdout).unwrap();
+    let commands = said["commands"].as_object().unwrap();
+    assert!(!commands.is_empty());
+    for (case, command) in commands {
+        let words = shlex_words(command.as_str().unwrap());
+        let again = run(words[1..].iter().map(String::as_str).chain([
+            "--quiet",
+            "--no-shrink",
+            "--no-waves",
+            "--out",
+            folder.path().join(case.replace('/', "-")).to_str().unwrap(),
+        ]));
+        assert_eq!(code(&again), 1, "{command}: {}", text(&again));
+    }
+    let rerun = run(["run", "--rerun", out.to_str().unwrap(), "--format", "json"]);
+    let rerun: Value = serde_json::from_slice(&rerun.stdout).unwrap();
+    let totals = &said["totals"];
+    let failed = totals["cases"].as_u64().unwrap() - totals["matched"].as_u64().unwrap();
+    assert_eq!(rerun["still_red"], failed, "{rerun}");
+}
+
+/// The words of a command without quotes.
+fn shlex_words(command: &str) -> Vec<String> {
+    assert!(!command.contains(['\'', '"', '\\']), "{command}");
+    command.split(' ').map(str::to_owned).collect()
+}
+
+/// One block here; all by COSIM_TEST_RACE=all.
+#[test]
+fn chosen_cases_cover_all_in_fewer_cycles_than_all_in_order() {
+    let all = std::env::var("COSIM_TEST_RACE").is_ok_and(|blocks| blocks == "all");
+    let block = if all { "all" } else { "qp" };
+    let output = run(["cover", "race", "--block", block, "--seeds", "3", "--format", "json"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let raced: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    for raced in &raced {
+        let levels = raced["levels"].as_array().unwrap();
+        assert_eq!(levels.len(), 3);
+        let last = &levels[2];
+        let cycles = |kind: &str| {
+            let cycles = last[kind].as_array().unwrap();
+            assert_eq!(cycles.len(), 3);
+            cycles.iter().map(|cycles| cycles.as_u64().expect("all was covered")).sum::<u64>()
+        };
+        assert!(cycles("chosen") < cycles("plain"), "{raced}");
+    }
+    let names: BTreeSet<&str> =
+        raced.iter().map(|raced| raced["block"].as_str().unwrap()).collect();
+    assert_eq!(names.len(), raced.len());
+    let text_of = run(["cover", "race", "--block", "qp", "--seeds", "1", "--cases", "2"]);
+    assert_eq!(code(&text_of), 0, "{}", text(&text_of));
+    assert!(text(&text_of).contains("never"), "{}", text(&text_of));
+}
