@@ -7,6 +7,7 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
+use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 fn run_into(out: &Path, arguments: &[&str]) -> Output {
@@ -211,6 +212,54 @@ fn ranked_cases_have_the_coverage_of_all_of_them() {
         let is_hit = |bin: usize| others().any(|(_, hit)| hit[bin]);
         assert!((0..together.len()).any(|bin| together[bin] && !is_hit(bin)), "{left_out}");
     }
+}
+
+#[test]
+fn ranked_cases_are_written_as_vectors_that_match() {
+    let folder = TempDir::new().unwrap();
+    let [all, smoke] = ["all", "smoke"].map(|name| folder.path().join(name));
+    // With variations among the cases.
+    assert_eq!(
+        code(&run_into(&all, &["--block", "qp", "--until-coverage", "99", "--seed", "3"])),
+        0
+    );
+    let ranked = cover(&["rank", "--format", "json"], &[&all]);
+    let ranked: Vec<Value> = serde_json::from_slice(&ranked.stdout).unwrap();
+    let written = cover(&["rank", "--out", smoke.to_str().unwrap()], &[&all]);
+    assert_eq!(code(&written), 0, "{}", text(&written));
+    let mut vectors: Vec<String> = fs::read_dir(&smoke)
+        .unwrap()
+        .map(|entry| entry.unwrap().path().display().to_string())
+        .collect();
+    vectors.sort();
+    assert_eq!(vectors.len(), ranked.len());
+    // They are the cases, cycle by cycle.
+    let cases: BTreeSet<String> = vectors
+        .iter()
+        .map(|vector| json(Path::new(vector))["origin"]["case"].as_str().unwrap().to_owned())
+        .collect();
+    let named = ranked.iter().map(|case| case["case"].as_str().unwrap().to_owned());
+    assert_eq!(cases, named.collect());
+    let begin = Instant::now();
+    let replay = ["replay", "--expect-recorded", "--format", "json"];
+    let replayed = run(replay.into_iter().chain(vectors.iter().map(String::as_str)));
+    assert_eq!(code(&replayed), 0, "{}", text(&replayed));
+    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
+
+    // What is there is kept.
+    let again = cover(&["rank", "--out", smoke.to_str().unwrap()], &[&all]);
+    assert_eq!(code(&again), 2, "{}", text(&again));
+    assert!(text(&again).contains("smoke: is not empty"), "{}", text(&again));
+    // Another build may draw other cases.
+    let file = all.join("coverage.json");
+    let build = json(&file)["runs"][0]["build"].as_str().unwrap().to_owned();
+    let other = folder.path().join("other.json");
+    fs::write(&other, fs::read_to_string(&file).unwrap().replace(&build, "0123456789ab")).unwrap();
+    let out = folder.path().join("none");
+    let refused = cover(&["rank", "--out", out.to_str().unwrap()], &[&other]);
+    assert_eq!(code(&refused), 2, "{}", text(&refused));
+    assert!(text(&refused).contains("build 0123456789ab"), "{}", text(&refused));
+    assert!(!out.exists());
 }
 
 /// Runs Python with pyucis, the reader of UCIS from PyPI.

@@ -1,6 +1,7 @@
 //! `cosim cover`: coverage databases of many runs.
 
 mod race;
+mod vectors;
 
 use super::{counted, print_text};
 use crate::coverage::{Database, Find, rank, ucis};
@@ -63,6 +64,9 @@ struct Rank {
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: super::options::Format,
+    /// Write the cases as vectors, too, into this new or empty folder: `cosim replay DIR/*.json` runs them.
+    #[arg(long, short, value_name = "DIR")]
+    out: Option<PathBuf>,
 }
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
@@ -93,9 +97,17 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             }
         }
         Command::Race(race) => race::execute(race)?,
-        Command::Rank(Rank { databases, format }) => {
+        Command::Rank(Rank { databases, format, out }) => {
             let database = merged(databases)?;
             let ranked = rank(&database);
+            if let Some(out) = out {
+                let written = vectors::write(out, &ranked)?;
+                eprintln!(
+                    "cosim: wrote {} to {}",
+                    counted(written as u64, "vector"),
+                    out.display()
+                );
+            }
             match format {
                 super::options::Format::Text => print_text(&ranking(&database, &ranked))?,
                 super::options::Format::Json => print_text(&json_text(&ranking_json(&ranked))?)?,

@@ -1,0 +1,113 @@
+//! `cosim cover rank --out`: the cases as vectors, a suite that needs no run to be drawn again.
+
+use crate::cli::options::find_block;
+use crate::coverage::{Find, weights_hashes};
+use crate::engine::Setup;
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::harness::{Profile, parse_index};
+use crate::models::Rtl;
+use crate::program;
+use crate::runner::{Plan, Shard};
+use crate::vector::Origin;
+use std::fs;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// Writes a vector for each case into a folder that is new or empty; returns how many.
+///
+/// # Errors
+/// If the folder holds something, or if a case cannot be drawn again: then nothing is written.
+pub fn write(folder: &Path, ranked: &[(&Find, u32)]) -> Result<usize, Error> {
+    is_free(folder)?;
+    let drawn: Vec<(PathBuf, String)> = ranked
+        .iter()
+        .map(|(find, adds)| Ok((folder.join(file_name(find)), vector(find, *adds)?)))
+        .collect::<Result<_, Error>>()?;
+    fs::create_dir_all(folder).map_err(Error::write(folder))?;
+    for (path, text) in &drawn {
+        write_whole(path, text.as_bytes(), Sync::OnDisk)?;
+    }
+    Ok(drawn.len())
+}
+
+fn is_free(folder: &Path) -> Result<(), Error> {
+    let refuse =
+        |message: &str| Err(Error::File { path: folder.to_owned(), message: message.to_owned() });
+    match fs::read_dir(folder) {
+        Ok(mut entries) => match entries.next() {
+            None => Ok(()),
+            Some(_) => refuse("is not empty; name a new folder, or remove what is in it"),
+        },
+        Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => refuse("is no folder"),
+        Err(error) => Err(Error::unreadable(folder, &error)),
+    }
+}
+
+/// `PROFILE-SCENARIO-INDEX-seed-SEED.json`.
+fn file_name(find: &Find) -> String {
+    let case = find.name.split_once('/').map_or(find.name.as_str(), |(_, case)| case);
+    let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.+=".contains(sign);
+    let plain: String = case.chars().map(|sign| if is_plain(sign) { sign } else { '-' }).collect();
+    format!("{plain}-seed-{}.json", find.run.seed)
+}
+
+/// The vector of a case, drawn again.
+fn vector(find: &Find, adds: u32) -> Result<String, Error> {
+    let refuse = |message: String| Error::Usage(format!("{}: {message}", find.name));
+    if find.run.build != program::build() {
+        return Err(refuse(format!(
+            "the run was one of build {}, which may draw another case than this one, {}; run the regression again with this \
+             program, or rank with that one",
+            find.run.build,
+            program::build()
+        )));
+    }
+    let parts: Vec<&str> = find.name.split('/').collect();
+    let case = match parts[..] {
+        [block, profile, scenario, index] => {
+            parse_index(index).map(|index| (block, profile, scenario, index))
+        }
+        _ => None,
+    };
+    let Some((block, profile, scenario, index)) = case else {
+        return Err(refuse(
+            "the database has a case without block, profile, scenario and index".to_owned(),
+        ));
+    };
+    let block = find_block(block)?;
+    let profiles =
+        Profile::parse(profile, block.profiles()).map_err(|error| refuse(error.to_string()))?;
+    let setup = Setup {
+        profiles,
+        scenarios: vec![scenario.to_owned()],
+        packets: find.run.packets,
+        rtl: Rtl::default(),
+    };
+    let session = block.session(&setup)?;
+    if weights_hashes(&session.opening()?.scenarios).first() != Some(&find.weights) {
+        return Err(refuse(format!(
+            "its scenario `{scenario}` was one from a file; cases of built-in ones alone can be drawn again"
+        )));
+    }
+    let plan = Plan {
+        block: block.name(),
+        seed: find.run.seed,
+        profiles: setup.profiles,
+        scenarios: session.scenarios(),
+        indices: index..index + 1,
+        shard: Shard::WHOLE,
+    };
+    let Some(case) = plan.iter().next() else {
+        return Err(refuse("its index is beyond the last one".to_owned()));
+    };
+    let origin = Origin {
+        about: format!("hits {adds} bins that no vector before it does"),
+        case: Some(find.name.clone()),
+        seed: Some(find.run.seed),
+        build: Some(find.run.build.clone()),
+        ..Origin::default()
+    };
+    session.vector(&case, origin, None)
+}
