@@ -52,7 +52,7 @@ fn outcome(case: &Case) -> Outcome {
     let drawn = case.seed as usize;
     if case.scenario == 1 && drawn.is_multiple_of(3) {
         hits[2 + drawn / 3 % 10] = 1;
-        hits[12] = u64::from(drawn / 30 % 40 == 0);
+        hits[12] = u64::from((drawn / 30).is_multiple_of(40));
     }
     Outcome { cycles: 100 + case.seed % 50, hits, ..Outcome::without_cycles(Verdict::Match) }
 }
