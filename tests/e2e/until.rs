@@ -16,7 +16,7 @@ fn run_into(out: &Path, arguments: &[&str]) -> Output {
 fn finds(folder: &Path) -> Vec<String> {
     let coverage = json(&folder.join("coverage.json"));
     let finds = coverage["finds"].as_array().unwrap().iter();
-    finds.map(|find| find["case"].as_str().unwrap().to_owned()).collect()
+    finds.map(|find| find["name"].as_str().unwrap().to_owned()).collect()
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! What a run writes into its database, case by case.
 
 use super::{Database, Find, Indices, Part, Run};
-use crate::harness::{Case, Outcome};
+use crate::harness::{Case, Outcome, varied};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
@@ -26,6 +26,8 @@ pub struct Recorder {
     scenarios: Vec<(String, String)>,
     /// The part that grows, by profile and scenario.
     open: Vec<Option<Open>>,
+    /// The parts of variations; those of one case follow each other, whatever comes between them.
+    varied: Vec<Vec<Open>>,
     /// What was hit, by profile.
     hit: Vec<Vec<bool>>,
 }
@@ -47,8 +49,9 @@ impl Recorder {
         scenarios: Vec<(String, String)>,
     ) -> Self {
         let open = vec![None; profiles.len() * scenarios.len()];
+        let varied = vec![Vec::new(); open.len()];
         let hit = vec![vec![false; database.bins()]; profiles.len()];
-        Self { database, run, profiles, scenarios, open, hit }
+        Self { database, run, profiles, scenarios, open, varied, hit }
     }
 
     /// Goes on where a recorder stood that had these; see [`Recorder::part`].
@@ -70,6 +73,10 @@ impl Recorder {
             // Parts of one profile and scenario rise by their first case, and the last one grows.
             let column = profile * self.scenarios.len() + scenario;
             let open = Open { cases: part.cases, cycles: part.cycles, hits };
+            if varied(part.cases.first).is_some() {
+                self.varied[column].push(open);
+                continue;
+            }
             if let Some(before) = self.open[column].replace(open) {
                 let (run, profiles) = (&self.run, &self.profiles);
                 let done = self::part(run, profiles, &self.scenarios, column, before);
@@ -84,6 +91,23 @@ impl Recorder {
         let index = case.place / self.open.len().max(1) as u64;
         let column = case.profile * self.scenarios.len() + case.scenario;
         let bins = self.database.bins();
+        if varied(index).is_some() {
+            let parts = &mut self.varied[column];
+            let follows = |part: &Open| part.cases.last().checked_add(1) == Some(index);
+            let place = match parts.iter().position(follows) {
+                Some(place) => {
+                    parts[place].cases.push(index);
+                    place
+                }
+                None => {
+                    parts.push(Open::new(index, bins));
+                    parts.len() - 1
+                }
+            };
+            parts[place].count(outcome);
+            self.note(case, outcome);
+            return;
+        }
         let slot = &mut self.open[column];
         if slot.as_mut().is_none_or(|open| !open.cases.push(index))
             && let Some(done) = slot.replace(Open::new(index, bins))
@@ -92,10 +116,7 @@ impl Recorder {
             self.database.parts.insert(part);
         }
         let Some(open) = slot else { return };
-        open.cycles += outcome.cycles;
-        for (sum, hits) in open.hits.iter_mut().zip(&outcome.hits) {
-            *sum = sum.saturating_add(*hits);
-        }
+        open.count(outcome);
         self.note(case, outcome);
     }
 
@@ -139,8 +160,8 @@ impl Recorder {
     /// What was hit so far by a part of a run, for [`Database::of_shards`]: also cases that others make useless are kept.
     pub fn part(&self) -> Database {
         let mut database = self.database.clone();
-        for (column, open) in self.open.iter().enumerate() {
-            if let Some(open) = open {
+        for (column, (open, varied)) in self.open.iter().zip(&self.varied).enumerate() {
+            for open in open.iter().chain(varied) {
                 let part = part(&self.run, &self.profiles, &self.scenarios, column, open.clone());
                 database.parts.insert(part);
             }
@@ -152,6 +173,14 @@ impl Recorder {
 impl Open {
     fn new(index: u64, bins: usize) -> Self {
         Self { cases: Indices::one(index), cycles: 0, hits: vec![0; bins] }
+    }
+
+    /// Adds what a case did.
+    fn count(&mut self, outcome: &Outcome) {
+        self.cycles += outcome.cycles;
+        for (sum, hits) in self.hits.iter_mut().zip(&outcome.hits) {
+            *sum = sum.saturating_add(*hits);
+        }
     }
 }
 

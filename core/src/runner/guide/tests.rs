@@ -137,9 +137,6 @@ fn scenarios_and_cases_that_open_bins_are_preferred() {
     assert!(of[0] > 5 && of[2] > 5, "{of:?}");
     let varied = count(|case| case.place / 6 >= FIRST_VARIATION);
     assert!(varied > 10, "{varied} of {}", cases.len());
-    let plain = run(&mut guide(100.0, false, 400), 4);
-    let cycles = |cases: &[Case]| cases.iter().map(|case| outcome(case).cycles).sum::<u64>();
-    assert!(cycles(&cases) < cycles(&plain), "{} {}", cycles(&cases), cycles(&plain));
 }
 
 #[test]
