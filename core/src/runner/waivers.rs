@@ -117,7 +117,7 @@ pub fn waive(waivers: &[Waiver], groups: &mut [Group], day: &Day) {
 /// Failures of a run that do not count. Where not all cases were run, all count.
 pub fn waived(groups: &[Group], end: End) -> u64 {
     match end {
-        End::Complete | End::Time => {
+        End::Complete | End::Covered | End::Time => {
             groups.iter().filter(|group| group.is_waived()).map(|group| group.count).sum()
         }
         End::MaxFailures | End::MaxHangs | End::Interrupted => 0,
