@@ -58,10 +58,10 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
         let (exit, said, out) = of(name, &["--case", case, "--save-vectors", "1"]);
         assert_eq!(exit, 0, "{said}");
         let saved = fs::read_dir(out.join("saved")).unwrap().next().unwrap().unwrap().path();
-        (json(&saved)["traffic"].clone(), finds(&out))
+        (json(&saved)["stimulus"].clone(), finds(&out))
     };
     let (traffic, names) = vector("varied", varied);
-    assert_eq!(names, [varied.clone()]);
+    assert_eq!(names, std::slice::from_ref(varied));
     assert_eq!(vector("again", varied).0, traffic);
     let parent = varied.split_once('~').unwrap().0;
     assert_ne!(vector("parent", parent).0, traffic);
