@@ -197,7 +197,8 @@ fn not_written(folder: &Path) {
     // And nothing is exported: there is nothing to expect.
     let vector = serde_json::json!({
         "format": "cosim-vector", "version": 1, "block": "wide_block", "fixes": "spec",
-        "origin": { "about": "nothing" }, "stimulus": { "cycles": [] }, "recorded": null,
+        "origin": { "about": "nothing" }, "stimulus": { "traffic": { "seed": "0x1", "cycles": 3 } },
+        "recorded": null,
     });
     write(&folder.join("nothing.json"), &vector.to_string());
     let said = says(folder, 2, &["export", "nothing.json", "-o", "bench"]);

@@ -78,7 +78,7 @@ struct Small(PathBuf);
 impl Small {
     fn mount(folder: &Path) -> Option<Self> {
         fs::create_dir(folder).expect("a folder");
-        let mount = ["-t", "tmpfs", "-o", "size=300k", "none"];
+        let mount = ["-t", "tmpfs", "-o", "size=100k", "none"];
         let status = Command::new("mount").args(mount).arg(folder).stderr(Stdio::null()).status();
         status.is_ok_and(|status| status.success()).then(|| Self(folder.to_owned()))
     }
