@@ -47,6 +47,7 @@ mod shrinking;
 mod slurm;
 mod thread2_rows;
 mod until;
+mod until_shards;
 mod verdicts;
 mod watch;
 mod waves;

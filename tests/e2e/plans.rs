@@ -75,6 +75,13 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
         ("h.toml", run("scenarios = [\"storm\"]\n"), "`storm` is no scenario of qp"),
         ("i.toml", run("seeds = [3, 3]\n"), "seed 3 is there twice"),
         ("j.toml", run("min_coverage = 101\n"), "101 is no percentage"),
+        (
+            "u.toml",
+            run("min_coverage = 90\nuntil_coverage = 95\n"),
+            "u.toml:3:1: run[0]: `min_coverage` and `until_coverage` are both said",
+        ),
+        ("v.toml", run("round = 8\n"), "`round` is said without `until_coverage`"),
+        ("w.toml", run("until_coverage = 9\nround = 0\n"), "`round` is 0: expected 1 to 1048576"),
         ("k.toml", run("name = \"../x\"\n"), "`name` is `../x`: expected letters"),
         ("l.toml", run("[[run]]\nblocks = [\"all\"]\n"), "two runs are called `qp`"),
         ("m.toml", HEAD.to_owned(), "missing field `run`"),
@@ -127,8 +134,13 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
     }
     // What the plan says is not said again.
     let plan = write(folder.path(), "z.toml", &run(""));
-    for again in [["--block", "qp"], ["--packets", "3"], ["--min-coverage", "1"], ["--resume", "x"]]
-    {
+    for again in [
+        ["--block", "qp"],
+        ["--packets", "3"],
+        ["--min-coverage", "1"],
+        ["--until-coverage", "1"],
+        ["--resume", "x"],
+    ] {
         let output = run_plan(&plan, &out, &again);
         assert_eq!(code(&output), 2, "{}", text(&output));
         assert!(text(&output).contains("cannot be used with"), "{}", text(&output));
@@ -188,6 +200,26 @@ fn a_plan_is_the_runs_that_it_lists_also_if_it_is_killed_in_the_midst_of_them() 
     assert_eq!(entries(&other), ["few-dll", "few-qp", "qp"]);
     let results = json(&other.join("qp/results.json"));
     assert_eq!((&results["run"]["seed"], &results["run"]["cases"]), (&9.into(), &1.into()));
+}
+
+/// A goal for every run is none for one that ends when it has reached its own.
+#[test]
+fn a_plan_says_when_a_run_has_covered_enough() {
+    let folder = TempDir::new().unwrap();
+    let listed =
+        "min_coverage = 100\n[[run]]\nblocks = [\"qp\"]\nuntil_coverage = 80\nround = 16\n";
+    let plan = write(folder.path(), "until.toml", &format!("{HEAD}{listed}"));
+    let [planned, same] = ["planned", "same"].map(|name| folder.path().join(name));
+    let output = run_plan(&plan, &planned, &[]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let options = ["--block", "qp", "--until-coverage", "80", "--round", "16"];
+    let words = ["run", "--quiet", "--out", same.to_str().unwrap()];
+    assert_eq!(code(&run(words.iter().chain(&options))), 0);
+    assert_eq!(json(&same.join("results.json"))["ended"], "covered");
+    assert_same(&same, &planned);
+    let shard = run_plan(&plan, &folder.path().join("shard"), &["--shard", "1/2"]);
+    assert_eq!(code(&shard), 2, "{}", text(&shard));
+    assert!(text(&shard).contains("wants --exchange DIR"), "{}", text(&shard));
 }
 
 /// What JSON says is what TOML says, and files are looked for beside the plan.

@@ -208,6 +208,7 @@ impl Prepared {
             packets: arguments.packets,
             seed: 1,
             min_coverage: None,
+            until: None,
             min_score: arguments.min_score,
             mutants: None,
         };

@@ -1,6 +1,7 @@
 //! Run plans: one file that lists what a regression is. `docs/plans.md` describes it for its writers.
 
 use super::options::blocks_of;
+use super::regression::{MOST_OF_A_ROUND, Until};
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::harness::{Overrides, Profile};
@@ -42,6 +43,8 @@ pub struct PlannedRun {
     pub seed: u64,
     /// What of the bins is to be hit, in percent.
     pub min_coverage: Option<f64>,
+    /// What of the bins is to be hit when it ends.
+    pub until: Option<Until>,
     /// What of the mutants is to be killed, in percent.
     pub min_score: Option<f64>,
     /// Mutants of each profile.
@@ -110,6 +113,13 @@ struct Written {
     /// Percent of the bins to be hit, in each profile.
     #[serde(default)]
     min_coverage: Option<Percent>,
+    /// Percent of the bins at which the run ends, when they are hit in each profile; with cases chosen for what they may hit, and no more of
+    /// them than `cases` says.
+    #[serde(default)]
+    until_coverage: Option<Percent>,
+    /// Cases that are chosen at once, where `until_coverage` is said; 32 if nothing is.
+    #[serde(default)]
+    round: Option<u32>,
     /// Percent of the mutants to be killed, in each profile.
     #[serde(default)]
     min_score: Option<Percent>,
@@ -178,8 +188,16 @@ impl TryFrom<Written> for Entry {
         within("cases", written.cases, 0, MOST_CASES - 1)?;
         within("packets", written.packets.map(u64::from), 1, u64::from(MOST_PACKETS))?;
         within("mutants", written.mutants.map(u64::from), 1, u64::from(MOST_MUTANTS))?;
+        within("round", written.round.map(u64::from), 1, u64::from(MOST_OF_A_ROUND))?;
         if let Some(name) = &written.name {
             check_name(name)?;
+        }
+        if written.min_coverage.is_some() && written.until_coverage.is_some() {
+            return Err("`min_coverage` and `until_coverage` are both said: the second asks for as much, and ends the run; keep one"
+                .to_owned());
+        }
+        if written.round.is_some() && written.until_coverage.is_none() {
+            return Err("`round` is said without `until_coverage`: leave it out".to_owned());
         }
         if written.blocks.is_empty() {
             return Err("`blocks` is empty: name one or more, or `all`".to_owned());
@@ -266,6 +284,10 @@ impl File {
         for Entry { written, blocks } in &self.run {
             let of_entry = written.seeds.as_ref().map_or(&of_all, |seeds| &seeds.0);
             let seeds = of_run(of_entry.clone());
+            let until = written.until_coverage.map(|percent| Until::new(percent.0, written.round));
+            // What ends the run is asked of it.
+            let of_each = self.min_coverage.filter(|_| until.is_none());
+            let goal = written.min_coverage.or(of_each);
             for (block, profiles) in blocks {
                 let name = match &written.name {
                     Some(name) if blocks.len() > 1 => format!("{name}-{}", block.name()),
@@ -285,7 +307,8 @@ impl File {
                         cases: written.cases,
                         packets: written.packets,
                         seed: *seed,
-                        min_coverage: written.min_coverage.or(self.min_coverage).map(|p| p.0),
+                        min_coverage: goal.map(|percent| percent.0),
+                        until: until.clone(),
                         min_score: written.min_score.or(self.min_score).map(|p| p.0),
                         mutants: written.mutants,
                     });

@@ -2,6 +2,7 @@
 
 mod observer;
 mod report;
+mod until;
 
 use super::is_watched;
 use super::options::{Patience, Target, of_block};
@@ -14,9 +15,9 @@ use crate::harness::{Profile, parse_index};
 use crate::models::{Built, Examined};
 use crate::program;
 use crate::runner::{
-    self, Begun, End, Failures, Guide, Header, InOrder, Journal, Keep, Left, Limits, MOST_CASES,
-    Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Shard, Start, State, Tally,
-    Timing, Waiver,
+    self, Begun, End, Exchange, Failures, Guide, Header, InOrder, Journal, Keep, Left, Limits,
+    MOST_CASES, Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Shard, Start, State,
+    Tally, Timing, Waiver,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
@@ -41,6 +42,7 @@ use std::time::{Duration, Instant, SystemTime};
 use verilated_build::Hash;
 
 pub use report::{Earlier, Outcome, Report, UNWRITTEN};
+pub use until::{MOST_OF_A_ROUND, Until, UntilCovered, percent};
 
 /// Packets of a case at most: its vector must not be larger than vectors may be.
 const MOST_PACKETS: i64 = 20_000;
@@ -177,8 +179,8 @@ impl Options {
             let (cases, packets) = (self.cases.or(run.cases), run.packets);
             let options = Self { scenario: scenarios, cases, packets, ..self.clone() };
             let job = options.job(block, profiles, None, run.seed)?;
-            let (name, goal) = (run.name.clone(), run.min_coverage);
-            Ok(Job { name, goal, waivers: plan.waivers_of(block), ..job })
+            let (name, goal, until) = (run.name.clone(), run.min_coverage, run.until.clone());
+            Ok(Job { name, goal, until, waivers: plan.waivers_of(block), ..job })
         };
         plan.runs.iter().map(job).collect()
     }
@@ -255,8 +257,8 @@ pub struct Job {
     pub save: u64,
     /// What of the bins is to be hit, in percent.
     pub goal: Option<f64>,
-    /// What of the bins is to be hit when the run ends, in percent.
-    pub until: Option<f64>,
+    /// What of the bins is to be hit when the run ends, and how.
+    pub until: Option<Until>,
     /// Failures that do not count until a day.
     waivers: Vec<Waiver>,
     /// The files that know earlier failures.
@@ -298,14 +300,7 @@ impl Job {
                 netlists.insert(profile.name.to_string(), area);
             }
         }
-        let plan = Plan {
-            block: block.name(),
-            seed: self.seed,
-            profiles: setup.profiles.clone(),
-            scenarios: session.scenarios(),
-            indices: self.indices.clone(),
-            shard: self.shard,
-        };
+        let plan = self.plan(&*session);
         if let Some(CaseName { scenario, .. }) = &self.case
             && plan.scenarios != [scenario.clone()]
         {
@@ -324,7 +319,7 @@ impl Job {
             block: block.name().to_owned(),
             seed: self.seed,
             packets: setup.packets,
-            shard: plan.shard,
+            shard: self.shard,
             cases: (plan.indices.end < u64::MAX).then(|| plan.indices.end - plan.indices.start),
             first: plan.indices.start,
             profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
@@ -332,12 +327,14 @@ impl Job {
             scenario_files: self.scenario_files(&plan.scenarios),
             weights: hash_of_weights(&opening.scenarios),
             min_coverage: self.goal,
-            until_coverage: self.until,
+            until_coverage: self.until.as_ref().map(|until| until.percent),
+            round: self.until.as_ref().and_then(|until| until.round),
             save_vectors: self.save,
             waivers: self.waivers.clone(),
         };
         let interrupted = Arc::clone(interrupted);
-        Ok(Ready { job: self, session, opening, desk, plan, header, interrupted })
+        let exchange = self.exchange(&plan, &header)?;
+        Ok(Ready { job: self, session, opening, desk, plan, header, exchange, interrupted })
     }
 }
 
@@ -403,6 +400,7 @@ pub struct Ready<'a> {
     desk: Desk,
     plan: Plan,
     header: Header,
+    exchange: Option<Exchange>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -475,11 +473,15 @@ impl Ready<'_> {
         let time = time.map(|time| time.saturating_sub(before));
         let limits = Limits { time, ..job.limits };
         let (program, observed) = (&job.program, &mut observer);
-        let end = match observed.guide.clone() {
-            Some(mut guide) => {
+        let end = match (observed.guide.clone(), &self.exchange) {
+            (Some(mut guide), Some(exchange)) => {
+                let limits = (&limits, &**interrupted);
+                runner::run_part(program, opening, (&mut guide, start), exchange, limits, observed)?
+            }
+            (Some(mut guide), None) => {
                 runner::run(program, opening, (&mut guide, start), &limits, interrupted, observed)?
             }
-            None => {
+            (None, _) => {
                 let mut cases = InOrder::new(plan.from(place));
                 runner::run(program, opening, (&mut cases, start), &limits, interrupted, observed)?
             }
@@ -548,9 +550,11 @@ impl Ready<'_> {
             journal: None,
             hangs: 0,
             before: (0.0, 0.0),
-            guide: job
-                .until
-                .map(|goal| Rc::new(RefCell::new(self.guide(plan.clone(), goal, true)))),
+            guide: job.until.as_ref().map(|until| {
+                let guide = self.guide(plan.clone(), until.percent, true);
+                let guide = guide.with_rounds_of(until.round_of());
+                Rc::new(RefCell::new(guide))
+            }),
         }
     }
 

@@ -5,7 +5,7 @@ mod resume;
 
 use super::done::Done;
 use super::options::{Told, check_output, of_block};
-use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready};
+use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered, percent};
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
 use crate::error::Error;
@@ -19,7 +19,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// What a run that is in a folder has said before.
-const SAID_BEFORE: [&str; 24] = [
+const SAID_BEFORE: [&str; 26] = [
     "plan",
     "block",
     "fixes",
@@ -43,12 +43,14 @@ const SAID_BEFORE: [&str; 24] = [
     "save_vectors",
     "min_coverage",
     "until_coverage",
+    "round",
+    "exchange",
     "Earlier",
 ];
 
 /// What a plan says itself.
-const OF_THE_PLAN: [&str; 7] =
-    ["block", "fixes", "parameter", "scenario", "packets", "case", "min_coverage"];
+const OF_THE_PLAN: [&str; 8] =
+    ["block", "fixes", "parameter", "scenario", "packets", "case", "min_coverage", "until_coverage"];
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -93,11 +95,8 @@ pub struct Arguments {
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
           conflicts_with = "case")]
     min_coverage: Option<f64>,
-    /// End when so many percent of the bins that can be hit are, in every profile, with cases chosen for what they may hit; --cases of
-    /// each profile and scenario are run at most, and less is a failure.
-    #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
-          conflicts_with_all = ["case", "min_coverage", "plan"])]
-    until_coverage: Option<f64>,
+    #[command(flatten)]
+    until: UntilCovered,
     #[command(flatten)]
     earlier: Earlier,
     /// The build a failure was seen with; a warning tells if this one differs.
@@ -111,13 +110,6 @@ impl Arguments {
     /// What is to be run of each block.
     fn jobs(&self) -> Result<Vec<Job>, Error> {
         let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
-        if let (Some(shard), Some(percent)) = (self.shard, self.until_coverage) {
-            return Err(Error::Usage(format!(
-                "--shard {shard} and --until-coverage {percent} exclude each other: which cases come next depends on what all before \
-                 them hit, so no part can be run without the others; give each machine the whole run with a --seed of its own, and \
-                 merge what they covered with `cover merge`"
-            )));
-        }
         let mut jobs = match &self.plan {
             Some(plan) => self.options.planned(plan)?,
             None => self.options.jobs(case)?,
@@ -126,19 +118,12 @@ impl Arguments {
             job.shard = self.shard.unwrap_or(Shard::WHOLE);
             job.save = self.save_vectors;
             job.goal = job.goal.or(self.min_coverage);
-            job.until = self.until_coverage;
+            self.until.tell(job)?;
             job.earlier = self.earlier.clone();
             job.shows_progress &= !self.told.quiet;
         }
         Ok(jobs)
     }
-}
-
-/// A number from 0 to 100.
-pub fn percent(text: &str) -> Result<f64, String> {
-    let is_legal = |percent: &f64| (0.0..=100.0).contains(percent);
-    let percent = text.trim_end_matches('%').trim_end().parse().ok().filter(is_legal);
-    percent.ok_or_else(|| "expected percent, a number from 0 to 100".to_owned())
 }
 
 /// Runs a regression, of one block or run of a plan after another.

@@ -3,6 +3,7 @@
 //! Shards are read side by side, a line of each at a time, and written in the order of the plan by what writes the results of a
 //! run, so memory does not grow with the number of cases. `docs/scale-out.md` is for those who do it.
 
+mod alike;
 mod files;
 mod shard;
 
@@ -125,9 +126,9 @@ impl Shards {
             of_this_program(shard)?;
             of_one_run(first, shard)?;
         }
-        if first.header.until_coverage.is_some() {
-            let message = "is a run with --until-coverage, which has no shards; what several of them covered is put together by \
-                           `cover merge`";
+        if first.header.until_coverage.is_some() && !part.is_whole() {
+            let message =
+                "is of a run with --until-coverage, of which each shard has all: leave --part out";
             return Err(Error::File { path: first.folder.clone(), message: message.to_owned() });
         }
         let header = Header { shard: part, ..first.header.clone() };
@@ -137,6 +138,9 @@ impl Shards {
         let block = program::find(&header.block)
             .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
         let plan = Plan { shard: part, ..Plan::of_header(&header, block).map_err(wrong)? };
+        if header.until_coverage.is_some() {
+            alike::keep_those_with_cases(&mut shards, &plan);
+        }
         Ok(Self { block, plan, header, shards })
     }
 
@@ -155,18 +159,24 @@ impl Shards {
     /// # Errors
     /// What is wrong with a shard, with the line; what cannot be written.
     pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
-        let told = self.cases(directory)?;
-        let coverage = self.coverage()?;
+        let are_alike = self.header.until_coverage.is_some();
+        let (told, coverage) = match are_alike {
+            true => (self.same_cases(directory)?, self.same_coverage()?),
+            false => (self.cases(directory)?, self.coverage()?),
+        };
         let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
         let mut tally = Tally::new(self.block, &self.plan, recorder);
         let (mut groups, mut ended) = (Vec::new(), Vec::new());
         for index in 0..self.shards.len() {
             let results = self.results(index)?;
+            if are_alike && index > 0 {
+                continue;
+            }
             add(&mut tally, self.block, &results.totals, &results.profiles);
             ended.push(results.ended);
             groups.push(results.failures);
         }
-        let ends = [End::MaxHangs, End::MaxFailures, End::Time];
+        let ends = [End::MaxHangs, End::MaxFailures, End::Time, End::Covered];
         let end = ends.into_iter().find(|end| ended.contains(end)).unwrap_or(End::Complete);
         let failures = self.failures(groups, told, directory.folder())?;
         let times = self.shards.iter().filter_map(|shard| RunTiming::read(&shard.folder).ok());
@@ -176,18 +186,24 @@ impl Shards {
 
     /// Which of the shards has a place: they are sorted, and from one to the next it is as far as from one place to the next.
     fn shard_of(&self, place: u64) -> usize {
+        if self.header.until_coverage.is_some() {
+            return 0;
+        }
         let count = self.shards[0].header.shard.count();
         (place % count / self.plan.shard.count()) as usize
+    }
+
+    /// The cases that a shard has.
+    fn plan_of(&self, shard: &ShardFile) -> Plan {
+        let header = &shard.header;
+        let part = if header.is_whole() { Shard::WHOLE } else { header.shard };
+        Plan { shard: part, ..self.plan.clone() }
     }
 
     /// Writes the cases in the order of the plan.
     fn cases(&mut self, directory: &mut RunDirectory) -> Result<Told, Error> {
         let count = self.shards.len() as u64;
-        let plans: Vec<Plan> = self
-            .shards
-            .iter()
-            .map(|shard| Plan { shard: shard.header.shard, ..self.plan.clone() })
-            .collect();
+        let plans: Vec<Plan> = self.shards.iter().map(|shard| self.plan_of(shard)).collect();
         let mut told = Told::default();
         let mut is_at_end = vec![false; self.shards.len()];
         let mut at_end = 0;
@@ -244,7 +260,7 @@ impl Shards {
         let shard = &self.shards[index];
         let wrong = |message: String| Err(Error::File { path: shard.folder.clone(), message });
         let cases = results.totals.cases;
-        let planned = Plan { shard: shard.header.shard, ..self.plan.clone() }.len();
+        let planned = self.plan_of(shard).len();
         match results.ended {
             End::Interrupted => wrong(format!(
                 "is not whole: it was interrupted after {cases} cases; go on with --resume"

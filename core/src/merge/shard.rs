@@ -125,6 +125,11 @@ impl ShardFile {
             .map_err(|error| self.wrong(&format!("is no entry of `cases`: {error}")))?;
         let step = plan.shard.count();
         let mut place = self.place.or_else(|| plan.iter().next().map(|case| case.place));
+        if self.header.until_coverage.is_some() {
+            // They come in the order in which they were chosen.
+            let (Entry::Failed { place: at, .. } | Entry::Row { from: at, .. }) = &entry;
+            place = Some(*at);
+        }
         let mut row = std::mem::take(&mut self.row);
         match entry {
             Entry::Failed { place: at, group, verdict, cycles, packets, name } => {

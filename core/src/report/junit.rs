@@ -55,7 +55,7 @@ impl Suites {
                 column.named.push(Named::Failed(name, verdict));
             }
             Entry::Row { from, cycles, groups, .. } => {
-                let step = run.shard.count();
+                let step = run.step();
                 for number in 0..cycles.len() {
                     let place = from + number as u64 * step;
                     let column = &mut self.columns[(place % columns) as usize];

@@ -7,16 +7,19 @@
 //! The same holds for variations of a case that opened a bin, when few holes are left. New cases and variations are trusted as far
 //! as they have kept what was promised of them.
 
+mod odds;
+
 use super::plan::Plan;
 use super::pool::{End, Source};
-use crate::coverage::{Database, Group};
+use crate::coverage::Database;
 use crate::harness::{Case, Outcome, VARIATIONS, variation, varied};
+use odds::{beside, chance, rate};
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
 use std::rc::Rc;
 
-/// Cases of a round.
-const ROUND: usize = 32;
+/// Cases of a round, if nothing else is said.
+pub const ROUND: u32 = 32;
 /// Cases that are varied at most: those that opened a bin last.
 const PARENTS: usize = 48;
 /// What a hit beside a hole is worth, of one in it by another profile.
@@ -31,9 +34,6 @@ const BELIEF: f64 = 0.05;
 const DOUBT: f64 = 4000.0;
 /// The record of a round is forgotten after about so many.
 const FADING: u64 = 8;
-/// Hits after which one would believe as firmly in what is believed before.
-const FIRMNESS: f64 = 0.3;
-
 /// What is known of the cases of a profile and scenario, variations included.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 struct Column {
@@ -95,6 +95,9 @@ pub struct Standing {
     round: Vec<u64>,
     /// Those of them that ended.
     landed: usize,
+    /// Rounds before this one.
+    #[serde(default)]
+    rounds: u64,
 }
 
 /// Hands out cases until enough is covered.
@@ -107,6 +110,8 @@ pub struct Guide {
     leans: bool,
     /// Cases at most.
     most: u64,
+    /// Cases of a round.
+    round: usize,
     /// By bin: those that differ from it in one value.
     beside: Vec<Vec<u32>>,
     /// By profile and bin.
@@ -162,7 +167,15 @@ impl Guide {
         let standing = Standing { columns, ..Standing::default() };
         let beside = beside(&database.groups);
         let (issued, end) = (0, End::Complete);
-        Self { plan, goal, leans, most, beside, can_be_hit, standing, issued, end }
+        let round = ROUND as usize;
+        Self { plan, goal, leans, most, round, beside, can_be_hit, standing, issued, end }
+    }
+
+    /// With so many cases in each round.
+    #[must_use]
+    pub fn with_rounds_of(mut self, cases: u32) -> Self {
+        self.round = cases as usize;
+        self
     }
 
     /// Where it stands.
@@ -174,6 +187,18 @@ impl Guide {
     pub fn restore(&mut self, standing: Standing) {
         self.issued = standing.landed;
         self.standing = standing;
+    }
+
+    /// The round that is to be run, all of which is handed out by this: its number, its cases, and how many of them have ended.
+    /// It has no case if the run is over.
+    pub fn round(&mut self) -> (u64, Vec<Case>, usize) {
+        let Standing { round, landed, .. } = &self.standing;
+        if *landed == round.len() {
+            self.plan_round();
+        }
+        let Standing { round, landed, rounds, .. } = &self.standing;
+        self.issued = round.len();
+        (*rounds, round.iter().map(|place| self.plan.case(*place)).collect(), *landed)
     }
 
     /// Whether a bin was hit in a profile.
@@ -201,9 +226,10 @@ impl Guide {
     /// Plans the next round; an empty one if it is over.
     fn plan_round(&mut self) {
         let left = self.most.saturating_sub(self.standing.cases);
-        let size = left.min(ROUND as u64) as usize;
+        let size = left.min(self.round as u64) as usize;
         let holes = self.holes();
         let first = self.plan.places().start;
+        self.standing.rounds += 1;
         self.standing.landed = 0;
         self.issued = 0;
         self.standing.round = if holes.is_empty() {
@@ -384,18 +410,6 @@ impl Guide {
     }
 }
 
-/// The rate at which something is to be expected that was expected at a rate and has not happened in so many cycles: of a rate
-/// believed as firmly as after so many hits (the mean of a gamma distribution).
-fn rate(expected: f64, in_vain: f64) -> f64 {
-    FIRMNESS / (FIRMNESS / expected + in_vain)
-}
-
-/// The chance that something happens in so many cycles that happens at this rate. No function of a library that may differ
-/// from machine to machine.
-fn chance(rate: f64, cycles: f64) -> f64 {
-    rate * cycles / (1.0 + rate * cycles)
-}
-
 /// The choice of which most holes can be expected for each cycle.
 fn best(choices: &mut [Choice], open: &[f64]) -> Option<usize> {
     loop {
@@ -415,29 +429,6 @@ fn best(choices: &mut [Choice], open: &[f64]) -> Option<usize> {
         }
         choices[best].at_most = promise;
     }
-}
-
-/// By bin, those of its group that differ from it in one value.
-fn beside(groups: &[Group]) -> Vec<Vec<u32>> {
-    let mut all = Vec::new();
-    for group in groups {
-        let first = all.len();
-        let sizes: Vec<usize> = group.axes.iter().map(|axis| axis.values.len()).collect();
-        for bin in 0..group.bins() {
-            let mut beside = Vec::new();
-            let mut stride = 1;
-            for size in sizes.iter().rev() {
-                let value = bin / stride % size;
-                let others = (0..*size).filter(|other| *other != value);
-                beside.extend(
-                    others.map(|other| (first + bin - value * stride + other * stride) as u32),
-                );
-                stride *= size;
-            }
-            all.push(beside);
-        }
-    }
-    all
 }
 
 impl Source for Guide {
@@ -501,4 +492,4 @@ impl Source for Rc<RefCell<Guide>> {
 }
 
 #[cfg(test)]
-mod tests;
+pub(super) mod tests;

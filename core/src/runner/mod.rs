@@ -2,6 +2,7 @@
 
 mod cases;
 mod directory;
+mod exchange;
 mod failures;
 mod groups;
 mod guide;
@@ -15,11 +16,12 @@ mod waivers;
 
 pub use cases::{Ended, Failure};
 pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
+pub use exchange::{Exchange, run_part};
 pub use failures::{Failures, Keep, SHRINK_BUDGET, file_stem};
 pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,
 };
-pub use guide::{Guide, Standing};
+pub use guide::{Guide, ROUND, Standing};
 pub use journal::{Begun, JOURNAL, Journal, Left, State};
 pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, InOrder, Limits, Progress, Source, Start, run};

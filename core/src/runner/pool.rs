@@ -113,25 +113,18 @@ pub fn run(
     interrupted: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<End, Error> {
-    let mut cases = Cases {
-        source,
-        limits,
-        interrupted,
-        progress,
-        begin: Instant::now(),
-        failures: start.failures,
-        hangs: start.hangs,
-        end: End::Complete,
-    };
+    let mut cases = Cases::new((source, start), limits, interrupted, progress);
     if cases.is_over() {
         return Ok(cases.end);
     }
     crew::run(launch, Some(opening), limits.threads, &mut cases)?;
-    Ok(if cases.end == End::Complete { cases.source.end() } else { cases.end })
+    Ok(cases.end())
 }
 
-struct Cases<'a, S> {
-    source: &'a mut S,
+/// The cases of a run that goes on.
+pub(super) struct Cases<'a, S> {
+    /// Where they come from.
+    pub source: &'a mut S,
     limits: &'a Limits,
     interrupted: &'a AtomicBool,
     progress: &'a mut dyn Progress,
@@ -139,6 +132,23 @@ struct Cases<'a, S> {
     failures: u64,
     hangs: u64,
     end: End,
+}
+
+/// What came of a case.
+///
+/// # Errors
+/// [`Error::Environment`] if it is no answer to a case.
+pub(super) fn outcome_of(landing: Landing) -> Result<Outcome, Error> {
+    match landing {
+        Landing::Answer(Answer::Case(outcome)) => Ok(outcome),
+        Landing::Lost(verdict) => Ok(Outcome::without_cycles(verdict)),
+        Landing::Answer(Answer::Panicked(message)) => {
+            Ok(Outcome::without_cycles(Verdict::Crashed { cycle: None, message }))
+        }
+        Landing::Answer(answer) => {
+            Err(Error::Environment(format!("a worker answers a case with {answer:?}")))
+        }
+    }
 }
 
 impl<S: Source> Client for Cases<'_, S> {
@@ -162,18 +172,30 @@ impl<S: Source> Client for Cases<'_, S> {
     }
 
     fn landed(&mut self, case: Case, landing: Landing) -> Result<Next, Error> {
-        let outcome = match landing {
-            Landing::Answer(Answer::Case(outcome)) => outcome,
-            Landing::Lost(verdict) => Outcome::without_cycles(verdict),
-            Landing::Answer(Answer::Panicked(message)) => {
-                Outcome::without_cycles(Verdict::Crashed { cycle: None, message })
-            }
-            Landing::Answer(answer) => {
-                return Err(Error::Environment(format!("a worker answers a case with {answer:?}")));
-            }
-        };
-        self.source.landed(&case, &outcome);
-        self.progress.case(&case, &outcome)?;
+        self.ended(&case, &outcome_of(landing)?)
+    }
+}
+
+impl<'a, S: Source> Cases<'a, S> {
+    /// None yet, but what was before.
+    pub fn new(
+        (source, start): (&'a mut S, Start),
+        limits: &'a Limits,
+        interrupted: &'a AtomicBool,
+        progress: &'a mut dyn Progress,
+    ) -> Self {
+        let Start { failures, hangs } = start;
+        let (begin, end) = (Instant::now(), End::Complete);
+        Self { source, limits, interrupted, progress, begin, failures, hangs, end }
+    }
+
+    /// Tells of a case that has ended; whether there is to be a further one.
+    ///
+    /// # Errors
+    /// If it cannot be written down.
+    pub fn ended(&mut self, case: &Case, outcome: &Outcome) -> Result<Next, Error> {
+        self.source.landed(case, outcome);
+        self.progress.case(case, outcome)?;
         self.failures += u64::from(outcome.verdict.is_failure());
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         if self.end == End::Interrupted {
@@ -182,11 +204,14 @@ impl<S: Source> Client for Cases<'_, S> {
         }
         Ok(if self.is_over() { Next::Abandon } else { Next::Continue })
     }
-}
 
-impl<S: Source> Cases<'_, S> {
+    /// Why there is no further case.
+    pub fn end(&self) -> End {
+        if self.end == End::Complete { self.source.end() } else { self.end }
+    }
+
     /// Whether there are as many failures as end the run.
-    fn is_over(&mut self) -> bool {
+    pub fn is_over(&mut self) -> bool {
         if self.limits.max_failures.is_some_and(|most| self.failures >= most) {
             self.end = End::MaxFailures;
         } else if self.hangs >= self.limits.max_hangs {

@@ -92,12 +92,27 @@ pub struct Header {
     /// Percent of the bins at which the run ends, when they are hit in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_coverage: Option<f64>,
+    /// Cases that are chosen at once, if it ends so.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub round: Option<u32>,
     /// Matching cases whose vectors are kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub save_vectors: u64,
     /// Failures that do not count until a day.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub waivers: Vec<Waiver>,
+}
+
+impl Header {
+    /// Whether the run directory has all of the run: each shard has, if the run ends when enough is covered.
+    pub fn is_whole(&self) -> bool {
+        self.shard.is_whole() || self.until_coverage.is_some()
+    }
+
+    /// From one place of those in the run directory to the next.
+    pub fn step(&self) -> u64 {
+        if self.is_whole() { 1 } else { self.shard.count() }
+    }
 }
 
 fn is_zero(number: &u64) -> bool {
@@ -246,7 +261,7 @@ impl RunDirectory {
         let claim = Claim::new(place)?;
         let path = claim.folder.join(PARTIAL);
         let file = File::create(&path).map_err(Error::write(&path))?;
-        let cases = Cases::new(header.shard.count());
+        let cases = Cases::new(header.step());
         let (length, text, lost) = (0, String::new(), None);
         let mut directory = Self { claim, file, length, cases, text, lost };
         let header = to_json(header);

@@ -101,7 +101,7 @@ impl Outcome {
             (Some(percent), _) => Some(("--until-coverage", percent)),
             (None, percent) => percent.map(|percent| ("--min-coverage", percent)),
         };
-        let goal = goal.filter(|_| header.shard.is_whole());
+        let goal = goal.filter(|_| header.is_whole());
         let goal = goal.map(|(option, percent)| Goal::new(option, percent, &coverage));
         let passed = runner::has_passed(&tally.totals, &failures, end)
             && goal.as_ref().is_none_or(Goal::is_met);
@@ -186,7 +186,7 @@ impl Report {
 
     /// How many cases each waiver was about; nothing of a part of a run.
     pub fn waivers(&self) -> Vec<WaiverUse> {
-        match self.header.shard.is_whole() {
+        match self.header.is_whole() {
             true => runner::uses(&self.header.waivers, &self.failures),
             false => Vec::new(),
         }

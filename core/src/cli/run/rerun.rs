@@ -44,7 +44,7 @@ impl Failed {
                 cases.push((place, group));
             }
             Entry::Row { from, groups, .. } => {
-                let places = (0..).map(|number| from + number * run.shard.count());
+                let places = (0..).map(|number| from + number * run.step());
                 cases.extend(places.zip(groups));
             }
         })?;

@@ -1,10 +1,12 @@
 //! Are cases chosen for what they may hit, and is the choice always the same?
 
 use super::*;
-use crate::coverage::{GroupAxis, GroupValue, ProfileBins};
+use crate::coverage::{Group, GroupAxis, GroupValue, ProfileBins};
 use crate::harness::{FIRST_VARIATION, Parameters, Profile, Verdict};
 use crate::runner::Shard;
 use std::collections::{BTreeMap, BTreeSet};
+
+const ROUND: usize = super::ROUND as usize;
 
 /// A group with axes of so many values.
 fn group(name: &str, sizes: &[usize]) -> Group {
@@ -18,7 +20,7 @@ fn group(name: &str, sizes: &[usize]) -> Group {
 const BINS: usize = 14 + COMMON;
 const COMMON: usize = 100;
 
-fn guide(goal: f64, leans: bool, cases: u64) -> Guide {
+pub(in crate::runner) fn guide(goal: f64, leans: bool, cases: u64) -> Guide {
     let plan = Plan {
         block: "b",
         seed: 1,
@@ -45,7 +47,7 @@ fn guide(goal: f64, leans: bool, cases: u64) -> Guide {
 }
 
 /// All cases hit the rules. Only `bright` hits bins of the cross: one in three cases one of them, the last of them hardly ever.
-fn outcome(case: &Case) -> Outcome {
+pub(in crate::runner) fn outcome(case: &Case) -> Outcome {
     let mut hits = vec![0; BINS];
     hits[..2].fill(1);
     hits[14..].fill(1);
@@ -58,7 +60,7 @@ fn outcome(case: &Case) -> Outcome {
 }
 
 /// Runs to the end with so many cases on their way at most; the cases in the order in which they ended.
-fn run(guide: &mut Guide, ahead: usize) -> Vec<Case> {
+pub(in crate::runner) fn run(guide: &mut Guide, ahead: usize) -> Vec<Case> {
     let (mut on_their_way, mut ended) = (Vec::new(), Vec::new());
     loop {
         while on_their_way.len() < ahead
