@@ -174,20 +174,63 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     assert_eq!(code(&output), 0, "{}", text(&output));
     let mut child = grading(&parts, &few).stderr(Stdio::piped()).spawn().unwrap();
     let partial = parts.join("mutate.json.partial");
-    wait_until(&mut child, || is_longer(&partial, 0));
+    let is_at_work = || fs::read_to_string(&partial).is_ok_and(|text| text.contains("cases_run"));
+    wait_until(&mut child, is_at_work);
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", text(&output));
     assert!(text(&output).contains("mutate --resume"), "{}", text(&output));
     assert_eq!(json(&partial)["complete"], false);
     assert!(!parts.join("mutate.json").exists());
-    let mut command = program();
-    command.env("CXXFLAGS", "-O0").args(["mutate", "--no-judge", "--resume"]).arg(&parts);
-    let output = command.output().unwrap();
+    // That nothing is judged was said when it was begun, and is not said again.
+    let resume = |more: &[&str]| {
+        let mut command = program();
+        command.env("CXXFLAGS", "-O0").args(["mutate", "--resume"]).arg(&parts).args(more);
+        command.output().unwrap()
+    };
+    for again in [&["--no-judge"][..], &["--min-score", "1"], &["--stuck-after", "1s"]] {
+        let output = resume(again);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains("cannot be used with"), "{}", text(&output));
+    }
+    let output = resume(&[]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let bytes = |out: &Path| fs::read(out.join("mutate.json")).unwrap();
     assert_eq!(bytes(&whole), bytes(&parts));
     assert!(!partial.exists());
+    let output = resume(&[]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("its grading has ended"), "{}", text(&output));
+}
+
+/// Of several blocks, also those that had not begun; by the paths that were typed, wherever one goes on.
+#[test]
+fn a_grading_of_several_blocks_that_was_killed_goes_on_with_all_of_them() {
+    let folder = TempDir::new().unwrap();
+    let few = ["--cases", "2", "--fixes", "spec", "--seed", "5", "--no-judge", "--quiet"];
+    let grading = |out: &str| {
+        let mut command = program();
+        command.current_dir(folder.path()).env("CXXFLAGS", "-O0");
+        command.args(["mutate", "--block", "qp,recv", "--mutants", "6", "--out", out]);
+        command.args(few).stdout(Stdio::null()).stderr(Stdio::null());
+        command
+    };
+    assert_eq!(grading("whole").status().unwrap().code(), Some(0));
+    let mut child = grading("killed").spawn().unwrap();
+    let partial = folder.path().join("killed/recv/mutate.json.partial");
+    wait_until(&mut child, || is_longer(&partial, 0));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let mut command = program();
+    command.env("CXXFLAGS", "-O0").args(["mutate", "--resume"]).arg(folder.path().join("killed"));
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    for block in ["qp", "recv"] {
+        let [left, right] = ["whole", "killed"]
+            .map(|out| fs::read(folder.path().join(out).join(block).join("mutate.json")).unwrap());
+        assert!(left == right, "{block} is another one");
+        assert!(!folder.path().join("killed").join(block).join("mutate.json.partial").exists());
+    }
 }
 
 /// Verilator takes it, Yosys does not.

@@ -162,7 +162,7 @@ if [ "$1" = mutate ] && [ -n "${SLURM_ARRAY_TASK_ID:-}" ]; then
   out=${@: -1}
   if mkdir "BELOW/died-$SLURM_ARRAY_TASK_ID" 2>/dev/null; then
     REAL "$@" &
-    until [ -s "$out/mutate.json.partial" ] || ! kill -0 $!; do sleep 0.01; done
+    until grep -q cases_run "$out/mutate.json.partial" || ! kill -0 $!; do sleep 0.01; done
     kill -9 $!
     exit 1
   fi

@@ -128,11 +128,44 @@ pub fn main(program: Program) -> ExitCode {
     }
 }
 
+/// What a command line says, if this program knows it.
+fn parsed(command: &[String]) -> Option<Command> {
+    let matches = Cli::command().try_get_matches_from(command).ok()?;
+    Some(Cli::from_arg_matches(&matches).ok()?.command)
+}
+
+/// The options of a command that go with one of them.
+#[cfg(test)]
+fn options_beside<A: clap::Args>(option: &str) -> Vec<String> {
+    let mut command = A::augment_args(clap::Command::new("one"));
+    command.build();
+    let find = |id: &str| command.get_arguments().find(|argument| argument.get_id() == id);
+    let this = find(option).expect("an option of this command");
+    let refused = |argument: &clap::Arg| {
+        let of = |one, other: &clap::Arg| {
+            command.get_arg_conflicts_with(one).iter().any(|one| one.get_id() == other.get_id())
+        };
+        of(this, argument) || of(argument, this)
+    };
+    let others = command.get_arguments().filter(|argument| argument.get_id() != option);
+    let others = others.filter(|argument| !refused(argument));
+    let mut names: Vec<String> = others.map(|argument| argument.get_id().to_string()).collect();
+    names.sort();
+    names
+}
+
 /// What a command line of `run` says, if it is one.
 fn run_arguments(command: &[String]) -> Option<run::Arguments> {
-    let matches = Cli::command().try_get_matches_from(command).ok()?;
-    match Cli::from_arg_matches(&matches).ok()?.command {
+    match parsed(command)? {
         Command::Run(arguments) => Some(*arguments),
+        _ => None,
+    }
+}
+
+/// What a command line of `mutate` says, if it is one.
+fn mutate_arguments(command: &[String]) -> Option<mutate::Arguments> {
+    match parsed(command)? {
+        Command::Mutate(arguments) => Some(arguments),
         _ => None,
     }
 }

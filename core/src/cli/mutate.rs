@@ -3,6 +3,7 @@
 mod grading;
 mod judging;
 mod only;
+mod resume;
 
 use super::options::{Format, Patience, Target, of_block};
 use super::plan::{PlannedRun, RunPlan};
@@ -11,7 +12,7 @@ use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::Rtl;
-use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
+use crate::mutate::report::{Begun, Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
 use crate::mutate::{Means, Mutants};
 use crate::program;
 use crate::runner::{Claim, Place, Shard};
@@ -24,6 +25,30 @@ use std::thread;
 
 /// Mutants of each profile, if nothing is said.
 const MUTANTS: u32 = 1000;
+
+/// What a grading that is in a folder has said before.
+const SAID_BEFORE: [&str; 20] = [
+    "block",
+    "fixes",
+    "parameter",
+    "GivenRtl",
+    "plan",
+    "mutants",
+    "seed",
+    "run_seed",
+    "shard",
+    "cases",
+    "packets",
+    "scenario",
+    "out",
+    "force",
+    "no_judge",
+    "checks_only",
+    "min_score",
+    "only",
+    "stuck_after",
+    "memory_limit",
+];
 
 /// What to grade.
 #[derive(Debug, Args)]
@@ -70,11 +95,8 @@ pub struct Arguments {
     /// Replace an earlier result in --out.
     #[arg(long, requires = "out")]
     force: bool,
-    /// Go on with the interrupted grading of this folder, which says what is graded.
-    #[arg(long, value_name = "DIR", conflicts_with_all = [
-        "out", "checks_only", "mutants", "seed", "run_seed", "cases", "packets", "scenario", "block", "fixes", "parameter", "rtl",
-        "include", "define", "list", "plan", "shard"
-    ])]
+    /// Go on with the grading in this folder, which was killed or interrupted; with --threads, --format and --quiet alone.
+    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE)]
     resume: Option<PathBuf>,
     /// Do not ask whether anything can find what the cases do not.
     #[arg(long)]
@@ -111,23 +133,29 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let interrupted = interruption()?;
     let jobs = match &arguments.resume {
-        Some(folder) => vec![Job::resumed(arguments, folder)?],
-        None => Job::all(arguments)?,
+        Some(folder) => resume::jobs(arguments, folder)?,
+        None => Job::all(arguments)?.into_iter().map(|job| Todo::Job(Box::new(job))).collect(),
     };
+    let are_several = jobs.len() > 1;
     let mut reports = Vec::new();
     let mut is_interrupted = false;
     for job in jobs {
-        let Graduated { report, is_whole, folder } = job.grade(&interrupted)?;
+        let Graduated { report, is_whole, folder } = match job {
+            Todo::Job(job) => job.grade(&interrupted)?,
+            Todo::Ended(graduated) => *graduated,
+        };
         if arguments.format == Format::Text {
             print_text(&format!("{}{}", report.text(), folder.display()))?;
         }
         reports.push(report);
         if !is_whole {
             is_interrupted = true;
+            // That of one of several blocks lies in the folder of all.
+            let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
             eprintln!(
                 "cosim: interrupted; to go on: {} mutate --resume {}",
                 program::name(),
-                folder.display()
+                all.display()
             );
             break;
         }
@@ -173,8 +201,8 @@ struct Job {
     setup: Setup,
     header: Header,
     claim: Claim,
-    /// What an earlier grading came to.
-    before: Option<Report>,
+    /// What it came to so far.
+    before: Report,
     threads: usize,
     program: Program,
     judges: bool,
@@ -233,6 +261,14 @@ struct Chosen {
     mutants: Mutants,
 }
 
+/// A grading that is asked for.
+enum Todo {
+    /// It is to be done, or gone on with.
+    Job(Box<Job>),
+    /// It had ended before.
+    Ended(Box<Graduated>),
+}
+
 /// What came of it.
 struct Graduated {
     report: Report,
@@ -273,53 +309,22 @@ impl Job {
         };
         let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
         let places = place.of_blocks(&names)?;
-        let job = |(prepared, place)| Self::new(arguments, prepared, Claim::new(&place)?, None);
-        prepared.into_iter().zip(places).map(job).collect()
-    }
-
-    /// The grading that a folder was left with.
-    fn resumed(arguments: &Arguments, folder: &Path) -> Result<Self, Error> {
-        let before = Report::read(folder)?;
-        let wrong = |message: String| Error::File { path: folder.to_owned(), message };
-        let run = before.run.clone();
-        let block = program::find(&run.block)
-            .ok_or_else(|| wrong(format!("`{}` is no block of this program", run.block)))?;
-        let profiles = run.profiles.iter().map(|name| {
-            let found = Profile::parse(name, block.profiles());
-            found.map_err(|error| wrong(error.to_string()))
-        });
-        let profiles = profiles.collect::<Result<Vec<Vec<Profile>>, Error>>()?.concat();
-        let setup = Setup {
-            profiles: profiles.clone(),
-            scenarios: run.scenarios.clone(),
-            packets: run.packets,
-            rtl: run.given.clone(),
+        let job = |(prepared, place): (Prepared, Place)| {
+            let claim = Claim::new(&place)?;
+            // From here on it can be gone on with.
+            let mut report = Report::new(prepared.header.clone());
+            report.begun = Some(Begun::now());
+            report.write(&claim.folder)?;
+            Self::new(arguments, prepared, claim, report)
         };
-        let now = block.examine(&run.given)?.identity.clone();
-        let yosys = yosys::version()?;
-        for (what, then, now) in [
-            ("RTL", run.rtl.as_str(), now.as_str()),
-            ("build of the program", &run.build, program::build()),
-            ("Yosys", &run.yosys, &yosys),
-        ] {
-            if then != now {
-                let message =
-                    format!("was graded with another {what}, {then}; now it is {now}: grade again");
-                return Err(wrong(message));
-            }
-        }
-        let chosen = choose(block, &setup, &run)?;
-        let claim = Claim::again(folder)?;
-        let name = block.name().to_owned();
-        let prepared = Prepared { name, block, chosen, setup, header: run };
-        Self::new(arguments, prepared, claim, Some(before))
+        prepared.into_iter().zip(places).map(job).collect()
     }
 
     fn new(
         arguments: &Arguments,
         Prepared { block, chosen, setup, header, .. }: Prepared,
         claim: Claim,
-        before: Option<Report>,
+        before: Report,
     ) -> Result<Self, Error> {
         let threads = match arguments.threads {
             Some(threads) => usize::from(threads),
@@ -390,4 +395,15 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         min_score: wanted.min_score,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::cli::options_beside;
+
+    #[test]
+    fn what_a_grading_in_a_folder_has_said_is_not_said_again() {
+        assert_eq!(options_beside::<Arguments>("resume"), ["format", "help", "quiet", "threads"]);
+    }
 }

@@ -49,8 +49,16 @@ const SAID_BEFORE: [&str; 26] = [
 ];
 
 /// What a plan says itself.
-const OF_THE_PLAN: [&str; 8] =
-    ["block", "fixes", "parameter", "scenario", "packets", "case", "min_coverage", "until_coverage"];
+const OF_THE_PLAN: [&str; 8] = [
+    "block",
+    "fixes",
+    "parameter",
+    "scenario",
+    "packets",
+    "case",
+    "min_coverage",
+    "until_coverage",
+];
 
 /// What to run.
 #[derive(Debug, Args)]
@@ -213,32 +221,16 @@ fn warn_of_other_build(build: Option<&str>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use clap::{Args, Command};
-
-    /// The options of `run` that go with another one.
-    fn going_with(option: &str) -> Vec<String> {
-        let mut command = Arguments::augment_args(Command::new("run"));
-        command.build();
-        let find = |id: &str| command.get_arguments().find(|argument| argument.get_id() == id);
-        let this = find(option).expect("an option of run");
-        let refused = |argument: &clap::Arg| {
-            let of = |one, other: &clap::Arg| {
-                command.get_arg_conflicts_with(one).iter().any(|one| one.get_id() == other.get_id())
-            };
-            of(this, argument) || of(argument, this)
-        };
-        let others = command.get_arguments().filter(|argument| argument.get_id() != option);
-        let others = others.filter(|argument| !refused(argument));
-        let mut names: Vec<String> = others.map(|argument| argument.get_id().to_string()).collect();
-        names.sort();
-        names
-    }
+    use crate::cli::options_beside;
 
     #[test]
     fn what_a_run_in_a_folder_has_said_is_not_said_again() {
-        assert_eq!(going_with("resume"), ["details", "format", "help", "quiet", "threads"]);
         assert_eq!(
-            going_with("rerun"),
+            options_beside::<Arguments>("resume"),
+            ["details", "format", "help", "quiet", "threads"]
+        );
+        assert_eq!(
+            options_beside::<Arguments>("rerun"),
             [
                 "define",
                 "format",

@@ -88,7 +88,7 @@ impl Parts {
             let profile = profile.clone();
             report.profiles.push(Graded { profile, cases_run, score, mutants });
         }
-        report.complete = true;
+        report.end();
         Ok(report)
     }
 }

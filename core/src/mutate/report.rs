@@ -13,6 +13,7 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::env;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -44,10 +45,31 @@ pub struct Report {
     pub version: u64,
     /// Whether every mutation has its verdict.
     pub complete: bool,
+    /// How it was begun; only of one that has not ended.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub begun: Option<Begun>,
     /// What was graded, and by what.
     pub run: Header,
     /// The profiles that have begun, in order.
     pub profiles: Vec<Graded>,
+}
+
+/// How a grading was begun: by it, it is gone on with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Begun {
+    /// The command line.
+    pub command: Vec<String>,
+    /// Where it was given.
+    pub folder: PathBuf,
+}
+
+impl Begun {
+    /// By the command line of this process.
+    pub fn now() -> Self {
+        let folder = env::current_dir().unwrap_or_default();
+        Self { command: env::args().collect(), folder }
+    }
 }
 
 /// What identifies a grading.
@@ -285,6 +307,7 @@ impl Report {
             format: FORMAT.to_owned(),
             version: VERSION,
             complete: false,
+            begun: None,
             run,
             profiles: Vec::new(),
         }
@@ -344,6 +367,12 @@ impl Report {
             }
         }
         Ok(())
+    }
+
+    /// It has ended.
+    pub fn end(&mut self) {
+        self.complete = true;
+        self.begun = None;
     }
 
     /// Writes what there is.

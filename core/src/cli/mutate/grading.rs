@@ -30,9 +30,7 @@ impl Job {
     /// Grades every profile. What was found until an interruption is in the folder.
     pub(super) fn grade(self, interrupted: &Arc<AtomicBool>) -> Result<Graduated, Error> {
         let folder = self.claim.folder.clone();
-        let mut report = Report::new(self.header.clone());
-        report.profiles =
-            self.before.as_ref().map_or_else(Vec::new, |report| report.profiles.clone());
+        let mut report = self.before.clone();
         let workers = Workers { program: &self.program, threads: self.threads, interrupted };
         let mut is_whole = true;
         for (index, chosen) in self.chosen.iter().enumerate() {
@@ -46,7 +44,9 @@ impl Job {
                 Err(error) => return Err(error),
             }
         }
-        report.complete = is_whole;
+        if is_whole {
+            report.end();
+        }
         report.write(&folder)?;
         self.claim.release();
         Ok(Graduated { report, is_whole, folder })
