@@ -35,7 +35,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     load_libclang()?;
     bindgen::builder()
         .header(header.display().to_string())
-        .allowlist_type("vl_(context|model|port|runtime_api|model_api)")
+        .allowlist_type("vl_(context|model|port|point|runtime_api|model_api)")
         .allowlist_var("VL_SHIM_ABI|VL_TEXT_WORDS")
         .allowlist_function("vl_runtime")
         .derive_default(false)

@@ -74,7 +74,7 @@ mod shim;
 pub use bits::{Bits, Field, Storage};
 pub use error::Error;
 pub use library::Library;
-pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, TraceFormat};
+pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point, TraceFormat};
 pub use pins::{Pins, Port, PortDifference};
 
 // For generated bindings, which derive its traits.

@@ -1,6 +1,6 @@
 //! Models: life cycle, cycles, traces and coverage.
 
-use crate::shim::{self, vl_context, vl_model, vl_model_api, vl_runtime_api};
+use crate::shim::{self, vl_context, vl_model, vl_model_api, vl_point, vl_runtime_api};
 use crate::{Error, Pins, Port, PortDifference};
 use std::ffi::{CStr, CString, c_char};
 use std::marker::PhantomData;
@@ -32,12 +32,31 @@ pub enum TraceFormat {
     Fst,
 }
 
+/// A place of the RTL that is counted.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Point {
+    /// The file, as Verilator was given it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: u32,
+    /// The column, from 1.
+    pub column: u32,
+    /// Verilator's word for its kind: `v_line`, `v_branch`, `v_toggle`.
+    pub kind: String,
+    /// Which of its kind: `block`, `else`, `case`, or a bit of a signal.
+    pub what: String,
+    /// The lines that are gone through with it, as in `117-120,122`.
+    pub lines: String,
+}
+
 /// A compiled model whose ports are known to be `I` and `O`.
 #[derive(Debug)]
 pub struct ModelKind<I, O> {
     api: &'static vl_model_api,
     /// The mutation that is switched on in its models, if it has some.
     mutation: Option<u32>,
+    /// How many points its models count.
+    counted: usize,
     pins: PhantomData<fn(I) -> O>,
 }
 
@@ -78,7 +97,7 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
             && api.inputs_alignment as usize == align_of::<I>()
             && api.outputs_alignment as usize == align_of::<O>()
         {
-            Ok(Self { api, mutation: None, pins: PhantomData })
+            Ok(Self { api, mutation: None, counted: 0, pins: PhantomData })
         } else {
             Err(Error::Ports { top: text(api.top), differences })
         }
@@ -106,6 +125,33 @@ impl<I: Pins, O: Pins> ModelKind<I, O> {
     /// Whether the model was built with coverage.
     pub fn covers(&self) -> bool {
         self.api.covers == 1
+    }
+
+    /// The points that its models count, if it was built with coverage; its models count them for [`Model::counts`].
+    ///
+    /// # Errors
+    /// [`Error::Stopped`] if the model's constructor fails.
+    pub fn points(&mut self) -> Result<Vec<Point>, Error> {
+        let context = Context::new(self.runtime(), BeforeReset::Zeros)?;
+        let (mut points, mut count) = (std::ptr::null::<vl_point>(), 0);
+        let ask = function(self.api.points);
+        // SAFETY: the context is valid, and the shim fills both or fails.
+        succeeded(unsafe { ask(context.raw.as_ptr(), &mut points, &mut count) }, self.runtime())?;
+        self.counted = count;
+        if count == 0 {
+            return Ok(Vec::new());
+        }
+        // SAFETY: the shim gives so many points, which stay as long as the library.
+        let points = unsafe { std::slice::from_raw_parts(points, count) };
+        let point = |point: &vl_point| Point {
+            file: text(point.file),
+            line: point.line,
+            column: point.column,
+            kind: text(point.page).split('/').next().unwrap_or_default().to_owned(),
+            what: text(point.comment),
+            lines: text(point.lines),
+        };
+        Ok(points.iter().map(point).collect())
     }
 
     /// Why a cycle of a batch takes two heavy evaluations; `None` if its inputs are registered and one
@@ -184,7 +230,7 @@ fn differences<I: Pins, O: Pins>(api: &vl_model_api) -> Vec<PortDifference> {
     differences
 }
 
-/// Simulation time, seeds and coverage counters of one model.
+/// Simulation time and seeds of one model.
 ///
 /// No two models that live at the same time share one, and it never leaves its model, whose C++ side
 /// points to it: there is no way to a `&mut Context`, which could be swapped with that of another model.
@@ -461,16 +507,15 @@ impl<I: Pins, O: Pins> Model<I, O> {
         unsafe { function(self.kind.runtime().context_advance)(self.context.raw.as_ptr(), ticks) }
     }
 
-    /// Writes the coverage counters to `path`, in the format of `verilator_coverage`.
-    ///
-    /// # Errors
-    /// [`Error::Stopped`] if the file cannot be written.
-    pub fn write_coverage(&mut self, path: &Path) -> Result<(), Error> {
-        let (path, runtime) = (c_path(path)?, self.kind.runtime());
-        // SAFETY: as in `time`; the path ends in NUL.
-        let status =
-            unsafe { function(runtime.coverage_write)(self.context.raw.as_ptr(), path.as_ptr()) };
-        succeeded(status, runtime)
+    /// How often the model went through each of its kind's [points](ModelKind::points); nothing if it was built without coverage.
+    /// It counts from the edge that ends the second cycle that it is shown: power comes up in the first, the second is in reset.
+    pub fn counts(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.kind.counted];
+        // SAFETY: the model is alive, and so many counts are written.
+        unsafe {
+            function(self.kind.api.counts)(self.raw.as_ptr(), counts.as_mut_ptr(), counts.len());
+        }
+        counts
     }
 }
 

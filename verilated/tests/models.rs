@@ -5,13 +5,12 @@ mod memory;
 #[path = "models/random.rs"]
 mod random;
 
-use std::collections::BTreeMap;
 use std::fs;
 use std::path::Path;
 use std::thread;
 use tempfile::TempDir;
 use verilated::{
-    BatchEnd, BeforeReset, Bits, Error, Library, Model, ModelKind, Pins, Port, TraceFormat,
+    BatchEnd, BeforeReset, Bits, Error, Library, Model, ModelKind, Pins, Point, Port, TraceFormat,
 };
 use verilated_build::{BuiltLibrary, Design, Kept, LibraryCache, SourceFile, Tracing, Verilator};
 use zerocopy::{Immutable, IntoBytes, KnownLayout};
@@ -339,30 +338,32 @@ fn a_trace_that_cannot_be_written_is_an_error() {
 
 #[test]
 fn coverage_belongs_to_one_model() {
-    let folder = TempDir::new().unwrap();
-    let kind = kind(Tracing::Off, true);
+    let mut kind = kind(Tracing::Off, true);
     assert!(kind.covers());
-    let covered = |cycles: u64, name: &str| {
+    let points = kind.points().unwrap();
+    let covered = |cycles: u64| {
         let mut model = kind.create(BeforeReset::Zeros).unwrap();
         count(&mut model, cycles);
-        let path = folder.path().join(name);
-        model.write_coverage(&path).unwrap();
-        fs::read_to_string(path).unwrap()
+        model.counts()
     };
-    let (one, many) = (covered(1, "one.dat"), covered(50, "many.dat"));
-    let counts = |text: &str| -> BTreeMap<String, u64> {
-        let points = text.lines().filter_map(|line| line.strip_prefix("C ")?.rsplit_once(' '));
-        points.map(|(point, count)| (point.to_owned(), count.parse().unwrap())).collect()
-    };
+    let (one, many) = (covered(1), covered(50));
+    assert_eq!(points.len(), one.len());
     // The branch that counts is taken in so many cycles.
-    let is_branch = |(point, count): (&String, &u64)| {
-        point.contains("counter.v") && *count == 1 && counts(&many).get(point) == Some(&50)
+    let is_branch = |place: &usize| {
+        let Point { kind, file, .. } = &points[*place];
+        kind == "v_branch" && file.ends_with("counter.v") && (one[*place], many[*place]) == (1, 50)
     };
-    assert!(counts(&one).iter().any(is_branch), "{one}\n{many}");
-    assert_eq!(one, covered(1, "again.dat"), "counters start at zero in every context");
-    let mut model = kind.create(BeforeReset::Zeros).unwrap();
-    let error = model.write_coverage(Path::new("/nowhere/c.dat")).unwrap_err();
-    assert!(error.to_string().contains("/nowhere/c.dat"), "{error}");
+    assert!((0..points.len()).any(|place| is_branch(&place)), "{points:?}\n{one:?}\n{many:?}");
+    assert!(points.iter().any(|point| point.kind == "v_toggle" && !point.what.is_empty()));
+    assert!(points.iter().any(|point| point.kind == "v_line" && !point.lines.is_empty()));
+    assert_eq!(one, covered(1), "counters start at zero in every model");
+}
+
+#[test]
+fn a_model_without_coverage_counts_nothing() {
+    let mut kind = kind(Tracing::Off, false);
+    assert!(!kind.covers() && kind.points().unwrap().is_empty());
+    assert!(kind.create(BeforeReset::Zeros).unwrap().counts().is_empty());
 }
 
 #[test]

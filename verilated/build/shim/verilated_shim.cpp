@@ -92,25 +92,11 @@ uint64_t context_time(const vl_context *context) noexcept { return context->time
 
 void context_advance(vl_context *context, uint64_t ticks) noexcept { context->timeInc(ticks); }
 
-int32_t coverage_write(vl_context *context, const char *path) noexcept {
-  return vl_shim_guarded([&] {
-    vl_shim_enter(context);
-    // Verilator reports a file it cannot open through a fatal error of its own only in newer
-    // versions, so look first.
-    if (std::FILE *file = std::fopen(path, "w")) {
-      std::fclose(file);
-    } else {
-      throw vl_shim_stopped{std::string{"cannot write "} + path};
-    }
-    context->coveragep()->write(path);
-  });
-}
-
 const char *get_last_error() noexcept { return last_error; }
 
 const vl_runtime_api runtime_api = {
     VL_SHIM_ABI,      version,      context_create,  context_destroy, context_begin,
-    context_argument, context_time, context_advance, coverage_write,  get_last_error,
+    context_argument, context_time, context_advance, get_last_error,
 };
 
 }  // namespace

@@ -16,12 +16,12 @@ extern "C" {
 #endif
 
 // Raised whenever a table or the meaning of an entry changes.
-#define VL_SHIM_ABI 4
+#define VL_SHIM_ABI 5
 
 // Words of a text shown to an observing top.
 #define VL_TEXT_WORDS 6
 
-// A VerilatedContext: simulation time, seeds, `$finish` flag and coverage counters of one model.
+// A VerilatedContext: simulation time, seeds and `$finish` flag of one model.
 typedef struct vl_context vl_context;
 // A verilated model.
 typedef struct vl_model vl_model;
@@ -36,6 +36,16 @@ typedef struct vl_port {
   uint32_t output;  // 1 for an output, 0 for an input
 } vl_port;
 
+// A place of the RTL that is counted, in Verilator's words.
+typedef struct vl_point {
+  const char *file;
+  uint32_t line;
+  uint32_t column;
+  const char *page;     // v_line, v_branch or v_toggle, "/" and the module
+  const char *comment;  // which of its kind
+  const char *lines;    // the lines that are gone through with it, as in "117-120,122"
+} vl_point;
+
 typedef struct vl_runtime_api {
   uint32_t abi;
   // Verilator's version, as "5.006".
@@ -49,8 +59,6 @@ typedef struct vl_runtime_api {
   int32_t (*context_argument)(vl_context *context, const char *argument);
   uint64_t (*context_time)(const vl_context *context);
   void (*context_advance)(vl_context *context, uint64_t ticks);
-  // Writes the coverage counters collected in the context to `path`.
-  int32_t (*coverage_write)(vl_context *context, const char *path);
   // The last failure on the calling thread.
   const char *(*last_error)(void);
 } vl_runtime_api;
@@ -99,6 +107,11 @@ typedef struct vl_model_api {
   int32_t (*observe)(vl_model *model, uint64_t cycle, const void *inputs, const void *outputs,
                      const uint32_t *state, const uint32_t *rule);
   uint64_t (*probe)(vl_model *model);
+  // What is counted, in the order of the counters; for good. Makes a model in `context` for it.
+  int32_t (*points)(vl_context *context, const vl_point **points, size_t *count);
+  // How often the model went through each point, `count` of them: since the edge that ends the second cycle that it was shown
+  // (power comes up in the first, the second is in reset), and until the edge that ended a batch.
+  void (*counts)(const vl_model *model, uint32_t *counts, size_t count);
 } vl_model_api;
 
 // The runtime linked into this program or library.

@@ -32,7 +32,7 @@ struct vl_context final : VerilatedContext {
   // draws none.
   std::shared_ptr<void> generator;
   uint64_t generator_seed = 0;
-  // The model has coverage counters, writes a trace or was stopped; or there is none yet.
+  // The model writes a trace or was stopped; or there is none yet.
   bool leaves_traces = true;
 
  private:

@@ -10,6 +10,21 @@ pub const LIBRARY_SYMBOL: &str = "vl_model_in_library";
 /// The functions that drive cycles.
 const BATCH: &str = include_str!("../templates/batch.cc");
 
+/// What is counted in a model.
+const COUNTS: &str = include_str!("../templates/counts.cc");
+/// The same of a model in which nothing is.
+const NO_COUNTS: &str = "namespace {
+int32_t points(vl_context *, const vl_point **, size_t *count) noexcept {
+  *count = 0;
+  return 0;
+}
+void counts(const vl_model *, uint32_t *, size_t) noexcept {}
+inline void shown(vl_model &, bool) {}
+inline void before_edge(vl_model &) {}
+}  // namespace
+
+";
+
 /// A port with its place in the packed struct of its direction.
 struct Placed<'a> {
     port: &'a Port,
@@ -135,6 +150,9 @@ pub fn model_cpp(
     let class = &verilated.prefix;
     let (inputs, outputs) = (Layout::of(&ports.inputs), Layout::of(&ports.outputs));
     let mut text = String::from("// Generated around one verilated model. Do not edit.\n\n");
+    if coverage {
+        text.push_str("#include \"verilated_points.hpp\"\n");
+    }
     for source in &verilated.sources {
         let _ = writeln!(text, "#include \"{}\"", file_name(source));
     }
@@ -214,7 +232,8 @@ pub fn model_cpp(
         }
     }
     text.push_str("};\n\n}  // namespace\n\n");
-    text.push_str(&model_table(class, trace_class));
+    text.push_str(&model_table(class, trace_class, coverage));
+    text.push_str(if coverage { COUNTS } else { NO_COUNTS });
     let (registered, two_evaluations) = match driving {
         Driving::Registered => ("true", String::new()),
         // C++ knows Rust's escapes of ASCII, and not those of other characters.
@@ -238,7 +257,7 @@ pub fn model_cpp(
     VL_SHIM_ABI, vl_runtime(), \"{top}\", ports, {port_count}, sizeof(Inputs), sizeof(Outputs),
     alignof(Inputs), alignof(Outputs), {trace_kind}, {coverage}, \"{two_evaluations}\", create, destroy, settle,
     edge, run_batch, run_recorded, finish,
-    trace_open, trace_dump, trace_close, observe, probe,
+    trace_open, trace_dump, trace_close, observe, probe, points, counts,
   }};
   return &api;
 }}
@@ -314,7 +333,7 @@ fn file_name(path: &std::path::Path) -> String {
 }
 
 /// The functions of the model's table; `trace_class` is Verilator's writer, if the model traces.
-fn model_table(class: &str, trace_class: Option<&str>) -> String {
+fn model_table(class: &str, trace_class: Option<&str>, coverage: bool) -> String {
     let (trace_member, trace_bodies) = match trace_class {
         None => (
             String::new(),
@@ -356,12 +375,20 @@ int32_t trace_close(vl_model *model) noexcept {{
             ),
         ),
     };
+    // The points are noted in the constructor of the model.
+    let (points_member, noting) = match coverage {
+        true => (
+            "  vl_points::list points;\n",
+            "  model->points.with_names = with_names;\n  const vl_points::noting noting{model->points};\n",
+        ),
+        false => ("", ""),
+    };
     format!(
         "struct vl_model {{
   vl_context *context;
   // An exception left it, so what it holds is no state of the RTL.
   bool stopped = false;
-{trace_member}  std::unique_ptr<{class}> top;
+{trace_member}{points_member}  std::unique_ptr<{class}> top;
   // The last cycle of a batch has not had its rising edge.
   bool edge_due = false;
 }};
@@ -386,16 +413,18 @@ inline int32_t call(vl_model *model, Body body) noexcept {{
   return 1;
 }}
 
+std::unique_ptr<vl_model> make(vl_context *context, bool with_names) {{
+  vl_shim_enter(context);
+  std::unique_ptr<vl_model> model{{new vl_model}};
+  model->context = context;
+{noting}  model->top.reset(new {class}{{context, \"TOP\"}});
+  context->leaves_traces = VM_TRACE;
+  return model;
+}}
+
 vl_model *create(vl_context *context) noexcept {{
   vl_model *created = nullptr;
-  vl_shim_guarded([&] {{
-    vl_shim_enter(context);
-    std::unique_ptr<vl_model> model{{new vl_model}};
-    model->context = context;
-    model->top.reset(new {class}{{context, \"TOP\"}});
-    created = model.release();
-    context->leaves_traces = VM_COVERAGE || VM_TRACE;
-  }});
+  vl_shim_guarded([&] {{ created = make(context, false).release(); }});
   return created;
 }}
 

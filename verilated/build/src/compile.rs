@@ -8,10 +8,11 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-const SHIM_FILES: [(&str, &str); 4] = [
+const SHIM_FILES: [(&str, &str); 5] = [
     ("verilated_shim.h", include_str!("../shim/verilated_shim.h")),
     ("verilated_print.h", include_str!("../shim/verilated_print.h")),
     ("verilated_shim.hpp", include_str!("../shim/verilated_shim.hpp")),
+    ("verilated_points.hpp", include_str!("../shim/verilated_points.hpp")),
     ("verilated_shim.cpp", include_str!("../shim/verilated_shim.cpp")),
 ];
 

@@ -247,6 +247,7 @@ impl LibraryCache {
         hash.update(include_str!("before_reset.rs"));
         hash.update(include_str!("codegen.rs"));
         hash.update(include_str!("compile.rs"));
+        hash.update(include_str!("../templates/counts.cc"));
         hash.update(include_str!("verilate.rs"));
         for text in registered::text() {
             hash.update(text);

@@ -72,7 +72,14 @@ pub fn choose(
         }
         Err(other) => return Err(other),
     };
-    Ok(match between_edges(&verilated, &ports.clock)? {
+    // That the clock's own toggles are counted is no part of the design.
+    let judged = match design.coverage {
+        true => Some(
+            Design { coverage: false, ..registered }.verilate(verilator, &folder.join("judged"))?,
+        ),
+        false => None,
+    };
+    Ok(match between_edges(judged.as_ref().unwrap_or(&verilated), &ports.clock)? {
         None => (verilated, Driving::Registered),
         Some(reason) => (plain, Driving::TwoEvaluations(reason)),
     })

@@ -69,7 +69,7 @@ pub struct Design {
     pub prefix: String,
     /// Waveform format.
     pub tracing: Tracing,
-    /// Line, toggle and user coverage counters.
+    /// Counters of lines, branches and toggles.
     pub coverage: bool,
     /// Whether inputs are to be registered in a top around it, if it behaves the same then.
     pub registered: bool,
@@ -164,7 +164,9 @@ impl Design {
             command.args(["--trace-max-width", TRACED, "--trace-max-array", TRACED]);
         }
         if self.coverage {
-            command.arg("--coverage");
+            // Not `--coverage`: newer versions count expressions then, too, and end with an internal error at an element of a
+            // memory that is written.
+            command.args(["--coverage-line", "--coverage-toggle"]);
         }
         for (name, value) in &self.parameters {
             command.arg(format!("-G{name}={value}"));

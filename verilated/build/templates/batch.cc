@@ -60,11 +60,13 @@ int32_t settle(vl_model *model, const void *inputs, void *outputs) noexcept {
     sample(top, *static_cast<Outputs *>(outputs));
     rest(top);
     model->edge_due = false;
+    shown(*model, false);
   });
 }
 
 int32_t edge(vl_model *model) noexcept {
   return call(model, [&] {
+    before_edge(*model);
     model->top->@CLOCK@ = 1;
     model->top->eval();
     model->edge_due = false;
@@ -86,6 +88,7 @@ int32_t run_batch(vl_model *model, const void *inputs, const void *expected, siz
         return;
       }
       rest(top);
+      shown(*model, true);
     }
   });
 }
