@@ -1,8 +1,8 @@
 //! Which cases come next in a run that ends when enough is covered.
 //!
 //! Cases come in rounds of a fixed number. What is in a round follows from what was covered in the rounds before, so it is the
-//! same whatever the threads; no case of a round is begun before the last one has ended. A round has the cases from which
-//! most can be expected for their cycles. Expected is what a scenario has opened in other profiles, what it hits beside the
+//! same whatever the threads; no case of a round is begun before the last one has ended. First each scenario has one case in
+//! each profile; then a round has the cases from which most can be expected for their cycles. Expected is what a scenario has opened in other profiles, what it hits beside the
 //! holes (a cross has bins that differ in one value), and a little of everything, the less the longer it was tried in vain.
 //! The same holds for variations of a case that opened a bin, when few holes are left. New cases and variations are trusted as far
 //! as they have kept what was promised of them.
@@ -251,7 +251,9 @@ impl Guide {
         self.standing.new.fade();
         self.standing.varied.fade();
         while round.len() < size {
-            let Some(best) = best(&mut choices, &open) else { break };
+            // Of a scenario that was never run nothing is known: each gets one case before any is compared with others.
+            let untried = choices.iter().position(|choice| self.is_untried(choice.origin));
+            let Some(best) = untried.or_else(|| best(&mut choices, &open)) else { break };
             let choice = &mut choices[best];
             choice.left -= 1;
             let record = match choice.origin {
@@ -265,6 +267,14 @@ impl Guide {
             round.push(self.take(choice.origin));
         }
         round
+    }
+
+    /// Whether no case was ever taken from there.
+    fn is_untried(&self, origin: Origin) -> bool {
+        match origin {
+            Origin::Column(column) => self.standing.columns[column].next == self.plan.indices.start,
+            Origin::Parent(_) => false,
+        }
     }
 
     /// The place of the next case from there.
