@@ -12,12 +12,13 @@ mod vectors;
 
 use crate::checks::Parts;
 use crate::coverage::Group;
+use crate::coverage::code::{Point, Points};
 use crate::error::Error;
 use crate::fourvalue;
 use crate::gates::{self, Area};
 use crate::harness::{
     self, Block, Case, Coverage, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule,
-    Scenario, Scoreboard, Stimulus, Total, Verdict, Watch,
+    Scenario, Scoreboard, Stimulus, Total, Verdict, WaiverFile, Watch,
 };
 use crate::models::{Built, Examined, Rtl, View, kept};
 use crate::mutate::judge::Judge;
@@ -41,6 +42,9 @@ use verilated::{BeforeReset, ModelKind};
 
 /// The largest code that a state is looked for under.
 const STATE_CODES: u64 = 0xff;
+
+/// Contents of registers that are drawn to see what a model goes through when power comes up, whatever they hold.
+const POWER_UPS: u32 = 6;
 
 /// A block, as commands use it.
 pub trait AnyBlock: Sync {
@@ -133,6 +137,15 @@ pub trait AnyBlock: Sync {
     /// [`Error::Model`].
     fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error>;
 
+    /// What of the RTL nothing reaches, if it is said.
+    fn waivers(&self) -> Option<WaiverFile>;
+
+    /// What is counted of the code of a model that was built for it. In a worker only.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it cannot be loaded.
+    fn points(&self, profile: &str, model: &Built) -> Result<Vec<Point>, Error>;
+
     /// Loads the models of a run. In a worker only.
     ///
     /// # Errors
@@ -224,6 +237,8 @@ pub struct Setup {
     pub packets: Option<u32>,
     /// The RTL.
     pub rtl: Rtl,
+    /// Whether it is counted what of its code cases reach.
+    pub coverage: bool,
 }
 
 /// What a run consists of: its scenarios, profiles and RTL.
@@ -351,8 +366,10 @@ impl<B: Explain> AnyBlock for Engine<B> {
             )));
         }
         setup.rtl.check_profiles::<B>(&setup.profiles)?;
-        let Setup { profiles, packets, rtl, .. } = setup.clone();
-        Ok(Arc::new(BlockSession::<B> { cases: Cases { scenarios, profiles, packets }, rtl }))
+        let Setup { profiles, packets, rtl, coverage, .. } = setup.clone();
+        let view = if coverage { View::Covered } else { View::Bare };
+        let cases = Cases { scenarios, profiles, packets };
+        Ok(Arc::new(BlockSession::<B> { cases, rtl, view }))
     }
 
     fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error> {
@@ -391,6 +408,15 @@ impl<B: Explain> AnyBlock for Engine<B> {
         }
     }
 
+    fn waivers(&self) -> Option<WaiverFile> {
+        B::Coverage::WAIVERS
+    }
+
+    fn points(&self, profile: &str, model: &Built) -> Result<Vec<Point>, Error> {
+        let (_, mut kind) = load::<B>(profile, model)?;
+        Ok(points::<B>(&mut kind)?.all)
+    }
+
     fn open(&self, opening: &Opening) -> Result<Box<dyn Models>, Error> {
         let scenarios = serde_json::from_str(&opening.scenarios)
             .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
@@ -399,7 +425,14 @@ impl<B: Explain> AnyBlock for Engine<B> {
             models.clone().map(|(name, _)| profile::<B>(name)).collect::<Result<_, Error>>()?;
         let kind = |(name, model): &(String, Built)| match model {
             Built::Icarus(compiled) => Ok(Kind::Icarus(compiled.clone())),
-            model => load::<B>(name, model).map(|(_, kind)| Kind::Model(kind)),
+            model => {
+                let (_, mut kind) = load::<B>(name, model)?;
+                if !kind.covers() {
+                    return Ok(Kind::Model(kind));
+                }
+                let points = points::<B>(&mut kind)?;
+                Ok(Kind::Covered(kind, points))
+            }
         };
         let kinds = models.map(kind).collect::<Result<_, Error>>()?;
         let packets = opening.packets;
@@ -472,6 +505,21 @@ impl<B: Explain> AnyBlock for Engine<B> {
     }
 }
 
+/// What a model counts.
+fn points<B: Block>(kind: &mut ModelKind<B::Inputs, B::Outputs>) -> Result<Points, Error> {
+    let counters = kind.points()?;
+    let mut always = vec![true; counters.len()];
+    let random = (1..=POWER_UPS).map(BeforeReset::Random);
+    for before_reset in [BeforeReset::Zeros, BeforeReset::Ones].into_iter().chain(random) {
+        let mut model = kind.create(before_reset)?;
+        model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
+        for (always, count) in always.iter_mut().zip(model.counts()) {
+            *always &= count > 0;
+        }
+    }
+    Ok(Points::new(&counters, B::RTL.clock, &always))
+}
+
 /// The profile of a name.
 fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
     let found = Profile::parse(name, B::PROFILES);
@@ -541,6 +589,7 @@ impl<B: Block> Cases<B> {
 struct BlockSession<B: Block> {
     cases: Cases<B>,
     rtl: Rtl,
+    view: View,
 }
 
 impl<B: Block> Session for BlockSession<B> {
@@ -561,7 +610,7 @@ impl<B: Block> Session for BlockSession<B> {
     fn opening(&self) -> Result<Opening, Error> {
         // In parallel: a model that is not linked in is compiled now.
         let build = |profile: &Profile| {
-            let built = self.rtl.build_for_user::<B>(&profile.parameters, View::Bare)?;
+            let built = self.rtl.build_for_user::<B>(&profile.parameters, self.view)?;
             Ok((profile.name.to_string(), built))
         };
         let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;
@@ -580,6 +629,8 @@ struct LoadedModels<B: Block> {
 /// What simulates a profile's RTL.
 enum Kind<B: Block> {
     Model(ModelKind<B::Inputs, B::Outputs>),
+    /// One that counts what of its code it reaches.
+    Covered(ModelKind<B::Inputs, B::Outputs>, Points),
     Icarus(PathBuf),
 }
 
@@ -592,6 +643,13 @@ impl<B: Block> Models for LoadedModels<B> {
                 Ok(mut model) => harness::run::<B>(&stimulus, parameters, &mut model, watch),
                 Err(error) => Outcome::crashed(None, error.to_string()),
             },
+            Kind::Covered(kind, points) => match kind.create(stimulus.before_reset) {
+                Ok(mut model) => {
+                    let outcome = harness::run::<B>(&stimulus, parameters, &mut model, watch);
+                    Outcome { reached: points.reached(&model.counts()), ..outcome }
+                }
+                Err(error) => Outcome::crashed(None, error.to_string()),
+            },
             Kind::Icarus(compiled) => fourvalue::run(compiled, &stimulus, parameters, None, watch)
                 .unwrap_or_else(|error| Outcome::crashed(None, error.to_string())),
         }
@@ -601,17 +659,12 @@ impl<B: Block> Models for LoadedModels<B> {
 impl Outcome {
     /// The outcome of a case of which only the verdict is known.
     pub fn without_cycles(verdict: Verdict) -> Self {
-        Self { verdict, cycles: 0, packets: 0, hits: Vec::new(), counters: Vec::new() }
+        let (hits, counters, reached) = (Vec::new(), Vec::new(), Vec::new());
+        Self { verdict, cycles: 0, packets: 0, hits, counters, reached }
     }
 
     /// The outcome of a case in which nothing could be compared.
     pub fn crashed(cycle: Option<u64>, message: String) -> Self {
-        Self {
-            verdict: Verdict::Crashed { cycle, message },
-            cycles: 0,
-            packets: 0,
-            hits: Vec::new(),
-            counters: Vec::new(),
-        }
+        Self::without_cycles(Verdict::Crashed { cycle, message })
     }
 }

@@ -38,6 +38,8 @@ pub enum View {
     Bare,
     /// As Verilator makes it of the RTL alone, driven with two evaluations a cycle: the yardstick.
     Plain,
+    /// As `Bare`, and it counts through which of its lines and branches it goes, and which of its bits toggle.
+    Covered,
     /// Inside a top that also holds the golden model's outputs, state and rule, with waves of both.
     Observed(Tracing),
 }
@@ -169,7 +171,7 @@ impl Rtl {
         }
         match view {
             View::Bare if self.is_linked::<B>(parameters) => Ok(Built::Linked),
-            View::Bare | View::Plain => self.compile::<B>(parameters, view, kept),
+            View::Bare | View::Plain | View::Covered => self.compile::<B>(parameters, view, kept),
             View::Observed(_) => {
                 // First without the top around it, so that wrong ports are reported as what they are.
                 self.build::<B>(parameters, View::Bare, kept)?;
@@ -223,9 +225,11 @@ impl Rtl {
             design.tracing = tracing;
         }
         let ports = ports::<B>();
-        let expected = matches!(view, View::Bare | View::Plain).then_some(&ports);
-        design.registered = view == View::Bare;
-        design.quick = self.netlist;
+        let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
+        design.registered = matches!(view, View::Bare | View::Covered);
+        design.coverage = view == View::Covered;
+        // Counting takes most of its time: what the compiler can do about the rest is not worth the wait.
+        design.quick = self.netlist || view == View::Covered;
         let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept.clone());
         let library = cache.library(&design, &texts, expected);
         library

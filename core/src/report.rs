@@ -3,6 +3,7 @@
 //! shows `coverage.json`, `timing.json`, `failures/*.explained.json` and the history, too.
 
 mod annotations;
+mod code;
 mod coverage;
 mod diagram;
 mod html;

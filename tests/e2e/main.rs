@@ -12,6 +12,7 @@ mod build_errors;
 mod cache;
 mod checks;
 mod ci_files;
+mod code;
 mod common;
 mod corpus;
 mod coverage;

@@ -4,6 +4,7 @@ mod race;
 mod vectors;
 
 use super::{counted, print_text};
+use crate::coverage::code::{Point, lcov};
 use crate::coverage::{Database, Find, rank, ucis};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
@@ -76,6 +77,8 @@ enum Format {
     Text,
     /// For programs.
     Json,
+    /// Lines and branches of the RTL as `genhtml` reads them, beside the sources of a run.
+    Lcov,
     /// UCIS XML, the exchange format of coverage databases.
     Ucis,
 }
@@ -89,6 +92,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let text = match format {
                 Format::Text => report(&database),
                 Format::Json => json_text(&report_json(&database))?,
+                Format::Lcov => lcov_of(&database)?,
                 Format::Ucis => ucis::text(&database)?,
             };
             match out {
@@ -170,6 +174,18 @@ fn report(database: &Database) -> String {
             let _ = writeln!(text, "  cannot be hit: {} ({reason})", database.bin_name(*bin));
         }
     }
+    for reached in database.reached() {
+        let (rtl, profile) = (reached.rtl, reached.profile);
+        let _ = writeln!(text, "RTL {rtl} {profile}: {}", reached.shares().text());
+        for point in reached.holes() {
+            let _ = writeln!(text, "  not reached: {}", point.place());
+        }
+        for (point, hits, reason) in reached.points() {
+            let Some(reason) = reason else { continue };
+            let told = if hits > 0 { "waived, and reached" } else { "waived" };
+            let _ = writeln!(text, "  {told}: {} ({reason})", point.place());
+        }
+    }
     let _ = writeln!(text, "cases that hit what none before them did in their run:");
     for find in &database.finds {
         let Find { name, new, run, .. } = find;
@@ -201,11 +217,41 @@ fn report_json(database: &Database) -> Value {
     let finds = database.finds.iter().map(|find| {
         json!({ "case": find.name, "seed": find.run.seed, "cycles": find.cycles, "new": find.new })
     });
+    let code = database.reached().into_iter().map(|reached| {
+        let holes: Vec<String> = reached.holes().map(Point::place).collect();
+        let waived = reached.points().filter_map(|(point, hits, reason)| {
+            Some(json!({ "point": point.place(), "reason": reason?, "cases": hits }))
+        });
+        json!({
+            "rtl": reached.rtl,
+            "profile": reached.profile,
+            "shares": reached.shares(),
+            "holes": holes,
+            "waived": waived.collect::<Vec<_>>(),
+        })
+    });
     json!({
         "block": database.block,
         "profiles": Value::Object(profiles.collect()),
+        "code": code.collect::<Vec<_>>(),
         "finds": finds.collect::<Vec<_>>(),
     })
+}
+
+/// Lines and branches of all runs, which were of one RTL.
+fn lcov_of(database: &Database) -> Result<String, Error> {
+    let reached = database.reached();
+    let Some(first) = reached.first() else {
+        let message = "no code was counted: run with --coverage";
+        return Err(Error::Usage(message.to_owned()));
+    };
+    if let Some(other) = reached.iter().find(|other| other.rtl != first.rtl) {
+        return Err(Error::Usage(format!(
+            "lines are those of one RTL, and these are runs of {} and {}: name the databases of one",
+            first.rtl, other.rtl
+        )));
+    }
+    Ok(lcov::text(&reached))
 }
 
 /// The cases, each with the command that runs it.

@@ -248,7 +248,7 @@ impl Prepared {
         let rtl = arguments.target.rtl()?;
         let header = header(arguments, &wanted, &rtl)?;
         let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
-        let setup = Setup { profiles, scenarios, packets, rtl };
+        let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
         block.session(&setup)?;
         let chosen = choose(block, &setup, &header)?;
         Ok(Self { name, block, chosen, setup, header })

@@ -1,5 +1,6 @@
 //! A regression in steps: what `cosim run` does once, and `cosim watch` at every save.
 
+mod code;
 mod observer;
 mod report;
 mod until;
@@ -23,6 +24,7 @@ use crate::vector::{Origin, VectorFile};
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish, Program};
 use clap::Args;
+use code::Counted;
 use humantime::format_rfc3339_millis;
 use indicatif::ProgressBar;
 use observer::{Observer, progress_bar};
@@ -220,7 +222,13 @@ impl Options {
             name: block.name().to_owned(),
             block,
             seed,
-            setup: Setup { profiles, scenarios, packets: self.packets, rtl: self.target.rtl()? },
+            setup: Setup {
+                profiles,
+                scenarios,
+                packets: self.packets,
+                rtl: self.target.rtl()?,
+                coverage: false,
+            },
             case,
             indices,
             shard: Shard::WHOLE,
@@ -294,6 +302,13 @@ impl Job {
         let opening = session.opening()?;
         let desk = Desk::new(self.program.clone(), Arc::clone(interrupted));
         let two_evaluations = check_models(&desk, &opening, &examined)?;
+        let counted = match setup.coverage {
+            true => {
+                let is_own = setup.rtl.is_built_in();
+                Some(Counted::new(*block, &desk, &opening, &examined, is_own)?)
+            }
+            false => None,
+        };
         let mut netlists = BTreeMap::new();
         for profile in &setup.profiles {
             if let Some(area) = block.area(profile, &setup.rtl)? {
@@ -329,12 +344,23 @@ impl Job {
             min_coverage: self.goal,
             until_coverage: self.until.as_ref().map(|until| until.percent),
             round: self.until.as_ref().and_then(|until| until.round),
+            coverage: setup.coverage,
             save_vectors: self.save,
             waivers: self.waivers.clone(),
         };
         let interrupted = Arc::clone(interrupted);
         let exchange = self.exchange(&plan, &header)?;
-        Ok(Ready { job: self, session, opening, desk, plan, header, exchange, interrupted })
+        Ok(Ready {
+            job: self,
+            session,
+            opening,
+            desk,
+            plan,
+            header,
+            exchange,
+            counted,
+            interrupted,
+        })
     }
 }
 
@@ -401,6 +427,8 @@ pub struct Ready<'a> {
     plan: Plan,
     header: Header,
     exchange: Option<Exchange>,
+    /// What is counted of the RTL's code, if it is.
+    counted: Option<Counted>,
     interrupted: Arc<AtomicBool>,
 }
 
@@ -511,7 +539,9 @@ impl Ready<'_> {
             false => tally.coverage.part(),
         };
         let (header, failures) = (self.header.clone(), failures.groups().to_vec());
-        let outcome = Outcome { header, tally, coverage, failures, end, timing, unwritten };
+        let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
+        let outcome =
+            Outcome { header, tally, coverage, sources, failures, end, timing, unwritten };
         Ok(outcome.conclude(directory, &job.earlier))
     }
 
@@ -576,7 +606,11 @@ impl Ready<'_> {
 
     /// What can be covered.
     pub fn nothing_covered(&self) -> Database {
-        Database::new(self.job.block, &self.plan.profiles)
+        let mut database = Database::new(self.job.block, &self.plan.profiles);
+        if let Some(counted) = &self.counted {
+            database.code.clone_from(&counted.code);
+        }
+        database
     }
 
     /// Names of the profiles, in order.

@@ -9,6 +9,7 @@ use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCove
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
 use crate::error::Error;
+use crate::models::Simulator;
 use crate::program;
 use crate::runner::{Place, Shard};
 use clap::Args;
@@ -19,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// What a run that is in a folder has said before.
-const SAID_BEFORE: [&str; 26] = [
+const SAID_BEFORE: [&str; 27] = [
     "plan",
     "block",
     "fixes",
@@ -45,6 +46,7 @@ const SAID_BEFORE: [&str; 26] = [
     "until_coverage",
     "round",
     "exchange",
+    "coverage",
     "Earlier",
 ];
 
@@ -105,6 +107,10 @@ pub struct Arguments {
     min_coverage: Option<f64>,
     #[command(flatten)]
     until: UntilCovered,
+    /// Count through which lines and branches of the RTL cases go, and which of its bits toggle, too: coverage.info is for `genhtml`.
+    /// It takes models of its own, which are slower.
+    #[arg(long, conflicts_with_all = ["case", "netlist"])]
+    coverage: bool,
     #[command(flatten)]
     earlier: Earlier,
     /// The build a failure was seen with; a warning tells if this one differs.
@@ -127,6 +133,11 @@ impl Arguments {
             job.save = self.save_vectors;
             job.goal = job.goal.or(self.min_coverage);
             self.until.tell(job)?;
+            job.setup.coverage = self.coverage;
+            if self.coverage && job.setup.rtl.simulator == Simulator::Icarus {
+                let message = "--coverage is counted by Verilator; leave --simulator icarus out";
+                return Err(Error::Usage(message.to_owned()));
+            }
             job.earlier = self.earlier.clone();
             job.shows_progress &= !self.told.quiet;
         }

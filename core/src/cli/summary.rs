@@ -1,5 +1,6 @@
 //! The summary of a run: one screen, or with `--details` all that is known.
 
+mod code;
 mod profiles;
 
 use super::counted;
@@ -129,6 +130,7 @@ impl Summary<'_> {
             "profiles": self.tally.profiles,
             "coverage": self.coverage_json(),
             "coverage_goal": self.goal,
+            "code": self.code_json(),
             "failures": self.failures,
             "known": self.known,
             "waivers": runner::uses(&self.header.waivers, self.failures),
@@ -160,6 +162,7 @@ impl Summary<'_> {
                 text.push('\n');
             }
         }
+        self.code(detail, &mut text);
         if let Some(results) = &self.results {
             let report = self.folder.join(HTML);
             let written = if report.exists() { &report } else { results };
@@ -235,6 +238,7 @@ impl Summary<'_> {
                 );
             }
         }
+        self.contradicted(text);
         match self.end {
             End::Complete => {}
             End::Covered => self.ended_when_covered(text),

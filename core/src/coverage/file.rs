@@ -1,5 +1,6 @@
 //! `coverage.json`.
 
+use super::code::{Code, Point};
 use super::{Covered, Database, Find, Group, Indices, Part, ProfileBins, Run};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
@@ -29,6 +30,9 @@ struct Text {
     groups: Vec<Group>,
     /// What the cases of each profile hit together.
     profiles: Vec<ProfileText>,
+    /// What is counted of the RTL's code.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    code: Vec<CodeText>,
     /// The runs that parts and finds are of.
     runs: Vec<Run>,
     /// What the cases of a scenario, a profile and a run hit together.
@@ -77,6 +81,33 @@ struct PartText {
     bins: Vec<u32>,
     /// Hits of each of them.
     hits: Vec<u64>,
+    /// What they reached of the code, if it was counted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    reached: Option<ReachedText>,
+}
+
+/// What is counted of the code of an RTL in a profile.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct CodeText {
+    /// A hash of the RTL's text.
+    rtl: String,
+    /// The profile.
+    profile: String,
+    /// The points, by number: file, line, column, kind, which of its kind, the lines that are gone through with it.
+    points: Vec<Point>,
+    /// Points that nothing reaches, by number, with the reason.
+    waived: BTreeMap<u32, String>,
+}
+
+/// What cases reached of the code.
+#[derive(Debug, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+struct ReachedText {
+    /// Points that were reached, rising.
+    points: Vec<u32>,
+    /// Cases that reached each of them.
+    cases: Vec<u64>,
 }
 
 /// A case.
@@ -132,6 +163,10 @@ impl Database {
             cycles: part.cycles,
             bins: part.hits.iter().map(|(bin, _)| *bin).collect(),
             hits: part.hits.iter().map(|(_, hits)| *hits).collect(),
+            reached: part.reached.as_ref().map(|reached| {
+                let (points, cases) = reached.iter().copied().unzip();
+                ReachedText { points, cases }
+            }),
         };
         let find = |find: &Find| FindText {
             run: number(&find.run),
@@ -148,10 +183,23 @@ impl Database {
         );
         list(&mut text, "groups", &self.groups, ",\n")?;
         list(&mut text, "profiles", &self.profile_texts(), ",\n")?;
+        if !self.code.is_empty() {
+            list(&mut text, "code", &self.code_texts(), ",\n")?;
+        }
         list(&mut text, "runs", &runs, ",\n")?;
         list(&mut text, "parts", &self.parts.iter().map(part).collect::<Vec<_>>(), ",\n")?;
         list(&mut text, "finds", &self.finds.iter().map(find).collect::<Vec<_>>(), "\n}\n")?;
         Ok(text)
+    }
+
+    fn code_texts(&self) -> Vec<CodeText> {
+        let text = |((rtl, profile), code): (&(String, String), &Code)| CodeText {
+            rtl: rtl.clone(),
+            profile: profile.clone(),
+            points: code.points.clone(),
+            waived: code.waived.clone(),
+        };
+        self.code.iter().map(text).collect()
     }
 
     fn profile_texts(&self) -> Vec<ProfileText> {
@@ -191,7 +239,7 @@ impl Database {
     }
 
     fn of_text(text: Text) -> Result<Self, String> {
-        let Text { format, version, block, groups, profiles, runs, parts, finds } = text;
+        let Text { format, version, block, groups, profiles, code, runs, parts, finds } = text;
         if format != FORMAT {
             return Err(format!("format is `{format}`, expected `{FORMAT}`"));
         }
@@ -221,6 +269,7 @@ impl Database {
         let mut database = Self {
             block,
             profiles: BTreeMap::new(),
+            code: code.into_iter().map(code_of_text).collect::<Result<_, String>>()?,
             parts: BTreeSet::new(),
             finds: BTreeSet::new(),
             groups,
@@ -237,14 +286,18 @@ impl Database {
             if step == 0 || last.and_then(|steps| first.checked_add(steps)).is_none() {
                 return Err(format!("{place}.cases: there are none, or too many"));
             }
+            let run = run(&place, part.run)?;
+            let points = database.points(&run.rtl, &part.profile);
+            let reached = part.reached.map(|reached| reached_of_text(&place, reached, points));
             database.parts.insert(Part {
-                run: run(&place, part.run)?,
+                run,
                 profile: part.profile,
                 scenario: part.scenario,
                 weights: part.weights,
                 cases: part.cases,
                 cycles: part.cycles,
                 hits: part.bins.into_iter().zip(part.hits).collect(),
+                reached: reached.transpose()?,
             });
         }
         for (index, find) in finds.into_iter().enumerate() {
@@ -277,6 +330,31 @@ impl Database {
         }
         Ok(database)
     }
+}
+
+fn code_of_text(text: CodeText) -> Result<((String, String), Code), String> {
+    let CodeText { rtl, profile, points, waived } = text;
+    if waived.keys().any(|point| *point as usize >= points.len()) {
+        return Err(format!("code of profile `{profile}`: a point is waived that is none"));
+    }
+    Ok(((rtl, profile), Code { points, waived }))
+}
+
+fn reached_of_text(
+    place: &str,
+    text: ReachedText,
+    points: Option<usize>,
+) -> Result<Vec<(u32, u64)>, String> {
+    let ReachedText { points: reached, cases } = text;
+    let points = points.ok_or_else(|| format!("{place}.reached: its code has no points"))?;
+    let rise = reached.windows(2).all(|pair| pair[0] < pair[1]);
+    let exist = reached.last().is_none_or(|last| (*last as usize) < points);
+    if !rise || !exist || reached.len() != cases.len() {
+        return Err(format!(
+            "{place}.reached: expected rising numbers below {points}, and cases for each"
+        ));
+    }
+    Ok(reached.into_iter().zip(cases).collect())
 }
 
 fn line(value: &impl Serialize) -> Result<String, Error> {

@@ -61,7 +61,10 @@ impl Part {
     }
 
     fn contains(&self, other: &Self) -> bool {
-        self.is_like(other) && self.cases.contains(other.cases)
+        // Cases of which more is known are not those of which less is.
+        self.is_like(other)
+            && self.cases.contains(other.cases)
+            && (self.reached.is_some() || other.reached.is_none())
     }
 }
 
@@ -92,6 +95,12 @@ pub enum MergeError {
         "profile {0} is not the same in both: other parameters, or other reasons why bins cannot be hit"
     )]
     Profile(String),
+    /// Code that is not the same.
+    #[error(
+        "what is counted of the code of RTL {0} in profile {1} is not the same in both: its models were made by another Verilator, or \
+         other points are waived"
+    )]
+    Code(String, String),
 }
 
 impl Database {
@@ -116,6 +125,13 @@ impl Database {
                 Some(known) if *known != profile => return Err(MergeError::Profile(name)),
                 Some(_) => {}
                 None => drop(self.profiles.insert(name, profile)),
+            }
+        }
+        for (key, code) in other.code {
+            match self.code.get(&key) {
+                Some(known) if *known != code => return Err(MergeError::Code(key.0, key.1)),
+                Some(_) => {}
+                None => drop(self.code.insert(key, code)),
             }
         }
         self.parts.extend(other.parts);

@@ -4,6 +4,7 @@
 //! It is the same set whichever way runs are put together ([`Database::merge`]), and no case counts twice.
 //! `docs/coverage.md` describes the file.
 
+pub mod code;
 mod file;
 mod merge;
 mod rank;
@@ -19,6 +20,7 @@ pub use shards::Together;
 
 use crate::engine::AnyBlock;
 use crate::harness::{Axis, Covergroup, Profile, RULES, Rule, Value};
+use code::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -32,6 +34,8 @@ pub struct Database {
     pub groups: Vec<Group>,
     /// The profiles, by name.
     pub profiles: BTreeMap<String, ProfileBins>,
+    /// What is counted of the code, by the RTL and the profile, if it is.
+    pub code: BTreeMap<(String, String), Code>,
     /// What was hit.
     pub parts: BTreeSet<Part>,
     /// Cases that hit what none before them did in their run.
@@ -191,6 +195,8 @@ pub struct Part {
     pub cycles: u64,
     /// Hits, by bin; only those that are not 0.
     pub hits: Vec<(u32, u64)>,
+    /// Cases that reached a point of the code, by point; only those that are not 0. Nothing if it was not counted.
+    pub reached: Option<Vec<(u32, u64)>>,
 }
 
 /// A case that hit what none before it did in its run and profile.
@@ -271,6 +277,7 @@ impl Database {
             block: block.name().to_owned(),
             groups,
             profiles: profiles.into_iter().map(of).collect(),
+            code: BTreeMap::new(),
             parts: BTreeSet::new(),
             finds: BTreeSet::new(),
         }

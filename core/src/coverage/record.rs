@@ -1,6 +1,6 @@
 //! What a run writes into its database, case by case.
 
-use super::{Database, Find, Indices, Part, Run};
+use super::{Database, Find, Indices, Part, Run, code};
 use crate::harness::{Case, Outcome, varied};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -38,6 +38,8 @@ struct Open {
     cases: Indices,
     cycles: u64,
     hits: Vec<u64>,
+    /// Cases that reached each point of the code, if it is counted.
+    reached: Option<Vec<u64>>,
 }
 
 impl Recorder {
@@ -70,9 +72,15 @@ impl Recorder {
                 hits[*bin as usize] = *count;
                 self.hit[profile][*bin as usize] = true;
             }
+            let mut reached = self.points(profile).map(|points| vec![0; points]);
+            for (point, count) in part.reached.into_iter().flatten() {
+                if let Some(sum) = reached.as_mut().and_then(|sums| sums.get_mut(point as usize)) {
+                    *sum = count;
+                }
+            }
             // Parts of one profile and scenario rise by their first case, and the last one grows.
             let column = profile * self.scenarios.len() + scenario;
-            let open = Open { cases: part.cases, cycles: part.cycles, hits };
+            let open = Open { cases: part.cases, cycles: part.cycles, hits, reached };
             if varied(part.cases.first).is_some() {
                 self.varied[column].push(open);
                 continue;
@@ -90,7 +98,7 @@ impl Recorder {
     pub fn add(&mut self, case: &Case, outcome: &Outcome) {
         let index = case.place / self.open.len().max(1) as u64;
         let column = case.profile * self.scenarios.len() + case.scenario;
-        let bins = self.database.bins();
+        let new = Open::new(index, self.database.bins(), self.points(case.profile));
         if varied(index).is_some() {
             let parts = &mut self.varied[column];
             let follows = |part: &Open| part.cases.last().checked_add(1) == Some(index);
@@ -100,7 +108,7 @@ impl Recorder {
                     place
                 }
                 None => {
-                    parts.push(Open::new(index, bins));
+                    parts.push(new);
                     parts.len() - 1
                 }
             };
@@ -110,7 +118,7 @@ impl Recorder {
         }
         let slot = &mut self.open[column];
         if slot.as_mut().is_none_or(|open| !open.cases.push(index))
-            && let Some(done) = slot.replace(Open::new(index, bins))
+            && let Some(done) = slot.replace(new)
         {
             let part = part(&self.run, &self.profiles, &self.scenarios, column, done);
             self.database.parts.insert(part);
@@ -145,6 +153,11 @@ impl Recorder {
         });
     }
 
+    /// How many points of the code of a profile are counted, if they are.
+    fn points(&self, profile: usize) -> Option<usize> {
+        self.database.points(&self.run.rtl, &self.profiles[profile])
+    }
+
     /// Whether some bin of a profile was hit, by number.
     pub fn hit(&self, profile: usize) -> &[bool] {
         &self.hit[profile]
@@ -171,8 +184,9 @@ impl Recorder {
 }
 
 impl Open {
-    fn new(index: u64, bins: usize) -> Self {
-        Self { cases: Indices::one(index), cycles: 0, hits: vec![0; bins] }
+    fn new(index: u64, bins: usize, points: Option<usize>) -> Self {
+        let reached = points.map(|points| vec![0; points]);
+        Self { cases: Indices::one(index), cycles: 0, hits: vec![0; bins], reached }
     }
 
     /// Adds what a case did.
@@ -180,6 +194,11 @@ impl Open {
         self.cycles += outcome.cycles;
         for (sum, hits) in self.hits.iter_mut().zip(&outcome.hits) {
             *sum = sum.saturating_add(*hits);
+        }
+        if let Some(reached) = &mut self.reached {
+            for point in code::numbers(&outcome.reached) {
+                reached[point] += 1;
+            }
         }
     }
 }
@@ -192,7 +211,10 @@ fn part(
     open: Open,
 ) -> Part {
     let (scenario, weights) = scenarios[column % scenarios.len()].clone();
-    let hits = open.hits.into_iter().enumerate().filter(|(_, hits)| *hits > 0);
+    let not_0 = |counts: Vec<u64>| {
+        let counts = counts.into_iter().zip(0u32..).filter(|(count, _)| *count > 0);
+        counts.map(|(count, number)| (number, count)).collect()
+    };
     Part {
         run: run.clone(),
         profile: profiles[column / scenarios.len()].clone(),
@@ -200,6 +222,7 @@ fn part(
         weights,
         cases: open.cases,
         cycles: open.cycles,
-        hits: hits.map(|(bin, hits)| (bin as u32, hits)).collect(),
+        hits: not_0(open.hits),
+        reached: open.reached.map(not_0),
     }
 }

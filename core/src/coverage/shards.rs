@@ -26,6 +26,7 @@ struct Cases {
     count: u64,
     cycles: u64,
     hits: BTreeMap<u32, u64>,
+    reached: Option<BTreeMap<u32, u64>>,
 }
 
 fn kind(part: &Part) -> Kind {
@@ -43,7 +44,14 @@ impl Together {
     pub fn look(&mut self, database: &Database) {
         for part in &database.parts {
             let (first, last) = (part.cases.first, part.cases.last());
-            let none = || Cases { first, last, count: 0, cycles: 0, hits: BTreeMap::new() };
+            let none = || Cases {
+                first,
+                last,
+                count: 0,
+                cycles: 0,
+                hits: BTreeMap::new(),
+                reached: part.reached.as_ref().map(|_| BTreeMap::new()),
+            };
             let cases = self.kinds.entry(kind(part)).or_insert_with(none);
             cases.first = cases.first.min(first);
             cases.last = cases.last.max(last);
@@ -110,12 +118,19 @@ impl Cases {
             let sum = self.hits.entry(*bin).or_default();
             *sum = sum.saturating_add(*more);
         }
+        if let Some(reached) = &mut self.reached {
+            for (point, more) in part.reached.iter().flatten() {
+                *reached.entry(*point).or_default() += more;
+            }
+        }
     }
 
     fn part(self, (run, profile, scenario, weights): Kind, step: u64) -> Part {
-        let Self { first, count, cycles, hits, .. } = self;
+        let Self { first, count, cycles, hits, reached, .. } = self;
         let cases = Indices { first, step: if count == 1 { 1 } else { step }, count };
-        Part { run, profile, scenario, weights, cases, cycles, hits: hits.into_iter().collect() }
+        let (hits, reached) =
+            (hits.into_iter().collect(), reached.map(|all| all.into_iter().collect()));
+        Part { run, profile, scenario, weights, cases, cycles, hits, reached }
     }
 }
 

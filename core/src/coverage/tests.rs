@@ -25,6 +25,7 @@ fn empty() -> Database {
             group("both", vec![axis("colour", &["red", "green"]), size]),
         ],
         profiles: BTreeMap::from([("spec".to_owned(), profile)]),
+        code: BTreeMap::new(),
         parts: BTreeSet::new(),
         finds: BTreeSet::new(),
     }

@@ -28,6 +28,8 @@ pub enum Action {
     /// See whether the model can be loaded and has the block's ports; gives why it is driven with two
     /// evaluations a cycle, if it is.
     Load,
+    /// Say what is counted of the code; gives a list of [`Point`](crate::coverage::code::Point).
+    Points,
     /// Run a vector; gives a [`Replayed`](super::Replayed).
     Replay(VectorFile),
     /// Say which side of a vector breaks the specification; gives a [`Judgement`](crate::harness::Judgement).
@@ -58,6 +60,7 @@ impl Task {
         let (profile, model) = (self.profile.as_str(), &self.model);
         match &self.action {
             Action::Load => watch.model(|| block.try_load(profile, model)).and_then(to_json),
+            Action::Points => watch.model(|| block.points(profile, model)).and_then(to_json),
             Action::Replay(file) => load(file)?.replay(profile, model, watch).and_then(to_json),
             Action::Judge(file) => load(file)?.judge(profile, model, watch).and_then(to_json),
             Action::Trace(file, observed, waves) => {

@@ -189,6 +189,8 @@ pub struct Outcome {
     pub hits: Vec<u64>,
     /// The scoreboard's counters; empty for raw pins.
     pub counters: Vec<u64>,
+    /// Which points of the RTL's code were reached, a bit for each; empty if they are not counted.
+    pub reached: Vec<u8>,
 }
 
 /// Runs one case from reset to its end.
@@ -340,7 +342,7 @@ impl<'a, B: Block> Traffic<'a, B> {
     /// The outcome of a case that matches so far.
     pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
         let (packets, counters) = (self.environment.packets(), self.scoreboard.counts());
-        Outcome { verdict: Verdict::Match, cycles, packets, hits, counters }
+        Outcome { verdict: Verdict::Match, cycles, packets, hits, counters, reached: Vec::new() }
     }
 }
 
@@ -394,7 +396,8 @@ impl<'a, B: Block> RawPins<'a, B> {
 
     /// As [`Traffic::outcome`].
     pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
-        Outcome { verdict: Verdict::Match, cycles, packets: 0, hits, counters: Vec::new() }
+        let (counters, reached) = (Vec::new(), Vec::new());
+        Outcome { verdict: Verdict::Match, cycles, packets: 0, hits, counters, reached }
     }
 }
 

@@ -102,6 +102,23 @@ macro_rules! covergroups {
     };
 }
 
+/// A file of waivers: what the RTL has and nothing reaches.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct WaiverFile {
+    /// What messages call it.
+    pub path: &'static str,
+    /// Its text.
+    pub text: &'static str,
+}
+
+/// A [`WaiverFile`] beside the file that names it.
+#[macro_export]
+macro_rules! waivers {
+    ($file:literal) => {
+        $crate::harness::WaiverFile { path: $file, text: include_str!($file) }
+    };
+}
+
 /// Why a bin cannot be hit; given the values of its axes.
 type Unreachable = fn(&[usize], &Parameters) -> Option<&'static str>;
 
@@ -242,6 +259,10 @@ pub struct Edge<'a, B: Block> {
 pub trait Coverage<B: Block>: Sized {
     /// Every group.
     const GROUPS: &'static [Covergroup] = &[];
+
+    /// The file of the points of the RTL that nothing reaches: lines, branches and toggles, each with its reason
+    /// ([`waivers!`](crate::waivers)). It counts with `cosim run --coverage`.
+    const WAIVERS: Option<WaiverFile> = None;
 
     /// At the beginning of a case.
     fn new(parameters: &Parameters) -> Self;

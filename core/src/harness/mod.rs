@@ -32,7 +32,9 @@ pub use contract::{
     Block, Counter, Environment, Explain, Golden, LinkedRtl, Objection, ResetPin, Rule, RuleSet,
     Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs, reset_inputs,
 };
-pub use coverage::{Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value};
+pub use coverage::{
+    Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value, WaiverFile,
+};
 pub(crate) use coverage::{bin_name, bins, unreachable};
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{

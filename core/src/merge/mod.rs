@@ -7,6 +7,7 @@ mod alike;
 mod files;
 mod shard;
 
+use crate::coverage::code::Sources;
 use crate::coverage::{Database, Recorder, Run, Together};
 use crate::engine::AnyBlock;
 use crate::error::Error;
@@ -46,6 +47,8 @@ pub struct Merged {
     pub tally: Tally,
     /// What was covered.
     pub coverage: Database,
+    /// The text of the RTL, if it was counted what of it was reached.
+    pub sources: Option<Sources>,
     /// The failures.
     pub failures: Vec<Group>,
     /// Why the run ended.
@@ -181,7 +184,9 @@ impl Shards {
         let failures = self.failures(groups, told, directory.folder())?;
         let times = self.shards.iter().filter_map(|shard| RunTiming::read(&shard.folder).ok());
         let times = times.collect();
-        Ok(Merged { tally, coverage, failures, end, times })
+        let counted = self.header.coverage.then(|| Sources::read(&self.shards[0].folder));
+        let sources = counted.transpose()?;
+        Ok(Merged { tally, coverage, sources, failures, end, times })
     }
 
     /// Which of the shards has a place: they are sorted, and from one to the next it is as far as from one place to the next.

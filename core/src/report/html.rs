@@ -1,5 +1,6 @@
 //! `report.html`: one file for a person, without network.
 
+use super::code::{self, Code};
 use super::coverage::{self, Maps};
 use super::diagram::{self, Diagram};
 use super::waves::{self, Waves};
@@ -37,6 +38,7 @@ struct Page<'a> {
     profiles: Vec<Profile<'a>>,
     rules: Vec<Rule<'a>>,
     coverage: Vec<Maps>,
+    code: Option<Code>,
     trend: Trend<'a>,
     rtl_files: Vec<&'a str>,
 }
@@ -160,6 +162,7 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, E
             .collect(),
         rules: rules(results),
         coverage: coverage::of(folder)?,
+        code: code::of(folder)?,
         trend: Trend::of(trend),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
     };

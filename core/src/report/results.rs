@@ -139,6 +139,9 @@ impl Results {
             _ if self.run.until_coverage.is_some() => {
                 Some("less was covered than was asked for (--until-coverage)")
             }
+            _ if self.run.coverage && self.run.min_coverage.is_none() => {
+                Some("a point of the RTL that is waived was reached")
+            }
             _ => Some("less was covered than was asked for (--min-coverage)"),
         }
     }

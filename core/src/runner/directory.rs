@@ -3,6 +3,7 @@
 //! A run holds a lock on the directory's `run.lock` for as long as it writes; the system lets go of it when
 //! the process ends, however that happens.
 
+use crate::coverage::code::SOURCE_ENDINGS;
 use crate::error::Error;
 use crate::files;
 use crate::mutate;
@@ -29,6 +30,7 @@ const FILES: &[&str] = &[
     super::results::PARTIAL,
     super::results::TIMING,
     crate::coverage::COVERAGE,
+    crate::coverage::code::lcov::INFO,
     super::journal::JOURNAL,
     OLD_PARTIAL,
     JUNIT,
@@ -49,8 +51,12 @@ pub const CODE_QUALITY: &str = "gl-code-quality-report.json";
 /// The name of unfinished results in earlier versions.
 const OLD_PARTIAL: &str = "results.json.unfinished";
 /// The folders of a run directory.
-const FOLDERS: [&str; 3] =
-    [super::results::FAILURES, super::results::SAVED, mutate::report::VECTORS];
+const FOLDERS: [&str; 4] = [
+    super::results::FAILURES,
+    super::results::SAVED,
+    crate::coverage::code::SOURCES,
+    mutate::report::VECTORS,
+];
 /// Endings of the files in them.
 const ENDINGS: [&str; 4] = ["json", "fst", "vcd", "v"];
 const FORMAT: &str = "cosim-run";
@@ -386,8 +392,9 @@ fn is_known(path: &Path) -> bool {
 /// Whether a file is one that runs keep in their folders.
 fn is_kept(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str);
+    let is = |ending| ENDINGS.contains(&ending) || SOURCE_ENDINGS.contains(&ending);
     path.symlink_metadata().is_ok_and(|kind| kind.is_file())
-        && (is_partial(path) || ending.is_some_and(|ending| ENDINGS.contains(&ending)))
+        && (is_partial(path) || ending.is_some_and(is))
 }
 
 /// Whether it is what a killed run left of a file.

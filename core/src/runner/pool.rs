@@ -140,7 +140,7 @@ pub(super) struct Cases<'a, S> {
 /// [`Error::Environment`] if it is no answer to a case.
 pub(super) fn outcome_of(landing: Landing) -> Result<Outcome, Error> {
     match landing {
-        Landing::Answer(Answer::Case(outcome)) => Ok(outcome),
+        Landing::Answer(Answer::Case(outcome)) => Ok(*outcome),
         Landing::Lost(verdict) => Ok(Outcome::without_cycles(verdict)),
         Landing::Answer(Answer::Panicked(message)) => {
             Ok(Outcome::without_cycles(Verdict::Crashed { cycle: None, message }))
@@ -318,9 +318,9 @@ mod tests {
                 PANICS => Answer::Panicked(format!("case {place} breaks")),
                 HANGS_BY_VERDICT => {
                     outcome.verdict = Verdict::Hang { cycle: Some(1), state: "s".to_owned() };
-                    Answer::Case(outcome)
+                    Answer::Case(Box::new(outcome))
                 }
-                _ => Answer::Case(outcome),
+                _ => Answer::Case(Box::new(outcome)),
             };
             self.work.pop_front();
             self.done += 1;

@@ -95,6 +95,9 @@ pub struct Header {
     /// Cases that are chosen at once, if it ends so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
+    /// Whether it was counted what of the RTL's code cases reach.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub coverage: bool,
     /// Matching cases whose vectors are kept.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub save_vectors: u64,

@@ -171,7 +171,7 @@ impl Worker {
         let refused = |error: Error| Answer::Refused(Refusal::of(&error));
         match (work, &self.models) {
             (Work::Case(case), Some(models)) => {
-                Answer::Case(self.watch.model(|| models.run(case, &self.watch)))
+                Answer::Case(Box::new(self.watch.model(|| models.run(case, &self.watch))))
             }
             (Work::Case(_), None) => {
                 refused(Error::Environment("a case came before its models".to_owned()))

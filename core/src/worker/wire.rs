@@ -70,7 +70,7 @@ pub enum Reply {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum Answer {
     /// What the case did.
-    Case(Outcome),
+    Case(Box<Outcome>),
     /// What the task gives, as JSON.
     Task(String),
     /// Our own code, or the block's, broke off; what it said.
@@ -189,8 +189,9 @@ mod tests {
 
     fn done(place: u64, verdict: Verdict) -> Reply {
         let (hits, counters) = (vec![1, 0, 1 << 40], vec![7]);
-        let outcome = Outcome { verdict, cycles: 300, packets: 4, hits, counters };
-        Reply::Done { place, answer: Answer::Case(outcome) }
+        let reached = vec![5, 0];
+        let outcome = Outcome { verdict, cycles: 300, packets: 4, hits, counters, reached };
+        Reply::Done { place, answer: Answer::Case(Box::new(outcome)) }
     }
 
     fn read_all(frames: &mut Frames) -> Vec<Reply> {

@@ -11,7 +11,7 @@ use super::rules::{
     U1, U2, U3,
 };
 use super::stimulus::DP;
-use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet};
+use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet, WaiverFile};
 use groups::{
     CHOICES, CREDITS, FINISHED, GROUPS, MATCHES, MESSAGES, OFFERS, REFILLS, RESETS, STALLS,
     STARVED, STRAYS,
@@ -189,6 +189,7 @@ impl Coverage {
 
 impl harness::Coverage<Recv> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
+    const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(parameters: &Parameters) -> Self {
         let before = Look {

@@ -84,6 +84,7 @@ fn vector(find: &Find, adds: u32) -> Result<String, Error> {
         scenarios: vec![scenario.to_owned()],
         packets: find.run.packets,
         rtl: Rtl::default(),
+        coverage: false,
     };
     let session = block.session(&setup)?;
     if weights_hashes(&session.opening()?.scenarios).first() != Some(&find.weights) {

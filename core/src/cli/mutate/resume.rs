@@ -82,6 +82,7 @@ fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, 
         scenarios: run.scenarios.clone(),
         packets: run.packets,
         rtl: run.given.clone(),
+        coverage: false,
     };
     let now = block.examine(&run.given)?.identity.clone();
     let yosys = yosys::version()?;

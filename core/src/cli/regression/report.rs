@@ -3,7 +3,9 @@
 use crate::cli::INTERRUPTED;
 use crate::cli::summary::{Goal, Known, Summary, Unwritten};
 use crate::coverage::Database;
+use crate::coverage::code::{Sources, lcov};
 use crate::error::Error;
+use crate::files::{Sync, write_whole};
 use crate::harness::Case;
 use crate::history::History;
 use crate::report;
@@ -80,6 +82,8 @@ pub struct Outcome {
     pub tally: Tally,
     /// What was covered.
     pub coverage: Database,
+    /// The text of the RTL, if it was counted what of it was reached.
+    pub sources: Option<Sources>,
     /// Its failures.
     pub failures: Vec<Group>,
     /// Why it ended.
@@ -93,7 +97,12 @@ pub struct Outcome {
 impl Outcome {
     /// Writes what is left to be written of its directory.
     pub fn conclude(self, mut directory: RunDirectory, earlier: &Earlier) -> Report {
-        let Self { header, tally, coverage, mut failures, end, timing, mut unwritten } = self;
+        let Self { header, tally, coverage, sources, mut failures, end, timing, mut unwritten } =
+            self;
+        let written = sources.map(|sources| write_code(directory.folder(), &coverage, &sources));
+        if let Some(Err(error)) = written {
+            unwritten.add(&error);
+        }
         // The same whenever its parts are put together.
         runner::waive(&header.waivers, &mut failures, &Day::of(&timing.ended));
         // What a part of a run is to cover is asked when the parts are put together.
@@ -104,7 +113,8 @@ impl Outcome {
         let goal = goal.filter(|_| header.is_whole());
         let goal = goal.map(|(option, percent)| Goal::new(option, percent, &coverage));
         let passed = runner::has_passed(&tally.totals, &failures, end)
-            && goal.as_ref().is_none_or(Goal::is_met);
+            && goal.as_ref().is_none_or(Goal::is_met)
+            && coverage.reached().iter().all(|reached| reached.contradicted().next().is_none());
         let results = directory.finish(&tally, &coverage, &failures, end, passed, &timing);
         let results = results.map_err(|error| unwritten.add(&error)).ok();
         let known = earlier.known(&header.block, &failures).unwrap_or_else(|error| {
@@ -137,6 +147,13 @@ impl Outcome {
             unwritten,
         }
     }
+}
+
+/// Writes what `genhtml` reads.
+fn write_code(folder: &Path, coverage: &Database, sources: &Sources) -> Result<(), Error> {
+    sources.write(folder)?;
+    let text = lcov::text(&coverage.reached());
+    write_whole(&folder.join(lcov::INFO), text.as_bytes(), Sync::OnDisk)
 }
 
 /// What a regression came to.

@@ -79,7 +79,8 @@ impl Prepared {
             failed.wrong(format!("the run's RTL is not here ({error}); say another one with --rtl"))
         })?;
         let profiles = plan.profiles.clone();
-        let setup = Setup { profiles, scenarios, packets: header.packets, rtl };
+        let packets = header.packets;
+        let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
         let session = block.session(&setup)?;
         let examined = block.examine(&setup.rtl)?;
         let opening = session.opening()?;

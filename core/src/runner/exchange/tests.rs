@@ -55,7 +55,7 @@ fn shard(
             break;
         };
         ran += 1;
-        rounds.landed((), Landing::Answer(Answer::Case(outcome(&case))))?;
+        rounds.landed((), Landing::Answer(Answer::Case(Box::new(outcome(&case)))))?;
     }
     Ok((log.0, ran))
 }

@@ -1,0 +1,132 @@
+//! The RTL's text, as it was compiled, beside what is said of its lines.
+
+use super::Point;
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Component, Path};
+use std::sync::Arc;
+use verilated_build::SourceFile;
+
+/// The folder in a run directory.
+pub const SOURCES: &str = "sources";
+/// Endings of the files in it; one with another is given the first.
+pub const SOURCE_ENDINGS: [&str; 4] = ["v", "vh", "sv", "svh"];
+/// Folders of names that Verilator sees that say nothing to a reader: there is one of each.
+const PLAIN: [&str; 2] = ["@rtl", "@built-in"];
+
+/// The files of an RTL by the names that people are shown.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Sources {
+    texts: BTreeMap<String, Arc<[u8]>>,
+    /// By the name that Verilator sees.
+    names: BTreeMap<String, String>,
+}
+
+impl Sources {
+    /// Files as they were compiled. Those with points alone are kept.
+    pub fn new(files: &[SourceFile], points: &[Vec<Point>]) -> Self {
+        let used: BTreeSet<&str> =
+            points.iter().flatten().map(|point| point.file.as_str()).collect();
+        let mut all = Self::default();
+        for SourceFile { name, text } in files {
+            let compiled = name.to_string_lossy();
+            if used.contains(&*compiled) {
+                let mut name = plain(name);
+                // Two folders may have a file of one name.
+                while all.texts.contains_key(&name) {
+                    name.insert(0, '_');
+                }
+                all.names.insert(compiled.into_owned(), name.clone());
+                all.texts.insert(name, Arc::clone(text));
+            }
+        }
+        all
+    }
+
+    /// Calls the files of points as people are shown them.
+    pub fn rename(&self, points: &mut [Point]) {
+        for point in points {
+            if let Some(name) = self.names.get(&point.file) {
+                point.file.clone_from(name);
+            }
+        }
+    }
+
+    /// Reads those of a run directory.
+    ///
+    /// # Errors
+    /// [`Error::File`] if they cannot be read.
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let folder = folder.join(SOURCES);
+        let unreadable = |error: std::io::Error| Error::unreadable(&folder, &error);
+        let mut all = Self::default();
+        for entry in fs::read_dir(&folder).map_err(unreadable)? {
+            let path = entry.map_err(unreadable)?.path();
+            let text = fs::read(&path).map_err(|error| Error::unreadable(&path, &error))?;
+            let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            all.texts.insert(name, text.into());
+        }
+        Ok(all)
+    }
+
+    /// Writes them into a run directory.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        let folder = folder.join(SOURCES);
+        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+        for (name, text) in &self.texts {
+            write_whole(&folder.join(name), text, Sync::Lazy)?;
+        }
+        Ok(())
+    }
+
+    /// The files' names.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.texts.keys().map(String::as_str)
+    }
+
+    /// The lines of a file, from the first.
+    pub fn lines(&self, name: &str) -> Vec<String> {
+        let text = self.texts.get(name).map(|text| String::from_utf8_lossy(text));
+        text.map_or_else(Vec::new, |text| text.lines().map(str::to_owned).collect())
+    }
+}
+
+/// A name that lies in no folder.
+fn plain(name: &Path) -> String {
+    let parts = name.components().filter_map(|part| match part {
+        Component::Normal(part) => Some(part.to_string_lossy()),
+        _ => None,
+    });
+    let parts = parts.filter(|part| !PLAIN.contains(&&**part));
+    let parts: Vec<String> = parts.map(|part| part.trim_start_matches('@').to_owned()).collect();
+    let name = parts.join("-");
+    let ending = Path::new(&name).extension().and_then(|ending| ending.to_str());
+    match ending.is_some_and(|ending| SOURCE_ENDINGS.contains(&ending)) {
+        true => name,
+        false => format!("{name}.{}", SOURCE_ENDINGS[0]),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::plain;
+    use std::path::Path;
+
+    #[test]
+    fn a_source_lies_in_one_folder_under_a_name_that_says_where_it_was() {
+        for (name, expected) in [
+            ("@built-in/QpStateCtrl.v", "QpStateCtrl.v"),
+            ("@rtl/sub/a.sv", "sub-a.sv"),
+            ("@rtl2/a.svh", "rtl2-a.svh"),
+            ("@rtl/../../a.inc", "a.inc.v"),
+            ("/etc/x.vh", "etc-x.vh"),
+        ] {
+            assert_eq!(plain(Path::new(name)), expected);
+        }
+    }
+}

@@ -1,0 +1,211 @@
+use super::super::{Database, Indices, Part, Run};
+use super::*;
+use crate::error::Error;
+use crate::harness::WaiverFile;
+use std::collections::BTreeSet;
+use verilated_build::SourceFile;
+
+fn counter(file: &str, line: u32, column: u32, kind: &str, what: &str, lines: &str) -> Counter {
+    Counter {
+        file: file.to_owned(),
+        line,
+        column,
+        kind: kind.to_owned(),
+        what: what.to_owned(),
+        lines: lines.to_owned(),
+    }
+}
+
+/// As Verilator 5.006 tells of a module with two instances, and of what stands around it.
+fn counters() -> Vec<Counter> {
+    vec![
+        counter("@rtl/a.v", 10, 3, "v_line", "block", "10-12,15"),
+        counter("@rtl/a.v", 13, 9, "v_branch", "if", "13-14"),
+        counter("@rtl/a.v", 13, 10, "v_branch", "else", ""),
+        counter("@rtl/a.v", 10, 3, "v_line", "block", "10-12,15"),
+        counter("@rtl/sub/b.vh", 1, 1, "v_toggle", "q[0]", ""),
+        counter("/tmp/cosim_registered.sv", 1, 1, "v_toggle", "q[0]", ""),
+        counter("@rtl/a.v", 1, 1, "v_user", "cover", ""),
+        counter("@rtl/a.v", 2, 1, "v_toggle", "clk", ""),
+        counter("@rtl/a.v", 2, 1, "v_toggle", "clk:1->0", ""),
+    ]
+}
+
+fn sources(points: &Points) -> Sources {
+    let file =
+        |name: &str, text: &str| SourceFile { name: name.into(), text: text.as_bytes().into() };
+    let lines: String = (1..=16).map(|line| format!("  line {}\n", line / 2)).collect();
+    let files = [file("@rtl/a.v", &lines), file("@rtl/sub/b.vh", "wire q;\n"), file("c.v", "")];
+    Sources::new(&files, std::slice::from_ref(&points.all))
+}
+
+fn code() -> (Code, Sources) {
+    let points = Points::new(&counters(), "clk", &[]);
+    let sources = sources(&points);
+    let mut all = points.all;
+    sources.rename(&mut all);
+    (Code { points: all, waived: BTreeMap::new() }, sources)
+}
+
+fn run(seed: u64) -> Run {
+    Run { build: "b".to_owned(), rtl: "r".to_owned(), seed, packets: None }
+}
+
+fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> Part {
+    Part {
+        run: run(seed),
+        profile: "p".to_owned(),
+        scenario: "s".to_owned(),
+        weights: "w".to_owned(),
+        cases,
+        cycles: 1,
+        hits: Vec::new(),
+        reached: reached.map(<[_]>::to_vec),
+    }
+}
+
+/// A database in which these parts are all there is.
+pub fn database(code: Code, parts: impl IntoIterator<Item = Part>) -> Database {
+    Database {
+        block: "b".to_owned(),
+        groups: Vec::new(),
+        profiles: BTreeMap::new(),
+        code: BTreeMap::from([(("r".to_owned(), "p".to_owned()), code)]),
+        parts: parts.into_iter().collect(),
+        finds: BTreeSet::new(),
+    }
+}
+
+fn first(count: u64) -> Indices {
+    Indices { first: 0, step: 1, count }
+}
+
+#[test]
+fn instances_of_a_module_are_one_point_and_what_stands_around_it_is_none() {
+    let points = Points::new(&counters(), "clk", &[]);
+    let names: Vec<String> = points.all.iter().map(Point::place).collect();
+    assert_eq!(
+        names,
+        [
+            "@rtl/a.v:10, line block",
+            "@rtl/a.v:13, branch if",
+            "@rtl/a.v:13, branch else",
+            "@rtl/sub/b.vh:1, toggle q[0]"
+        ]
+    );
+    let reached = |counts: [u32; 9]| numbers(&points.reached(&counts)).collect::<Vec<_>>();
+    assert_eq!(
+        reached([0, 0, 7, 1, 0, 9, 9, 9, 9]),
+        [0, 2],
+        "the second instance went through the block"
+    );
+    assert_eq!(reached([0; 9]), [0usize; 0]);
+    let always = [false, false, true, false, false, false, false, false, false];
+    let points = Points::new(&counters(), "clk", &always);
+    assert_eq!(numbers(&points.reached(&[0; 9])).collect::<Vec<_>>(), [2], "done once");
+}
+
+#[test]
+fn lines_and_branches_are_those_that_lcov_is_told_of() {
+    // Points: 0 the block, 1 `if`, 2 `else`, 3 the bit.
+    let (code, _) = code();
+    let database = database(code, [part(1, first(9), Some(&[(0, 9), (2, 4)]))]);
+    let reached = database.reached();
+    let lines: Vec<(u32, u64)> =
+        reached[0].lines().iter().map(|((_, line), state)| (*line, state.hits)).collect();
+    // Line 13 is gone through with either side of its branch, line 14 with one.
+    assert_eq!(lines, [(10, 9), (11, 9), (12, 9), (13, 4), (14, 0), (15, 9)]);
+    assert_eq!(
+        reached[0].shares().text(),
+        "lines 83.3 % of 6, branches 50.0 % of 2, toggles 0.0 % of 1"
+    );
+    assert_eq!(reached[0].holes().map(Point::place).collect::<Vec<_>>(), ["a.v:13, branch if"]);
+    let expected = "TN:\nSF:sources/a.v\nBRDA:13,0,0,0\nBRDA:13,0,1,4\nBRF:2\nBRH:1\nDA:10,9\nDA:11,9\nDA:12,9\nDA:13,4\n\
+                    DA:14,0\nDA:15,9\nLF:6\nLH:5\nend_of_record\n";
+    assert_eq!(lcov::text(&reached), expected);
+}
+
+#[test]
+fn no_case_counts_twice_and_a_run_without_it_takes_nothing_away() {
+    let (code, _) = code();
+    let counted = |reached| database(code.clone(), [part(1, first(9), reached)]);
+    let with = counted(Some(&[(0, 9)]));
+    let without = Database { code: BTreeMap::new(), ..counted(None) };
+    let more = database(code.clone(), [part(1, first(20), None)]);
+    let merge = |one: &Database, other: &Database| one.clone().merge(other.clone()).unwrap();
+    let both = merge(&with, &without);
+    assert_eq!(both, merge(&without, &with));
+    assert_eq!(both, merge(&both, &with));
+    assert_eq!(both.reached()[0].hits, [9, 0, 0, 0]);
+    // More cases of which nothing is known do not say that fewer were counted.
+    assert_eq!(merge(&with, &more).reached()[0].hits, [9, 0, 0, 0]);
+    assert_eq!(merge(&more, &with), merge(&with, &more));
+    // The same cases and some more.
+    let all = database(code.clone(), [part(1, first(20), Some(&[(0, 20), (1, 1)]))]);
+    assert_eq!(merge(&with, &all).reached()[0].hits, [20, 1, 0, 0]);
+    // Another Verilator counts other points.
+    let mut other = code.clone();
+    other.points.pop();
+    let other = database(other, [part(1, first(9), Some(&[]))]);
+    assert!(with.merge(other).unwrap_err().to_string().contains("profile p"));
+}
+
+fn waivers(text: &'static str) -> Result<Waivers, Error> {
+    Waivers::read(WaiverFile { path: "waivers.toml", text })
+}
+
+const IF: &str = "[[waiver]]\nfile = 'a.v'\nline = 'line 6'\nnumber = 2\npoint = 'branch if'\nreason = 'never'\n";
+
+#[test]
+fn a_waived_point_is_in_no_share_and_one_that_is_reached_is_told() {
+    let (mut code, sources) = code();
+    assert_eq!(waivers(IF).unwrap().apply("p", &mut code, &sources), [""; 0]);
+    let held = database(code.clone(), [part(1, first(9), Some(&[(0, 9), (2, 4), (3, 1)]))]);
+    let text = held.shares().unwrap().text();
+    // Line 14 is one of the branch alone.
+    assert_eq!(text, "lines 100 % of 5, branches 100 % of 1, toggles 100 % of 1, 1 point waived");
+    assert_eq!(held.reached()[0].contradicted().count(), 0);
+    assert!(!lcov::text(&held.reached()).contains("DA:14"));
+    let broken = database(code, [part(1, first(9), Some(&[(0, 9), (1, 1)]))]);
+    let told: Vec<String> =
+        broken.reached()[0].contradicted().map(|(point, why)| point.place() + why).collect();
+    assert_eq!(told, ["a.v:13, branch ifnever"]);
+}
+
+#[test]
+fn a_waiver_about_nothing_says_so() {
+    let stale = |from: &str, to: &str| {
+        let (mut code, sources) = code();
+        let text = Box::leak(IF.replace(from, to).into_boxed_str());
+        let stale = waivers(text).unwrap().apply("p", &mut code, &sources);
+        assert_eq!(stale.is_empty(), !code.waived.is_empty() || stale.is_empty());
+        stale.join("")
+    };
+    let said = "waivers.toml:1: profile p: ";
+    assert_eq!(stale("line 6", "line 99"), format!("{said}a.v has no line `line 99`"));
+    assert_eq!(
+        stale("number = 2\n", ""),
+        format!("{said}a.v has 2 lines `line 6`: say its `number`")
+    );
+    assert_eq!(stale("number = 2", "number = 3"), format!("{said}a.v has only 2 lines `line 6`"));
+    assert_eq!(stale("line 6", "line 5"), format!("{said}a.v:11 has no point `branch if`"));
+    assert_eq!(stale("a.v", "c.v"), format!("{said}c.v has no line `line 6`"));
+    // Another profile, or what this Verilator never counts.
+    assert_eq!(stale("reason", "profiles = ['q']\nreason"), "");
+    assert_eq!(stale("branch if", "branch cond_then"), "");
+}
+
+#[test]
+fn a_waiver_has_a_reason_and_no_other_key() {
+    for (from, to, line, message) in [
+        ("'never'", "' '", 1, "has a reason"),
+        ("reason = 'never'\n", "", 1, "reason"),
+        ("reason", "because", 6, "because"),
+        ("'a.v'", "'a.v", 2, ""),
+    ] {
+        let text = Box::leak(IF.replace(from, to).into_boxed_str());
+        let error = waivers(text).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("waivers.toml:{line}:")), "{error}");
+        assert!(error.contains(message), "{error}");
+    }
+}

@@ -1,0 +1,140 @@
+//! Points of the RTL that nothing reaches: one file for each block, a reason for each point.
+//!
+//! A waiver names a line by its text, so it stays right when lines above it come and go.
+
+use super::{Code, Kind, Point, Sources};
+use crate::error::Error;
+use crate::harness::WaiverFile;
+use serde::Deserialize;
+use std::path::Path;
+use toml::Spanned;
+
+/// The waivers of a block.
+#[derive(Debug, Clone, Default)]
+pub struct Waivers {
+    path: &'static str,
+    /// Each with its line in the file.
+    all: Vec<(usize, Waiver)>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Text {
+    #[serde(default)]
+    waiver: Vec<Spanned<Waiver>>,
+}
+
+/// A point that nothing reaches.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Waiver {
+    /// The file, as `coverage.info` names it.
+    file: String,
+    /// The text of its line.
+    line: String,
+    /// Which of the lines with that text, from 1, if there are several.
+    #[serde(default)]
+    number: Option<usize>,
+    /// Which of the line's points, as in `branch else`, `line case` or `toggle count[3]`; `toggle count` for all bits.
+    point: String,
+    /// In which profiles; in all, if none is named.
+    #[serde(default)]
+    profiles: Vec<String>,
+    /// Why nothing reaches it.
+    reason: String,
+}
+
+impl Waivers {
+    /// Those of a file.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it is none.
+    pub fn read(file: WaiverFile) -> Result<Self, Error> {
+        let WaiverFile { path, text } = file;
+        let at = |offset: usize| {
+            let before = &text[..offset.min(text.len())];
+            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+            (before.matches('\n').count() + 1, column)
+        };
+        let wrong = |offset: usize, message: String| {
+            let (line, column) = at(offset);
+            Error::Input { path: Path::new(path).to_owned(), line, column, message }
+        };
+        let parsed: Text = toml::from_str(text).map_err(|error| {
+            wrong(error.span().map_or(0, |span| span.start), error.message().to_owned())
+        })?;
+        let mut all = Vec::new();
+        for waiver in parsed.waiver {
+            let start = waiver.span().start;
+            let waiver = waiver.into_inner();
+            if waiver.reason.trim().is_empty() {
+                return Err(wrong(
+                    start,
+                    "a waiver has a reason: say why nothing reaches it".into(),
+                ));
+            }
+            all.push((at(start).0, waiver));
+        }
+        Ok(Self { path, all })
+    }
+
+    /// Waives points of a profile; says which waivers are about nothing.
+    pub fn apply(&self, profile: &str, code: &mut Code, sources: &Sources) -> Vec<String> {
+        let mut stale = Vec::new();
+        for (place, waiver) in &self.all {
+            if !waiver.profiles.is_empty() && !waiver.profiles.iter().any(|name| name == profile) {
+                continue;
+            }
+            match waiver.points(&code.points, sources) {
+                Ok(points) => {
+                    let reason = |point| (point, waiver.reason.clone());
+                    code.waived.extend(points.into_iter().map(reason));
+                }
+                Err(message) => {
+                    stale.push(format!("{}:{place}: profile {profile}: {message}", self.path));
+                }
+            }
+        }
+        stale
+    }
+}
+
+impl Waiver {
+    /// The numbers of the points that it is about; none if this Verilator has other points there.
+    fn points(&self, points: &[Point], sources: &Sources) -> Result<Vec<u32>, String> {
+        let Self { file, line: text, number, point: name, .. } = self;
+        let with_text = sources.lines(file).into_iter().zip(1u32..);
+        let with_text = with_text.filter(|(line, _)| line.trim() == text.trim());
+        let mut lines: Vec<u32> = with_text.map(|(_, number)| number).collect();
+        match (lines.len(), number) {
+            (0, _) => return Err(format!("{file} has no line `{}`", text.trim())),
+            (1, None) => {}
+            (many, None) => {
+                return Err(format!("{file} has {many} lines `{}`: say its `number`", text.trim()));
+            }
+            (many, Some(number)) => match lines.get(number.wrapping_sub(1)) {
+                Some(line) => lines = vec![*line],
+                None => return Err(format!("{file} has only {many} lines `{}`", text.trim())),
+            },
+        }
+        let is_meant = |(point, _): &(&Point, u32)| {
+            point.file == *file && lines.contains(&point.line) && is_called(point, name)
+        };
+        let found = points.iter().zip(0..).filter(is_meant);
+        let found: Vec<u32> = found.map(|(_, number)| number).collect();
+        // Versions of Verilator differ in what they count of a line, and in their words.
+        let is_of_line = |point: &Point| point.file == *file && lines.contains(&point.line);
+        if found.is_empty() && !points.iter().any(is_of_line) {
+            return Err(format!("{file}:{} has no point `{name}`", lines[0]));
+        }
+        Ok(found)
+    }
+}
+
+/// Whether a name is that of a point; newer Verilators count both directions of a toggle.
+fn is_called(point: &Point, name: &str) -> bool {
+    let own = point.name();
+    let bit = own.split(':').next().unwrap_or_default();
+    let signal = bit.split('[').next().unwrap_or_default();
+    own == name || point.kind == Kind::Toggle && (bit == name || signal == name)
+}

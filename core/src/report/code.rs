@@ -1,0 +1,140 @@
+//! The RTL's text with what was reached of it, out of `coverage.json` and the sources beside it.
+
+use crate::coverage::code::{Kind, Line, Point, Reached, SOURCES, Sources};
+use crate::coverage::{COVERAGE, Database};
+use crate::error::Error;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::Path;
+
+/// Bytes of text that a page shows: it is to open at once. What is left out is in the folder of sources.
+const MOST_TEXT: usize = 400 << 10;
+
+/// What was reached of the code.
+#[derive(Debug, Serialize)]
+pub struct Code {
+    shares: String,
+    profiles: Vec<Shares>,
+    files: Vec<File>,
+    /// Files that are too large to be shown.
+    left_out: Vec<String>,
+}
+
+#[derive(Debug, Serialize)]
+struct Shares {
+    profile: String,
+    shares: String,
+    holes: Vec<String>,
+    waived: Vec<(String, String)>,
+}
+
+#[derive(Debug, Serialize)]
+struct File {
+    name: String,
+    hit: usize,
+    all: usize,
+    lines: Vec<Text>,
+}
+
+/// A line of a file.
+#[derive(Debug, Serialize)]
+struct Text {
+    /// Its number, and the cases of all profiles that went through it, if that is counted.
+    head: String,
+    text: String,
+    /// `hit`, `part` if a branch of it was not taken, `miss`, `waived`, or nothing.
+    state: &'static str,
+    /// The branches, as in `if 12, else 0`.
+    branches: String,
+}
+
+/// What of a line all profiles together say.
+#[derive(Default)]
+struct Place {
+    hits: Option<u64>,
+    is_waived: bool,
+    branches: BTreeMap<(u32, String), (u64, bool)>,
+}
+
+/// What a run directory says of the code; nothing if it was not counted.
+///
+/// # Errors
+/// What is wrong with its files.
+pub fn of(folder: &Path) -> Result<Option<Code>, Error> {
+    if !folder.join(COVERAGE).exists() {
+        return Ok(None);
+    }
+    let database = Database::read(folder)?;
+    let (Some(shares), reached) = (database.shares(), database.reached()) else { return Ok(None) };
+    let sources = match folder.join(SOURCES).exists() {
+        true => Sources::read(folder)?,
+        false => Sources::default(),
+    };
+    let places = places(&reached);
+    let (mut files, mut left_out, mut size) = (Vec::new(), Vec::new(), 0);
+    for name in sources.names() {
+        let lines = sources.lines(name);
+        size += lines.iter().map(String::len).sum::<usize>();
+        match size <= MOST_TEXT {
+            true => files.push(file(name, lines, &places)),
+            false => left_out.push(name.to_owned()),
+        }
+    }
+    let profiles = reached.iter().map(of_profile).collect();
+    Ok(Some(Code { shares: shares.text(), profiles, files, left_out }))
+}
+
+fn of_profile(reached: &Reached<'_>) -> Shares {
+    let waived =
+        reached.points().filter_map(|(point, _, reason)| Some((point.place(), reason?.to_owned())));
+    Shares {
+        profile: reached.profile.to_owned(),
+        shares: reached.shares().text(),
+        holes: reached.holes().map(Point::place).collect(),
+        waived: waived.collect(),
+    }
+}
+
+fn places(profiles: &[Reached<'_>]) -> BTreeMap<(String, u32), Place> {
+    let mut places: BTreeMap<(String, u32), Place> = BTreeMap::new();
+    for reached in profiles {
+        for ((file, line), Line { hits, is_waived }) in reached.lines() {
+            let place = places.entry((file.to_owned(), line)).or_default();
+            // A line is waived if it is in every profile that has it.
+            place.is_waived = is_waived && (place.hits.is_none() || place.is_waived);
+            *place.hits.get_or_insert(0) += hits;
+        }
+        for (point, hits, reason) in reached.points() {
+            if point.kind == Kind::Branch {
+                let place = places.entry((point.file.clone(), point.line)).or_default();
+                let branch = place.branches.entry((point.column, point.what.clone()));
+                let (sum, is_hole) = branch.or_default();
+                *sum += hits;
+                *is_hole |= hits == 0 && reason.is_none();
+            }
+        }
+    }
+    places
+}
+
+fn file(name: &str, lines: Vec<String>, places: &BTreeMap<(String, u32), Place>) -> File {
+    let line = |(text, number): (String, u32)| {
+        let place = places.get(&(name.to_owned(), number));
+        let state = match place {
+            None => "",
+            Some(Place { is_waived: true, .. }) => "waived",
+            Some(Place { hits: Some(0), .. }) => "miss",
+            Some(place) if place.branches.values().any(|(_, is_hole)| *is_hole) => "part",
+            Some(Place { hits, .. }) => hits.map_or("", |_| "hit"),
+        };
+        let branches = place.iter().flat_map(|place| &place.branches);
+        let branches = branches.map(|((_, what), (hits, _))| format!("{what} {hits}"));
+        let branches = branches.collect::<Vec<_>>().join(", ");
+        let hits = place.and_then(|place| place.hits).map(|hits| hits.to_string());
+        Text { head: format!("{number:5} {:>8}", hits.unwrap_or_default()), text, state, branches }
+    };
+    let lines: Vec<Text> = lines.into_iter().zip(1..).map(line).collect();
+    let counted = lines.iter().filter(|line| !["", "waived"].contains(&line.state));
+    let hit = counted.clone().filter(|line| line.state != "miss").count();
+    File { name: name.to_owned(), hit, all: counted.count(), lines }
+}

@@ -1,0 +1,99 @@
+//! Code coverage of the RTL: `cosim run --coverage`, what it writes, and what reads it.
+
+use crate::common::{changed_rtl, code, json, run, run_in, text};
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+use tempfile::TempDir;
+
+/// Everything that does not depend on the moment.
+fn written(folder: &Path) -> BTreeMap<String, Vec<u8>> {
+    let names = ["coverage.info", "coverage.json", "results.json"].map(str::to_owned);
+    let sources = fs::read_dir(folder.join("sources")).unwrap();
+    let sources =
+        sources.map(|entry| format!("sources/{}", entry.unwrap().file_name().to_string_lossy()));
+    let all = names.into_iter().chain(sources);
+    all.map(|name| (name.clone(), fs::read(folder.join(name)).unwrap())).collect()
+}
+
+fn qp(out: &Path, arguments: &[&str]) -> String {
+    let fixed = ["run", "--block", "qp", "--coverage", "--cases", "6", "--out"];
+    let output = run(fixed.iter().chain(&[out.to_str().unwrap()]).chain(arguments));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    text(&output)
+}
+
+#[test]
+fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let said = qp(&at("one"), &["--threads", "1"]);
+    assert!(said.contains("\n  RTL: lines "), "{said}");
+    qp(&at("two"), &["--threads", "2"]);
+    assert_eq!(written(&at("one")), written(&at("two")));
+    // A run is replaced with all that it had.
+    qp(&at("two"), &["--threads", "2", "--force"]);
+    for (name, shard) in [("part-1", "1/2"), ("part-2", "2/2")] {
+        qp(&at(name), &["--shard", shard]);
+    }
+    let merged = run_in(folder.path(), &["merge", "part-2", "part-1", "--out", "whole"]);
+    assert_eq!(code(&merged), 0, "{}", text(&merged));
+    assert_eq!(written(&at("one")), written(&at("whole")));
+    // The parts, put together as databases, and the whole have reached the same.
+    let report = |databases: &[&str]| {
+        let output =
+            run_in(folder.path(), &[&["cover", "report", "--format", "lcov"], databases].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        output.stdout
+    };
+    let info = fs::read(at("one").join("coverage.info")).unwrap();
+    assert_eq!(report(&["part-1", "part-2"]), info);
+    assert_eq!(report(&["whole", "part-2", "one"]), info, "no case counts twice");
+    let told = text(&run_in(folder.path(), &["cover", "report", "one"]));
+    assert!(told.contains("spec: lines "), "{told}");
+    // The database is what its schema says.
+    let schema = serde_json::from_slice(&run(["list", "--coverage-schema"]).stdout).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    assert!(validator.is_valid(&json(&at("one").join("coverage.json"))));
+    // The page has the text of the RTL, escaped.
+    let page = fs::read_to_string(at("one").join("report.html")).unwrap();
+    assert!(
+        page.contains("hw_state_d  = hw_state;") && page.contains("answer_valid &lt;= cmd_taken;")
+    );
+    // As lcov reads it, in the run directory.
+    let genhtml = Command::new("genhtml")
+        .args(["--branch-coverage", "--output-directory", "html", "coverage.info"])
+        .current_dir(at("one"))
+        .output()
+        .expect("scripts/test installs lcov");
+    let said = String::from_utf8_lossy(&genhtml.stdout) + String::from_utf8_lossy(&genhtml.stderr);
+    assert!(genhtml.status.success(), "{said}");
+    let shown = fs::read_to_string(at("one").join("html/sources/QpStateCtrl.v.gcov.html")).unwrap();
+    assert!(shown.contains("qp_written"), "{shown}");
+}
+
+#[test]
+fn a_line_that_no_case_reaches_is_a_hole_of_a_given_rtl() {
+    let rtl = changed_rtl(
+        "QpStateCtrl.v",
+        "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;",
+        "      if (evt_enters) evt_tail <= evt_tail + PTR_ONE;\n      if (rst) answer_valid <= 1'b1;",
+    );
+    let folder = TempDir::new().unwrap();
+    let said = qp(folder.path(), &["--rtl", rtl.path().to_str().unwrap(), "--force", "--details"]);
+    assert!(said.contains("not reached: QpStateCtrl.v:257, branch if, profile spec"), "{said}");
+}
+
+#[test]
+fn what_cannot_be_counted_is_refused() {
+    for (arguments, expected) in [
+        (vec!["--simulator", "icarus"], "--simulator icarus"),
+        (vec!["--netlist"], "--netlist"),
+        (vec!["--case", "qp/spec/drain/1"], "--case"),
+    ] {
+        let output = run(["run", "--block", "qp", "--coverage"].iter().chain(&arguments));
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains(expected), "{}", text(&output));
+    }
+}
