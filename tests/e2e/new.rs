@@ -8,27 +8,28 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Registers with an asynchronous reset, over widths that are stored in each way, with a header, a
-/// parameter, a macro, a module in another folder, and names that are words of Rust.
+/// parameter, a macro, a module in another folder, names that are words of Rust, and names that waves have for what
+/// is not a port.
 const TOP: &str = r#"
 `include "widths.svh"
 module registers #(parameter int WIDTH = `WIDEST, parameter bit [3:0] UNUSED = 3) (
   input  logic             clk_i,
   input  logic             rst_n,
   input  logic             box,
-  input  logic [6:0]       seven,
-  input  logic [63:0]      long_one,
+  input  logic [6:0]       cycle,
+  input  logic [63:0]      golden,
   input  logic [64:0]      longer,
   input  logic [WIDTH-1:0] longest,
   output logic             match,
-  output logic [6:0]       seven_q,
-  output logic [63:0]      long_q,
+  output logic [6:0]       state,
+  output logic [63:0]      rule,
   output logic [64:0]      longer_q,
   output logic [WIDTH-1:0] longestQ
 );
 `ifdef WITH_REGISTERS
   register #(.WIDTH(1)) one (.clk(clk_i), .rst_n, .d(box), .q(match));
-  register #(.WIDTH(7)) two (.clk(clk_i), .rst_n, .d(seven), .q(seven_q));
-  register #(.WIDTH(64)) three (.clk(clk_i), .rst_n, .d(long_one), .q(long_q));
+  register #(.WIDTH(7)) two (.clk(clk_i), .rst_n, .d(cycle), .q(state));
+  register #(.WIDTH(64)) three (.clk(clk_i), .rst_n, .d(golden), .q(rule));
   register #(.WIDTH(65)) four (.clk(clk_i), .rst_n, .d(longer), .q(longer_q));
   register #(.WIDTH(WIDTH)) five (.clk(clk_i), .rst_n, .d(longest), .q(longestQ));
 `endif
@@ -76,8 +77,8 @@ impl harness::Golden<WideBlock> for Golden {
         }
         self.q = rtl::Outputs {
             match_: rtl::Bits1::new(!inputs.box_.get()),
-            seven_q: rtl::Bits7::new(!inputs.seven.get()),
-            long_q: rtl::Bits64::new(!inputs.long_one.get()),
+            state: rtl::Bits7::new(!inputs.cycle.get()),
+            rule: rtl::Bits64::new(!inputs.golden.get()),
             longer_q: rtl::Bits65::from_words(inputs.longer.words().map(|word| !word)),
             longestQ: rtl::Bits600::from_words(inputs.longest.words().map(|word| !word)),
             padding: Default::default(),
@@ -159,11 +160,11 @@ fn a_new_crate_builds_without_a_word_and_never_passes_before_it_has_a_golden_mod
 /// Without a golden model nothing is a match, whatever the RTL does.
 fn not_written(folder: &Path) {
     let golden = fs::read_to_string(folder.join("src/golden.rs")).unwrap();
-    for port in ["match_", "seven_q", "long_q", "longer_q", "longestQ"] {
+    for port in ["match_", "state", "rule", "longer_q", "longestQ"] {
         assert!(golden.contains(&format!(" {port}: rtl::Bits")), "{port}: {golden}");
     }
     let environment = fs::read_to_string(folder.join("src/environment.rs")).unwrap();
-    for port in ["box_", "seven", "long_one", "longer", "longest", "rst_n"] {
+    for port in ["box_", "cycle", "golden", "longer", "longest", "rst_n"] {
         assert!(environment.contains(&format!(" {port}: rtl::Bits")), "{port}: {environment}");
     }
     let said = says(folder, 1, &["run", "--cases", "3", "--out", "none"]);
@@ -229,6 +230,10 @@ fn written(folder: &Path) {
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
     says(folder, 0, &["replay", "--rtl", "built-in", &vector]);
     says(folder, 1, &["replay", &vector]);
+    for name in ["waves.vcd", "waves.fst"] {
+        says(folder, 0, &["replay", "--rtl", "built-in", &vector, "--trace", name]);
+        assert!(folder.join(name).is_file());
+    }
     // Ports of every width and name, a reset that is low, a macro and an ending of one's own.
     says(folder, 0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
     assert!(icarus(&folder.join("bench")).starts_with("PASS  "));
@@ -270,6 +275,7 @@ fn what_cannot_be_driven_is_refused_by_name() {
     refused(&module("input clk, input d"), &a, "no output");
     refused(&module("input clk, output q"), &a, "no input beside the clock");
     refused(&module("input clk, input padding, output q"), &a, "padding");
+    refused(&module("input clk, input d, output dut"), &a, "`dut`");
     let good = module("input clk, input d, output q");
     refused(&good, &["b", "--top", "c", "a.sv"], "no module c");
     refused(&good, &["b", "--top", "a", "none.sv"], "none.sv");

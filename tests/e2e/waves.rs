@@ -3,6 +3,7 @@
 use crate::common::{
     code, cosim, files, is_longer, json, patched_rtl, project, run, text, wait_until,
 };
+use cosim::PROGRAM;
 use cosim::blocks::thread2::{Thread2, rows};
 use cosim_core::harness::Explain;
 use std::collections::BTreeSet;
@@ -119,6 +120,24 @@ fn both_formats_hold_both_models() {
         let output = run(arguments.iter().copied().chain([trace.to_str().unwrap()]));
         assert_eq!(code(&output), 0, "{}", text(&output));
         check_both_models(&trace, 0..cycles(&output));
+    }
+}
+
+/// Whatever its ports are called.
+#[test]
+fn every_block_has_waves_and_can_be_explained() {
+    let folder = TempDir::new().unwrap();
+    for block in PROGRAM.blocks {
+        let corpus = files(&project().join("vectors").join(block.name()), "json");
+        let vector = corpus.first().unwrap().to_str().unwrap();
+        let profile = &block.profiles()[0].name;
+        let explained = run(["explain", "--fixes", profile, vector]);
+        assert_eq!(code(&explained), 0, "{vector}: {}", text(&explained));
+        let trace = folder.path().join(format!("{}.vcd", block.name()));
+        let arguments = ["replay", "--fixes", profile, "--trace", trace.to_str().unwrap(), vector];
+        let output = run(arguments);
+        assert_eq!(code(&output), 0, "{vector}: {}", text(&output));
+        assert!(!values(&mut read(&trace).unwrap(), &GOLDEN, "rule").is_empty(), "{vector}");
     }
 }
 

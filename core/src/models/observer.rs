@@ -2,6 +2,7 @@
 
 use crate::harness::Block;
 use verilated::{Pins, Port};
+use verilated_build::own_name;
 
 /// Module name of the observing top.
 pub const OBSERVING_TOP: &str = "cosim_top";
@@ -9,7 +10,8 @@ pub const OBSERVING_TOP: &str = "cosim_top";
 const TEXT_BITS: u32 = 192;
 
 /// A Verilog top that holds the DUT as `dut`, a counter of cycles and, in a scope `golden`, the golden
-/// model's outputs. The top's own pins are not traced: each is in one of the scopes.
+/// model's outputs, its state and rules. The top's own pins are not traced: each is in one of the scopes. A name
+/// of these that is a port's, too, has [`own_name`]'s prefix.
 ///
 /// `parameters` are those that the DUT has.
 pub fn observing_top<B: Block>(parameters: &[String]) -> String {
@@ -29,9 +31,14 @@ pub fn observing_top<B: Block>(parameters: &[String]) -> String {
     let shown = |name: &str, width: u32| {
         format!("  reg [{}:0] {name} /*verilator public_flat_rw*/;\n", width - 1)
     };
+    let is_output = |name: &str| outputs.iter().any(|port| port.name == name);
+    let is_port = |name: &str| {
+        name == clock || is_output(name) || inputs.iter().any(|port| port.name == name)
+    };
     let mut golden: String = outputs.iter().map(|port| shown(port.name, port.width)).collect();
-    golden.extend(["state", "rule"].map(|name| shown(name, TEXT_BITS)));
-    let cycle = shown("cycle", 64);
+    golden.extend(["state", "rule"].map(|name| shown(&own_name(name, is_output), TEXT_BITS)));
+    let cycle = shown(&own_name("cycle", is_port), 64);
+    let scope = own_name("golden", is_port);
     let mask = B::RTL.mask_parameter.map(|name| (format!("[7:0] {name} = 8'h00"), name));
     let others = B::PARAMETERS
         .iter()
@@ -50,8 +57,8 @@ pub fn observing_top<B: Block>(parameters: &[String]) -> String {
     let state = B::STATE_REGISTER.map_or("64'd0".to_owned(), |name| format!("64'(dut.{name})"));
     format!(
         "module {OBSERVING_TOP}{parameter} (\n/*verilator tracing_off*/\n{}\n\
-         /*verilator tracing_on*/\n);\n{cycle}  {}{argument} dut (\n{}\n  );\n  golden golden ();\n  \
-         assign cosim_dut_state = {state};\nendmodule\n\nmodule golden ();\n{golden}endmodule\n",
+         /*verilator tracing_on*/\n);\n{cycle}  {}{argument} dut (\n{}\n  );\n  cosim_golden {scope} ();\n  \
+         assign cosim_dut_state = {state};\nendmodule\n\nmodule cosim_golden ();\n{golden}endmodule\n",
         ports.join(",\n"),
         B::RTL.top,
         dut_pins.join(",\n"),

@@ -6,11 +6,10 @@
 //! models, and a failure that needs one of the values would not be seen in all of them. So the draws in
 //! Verilator's output are replaced by ones that know the register's name.
 
+use crate::ports::INSTANCE;
 use crate::{Error, Verilated};
 use std::fs;
 
-/// The instance of the design inside tops that stand around it.
-const INSTANCE: &str = "dut";
 /// How the names of tops that stand around a design begin.
 const AROUND: &str = "cosim_";
 /// The end of the names of functions that draw.

@@ -281,19 +281,22 @@ uint64_t probe(vl_model *) noexcept { return 0; }
 "
         .to_owned();
     }
-    let mut text = String::from(
-        "namespace {
+    let [cycle, scope] = ["cycle", "golden"].map(|name| ports.own_name(name));
+    let [state, rule] = ["state", "rule"].map(|name| ports.golden_name(name));
+    let golden = format!("root.cosim_top__DOT__{scope}__DOT__");
+    let mut text = format!(
+        "namespace {{
 int32_t observe(vl_model *model, uint64_t cycle, const void *inputs, const void *outputs,
-                const uint32_t *state, const uint32_t *rule) noexcept {
+                const uint32_t *state, const uint32_t *rule) noexcept {{
   auto &root = *model->top->rootp;
   const Outputs &pins = *static_cast<const Outputs *>(outputs);
-  root.cosim_top__DOT__cycle = cycle;
-  std::memcpy(&root.cosim_top__DOT__golden__DOT__state[0], state, sizeof(uint32_t) * VL_TEXT_WORDS);
-  std::memcpy(&root.cosim_top__DOT__golden__DOT__rule[0], rule, sizeof(uint32_t) * VL_TEXT_WORDS);
+  root.cosim_top__DOT__{cycle} = cycle;
+  std::memcpy(&{golden}{state}[0], state, sizeof(uint32_t) * VL_TEXT_WORDS);
+  std::memcpy(&{golden}{rule}[0], rule, sizeof(uint32_t) * VL_TEXT_WORDS);
 ",
     );
     for Port { name, width } in &ports.outputs {
-        let golden = format!("root.cosim_top__DOT__golden__DOT__{name}");
+        let golden = format!("{golden}{name}");
         let _ = match Storage::of(*width) {
             storage @ Storage::Integer(_) => {
                 writeln!(text, "  {golden} = pins.{name}.value{};", storage.and_mask(*width))

@@ -37,7 +37,7 @@ pub use kept::{Entry, Kept, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
 pub use library::{BuiltLibrary, LibraryCache, SourceFile};
-pub use ports::{Port, Ports};
+pub use ports::{Port, Ports, own_name};
 pub use registered::{Driving, choose};
 pub use registers::Register;
 pub use tool::{interrupt, output};

@@ -7,6 +7,15 @@ use std::fs;
 /// How the names of an observing top's own ports begin.
 const OBSERVER: &str = "cosim_";
 
+/// What tops around the design call it.
+pub(crate) const INSTANCE: &str = "dut";
+
+/// What something of an observing top is called that is not a port: as it is, or with a prefix that no port has where
+/// `is_taken` says that a port has the name.
+pub fn own_name(name: &str, is_taken: impl Fn(&str) -> bool) -> String {
+    if is_taken(name) { format!("{OBSERVER}{name}") } else { name.to_owned() }
+}
+
 /// One port of the top module.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Port {
@@ -89,6 +98,20 @@ impl Ports {
         Self::parse(&text, top, clock)
     }
 
+    /// What the observing top around a block with these ports calls something of its own, beside its ports.
+    pub(crate) fn own_name(&self, name: &str) -> String {
+        let is_port = |name: &str| {
+            name == self.clock
+                || self.inputs.iter().chain(&self.outputs).any(|port| port.name == name)
+        };
+        own_name(name, is_port)
+    }
+
+    /// What the scope of the golden model calls something of its own, beside the outputs.
+    pub(crate) fn golden_name(&self, name: &str) -> String {
+        own_name(name, |name| self.outputs.iter().any(|port| port.name == name))
+    }
+
     /// What is different in `found`, a line for each port; empty if nothing is. Ports of an observing top
     /// are not compared with those of a bare one.
     pub fn differences(&self, found: &Self) -> String {
@@ -127,6 +150,15 @@ impl Ports {
         for (direction, port) in header.lines().filter_map(declaration) {
             match direction {
                 _ if port.name.starts_with(OBSERVER) => ports.observing = true,
+                _ if port.name == INSTANCE => {
+                    return Err(Error::Port {
+                        top: top.to_owned(),
+                        port: port.name,
+                        reason: "tops around the design call the design so; write a module around \
+                                 it with another name"
+                            .to_owned(),
+                    });
+                }
                 "IN" if port.name == ports.clock => clocked = port.width == 1,
                 "IN" => ports.inputs.push(port),
                 "OUT" => ports.outputs.push(port),
