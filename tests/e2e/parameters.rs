@@ -1,7 +1,7 @@
 //! Parameters of the RTL beside the mask of fixes: chosen, checked, kept in names and vectors.
 
 use crate::common::{cases, code, json, patched_rtl, project, run, text};
-use serde_json::json as value;
+use serde_json::{Value, json as value};
 use std::fs;
 use tempfile::TempDir;
 
@@ -100,6 +100,25 @@ fn parameters_of_a_vector_are_checked() {
         assert_eq!(code(&output), 2, "{}", text(&output));
         assert!(text(&output).contains("bad.json"), "{}", text(&output));
         assert!(text(&output).contains(said), "expected `{said}` in {}", text(&output));
+    }
+}
+
+/// `--fixes` says which profile; what a vector names itself stays as it names it.
+#[test]
+fn another_profile_keeps_the_parameters_that_a_vector_names() {
+    let vector = project().join("vectors/recv/k2-taken-as-another-comes.json");
+    let vector = vector.to_str().unwrap();
+    for (options, fixes, hits) in [
+        (&["--fixes", "spec"][..], "spec+LOW=16", true),
+        (&["--fixes", "0x01"], "0x01+LOW=16", true),
+        (&["--fixes", "spec+LOW=2"], "spec+LOW=2", false),
+        (&["--fixes", "spec", "--parameter", "LOW=2"], "spec+LOW=2", false),
+    ] {
+        let output = run([&["replay", "--format", "json"], options, &[vector]].concat());
+        assert_eq!(code(&output), 0, "{options:?}: {}", text(&output));
+        let replay: Value = serde_json::from_slice(&output.stdout).unwrap();
+        assert_eq!(replay[0]["fixes"], fixes, "{replay}");
+        assert_eq!(replay[0]["rules"].get("K2").is_some(), hits, "{options:?}: {replay}");
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cosim list`.
 
-use super::options::Format;
+use super::options::{Format, blocks_of};
 use super::{plan, print_json, print_text};
 use crate::coverage;
 use crate::engine::AnyBlock;
@@ -20,6 +20,9 @@ use std::process::ExitCode;
 /// What can be run.
 #[derive(Debug, Args)]
 pub struct Arguments {
+    /// These blocks only, as in `qp,recv`.
+    #[arg(long, value_name = "NAME", value_delimiter = ',')]
+    block: Vec<String>,
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -134,13 +137,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         print_json(&plan::schema())?;
         return Ok(ExitCode::SUCCESS);
     }
-    let entries: Vec<BlockEntry> =
-        program::blocks().iter().map(|block| BlockEntry::new(*block)).collect();
+    let blocks = match arguments.block.as_slice() {
+        [] => program::blocks().to_vec(),
+        names => blocks_of(names)?,
+    };
+    let entries: Vec<BlockEntry> = blocks.iter().map(|block| BlockEntry::new(*block)).collect();
     match arguments.format {
         Format::Json => print_json(&entries)?,
         Format::Text => {
             let mut text = String::new();
-            for (entry, block) in entries.iter().zip(program::blocks()) {
+            for (entry, block) in entries.iter().zip(&blocks) {
                 let _ = writeln!(text, "{}: {}", entry.name, entry.title);
                 let cases = entry.cases;
                 let _ = writeln!(text, "  cases: {cases} of each profile and scenario");
@@ -156,7 +162,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 for parameter in block.parameters() {
                     let Parameter { name, about, default, .. } = parameter;
                     let range = parameter.range();
-                    let _ = writeln!(text, "    {name:14} {about}; {range}, else {default}");
+                    let _ = writeln!(text, "    {name:14} {about}; {range}; default {default}");
                 }
                 let _ = writeln!(text, "  coverage groups:");
                 for group in &entry.groups {

@@ -281,7 +281,7 @@ impl<B: Explain> LoadedVector for Loaded<B> {
             message: format!("{place}: {error}"),
         };
         let chosen = match given {
-            Some(given) => Profile::parse(given, B::PROFILES)
+            Some(given) => Profile::parse_beside(given, &self.vector.parameters, B::PROFILES)
                 .map_err(|error| Error::Usage(format!("--fixes: {error}")))?,
             None => {
                 let vector = &self.vector;

@@ -46,7 +46,7 @@ pub enum ProfileError {
         expected: String,
     },
     /// Not of the form `NAME=VALUE`.
-    #[error("`{0}` is not NAME=VALUE with a number, as in REPLAY_DEPTH=2 or REPLAY_DEPTH=0x10")]
+    #[error("`{0}` is not NAME=VALUE with a number, as in NAME=2 or NAME=0x10")]
     Form(String),
     /// There is no such parameter.
     #[error("{}", unknown(.name, .known))]
@@ -219,9 +219,23 @@ impl Profile {
     /// # Errors
     /// What would have been understood.
     pub fn parse(text: &str, profiles: &[Self]) -> Result<Vec<Self>, ProfileError> {
+        Self::parse_beside(text, &Overrides::new(), profiles)
+    }
+
+    /// As [`Profile::parse`], with values of some parameters that are the profile's only where `text` names them.
+    ///
+    /// # Errors
+    /// As [`Profile::parse`].
+    pub fn parse_beside(
+        text: &str,
+        named: &Overrides,
+        profiles: &[Self],
+    ) -> Result<Vec<Self>, ProfileError> {
         let mut parts = text.split('+');
         let bases = Self::bases(parts.next().unwrap_or_default(), profiles)?;
-        Self::with_overrides(&bases, &overrides(parts)?, profiles)
+        let mut all = named.clone();
+        all.extend(overrides(parts)?);
+        Self::with_overrides(&bases, &all, profiles)
     }
 
     /// Profiles with other values of some parameters, each set of values once.
