@@ -19,14 +19,20 @@ use monitor::{MONITOR, Monitor};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// The RTL, flat; with its monitor; without memories; the graphs of both.
 const FILES: [&str; 5] = ["rtl.il", "both.il", "cut.il", "cut.aag", "whole.aag"];
 /// From what was read to a netlist. Assertions are no part of the design, and what is unknown is 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
+/// What is found at once: most properties need no more than their own cycle and the one before.
+const AT_ONCE: &str = "pdr -F 20 -C 1000 -T 10";
 /// A bounded search that leaves nothing to prove if it finds something, then the proof.
 const ENGINES: &str = "bmc3 -F 30 -C 20000 -T 20; scorr; dc2; pdr -F 200 -C 5000 -T 60";
+
+/// Why some networks are not read.
+const LOOP: &str = "its network has a loop without a register";
 
 /// What a property is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
@@ -40,6 +46,14 @@ pub enum Kind {
     State,
     /// An enable is 1 in its states only.
     Enabled,
+    /// Something holds in every cycle.
+    Always,
+    /// Of some rules exactly one applies.
+    OneRule,
+    /// Where a rule applies, outputs and the next registers are those that it gives.
+    Rule,
+    /// A rule that is listed as one that cannot be hit never applies.
+    Never,
 }
 
 /// A property of an RTL.
@@ -49,6 +63,8 @@ pub struct Property {
     pub kind: Kind,
     /// The property in words.
     pub text: String,
+    /// It speaks of registers of the RTL that the block names.
+    pub of_registers: bool,
 }
 
 /// What is assumed of the partners of a block.
@@ -135,8 +151,12 @@ pub struct Prover {
     properties: Vec<Property>,
     assumes: bool,
     reset: Option<(&'static str, bool)>,
-    /// What is asked, one after the other.
-    graphs: Vec<(Memories, Aig)>,
+    /// A register that the block names and the RTL has not, as words.
+    missing: Option<String>,
+    /// What is asked first.
+    graph: (Memories, Aig),
+    /// The network with memories as registers, where they are small enough; made when it is asked for.
+    whole: Option<Mutex<Option<Arc<Aig>>>>,
 }
 
 impl Prover {
@@ -162,14 +182,21 @@ impl Prover {
         clock: &str,
         reset: Option<(&'static str, bool)>,
     ) -> Result<Result<Self, String>, Error> {
-        let [rtl, both, cut_open, cut_graph, whole_graph] = FILES;
+        let [rtl, both, cut_open, cut_graph, _] = FILES;
         let workshop = Workshop::new(examined)?;
-        let Monitor { text, state, properties, assumes } = monitor;
         let path = workshop.path(rtl);
         workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
-        workshop.write(rtl, &enabled(&workshop.text(rtl)?))?;
-        workshop.write(MONITOR, &text)?;
-        let exposed = state.map(|name| format!("expose w:{name}\n")).unwrap_or_default();
+        let text = workshop.text(rtl)?;
+        let missing = monitor.missing(&text);
+        let monitor = monitor.without(&missing);
+        let missing = missing.first().map(|(name, width)| {
+            let bits = if *width == 0 { String::new() } else { format!(" of {width} bits") };
+            format!("the RTL has no `{name}`{bits}, which the block names")
+        });
+        workshop.write(rtl, &enabled(&text))?;
+        workshop.write(MONITOR, &monitor.text)?;
+        let exposed: String = monitor.inside().map(|name| format!("expose w:{name}\n")).collect();
+        let Monitor { properties, assumes, .. } = monitor;
         workshop.script(&format!(
             "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}read_verilog -sv {MONITOR}\n\
              hierarchy -check -top cosim_monitor\nproc\nflatten\nasync2sync\nopt_clean\nwrite_ilang {both}\n"
@@ -182,25 +209,26 @@ impl Prover {
         };
         workshop.write(cut_open, &without)?;
         write_graph(&workshop, cut_open, cut_graph)?;
-        let mut graphs = Vec::new();
         let first = if bits == 0 { Memories::None } else { Memories::Cut };
-        let mut graph = |memories, name: &str| -> Result<Result<(), String>, Error> {
-            let Some(aig) = Aig::parse(&workshop.text(name)?) else {
-                return Ok(Err("its network has a loop without a register".to_owned()));
-            };
-            graphs.push((memories, aig));
-            Ok(Ok(()))
+        let Some(aig) = Aig::parse(&workshop.text(cut_graph)?) else {
+            return Ok(Err(LOOP.to_owned()));
         };
-        if let Err(because) = graph(first, cut_graph)? {
-            return Ok(Err(because));
+        let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
+        Ok(Ok(Self { workshop, properties, assumes, reset, missing, graph: (first, aig), whole }))
+    }
+
+    /// The network with memories as registers; `None` if they are too large.
+    fn whole(&self) -> Result<Option<Arc<Aig>>, Error> {
+        let [_, both, _, _, whole_graph] = FILES;
+        let Some(made) = &self.whole else { return Ok(None) };
+        let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
+        if made.is_none() {
+            write_whole_graph(&self.workshop, both, whole_graph)?;
+            let aig = Aig::parse(&self.workshop.text(whole_graph)?);
+            let aig = aig.ok_or_else(|| Error::Environment(format!("of the RTL: {LOOP}")))?;
+            *made = Some(Arc::new(aig));
         }
-        if (1..=MEMORY).contains(&bits) {
-            write_whole_graph(&workshop, both, whole_graph)?;
-            if let Err(because) = graph(Memories::Whole, whole_graph)? {
-                return Ok(Err(because));
-            }
-        }
-        Ok(Ok(Self { workshop, properties, assumes, reset, graphs }))
+        Ok(made.clone())
     }
 
     /// The properties.
@@ -218,17 +246,34 @@ impl Prover {
             true => &[Assumed::Nothing, Assumed::OffersStay],
             false => &[Assumed::Nothing],
         };
+        if let (Some(missing), true) = (&self.missing, self.properties[property].of_registers) {
+            return Ok(Found::Shown(Shown::Open { because: missing.clone() }));
+        }
+        let (memories, aig) = &self.graph;
+        let found = self.ask_all(property, *memories, aig, all)?;
+        // What holds so far with any data holds with the memory's.
+        if matches!(found, Found::Shown(_)) {
+            return Ok(found);
+        }
+        match self.whole()? {
+            Some(aig) => self.ask_all(property, Memories::Whole, &aig, all),
+            None => Ok(found),
+        }
+    }
+
+    /// Asks one network, with one assumption after the other until it is proved.
+    fn ask_all(
+        &self,
+        property: usize,
+        memories: Memories,
+        aig: &Aig,
+        all: &[Assumed],
+    ) -> Result<Found, Error> {
         let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
-        for (memories, aig) in &self.graphs {
-            for assumed in all {
-                found = self.ask(property, *memories, aig, *assumed)?;
-                if matches!(found, Found::Shown(Shown::Proved { .. })) {
-                    return Ok(found);
-                }
-            }
-            // What holds so far with any data holds with the memory's.
-            if matches!(found, Found::Shown(_)) {
-                return Ok(found);
+        for assumed in all {
+            found = self.ask(property, memories, aig, *assumed)?;
+            if matches!(found, Found::Shown(Shown::Proved { .. })) {
+                break;
             }
         }
         Ok(found)
@@ -259,7 +304,11 @@ impl Prover {
             Question::Open { file, inputs } => (file, inputs),
         };
         let name = format!("{output}-{memories:?}");
-        Ok(match ask(&self.workshop, &name, &file, &inputs, ENGINES)? {
+        let answer = match ask(&self.workshop, &name, &file, &inputs, AT_ONCE)? {
+            Answer::Open { .. } => ask(&self.workshop, &name, &file, &inputs, ENGINES)?,
+            answer => answer,
+        };
+        Ok(match answer {
             Answer::Never => Found::Shown(Shown::Proved { assumed, memories }),
             Answer::Seen(cycles) => Found::Broken { cycles, memories },
             Answer::Open { cycles: Some(cycles), .. } => {

@@ -1,6 +1,7 @@
 //! `cosim prove`: is what blocks promise proved, and what a bad RTL breaks shown by a replay?
 
 use crate::common::{code, cosim, json, patched_rtl, project, run, text};
+use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
 use tempfile::TempDir;
@@ -14,9 +15,11 @@ fn what_blocks_promise_is_proved() {
     let folder = TempDir::new().unwrap();
     let output = prove(&folder.path().join("out"), &["--block", "recv,dll", "--fixes", "spec"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
+    // Of recv: 7 payloads, an offer that stays, the state's codes, 3 invariants, 3 families of rules, 4 rules that
+    // never apply, and what 31 rules of transitions, 4 of the choice, 6 of the ring and 4 of credits give.
     let proof = json(&folder.path().join("out/recv/proof.json"));
     let properties = proof["profiles"][0]["properties"].as_array().unwrap();
-    assert_eq!(properties.len(), 9, "{proof}");
+    assert_eq!(properties.len(), 64, "{proof}");
     for property in properties {
         assert_eq!(property["status"], "proved", "{property}");
     }
@@ -27,8 +30,7 @@ fn what_blocks_promise_is_proved() {
 #[test]
 fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
     for (block, patch, property, port) in [
-        ("recv", "67-release-id-not-gated", "release_id is 0", "release_id"),
-        ("recv", "68-alloc-count-not-gated", "alloc_count is 0", "alloc_count"),
+        ("recv", "46-kept-dp-released", "P21: ", "release_"),
         ("dll", "05-offer-changes-while-stalled", "a_link_valid and its payload", "a_link"),
     ] {
         let patch = project().join(format!("tests/bad_rtl/{block}/{patch}.patch"));
@@ -39,11 +41,12 @@ fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
         assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
         let proof = json(&out.join("proof.json"));
         let properties = proof["profiles"][0]["properties"].as_array().unwrap();
-        let refuted: Vec<_> =
-            properties.iter().filter(|property| property["status"] != "proved").collect();
-        let [refuted] = refuted[..] else { panic!("{patch:?}: {refuted:?}") };
-        assert_eq!(refuted["status"], "refuted", "{refuted}");
-        assert!(refuted["property"].as_str().unwrap().starts_with(property), "{refuted}");
+        let others = properties.iter().filter(|property| property["status"] != "proved");
+        let others: Vec<_> =
+            others.inspect(|one| assert_eq!(one["status"], "refuted", "{one}")).collect();
+        let is_named = |one: &&&Value| one["property"].as_str().unwrap().starts_with(property);
+        let refuted = others.iter().find(is_named);
+        let refuted = refuted.unwrap_or_else(|| panic!("{patch:?}: {others:?}"));
         assert!(refuted["verdict"].as_str().unwrap().contains(port), "{refuted}");
         let vector = out.join(refuted["vector"].as_str().unwrap());
         let vector = vector.to_str().unwrap();

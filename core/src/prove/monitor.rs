@@ -3,7 +3,7 @@
 use super::{Kind, Property};
 use crate::error::Error;
 use crate::fourvalue::governor;
-use crate::harness::{Block, Explain, Held, Parameters, Promises, Role};
+use crate::harness::{Block, Explain, Golden, Held, Parameters, Promises, Role, RuleSays};
 use std::fmt::Write as _;
 use verilated::{Pins, Port};
 
@@ -17,8 +17,10 @@ const STATE_CODES: u64 = 0xff;
 pub struct Monitor {
     /// Its text.
     pub text: String,
-    /// The register of the RTL that it looks at.
+    /// The RTL's state register, which it looks at.
     pub state: Option<&'static str>,
+    /// The registers that the block names, which it looks at, and their widths in bits.
+    pub registers: Vec<(&'static str, u32)>,
     /// The properties, in the order of its outputs.
     pub properties: Vec<Property>,
     /// Whether the block has partners that offer it something.
@@ -46,6 +48,7 @@ impl Monitor {
             held::<B>(valid, *payload, &mut bad, &mut text)?;
         }
         states::<B>(&promises, &mut bad)?;
+        rules::<B>(&promises, parameters, &mut bad, &mut text)?;
         let offers = offers::<B>();
         let mut breaks = Vec::new();
         for (place, offer) in offers.iter().enumerate() {
@@ -64,14 +67,55 @@ impl Monitor {
                  & ~breaks;"
             );
         }
-        let text = format!("{}{text}endmodule\n", around::<B>(bad.len()));
+        let registers = promises.registers;
+        let text = format!("{}{text}endmodule\n", around::<B>(bad.len(), &registers));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
-        Ok(Self { text, state: B::STATE_REGISTER, properties, assumes: !offers.is_empty() })
+        let assumes = !offers.is_empty();
+        Ok(Self { text, state: B::STATE_REGISTER, registers, properties, assumes })
+    }
+
+    /// What it looks at inside of the RTL.
+    pub fn inside(&self) -> impl Iterator<Item = &'static str> {
+        self.state.into_iter().chain(self.registers.iter().map(|(name, _)| *name))
+    }
+
+    /// The registers that the block names and a netlist has not; of the state register the width does not matter, and
+    /// is 0 here.
+    pub fn missing(&self, netlist: &str) -> Vec<(&'static str, u32)> {
+        let is_there = |name: &str, width: u32| {
+            netlist.lines().any(|line| {
+                let mut words = line.split_whitespace();
+                if words.next() != Some("wire") {
+                    return false;
+                }
+                let words: Vec<&str> = words.collect();
+                let place = words.iter().position(|word| *word == "width");
+                let bits = place.and_then(|place| words.get(place + 1)?.parse().ok()).unwrap_or(1);
+                words.last().and_then(|last| last.strip_prefix('\\')) == Some(name)
+                    && (bits == width || width == 0)
+            })
+        };
+        let state = self.state.map(|name| (name, 0));
+        let all = self.registers.iter().copied().chain(state);
+        all.filter(|(name, width)| !is_there(name, *width)).collect()
+    }
+
+    /// The same without the connections of some registers.
+    pub fn without(mut self, missing: &[(&'static str, u32)]) -> Self {
+        for (name, _) in missing {
+            for wire in [name, "cosim_state"] {
+                self.text = self.text.replace(&format!(", .{name}({wire})"), "");
+            }
+        }
+        let is_there = |name: &str| !missing.iter().any(|(other, _)| *other == name);
+        self.registers.retain(|(name, _)| is_there(name));
+        self.state = self.state.filter(|name| is_there(name));
+        self
     }
 }
 
 /// The head of the module, with the RTL in it.
-fn around<B: Block>(properties: usize) -> String {
+fn around<B: Block>(properties: usize, registers: &[(&str, u32)]) -> String {
     let range = |port: &Port| format!("[{}:0] {}", port.width - 1, port.name);
     let mut pins = vec![format!("input {}", B::RTL.clock)];
     pins.extend(B::Inputs::PORTS.iter().map(|port| format!("input {}", range(port))));
@@ -85,10 +129,17 @@ fn around<B: Block>(properties: usize) -> String {
     let names = B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name);
     let mut connections: Vec<String> =
         std::iter::once(B::RTL.clock).chain(names).map(|name| format!(".{name}({name})")).collect();
+    for (name, width) in registers {
+        let _ = writeln!(text, "  wire [{}:0] {name};", width - 1);
+        connections.push(format!(".{name}({name})"));
+    }
     if let Some(state) = B::STATE_REGISTER {
         // As wide as it may be: what the register has not is 0.
         let _ = writeln!(text, "  wire [63:0] cosim_state;");
-        connections.push(format!(".{state}(cosim_state)"));
+        match registers.iter().any(|(name, _)| *name == state) {
+            true => text += &format!("  assign cosim_state = {state};\n"),
+            false => connections.push(format!(".{state}(cosim_state)")),
+        }
     }
     let reset = match B::RESET.map(|pin| pin.name_and_level()) {
         Some((name, true)) => name.to_owned(),
@@ -107,6 +158,105 @@ fn unknown<B: Block>(what: &str, name: &str) -> Error {
     ))
 }
 
+/// A property that speaks of ports, or of the state register.
+fn property(kind: Kind, text: String) -> Property {
+    Property { kind, text, of_registers: matches!(kind, Kind::State | Kind::Enabled) }
+}
+
+/// What rules say, and what always holds.
+fn rules<B: Block>(
+    promises: &Promises,
+    parameters: &Parameters,
+    bad: &mut Vec<(Property, String)>,
+    text: &mut String,
+) -> Result<(), Error> {
+    let of_registers = |kind, text| Property { kind, text, of_registers: true };
+    for (what, expression) in &promises.always {
+        let bad_one = format!("~in_reset & ~({expression})");
+        bad.push((of_registers(Kind::Always, what.clone()), bad_one));
+    }
+    for (place, rule) in promises.rules.iter().enumerate() {
+        let _ = writeln!(text, "  wire rule_{place} = ~in_reset & ({});", rule.when);
+    }
+    let mut families: Vec<&String> = Vec::new();
+    for family in promises.rules.iter().filter_map(|rule| rule.one_of.as_ref()) {
+        if families.contains(&family) {
+            continue;
+        }
+        families.push(family);
+        let ones =
+            (0..).zip(&promises.rules).filter(|(_, rule)| rule.one_of.as_ref() == Some(family));
+        let (wires, names): (Vec<String>, Vec<&str>) = ones
+            .map(|(place, rule): (usize, _)| (format!("{{31'd0, rule_{place}}}"), rule.rule))
+            .unzip();
+        let what = format!("{family}: exactly one of {} applies", names.join(", "));
+        bad.push((
+            of_registers(Kind::OneRule, what),
+            format!("~in_reset & ({} != 32'd1)", wires.join(" + ")),
+        ));
+    }
+    for (place, rule) in promises.rules.iter().enumerate() {
+        let index = B::Golden::RULES.iter().position(|known| known.name == rule.rule);
+        if let Some(why) = index.and_then(|index| B::Golden::unreachable(index, parameters)) {
+            let what = format!("{} never applies: {why}", rule.rule);
+            bad.push((of_registers(Kind::Never, what), format!("rule_{place}")));
+        }
+        if let Some(broken) = given::<B>(rule, place, &promises.registers, text)? {
+            bad.push((of_registers(Kind::Rule, gives(rule)), broken));
+        }
+    }
+    Ok(())
+}
+
+/// What a rule gives, in words.
+fn gives(rule: &RuleSays) -> String {
+    let counted = |what: &str, count: usize| match count {
+        0 => None,
+        1 => Some(format!("1 {what}")),
+        count => Some(format!("{count} {what}s")),
+    };
+    let all = [counted("output", rule.outputs.len()), counted("next register", rule.next.len())];
+    let all: Vec<String> = all.into_iter().flatten().collect();
+    format!("{}: {} as it says", rule.rule, all.join(" and "))
+}
+
+/// The expression that is 1 where outputs or registers are not those of a rule.
+fn given<B: Block>(
+    rule: &RuleSays,
+    place: usize,
+    registers: &[(&'static str, u32)],
+    text: &mut String,
+) -> Result<Option<String>, Error> {
+    let mut broken = Vec::new();
+    for (output, value) in &rule.outputs {
+        let is_wire = registers.iter().any(|(name, _)| name == output);
+        if !is_wire && !B::Outputs::PORTS.iter().any(|port| port.name == *output) {
+            return Err(unknown::<B>("no output, and none of Promises::registers", output));
+        }
+        broken.push(format!("(rule_{place} & ({output} != ({value})))"));
+    }
+    if !rule.next.is_empty() {
+        let clock = B::RTL.clock;
+        let _ = writeln!(
+            text,
+            "  reg was_rule_{place} = 1'b0;\n  always @(posedge {clock}) was_rule_{place} <= rule_{place};"
+        );
+        for (register, value) in &rule.next {
+            let Some((_, width)) = registers.iter().find(|(name, _)| name == register) else {
+                return Err(unknown::<B>("none of Promises::registers", register));
+            };
+            let next = format!("next_{place}_{register}");
+            let _ = writeln!(
+                text,
+                "  reg [{}:0] {next};\n  always @(posedge {clock}) {next} <= {value};",
+                width - 1
+            );
+            broken.push(format!("(was_rule_{place} & ~in_reset & ({register} != {next}))"));
+        }
+    }
+    Ok((!broken.is_empty()).then(|| broken.join(" | ")))
+}
+
 /// Payload is 0 without its valid.
 fn zeros<B: Block>(promises: &Promises, bad: &mut Vec<(Property, String)>) -> Result<(), Error> {
     for wanted in &promises.zero {
@@ -116,7 +266,7 @@ fn zeros<B: Block>(promises: &Promises, bad: &mut Vec<(Property, String)>) -> Re
             if *wanted == port.name || *wanted == valid.name {
                 let text = format!("{} is 0 while {} is 0", port.name, valid.name);
                 let expression = format!("~{} & (|{})", valid.name, port.name);
-                bad.push((Property { kind: Kind::Zero, text }, expression));
+                bad.push((property(Kind::Zero, text), expression));
             }
         }
         if bad.len() == before {
@@ -153,7 +303,7 @@ fn held<B: Block>(
         false => format!("{valid} stays until {}", ready.name),
     };
     let expression = withdrawn::<B>(&whole, &format!("held_{place}"), text);
-    bad.push((Property { kind: Kind::Held, text: what }, expression));
+    bad.push((property(Kind::Held, what), expression));
     Ok(())
 }
 
@@ -227,7 +377,7 @@ fn states<B: Explain>(promises: &Promises, bad: &mut Vec<(Property, String)>) ->
         let text = format!("{register} has the code of one of {} states", all.len());
         // Before the first edge in reset it may hold anything.
         let expression = format!("~in_reset & ~{}", is_one_of(&all));
-        bad.push((Property { kind: Kind::State, text }, expression));
+        bad.push((property(Kind::State, text), expression));
     }
     for (enable, states) in &promises.enabled {
         let is_port = B::Outputs::PORTS.iter().any(|port| port.name == *enable);
@@ -238,7 +388,7 @@ fn states<B: Explain>(promises: &Promises, bad: &mut Vec<(Property, String)>) ->
         }
         let text = format!("{enable} is 1 in {} only", states.join(", "));
         let expression = format!("{enable} & ~{}", is_one_of(&known));
-        bad.push((Property { kind: Kind::Enabled, text }, expression));
+        bad.push((property(Kind::Enabled, text), expression));
     }
     Ok(())
 }

@@ -7,6 +7,7 @@ mod coverage;
 mod environment;
 pub(crate) mod generator;
 mod golden;
+mod proof;
 pub mod rules;
 pub mod scenarios;
 pub(crate) mod scoreboard;
@@ -18,7 +19,7 @@ pub mod rtl {
     cosim_core::rtl!("qp");
 }
 
-use cosim_core::harness::{Block, Explain, LinkedRtl, Parameters, Profile};
+use cosim_core::harness::{Block, Explain, Held, LinkedRtl, Parameters, Profile, Promises};
 pub use environment::Environment;
 pub use golden::Golden;
 use rules::{DESTROY, State};
@@ -43,6 +44,18 @@ impl Block for Qp {
     type Scoreboard<'a> = Scoreboard;
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
+
+    fn promises(_parameters: &Parameters) -> Promises {
+        Promises {
+            zero: vec!["rsp_valid", "evt_valid"],
+            // The payload waits in a memory, of which a proof knows nothing.
+            held: vec![Held::valid("evt_valid")],
+            registers: proof::REGISTERS.to_vec(),
+            rules: proof::says(),
+            always: proof::always(),
+            ..Promises::default()
+        }
+    }
 }
 
 /// The name of a state by its code.

@@ -122,7 +122,7 @@ pub struct Transition {
     /// Its rule.
     pub rule: RuleSet,
     /// Cases in which it applies: see [`command_case`].
-    cases: u128,
+    pub(super) cases: u128,
     /// The answer.
     pub answer: Answer,
     /// The next state; none keeps it.
@@ -138,9 +138,9 @@ pub struct Transition {
 pub struct Happening {
     /// Its rule.
     pub rule: RuleSet,
-    kind: u8,
+    pub(super) kind: u8,
     /// Cases of this kind in which it applies: see [`qp_case`].
-    cases: u128,
+    pub(super) cases: u128,
     /// The next state; none keeps it.
     pub to: Option<State>,
     /// What becomes of the notification.
@@ -155,7 +155,7 @@ pub struct Reception {
     /// Its rule.
     pub rule: RuleSet,
     /// Cases in which it applies: see [`qp_case`].
-    cases: u128,
+    pub(super) cases: u128,
     /// The QP takes it.
     pub accept: bool,
     /// It uses up a WQE if it is one that does.

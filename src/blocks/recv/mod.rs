@@ -8,6 +8,7 @@ pub(crate) mod environment;
 pub(crate) mod generator;
 mod golden;
 pub mod parameters;
+mod proof;
 pub mod rules;
 pub mod scenarios;
 pub(crate) mod scoreboard;
@@ -50,7 +51,7 @@ impl Block for Recv {
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
 
-    fn promises(_parameters: &Parameters) -> Promises {
+    fn promises(parameters: &Parameters) -> Promises {
         Promises {
             zero: vec![
                 "copy_valid",
@@ -63,6 +64,9 @@ impl Block for Recv {
             // Credits of a later refill are added to those that wait (K1).
             held: vec![Held::valid("credit_valid")],
             no_states: vec![State::None.name()],
+            registers: proof::REGISTERS.to_vec(),
+            rules: proof::says(parameters),
+            always: proof::always(parameters),
             ..Promises::default()
         }
     }

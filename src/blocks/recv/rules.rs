@@ -266,6 +266,11 @@ impl Row {
         Self { error: true, ..self }
     }
 
+    /// What holds where it applies and what does not, as bits of [`ask`], and the kinds of packets as bits.
+    pub const fn guard(&self) -> (u16, u16, u8) {
+        (self.when.all, self.when.none, self.when.kinds)
+    }
+
     /// Whether its guard holds: `asked` are the bits of [`ask`], `kind` is that of the packet on the pins.
     #[inline]
     pub const fn applies(&self, asked: u16, kind: u8) -> bool {
