@@ -25,6 +25,9 @@
 //!   became of many; [`worker`] is where models are at work; [`vector`] keeps a case in a file;
 //!   [`cli`] is the command line.
 
+// A reader that has gone is no reason to end: see `program::say`.
+#![deny(clippy::print_stdout, clippy::print_stderr)]
+
 pub mod checks;
 pub mod cli;
 pub mod coverage;

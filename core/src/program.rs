@@ -1,6 +1,8 @@
 //! The program: its blocks, and what it was built from.
 
 use crate::engine::AnyBlock;
+use std::fmt;
+use std::io::{self, Write as _};
 use std::sync::OnceLock;
 use verilated_build::Hash;
 
@@ -35,6 +37,17 @@ macro_rules! program {
 }
 
 static PROGRAM: OnceLock<Program> = OnceLock::new();
+
+/// Tells people a line on standard error. Nobody may be there to read it, which is no reason to end: `eprintln!` would
+/// panic.
+pub(crate) fn say(line: fmt::Arguments<'_>) {
+    show(format_args!("cosim: {line}\n"));
+}
+
+/// Writes a text to standard error, if anybody reads it.
+pub(crate) fn show(text: fmt::Arguments<'_>) {
+    let _ = write!(io::stderr(), "{text}");
+}
 
 /// Says which program this process is; the first time counts.
 pub(crate) fn set(program: Program) {

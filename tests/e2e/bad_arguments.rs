@@ -1,8 +1,18 @@
 //! Bad arguments and bad scenario files: exit code 2, a message that helps, nothing written.
 
-use crate::common::{code, run, text};
+use crate::common::{code, program, run, text};
 use std::fs;
 use tempfile::TempDir;
+
+/// Nobody may be there to read what is wrong.
+#[test]
+fn a_closed_standard_error_changes_no_exit_code() {
+    let (reader, writer) = std::io::pipe().unwrap();
+    drop(reader);
+    let mut command = program();
+    let status = command.args(["replay", "/nowhere/vector.json"]).stderr(writer).status().unwrap();
+    assert_eq!(status.code(), Some(2), "{status}");
+}
 
 #[test]
 fn bad_arguments_exit_2_and_say_what_was_expected() {

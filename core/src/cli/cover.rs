@@ -106,11 +106,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let ranked = rank(&database);
             if let Some(out) = out {
                 let written = vectors::write(out, &ranked)?;
-                eprintln!(
-                    "cosim: wrote {} to {}",
+                program::say(format_args!(
+                    "wrote {} to {}",
                     counted(written as u64, "vector"),
                     out.display()
-                );
+                ));
             }
             match format {
                 super::options::Format::Text => print_text(&ranking(&database, &ranked))?,

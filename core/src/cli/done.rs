@@ -160,8 +160,8 @@ impl Done {
 fn tell(ci: &Ci, report: &Report) {
     if report.is_written() {
         match report::annotate(ci, &report.folder) {
-            Ok(lines) => eprint!("{lines}"),
-            Err(error) => eprintln!("cosim: warning: the CI system is not told: {error}"),
+            Ok(lines) => program::show(format_args!("{lines}")),
+            Err(error) => program::say(format_args!("warning: the CI system is not told: {error}")),
         }
     }
 }

@@ -91,7 +91,7 @@ pub fn main(program: Program) -> ExitCode {
     panic::set_hook(Box::new(|info| {
         // A panic of a worker's model is a verdict; the runner reports it.
         if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {
-            eprintln!("cosim: internal error, please report it: {info}");
+            program::say(format_args!("internal error, please report it: {info}"));
         }
     }));
     let command = Cli::command().name(program.name).version(program.version);
@@ -121,7 +121,7 @@ pub fn main(program: Program) -> ExitCode {
         Ok(Ok(code)) => code,
         Ok(Err(Error::Interrupted)) => ExitCode::from(INTERRUPTED),
         Ok(Err(error)) => {
-            eprintln!("cosim: error: {error}");
+            program::say(format_args!("error: {error}"));
             error.exit_code()
         }
         Err(_) => ExitCode::from(3),

@@ -152,11 +152,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             is_interrupted = true;
             // That of one of several blocks lies in the folder of all.
             let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
-            eprintln!(
-                "cosim: interrupted; to go on: {} mutate --resume {}",
+            program::say(format_args!(
+                "interrupted; to go on: {} mutate --resume {}",
                 program::name(),
                 all.display()
-            );
+            ));
             break;
         }
     }
@@ -173,7 +173,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for line in reports.iter().flat_map(|one| one.below(arguments.min_score.or(one.run.min_score)))
     {
         code = 1;
-        eprintln!("cosim: {line}");
+        program::say(format_args!("{line}"));
     }
     Ok(ExitCode::from(code))
 }

@@ -170,10 +170,10 @@ impl GivenRtl {
             }
             _ => String::new(),
         };
-        eprintln!(
-            "cosim: warning: {} is run on the RTL it was recorded with, {words}{changed}",
+        program::say(format_args!(
+            "warning: {} is run on the RTL it was recorded with, {words}{changed}",
             path.display()
-        );
+        ));
         Ok(given.clone())
     }
 }

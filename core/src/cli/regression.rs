@@ -448,7 +448,9 @@ impl Ready<'_> {
         };
         let journal = Journal::begin(directory.folder(), begun, &state);
         let journal = journal.map_err(|error| {
-            eprintln!("cosim: warning: if it is killed the run cannot be gone on with: {error}");
+            program::say(format_args!(
+                "warning: if it is killed the run cannot be gone on with: {error}"
+            ));
         });
         Ok(Begin { directory, journal: journal.ok(), left: None })
     }

@@ -98,7 +98,7 @@ pub struct Arguments {
     /// Trace every cycle of the case.
     #[arg(long, requires = "trace")]
     trace_all: bool,
-    /// Keep the vectors of the first N matching cases, too.
+    /// Keep the vectors of the first N matching cases, too, in the folder `saved` of the run.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
     save_vectors: u64,
     /// Less than so many percent of the bins that can be hit, in some profile, are a failure.
@@ -222,10 +222,10 @@ fn warn_of_other_build(build: Option<&str>) {
     if let Some(build) = build
         && build != program::build()
     {
-        eprintln!(
-            "cosim: warning: this is build {}, the failure was seen with build {build}",
+        program::say(format_args!(
+            "warning: this is build {}, the failure was seen with build {build}",
             program::build()
-        );
+        ));
     }
 }
 

@@ -314,7 +314,9 @@ impl Summary<'_> {
         let new = if known.is_some_and(Option::is_none) { ", NEW" } else { "" };
         let cases = counted(*count, "case");
         let _ = writeln!(text, "\n  {signature}: {cases}{new}{waived}\n    {}", first.verdict);
-        if let Some(case) = group.first_cases.first() {
+        if let Some(vector) = &first.vector {
+            let _ = writeln!(text, "    vector: {}", self.folder.join(vector).display());
+        } else if let Some(case) = group.first_cases.first() {
             let _ = writeln!(text, "    {}", (self.command)(case));
         }
     }

@@ -7,6 +7,7 @@ use crate::coverage::code::SOURCE_ENDINGS;
 use crate::error::Error;
 use crate::files;
 use crate::mutate;
+use crate::program;
 use humantime::format_rfc3339_seconds;
 use serde::{Deserialize, Serialize};
 use std::ffi::OsStr;
@@ -446,7 +447,7 @@ fn point_latest_to(folder: &Path) {
         _ => replace_link(folder, &latest).err().map(|error| error.to_string()),
     };
     if let Some(reason) = failed {
-        eprintln!("cosim: warning: {} is not renewed: {reason}", latest.display());
+        program::say(format_args!("warning: {} is not renewed: {reason}", latest.display()));
     }
 }
 

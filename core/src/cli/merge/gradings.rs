@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::merge;
 use crate::mutate::merge::{GRADING, Parts};
 use crate::mutate::report::Report;
+use crate::program;
 use crate::runner::{Claim, Place};
 use std::process::ExitCode;
 
@@ -46,7 +47,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let below: Vec<String> =
         reports.iter().flat_map(|report| report.below(report.run.min_score)).collect();
-    below.iter().for_each(|line| eprintln!("cosim: {line}"));
+    below.iter().for_each(|line| program::say(format_args!("{line}")));
     Ok(ExitCode::from(u8::from(!below.is_empty())))
 }
 

@@ -6,6 +6,7 @@ use crate::engine::{AnyBlock, Session};
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::merge;
+use crate::program;
 use crate::report::ProfileResults;
 use crate::runner::{
     Failures, Group, Guide, JOURNAL, Journal, Left, Milestones, Plan, Progress, RunDirectory,
@@ -73,9 +74,9 @@ impl Progress for Observer {
         match written {
             Ok(()) => self.journal = Some(journal),
             Err(error) => {
-                eprintln!(
-                    "cosim: warning: if it is killed the run cannot be gone on with: {error}"
-                );
+                program::say(format_args!(
+                    "warning: if it is killed the run cannot be gone on with: {error}"
+                ));
                 journal.remove();
             }
         }
@@ -108,7 +109,7 @@ impl Observer {
         }
         if let Err(error) = self.directory.case(case, outcome) {
             // Said at once: a long run goes on without.
-            eprintln!("cosim: warning: results are lost: {error}");
+            program::say(format_args!("warning: results are lost: {error}"));
         }
         Ok(())
     }
