@@ -11,8 +11,9 @@ pub struct Promises {
     pub no_states: Vec<&'static str>,
     /// Enables, and the states in which alone they are 1. It takes a `Block::STATE_REGISTER`.
     pub enabled: Vec<(&'static str, &'static [&'static str])>,
-    /// Registers and wires of the RTL's top module, beside its ports, that `rules` and `always` speak of, with their
-    /// widths in bits: the one place in which a block's golden model and the names of its RTL meet.
+    /// Registers and wires of the RTL, beside its ports, that `rules` and `always` speak of, with their widths in bits:
+    /// the one place in which a block's golden model and the names of its RTL meet. One inside of an instance is named
+    /// with it, as `device.count`, and is `device_count` in expressions.
     pub registers: Vec<(&'static str, u32)>,
     /// What the golden model's rules say of the RTL.
     pub rules: Vec<RuleSays>,
@@ -20,7 +21,7 @@ pub struct Promises {
     pub always: Vec<(String, String)>,
 }
 
-/// What a rule says of the RTL. Expressions are Verilog over the ports and [`Promises::registers`], of the cycle in
+/// What a rule says of the RTL. The wire `rule_N` is 1 where the rule with place N in [`Promises::rules`] applies. Expressions are Verilog over the ports and [`Promises::registers`], of the cycle in
 /// which the rule applies; constants are sized, as in `8'd1`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuleSays {

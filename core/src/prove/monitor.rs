@@ -83,6 +83,8 @@ impl Monitor {
     /// is 0 here.
     pub fn missing(&self, netlist: &str) -> Vec<(&'static str, u32)> {
         let is_there = |name: &str, width: u32| {
+            // Before it is flat, the name is that in its own module.
+            let name = name.rsplit('.').next().unwrap_or_default();
             netlist.lines().any(|line| {
                 let mut words = line.split_whitespace();
                 if words.next() != Some("wire") {
@@ -103,14 +105,27 @@ impl Monitor {
     /// The same without the connections of some registers.
     pub fn without(mut self, missing: &[(&'static str, u32)]) -> Self {
         for (name, _) in missing {
-            for wire in [name, "cosim_state"] {
-                self.text = self.text.replace(&format!(", .{name}({wire})"), "");
+            for wire in [&*local(name), "cosim_state"] {
+                self.text = self.text.replace(&format!(", {}", connection(name, wire)), "");
             }
         }
         let is_there = |name: &str| !missing.iter().any(|(other, _)| *other == name);
         self.registers.retain(|(name, _)| is_there(name));
         self.state = self.state.filter(|name| is_there(name));
         self
+    }
+}
+
+/// What the monitor calls a register, which may be one inside of an instance, as in `device.count`.
+fn local(register: &str) -> String {
+    register.replace('.', "_")
+}
+
+/// The connection of a register of the RTL, flat, to a wire of the monitor.
+fn connection(register: &str, wire: &str) -> String {
+    match register.contains('.') {
+        true => format!(".\\{register} ({wire})"),
+        false => format!(".{register}({wire})"),
     }
 }
 
@@ -130,15 +145,15 @@ fn around<B: Block>(properties: usize, registers: &[(&str, u32)]) -> String {
     let mut connections: Vec<String> =
         std::iter::once(B::RTL.clock).chain(names).map(|name| format!(".{name}({name})")).collect();
     for (name, width) in registers {
-        let _ = writeln!(text, "  wire [{}:0] {name};", width - 1);
-        connections.push(format!(".{name}({name})"));
+        let _ = writeln!(text, "  wire [{}:0] {};", width - 1, local(name));
+        connections.push(connection(name, &local(name)));
     }
     if let Some(state) = B::STATE_REGISTER {
         // As wide as it may be: what the register has not is 0.
         let _ = writeln!(text, "  wire [63:0] cosim_state;");
         match registers.iter().any(|(name, _)| *name == state) {
             true => text += &format!("  assign cosim_state = {state};\n"),
-            false => connections.push(format!(".{state}(cosim_state)")),
+            false => connections.push(connection(state, "cosim_state")),
         }
     }
     let reset = match B::RESET.map(|pin| pin.name_and_level()) {
@@ -245,7 +260,7 @@ fn given<B: Block>(
             let Some((_, width)) = registers.iter().find(|(name, _)| name == register) else {
                 return Err(unknown::<B>("none of Promises::registers", register));
             };
-            let next = format!("next_{place}_{register}");
+            let (register, next) = (local(register), format!("next_{place}_{}", local(register)));
             let _ = writeln!(
                 text,
                 "  reg [{}:0] {next};\n  always @(posedge {clock}) {next} <= {value};",

@@ -9,6 +9,7 @@ pub(crate) mod generator;
 mod golden;
 mod link;
 pub mod parameters;
+mod proof;
 pub mod rules;
 pub mod scenarios;
 pub(crate) mod scoreboard;
@@ -49,10 +50,11 @@ impl Block for Dll {
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
 
-    fn promises(_parameters: &Parameters) -> Promises {
+    fn promises(parameters: &Parameters) -> Promises {
         // A newer DLLP may overtake the one that waits (B8, B9).
         let held = vec![Held::whole("a_link_valid"), Held::valid("b_dllp_valid")];
-        Promises { held, ..Promises::default() }
+        let (registers, rules) = (proof::registers(parameters), proof::says(parameters));
+        Promises { held, registers, rules, ..Promises::default() }
     }
 }
 

@@ -135,6 +135,11 @@ impl Guard {
         Self { after, ..self }
     }
 
+    /// Facts that hold where it fires and facts that do not, rules of which one fires, and rules of which none does.
+    pub const fn parts(&self) -> (Facts, Facts, Rules, Rules) {
+        (self.on, self.off, self.any_of, self.unless)
+    }
+
     /// The rules that are evaluated before.
     const fn needs(&self) -> u32 {
         self.any_of.0 | self.unless.0 | self.after.0
