@@ -67,9 +67,10 @@ pub fn cargo() -> std::process::Command {
     std::process::Command::new(env!("CARGO"))
 }
 
-/// Where crates outside of the repository are built: what they have in common is built once.
+/// Where crates outside of the repository are built: the project's own build folder, since nearly all that they
+/// depend on is there, built with the same profile.
 pub fn outside() -> PathBuf {
-    below_build("outside")
+    Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a build folder").to_owned()
 }
 
 /// Cargo in a crate outside of the repository.

@@ -10,7 +10,7 @@ use tempfile::TempDir;
 use walkdir::WalkDir;
 
 /// A crate outside of the repository, and the program it is.
-struct Outside {
+pub struct Outside {
     folder: TempDir,
 }
 
@@ -19,7 +19,7 @@ const LEFT: [&str; 3] = ["target", "runs", "Cargo.lock"];
 
 impl Outside {
     /// A copy of the example; paths to the library lead back to it.
-    fn copy() -> Self {
+    pub fn copy() -> Self {
         let folder = TempDir::new().unwrap();
         let example = project().join("examples/arbiter");
         let is_wanted = |name: &std::ffi::OsStr| !LEFT.iter().any(|left| name == *left);
@@ -42,12 +42,12 @@ impl Outside {
         Self { folder }
     }
 
-    fn path(&self) -> &Path {
+    pub fn path(&self) -> &Path {
         self.folder.path()
     }
 
     /// Cargo in the crate.
-    fn cargo(&self, arguments: &[&str]) -> Output {
+    pub fn cargo(&self, arguments: &[&str]) -> Output {
         cargo_outside(self.path()).args(arguments).output().unwrap()
     }
 
