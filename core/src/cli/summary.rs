@@ -22,8 +22,8 @@ use std::path::{Path, PathBuf};
 /// Groups of failures told with all they have if there are details; the others get one line.
 const GROUPS_SHOWN: usize = 5;
 
-/// The same on one screen: one with all it has, then some with their verdict and command, then some in one line.
-const ON_A_SCREEN: (usize, usize, usize) = (1, 4, 10);
+/// The same on one screen: one with all it has, then some with verdict, command and vector, then some in one line.
+const ON_A_SCREEN: (usize, usize, usize) = (1, 3, 8);
 
 /// How much a summary for people says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -314,10 +314,11 @@ impl Summary<'_> {
         let new = if known.is_some_and(Option::is_none) { ", NEW" } else { "" };
         let cases = counted(*count, "case");
         let _ = writeln!(text, "\n  {signature}: {cases}{new}{waived}\n    {}", first.verdict);
+        if let Some(case) = group.first_cases.first() {
+            let _ = writeln!(text, "    {}", (self.command)(case));
+        }
         if let Some(vector) = &first.vector {
             let _ = writeln!(text, "    vector: {}", self.folder.join(vector).display());
-        } else if let Some(case) = group.first_cases.first() {
-            let _ = writeln!(text, "    {}", (self.command)(case));
         }
     }
 
