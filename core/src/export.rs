@@ -12,7 +12,7 @@ use crate::files::write_below;
 use crate::harness::{Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs};
 use crate::models::{Copies, Examined};
 use before_reset::BeforeResetText;
-use minijinja::{Environment, UndefinedBehavior, context};
+use minijinja::context;
 use serde::Serialize;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -144,14 +144,8 @@ pub(crate) fn render<const N: usize>(
     templates: [(&'static str, &str); N],
     context: &minijinja::Value,
 ) -> Result<Vec<(&'static str, String)>, Error> {
-    let mut environment = Environment::new();
-    environment.set_undefined_behavior(UndefinedBehavior::Strict);
-    environment.set_keep_trailing_newline(true);
-    environment.set_trim_blocks(true);
-    environment.set_lstrip_blocks(true);
-    let render = |(name, template): (&'static str, &str)| {
-        let text = environment.render_named_str(name, template, context);
-        let text = text.map_err(|error| Error::Environment(format!("{name}: {error:#}")))?;
+    let render = |(name, template)| {
+        let text = verilated_build::render(name, template, context)?;
         Ok((name, text))
     };
     templates.into_iter().map(render).collect()

@@ -26,7 +26,7 @@ pub fn write(block: &Block, model: &Model, out: &Path) -> Result<(), Error> {
 /// The structs of pins, by bindgen from their C header, and their tables.
 fn pins(block: &Block, model: &Model, out: &Path) -> Result<String, Error> {
     let header = out.join(format!("{}_pins.h", block.name));
-    fs::write(&header, codegen::c_header(&model.ports)).map_err(Error::io(&header))?;
+    fs::write(&header, codegen::c_header(&model.ports)?).map_err(Error::io(&header))?;
     load_libclang()?;
     let mut builder = bindgen::builder()
         .header(header.display().to_string())
@@ -39,7 +39,7 @@ fn pins(block: &Block, model: &Model, out: &Path) -> Result<String, Error> {
         builder = builder.raw_line(alias);
     }
     let bindings = builder.generate()?.to_string();
-    Ok(bindings + &codegen::rust_tables(&model.ports, VERILATED))
+    Ok(bindings + &codegen::rust_tables(&model.ports, VERILATED)?)
 }
 
 /// The constant that names the RTL's files and its models.

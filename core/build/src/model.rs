@@ -85,12 +85,19 @@ fn compile_archive(
     if let Driving::TwoEvaluations(reason) = &driving {
         println!("cargo:warning={}: two evaluations for each cycle: {reason}", block.name);
     }
-    let off = Tracing::Off;
-    let text = codegen::model_cpp(&verilated, ports, &block.top, off, false, &driving, &symbol);
+    let model = codegen::ModelFile {
+        verilated: &verilated,
+        ports,
+        top: &block.top,
+        tracing: Tracing::Off,
+        coverage: false,
+        driving: &driving,
+        symbol: &symbol,
+    };
     let source = verilated.dir.join(format!("{prefix}_model.cc"));
-    fs::write(&source, text).map_err(Error::io(&source))?;
+    fs::write(&source, model.text()?).map_err(Error::io(&source))?;
     let pins = verilated.dir.join("pins.h");
-    fs::write(&pins, codegen::c_header(ports)).map_err(Error::io(&pins))?;
+    fs::write(&pins, codegen::c_header(ports)?).map_err(Error::io(&pins))?;
     let shim = dir.join("shim");
     compile::write_shim(&shim)?;
     let mut build = compile::compiler(verilator, &shim);

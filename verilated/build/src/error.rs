@@ -54,6 +54,9 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// A template of generated code and what it is filled with do not fit.
+    #[error("a template of generated code, which is a fault of this program: {0}")]
+    Template(String),
     /// The C++ compiler failed or is missing.
     #[error("compiling {what} failed:\n{message}")]
     Compile {

@@ -25,6 +25,7 @@ mod library;
 mod ports;
 pub mod registered;
 mod registers;
+mod templates;
 mod tool;
 mod toolchain;
 mod verilate;
@@ -40,6 +41,7 @@ pub use library::{BuiltLibrary, LibraryCache, SourceFile};
 pub use ports::{Port, Ports, own_name};
 pub use registered::{Driving, choose};
 pub use registers::Register;
+pub use templates::render;
 pub use tool::{interrupt, output};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Clock, Design, Tracing, Verilated};
@@ -48,9 +50,9 @@ pub use verilate::{Clock, Design, Tracing, Verilated};
 pub fn generator_text() -> impl Iterator<Item = &'static str> {
     let own = [
         env!("CARGO_PKG_VERSION"),
-        include_str!("codegen.rs"),
+        include_str!("before_reset.rs"),
         include_str!("compile.rs"),
         include_str!("verilate.rs"),
     ];
-    own.into_iter().chain(registered::text()).chain(compile::shim_text())
+    own.into_iter().chain(codegen::text()).chain(registered::text()).chain(compile::shim_text())
 }

@@ -1,9 +1,7 @@
 //! Models compiled at run time into shared libraries, kept by content.
 
 use crate::compile;
-use crate::{
-    Design, Error, Kept, Ports, Tracing, Verilated, Verilator, choose, codegen, registered,
-};
+use crate::{Design, Error, Kept, Ports, Tracing, Verilated, Verilator, choose, codegen};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::io;
@@ -148,18 +146,18 @@ impl LibraryCache {
             }
         }
         let (verilated, driving) = choose(design, verilated, &ports, &self.verilator)?;
-        let text = codegen::model_cpp(
-            &verilated,
-            &ports,
-            &design.top,
-            design.tracing,
-            design.coverage,
-            &driving,
-            codegen::LIBRARY_SYMBOL,
-        );
+        let model = codegen::ModelFile {
+            verilated: &verilated,
+            ports: &ports,
+            top: &design.top,
+            tracing: design.tracing,
+            coverage: design.coverage,
+            driving: &driving,
+            symbol: codegen::LIBRARY_SYMBOL,
+        };
         let source = verilated.dir.join("model_in_library.cc");
-        write(&source, &text)?;
-        write(&verilated.dir.join("pins.h"), &codegen::c_header(&ports))?;
+        write(&source, &model.text()?)?;
+        write(&verilated.dir.join("pins.h"), &codegen::c_header(&ports)?)?;
         let runtime = self.runtime(design.tracing)?;
         let shim = work.join("shim");
         compile::write_shim(&shim)?;
@@ -243,16 +241,7 @@ impl LibraryCache {
         hash.update(compiler);
         hash.update(self.verilator.version());
         hash.update(self.verilator.root().as_os_str().as_encoded_bytes());
-        hash.update(env!("CARGO_PKG_VERSION"));
-        hash.update(include_str!("before_reset.rs"));
-        hash.update(include_str!("codegen.rs"));
-        hash.update(include_str!("compile.rs"));
-        hash.update(include_str!("../templates/counts.cc"));
-        hash.update(include_str!("verilate.rs"));
-        for text in registered::text() {
-            hash.update(text);
-        }
-        for text in compile::shim_text() {
+        for text in crate::generator_text() {
             hash.update(text);
         }
         Ok(hash)

@@ -45,14 +45,6 @@ impl Storage {
         }
     }
 
-    /// C++ that clears the bits above `width` of an integer, put behind it; nothing if there are none.
-    pub(crate) fn and_mask(self, width: u32) -> String {
-        match self {
-            Self::Integer(bits) if bits > width => format!(" & {:#x}u", (1u64 << width) - 1),
-            _ => String::new(),
-        }
-    }
-
     /// Bytes of alignment; integers are aligned to their size.
     pub(crate) fn alignment(self) -> u32 {
         match self {

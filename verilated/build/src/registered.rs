@@ -10,7 +10,9 @@
 //! edges: a falling edge, a latch, the clock used as data, or a clock made of it. Verilator's scheduler
 //! has found all of these when it has translated the design, and what it found is in its output.
 
-use crate::{Design, Error, Ports, Verilated, Verilator};
+use crate::templates::render;
+use crate::{Design, Error, Port, Ports, Verilated, Verilator};
+use minijinja::context;
 use std::fs;
 use std::path::PathBuf;
 
@@ -32,8 +34,8 @@ pub enum Driving {
 }
 
 /// The texts that decide what a model is and how it is driven, for content hashes.
-pub fn text() -> [&'static str; 3] {
-    [TEMPLATE, include_str!("../templates/batch.cc"), include_str!("registered.rs")]
+pub fn text() -> [&'static str; 2] {
+    [TEMPLATE, include_str!("registered.rs")]
 }
 
 /// The model to compile of a design that was verilated as it is: in the registered top if the design
@@ -53,7 +55,7 @@ pub fn choose(
     }
     let folder = std::path::absolute(&plain.dir).map_err(Error::io(&plain.dir))?;
     let source = folder.join(format!("{TOP}.sv"));
-    fs::write(&source, top(design, ports)).map_err(Error::io(&source))?;
+    fs::write(&source, top(design, ports)?).map_err(Error::io(&source))?;
     let registered = Design {
         top: TOP.to_owned(),
         sources: std::iter::once(source).chain(design.sources.iter().cloned()).collect(),
@@ -86,37 +88,21 @@ pub fn choose(
 }
 
 /// The registered top of a design.
-fn top(design: &Design, ports: &Ports) -> String {
-    let lines = |lines: Vec<String>| lines.join("\n");
-    let bits = |width: u32| format!("[{}:0]", width - 1);
-    let inputs = || ports.inputs.iter().map(|port| (bits(port.width), &port.name));
-    let outputs = || ports.outputs.iter().map(|port| (bits(port.width), &port.name));
-    let declared = inputs()
-        .map(|(bits, name)| format!("  input wire {bits} {name},"))
-        .chain(outputs().map(|(bits, name)| format!("  output wire {bits} {name},")));
-    let pins = inputs()
-        .map(|(_, name)| format!("    .{name}({REGISTER}{name}),"))
-        .chain(outputs().map(|(_, name)| format!("    .{name}({name}),")));
-    // The first evaluation sees the inputs as they are, as in the plain model: edges come after it.
-    let registers = inputs().map(|(bits, name)| {
-        format!("  reg {bits} {REGISTER}{name};\n  initial {REGISTER}{name} = {name};")
-    });
-    let loads = inputs().map(|(_, name)| format!("    {REGISTER}{name} <= {name};"));
+fn top(design: &Design, ports: &Ports) -> Result<String, Error> {
+    let pins = |ports: &[Port]| -> Vec<_> {
+        ports.iter().map(|Port { name, width }| context! { name, left => width - 1 }).collect()
+    };
     let values: Vec<String> =
         design.parameters.iter().map(|(name, value)| format!(".{name}({value})")).collect();
-    let parameters =
-        if values.is_empty() { String::new() } else { format!("#({})", values.join(", ")) };
-    [
-        ("@CLOCK@", ports.clock.clone()),
-        ("@PORTS@", lines(declared.collect())),
-        ("@REGISTERS@", lines(registers.collect())),
-        ("@LOADS@", lines(loads.collect())),
-        ("@PINS@", lines(pins.collect())),
-        ("@TOP@", design.top.clone()),
-        ("@PARAMETERS@", parameters),
-    ]
-    .iter()
-    .fold(TEMPLATE.to_owned(), |text, (place, value)| text.replace(place, value))
+    let context = context! {
+        inputs => pins(&ports.inputs),
+        outputs => pins(&ports.outputs),
+        clock => ports.clock,
+        register => REGISTER,
+        top => design.top,
+        parameters => values.join(", "),
+    };
+    render("registered.v", TEMPLATE, &context)
 }
 
 /// What in a design in its registered top looks at the time between the edges, in words; `None` if
@@ -282,7 +268,8 @@ mod tests {
             observing: false,
         };
         let parameters = vec![("N".to_owned(), "8'h01".to_owned())];
-        let text = top(&Design { top: "t".to_owned(), parameters, ..Design::default() }, &ports);
+        let design = Design { top: "t".to_owned(), parameters, ..Design::default() };
+        let text = top(&design, &ports).unwrap();
         for line in [
             "  input wire [69:0] wide,",
             "  reg [69:0] cosim_q_wide;",
@@ -296,6 +283,5 @@ mod tests {
         ] {
             assert!(text.lines().any(|found| found == line), "{line} in {text}");
         }
-        assert!(!text.contains('@') || text.matches('@').count() == 1, "{text}");
     }
 }

@@ -1,7 +1,7 @@
 namespace {
 
 // Whether the top registers its inputs: one heavy evaluation for a cycle instead of two.
-constexpr bool registered = @REGISTERED@;
+constexpr bool registered = {{ "true" if registered else "false" }};
 
 // A cycle's inputs, once the edge that ends the cycle before has come, if there is one.
 template <class Top>
@@ -9,15 +9,15 @@ inline void present(Top &top, const Inputs &pins, bool edge_due) {
   if constexpr (registered) {
     drive(top, pins);
     top.cosim_load = 1;
-    top.@CLOCK@ = edge_due;
+    top.{{ clock }} = edge_due;
     top.eval();
   } else {
     if (edge_due) {
-      top.@CLOCK@ = 1;
+      top.{{ clock }} = 1;
       top.eval();
     }
     drive(top, pins);
-    top.@CLOCK@ = 0;
+    top.{{ clock }} = 0;
     top.eval();
   }
 }
@@ -26,15 +26,15 @@ inline void present(Top &top, const Inputs &pins, bool edge_due) {
 // names of 5.006, and by those of later versions). Nothing in a registered top answers a falling edge, so
 // this is all that an evaluation would do. False where there are no such names.
 template <class Root>
-auto lower(Root &root, int) -> decltype(root.__Vtrigrprev__TOP__@CLOCK@, root.__Vtrigrprev__TOP__cosim_load, bool()) {
-  root.__Vtrigrprev__TOP__@CLOCK@ = 0;
+auto lower(Root &root, int) -> decltype(root.__Vtrigrprev__TOP__{{ clock }}, root.__Vtrigrprev__TOP__cosim_load, bool()) {
+  root.__Vtrigrprev__TOP__{{ clock }} = 0;
   root.__Vtrigrprev__TOP__cosim_load = 0;
   return true;
 }
 template <class Root>
 auto lower(Root &root, int)
-    -> decltype(root.__Vtrigprevexpr___TOP__@CLOCK@__0, root.__Vtrigprevexpr___TOP__cosim_load__0, bool()) {
-  root.__Vtrigprevexpr___TOP__@CLOCK@__0 = 0;
+    -> decltype(root.__Vtrigprevexpr___TOP__{{ clock }}__0, root.__Vtrigprevexpr___TOP__cosim_load__0, bool()) {
+  root.__Vtrigprevexpr___TOP__{{ clock }}__0 = 0;
   root.__Vtrigprevexpr___TOP__cosim_load__0 = 0;
   return true;
 }
@@ -48,14 +48,14 @@ template <class Top>
 inline void rest(Top &top) {
   if constexpr (registered) {
     top.cosim_load = 0;
-    top.@CLOCK@ = 0;
+    top.{{ clock }} = 0;
     if (!lower(*top.rootp, 0)) top.eval();
   }
 }
 
 int32_t settle(vl_model *model, const void *inputs, void *outputs) noexcept {
   return call(model, [&] {
-    @CLASS@ &top = *model->top;
+    {{ class }} &top = *model->top;
     present(top, *static_cast<const Inputs *>(inputs), false);
     sample(top, *static_cast<Outputs *>(outputs));
     rest(top);
@@ -67,7 +67,7 @@ int32_t settle(vl_model *model, const void *inputs, void *outputs) noexcept {
 int32_t edge(vl_model *model) noexcept {
   return call(model, [&] {
     before_edge(*model);
-    model->top->@CLOCK@ = 1;
+    model->top->{{ clock }} = 1;
     model->top->eval();
     model->edge_due = false;
   });
@@ -77,7 +77,7 @@ int32_t run_batch(vl_model *model, const void *inputs, const void *expected, siz
                   size_t *done, void *actual) noexcept {
   *done = 0;
   return call(model, [&] {
-    @CLASS@ &top = *model->top;
+    {{ class }} &top = *model->top;
     const Inputs *const driven = static_cast<const Inputs *>(inputs);
     const Outputs *const wanted = static_cast<const Outputs *>(expected);
     for (; *done < count; ++*done) {
@@ -95,14 +95,14 @@ int32_t run_batch(vl_model *model, const void *inputs, const void *expected, siz
 
 int32_t run_recorded(vl_model *model, const void *inputs, size_t count, void *outputs) noexcept {
   return call(model, [&] {
-    @CLASS@ &top = *model->top;
+    {{ class }} &top = *model->top;
     const Inputs *const recorded = static_cast<const Inputs *>(inputs);
     for (size_t cycle = 0; cycle < count; ++cycle) {
       present(top, recorded[cycle], cycle > 0);
       if (cycle + 1 == count) sample(top, *static_cast<Outputs *>(outputs));
       rest(top);
     }
-    if (count > 0) top.@CLOCK@ = 1;
+    if (count > 0) top.{{ clock }} = 1;
     top.eval();
     model->edge_due = false;
   });

@@ -1,5 +1,6 @@
 namespace {
 
+{% if coverage %}
 // Before reset, registers hold what no state is made of, and logic that follows them goes where it never comes again. So counting
 // begins behind the cycle when power comes up and the first one in reset, with the edge that ends it.
 constexpr int uncounted = 2;
@@ -44,6 +45,15 @@ void counts(const vl_model *model, uint32_t *counts, size_t count) noexcept {
     counts[point] = points.before_edge.empty() ? *points.counters[point] : points.before_edge[point];
   }
 }
+{% else %}
+int32_t points(vl_context *, const vl_point **, size_t *count) noexcept {
+  *count = 0;
+  return 0;
+}
+void counts(const vl_model *, uint32_t *, size_t) noexcept {}
+inline void shown(vl_model &, bool) {}
+inline void before_edge(vl_model &) {}
+{% endif %}
 
 }  // namespace
 

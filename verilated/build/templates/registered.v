@@ -3,20 +3,36 @@
 // does for a cycle where two are needed if inputs change between the edges.
 
 module cosim_registered (
-@PORTS@
+{% for port in inputs %}
+  input wire [{{ port.left }}:0] {{ port.name }},
+{% endfor %}
+{% for port in outputs %}
+  output wire [{{ port.left }}:0] {{ port.name }},
+{% endfor %}
   input wire cosim_load,
-  input wire @CLOCK@
+  input wire {{ clock }}
 );
 
-@REGISTERS@
+{% for port in inputs %}
+  reg [{{ port.left }}:0] {{ register }}{{ port.name }};
+  // The first evaluation sees the inputs as they are, as in the plain model: edges come after it.
+  initial {{ register }}{{ port.name }} = {{ port.name }};
+{% endfor %}
 
   always @(posedge cosim_load) begin
-@LOADS@
+{% for port in inputs %}
+    {{ register }}{{ port.name }} <= {{ port.name }};
+{% endfor %}
   end
 
-  @TOP@ @PARAMETERS@ dut (
-@PINS@
-    .@CLOCK@(@CLOCK@)
+  {{ top }}{% if parameters %} #({{ parameters }}){% endif %} dut (
+{% for port in inputs %}
+    .{{ port.name }}({{ register }}{{ port.name }}),
+{% endfor %}
+{% for port in outputs %}
+    .{{ port.name }}({{ port.name }}),
+{% endfor %}
+    .{{ clock }}({{ clock }})
   );
 
 endmodule

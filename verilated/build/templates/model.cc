@@ -1,0 +1,170 @@
+// Generated around one verilated model. Do not edit.
+
+{% if coverage %}
+#include "verilated_points.hpp"
+{% endif %}
+{% for source in sources %}
+#include "{{ source }}"
+{% endfor %}
+#include "verilated_shim.hpp"
+#include "pins.h"
+#include <cstring>
+#include <memory>
+{% if trace %}
+#include "{{ trace.header }}"
+{% endif %}
+
+namespace {
+
+// Verilator indexes by values of ports without a look at their range, so no bits above a port's width may reach it,
+// whatever bytes a caller's struct is made of.
+void drive({{ class }} &top, const Inputs &pins) {
+{% for pin in inputs %}
+{% if pin.words %}
+  std::memcpy(&top.{{ pin.name }}[0], pins.{{ pin.name }}.value, sizeof pins.{{ pin.name }}.value);
+{% if pin.mask %}
+  top.{{ pin.name }}[{{ pin.words - 1 }}] &= {{ pin.mask }};
+{% endif %}
+{% else %}
+  top.{{ pin.name }} = pins.{{ pin.name }}.value{% if pin.mask %} & {{ pin.mask }}{% endif %};
+{% endif %}
+{% endfor %}
+}
+
+void sample({{ class }} &top, Outputs &pins) {
+{% for pin in outputs %}
+{% if pin.words %}
+  std::memcpy(pins.{{ pin.name }}.value, &top.{{ pin.name }}[0], sizeof pins.{{ pin.name }}.value);
+{% if pin.mask %}
+  pins.{{ pin.name }}.value[{{ pin.words - 1 }}] &= {{ pin.mask }};
+{% endif %}
+{% else %}
+  pins.{{ pin.name }}.value = top.{{ pin.name }}{% if pin.mask %} & {{ pin.mask }}{% endif %};
+{% endif %}
+{% endfor %}
+}
+
+uint64_t difference({{ class }} &top, const Outputs &pins) {
+  uint64_t difference = 0;
+{% for pin in outputs %}
+{% if pin.words %}
+  for (int word = 0; word < {{ pin.words - 1 }}; ++word)
+    difference |= top.{{ pin.name }}[word] ^ pins.{{ pin.name }}.value[word];
+  difference |= (top.{{ pin.name }}[{{ pin.words - 1 }}] ^ pins.{{ pin.name }}.value[{{ pin.words - 1 }}]){% if pin.mask %} & {{ pin.mask }}{% endif %};
+{% else %}
+  difference |= (top.{{ pin.name }} ^ pins.{{ pin.name }}.value){% if pin.mask %} & {{ pin.mask }}{% endif %};
+{% endif %}
+{% endfor %}
+  return difference;
+}
+
+const vl_port ports[] = {
+{% for pin in inputs %}
+  { "{{ pin.name }}", {{ pin.width }}, {{ pin.offset }}, 0 },
+{% endfor %}
+{% for pin in outputs %}
+  { "{{ pin.name }}", {{ pin.width }}, {{ pin.offset }}, 1 },
+{% endfor %}
+};
+
+}  // namespace
+
+struct vl_model {
+  vl_context *context;
+  // An exception left it, so what it holds is no state of the RTL.
+  bool stopped = false;
+{% if trace %}
+  std::unique_ptr<{{ trace.writer }}> trace;
+{% endif %}
+{% if coverage %}
+  vl_points::list points;
+{% endif %}
+  std::unique_ptr<{{ class }}> top;
+  // The last cycle of a batch has not had its rising edge.
+  bool edge_due = false;
+};
+
+namespace {
+
+// Runs `body` in the model's context.
+template <class Body>
+inline int32_t call(vl_model *model, Body body) noexcept {
+  try {
+    if (__builtin_expect(model->stopped, 0)) throw vl_shim_stopped{"the model has stopped"};
+    vl_shim_enter(model->context);
+    body();
+    return 0;
+  } catch (const std::exception &e) {
+    vl_shim_record_error(e.what());
+  } catch (...) {
+    vl_shim_record_error("an exception of unknown type left the model");
+  }
+  model->stopped = true;
+  model->context->leaves_traces = true;
+  return 1;
+}
+
+std::unique_ptr<vl_model> make(vl_context *context, [[maybe_unused]] bool with_names) {
+  vl_shim_enter(context);
+  std::unique_ptr<vl_model> model{new vl_model};
+  model->context = context;
+{% if coverage %}
+  // The points are noted in the constructor of the model.
+  model->points.with_names = with_names;
+  const vl_points::noting noting{model->points};
+{% endif %}
+  model->top.reset(new {{ class }}{context, "TOP"});
+  context->leaves_traces = VM_TRACE;
+  return model;
+}
+
+vl_model *create(vl_context *context) noexcept {
+  vl_model *created = nullptr;
+  vl_shim_guarded([&] { created = make(context, false).release(); });
+  return created;
+}
+
+void destroy(vl_model *model) noexcept {
+  vl_shim_adopt(model->context);
+  const vl_shim_closing quietly;
+  delete model;
+}
+
+int32_t finish(vl_model *model) noexcept {
+  return call(model, [&] { model->top->final(); });
+}
+
+{% if trace %}
+int32_t trace_open(vl_model *model, const char *path) noexcept {
+  return vl_shim_guarded([&] {
+    vl_shim_enter(model->context);
+    model->trace.reset(new {{ trace.writer }});
+    model->top->trace(model->trace.get(), 99);
+    model->trace->open(path);
+    if (!model->trace->isOpen()) throw vl_shim_stopped{std::string{"cannot write "} + path};
+  });
+}
+int32_t trace_dump(vl_model *model, uint64_t time) noexcept {
+  return vl_shim_guarded([&] {
+    vl_shim_enter(model->context);
+    if (model->trace) model->trace->dump(time);
+  });
+}
+int32_t trace_close(vl_model *model) noexcept {
+  vl_shim_adopt(model->context);
+  const vl_shim_closing quietly;
+  if (model->trace) model->trace->close();
+  model->trace.reset();
+  return quietly.failed();
+}
+{% else %}
+int32_t trace_open(vl_model *, const char *) noexcept {
+  vl_shim_record_error("this model was built without trace");
+  return 1;
+}
+int32_t trace_dump(vl_model *, uint64_t) noexcept { return 0; }
+int32_t trace_close(vl_model *) noexcept { return 0; }
+{% endif %}
+
+}  // namespace
+
