@@ -6,15 +6,15 @@
 mod bench;
 mod explain;
 mod replay;
+mod session;
 mod shrink;
 mod task;
 mod vectors;
 
 use crate::checks::Parts;
 use crate::coverage::Group;
-use crate::coverage::code::{Point, Points};
+use crate::coverage::code::Point;
 use crate::error::Error;
-use crate::fourvalue;
 use crate::gates::{self, Area};
 use crate::harness::{
     self, Block, Case, Coverage, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule,
@@ -27,14 +27,15 @@ use crate::prove::Prover;
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::{BenchReport, Part, Speed};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
-use rayon::prelude::*;
 pub use replay::Waves;
 use schemars::SchemaGenerator;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
+pub(crate) use session::Cases;
+use session::{BlockSession, Kind, LoadedModels, points};
 use std::fs;
 use std::marker::PhantomData;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
 pub use task::{Action, Task};
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
@@ -42,9 +43,6 @@ use verilated::{BeforeReset, ModelKind};
 
 /// The largest code that a state is looked for under.
 const STATE_CODES: u64 = 0xff;
-
-/// Contents of registers that are drawn to see what a model goes through when power comes up, whatever they hold.
-const POWER_UPS: u32 = 6;
 
 /// A block, as commands use it.
 pub trait AnyBlock: Sync {
@@ -505,21 +503,6 @@ impl<B: Explain> AnyBlock for Engine<B> {
     }
 }
 
-/// What a model counts.
-fn points<B: Block>(kind: &mut ModelKind<B::Inputs, B::Outputs>) -> Result<Points, Error> {
-    let counters = kind.points()?;
-    let mut always = vec![true; counters.len()];
-    let random = (1..=POWER_UPS).map(BeforeReset::Random);
-    for before_reset in [BeforeReset::Zeros, BeforeReset::Ones].into_iter().chain(random) {
-        let mut model = kind.create(before_reset)?;
-        model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
-        for (always, count) in always.iter_mut().zip(model.counts()) {
-            *always &= count > 0;
-        }
-    }
-    Ok(Points::new(&counters, B::RTL.clock, &always))
-}
-
 /// The profile of a name.
 fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
     let found = Profile::parse(name, B::PROFILES);
@@ -565,106 +548,3 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
 
 /// A profile and its model.
 type ProfileModel<B> = (Profile, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);
-
-/// What makes a case's stimulus.
-pub(crate) struct Cases<B: Block> {
-    /// By [`Case::scenario`].
-    pub scenarios: Vec<Scenario<B::Weights>>,
-    /// By [`Case::profile`].
-    pub profiles: Vec<Profile>,
-    /// Packets of a case, if they are not drawn.
-    pub packets: Option<u32>,
-}
-
-impl<B: Block> Cases<B> {
-    pub fn stimulus(&self, case: &Case) -> Stimulus<B> {
-        let weights = &self.scenarios[case.scenario].weights;
-        let parameters = &self.profiles[case.profile].parameters;
-        let packets = self.packets.unwrap_or_else(|| case.packets());
-        B::stimulus(weights, parameters, packets, &mut case.rng())
-            .with_before_reset(case.before_reset())
-    }
-}
-
-struct BlockSession<B: Block> {
-    cases: Cases<B>,
-    rtl: Rtl,
-    view: View,
-}
-
-impl<B: Block> Session for BlockSession<B> {
-    fn scenarios(&self) -> Vec<String> {
-        self.cases.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
-    }
-
-    fn vector(
-        &self,
-        case: &Case,
-        origin: Origin,
-        recorded: Option<&Verdict>,
-    ) -> Result<String, Error> {
-        let profile = &self.cases.profiles[case.profile];
-        Vector::<B>::new(profile, origin, self.cases.stimulus(case), recorded.cloned()).to_text()
-    }
-
-    fn opening(&self) -> Result<Opening, Error> {
-        // In parallel: a model that is not linked in is compiled now.
-        let build = |profile: &Profile| {
-            let built = self.rtl.build_for_user::<B>(&profile.parameters, self.view)?;
-            Ok((profile.name.to_string(), built))
-        };
-        let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;
-        let scenarios = serde_json::to_string(&self.cases.scenarios)
-            .map_err(|error| Error::Environment(error.to_string()))?;
-        Ok(Opening { block: B::NAME.to_owned(), models, scenarios, packets: self.cases.packets })
-    }
-}
-
-struct LoadedModels<B: Block> {
-    cases: Cases<B>,
-    /// By profile.
-    kinds: Vec<Kind<B>>,
-}
-
-/// What simulates a profile's RTL.
-enum Kind<B: Block> {
-    Model(ModelKind<B::Inputs, B::Outputs>),
-    /// One that counts what of its code it reaches.
-    Covered(ModelKind<B::Inputs, B::Outputs>, Points),
-    Icarus(PathBuf),
-}
-
-impl<B: Block> Models for LoadedModels<B> {
-    fn run(&self, case: &Case, watch: &Watch) -> Outcome {
-        let parameters = &self.cases.profiles[case.profile].parameters;
-        let stimulus = self.cases.stimulus(case);
-        match &self.kinds[case.profile] {
-            Kind::Model(kind) => match kind.create(stimulus.before_reset) {
-                Ok(mut model) => harness::run::<B>(&stimulus, parameters, &mut model, watch),
-                Err(error) => Outcome::crashed(None, error.to_string()),
-            },
-            Kind::Covered(kind, points) => match kind.create(stimulus.before_reset) {
-                Ok(mut model) => {
-                    let outcome = harness::run::<B>(&stimulus, parameters, &mut model, watch);
-                    Outcome { reached: points.reached(&model.counts()), ..outcome }
-                }
-                Err(error) => Outcome::crashed(None, error.to_string()),
-            },
-            Kind::Icarus(compiled) => fourvalue::run(compiled, &stimulus, parameters, None, watch)
-                .unwrap_or_else(|error| Outcome::crashed(None, error.to_string())),
-        }
-    }
-}
-
-impl Outcome {
-    /// The outcome of a case of which only the verdict is known.
-    pub fn without_cycles(verdict: Verdict) -> Self {
-        let (hits, counters, reached) = (Vec::new(), Vec::new(), Vec::new());
-        Self { verdict, cycles: 0, packets: 0, hits, counters, reached }
-    }
-
-    /// The outcome of a case in which nothing could be compared.
-    pub fn crashed(cycle: Option<u64>, message: String) -> Self {
-        Self::without_cycles(Verdict::Crashed { cycle, message })
-    }
-}

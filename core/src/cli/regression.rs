@@ -2,47 +2,35 @@
 
 mod code;
 mod observer;
+mod ready;
 mod report;
 mod until;
 
 use super::is_watched;
 use super::options::{Patience, Target, of_block};
 use super::plan::{PlannedRun, RunPlan};
-use super::summary::Unwritten;
-use crate::coverage::{Database, Recorder, Run, weights_hashes};
-use crate::engine::{Action, AnyBlock, Opening, Session, Setup, Task, Waves};
+use crate::coverage::weights_hashes;
+use crate::engine::{Action, AnyBlock, Opening, Setup, Task};
 use crate::error::Error;
 use crate::harness::{Profile, parse_index};
 use crate::models::{Built, Examined};
 use crate::program;
-use crate::runner::{
-    self, Begun, End, Exchange, Failures, Guide, Header, InOrder, Journal, Keep, Left, Limits,
-    MOST_CASES, Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Shard, Start, State,
-    Tally, Timing, Waiver,
-};
-use crate::vector::{Origin, VectorFile};
-use crate::worker::desk::Subject;
+use crate::runner::{Header, Keep, Limits, MOST_CASES, Shard, Waiver};
 use crate::worker::{Desk, Finish, Program};
 use clap::Args;
 use code::Counted;
-use humantime::format_rfc3339_millis;
-use indicatif::ProgressBar;
-use observer::{Observer, progress_bar};
 use rand::RngExt;
-use serde_json::Value;
-use std::cell::RefCell;
 use std::collections::BTreeMap;
-use std::env;
 use std::ops::Range;
 use std::path::Path;
-use std::rc::Rc;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::Duration;
 use verilated_build::Hash;
 
+pub use ready::{Begin, Ready};
 pub use report::{Earlier, Outcome, Report, UNWRITTEN};
 pub use until::{MOST_OF_A_ROUND, Until, UntilCovered, percent};
 
@@ -401,251 +389,4 @@ fn check_models(
         }
     }
     Ok(reasons)
-}
-
-/// A run directory in which a regression begins, or goes on.
-pub struct Begin {
-    directory: RunDirectory,
-    journal: Option<Journal>,
-    /// Where it was left.
-    left: Option<Left>,
-}
-
-impl Begin {
-    /// Cases that had ended when it was left.
-    pub fn cases(&self) -> u64 {
-        self.left.as_ref().map_or(0, |left| left.state.totals.cases + left.cases.len() as u64)
-    }
-}
-
-/// A regression whose models are built.
-pub struct Ready<'a> {
-    job: &'a Job,
-    session: Arc<dyn Session>,
-    opening: Opening,
-    desk: Desk,
-    plan: Plan,
-    header: Header,
-    exchange: Option<Exchange>,
-    /// What is counted of the RTL's code, if it is.
-    counted: Option<Counted>,
-    interrupted: Arc<AtomicBool>,
-}
-
-impl Ready<'_> {
-    /// Makes a place the run's own.
-    ///
-    /// # Errors
-    /// If it is no place for a run.
-    pub fn begin(&self, place: &Place) -> Result<Begin, Error> {
-        let directory = RunDirectory::begin(place, &self.header)?;
-        let mut state = State { save: self.job.save, ..State::default() };
-        directory.stand(&mut state);
-        let begun = Begun {
-            command: env::args().collect(),
-            folder: env::current_dir().unwrap_or_default(),
-            header: self.identity(),
-        };
-        let journal = Journal::begin(directory.folder(), begun, &state);
-        let journal = journal.map_err(|error| {
-            program::say(format_args!(
-                "warning: if it is killed the run cannot be gone on with: {error}"
-            ));
-        });
-        Ok(Begin { directory, journal: journal.ok(), left: None })
-    }
-
-    /// Goes on with a run that was left in a folder.
-    ///
-    /// # Errors
-    /// [`Error::File`] if it was another one, or is being written.
-    pub fn again(&self, folder: &Path, left: Left) -> Result<Begin, Error> {
-        let now = self.identity();
-        let then = &left.begun.header;
-        let keys = [&now, then].into_iter().flat_map(|header| header.as_object());
-        for key in keys.flat_map(|header| header.keys()) {
-            let (then, value) = (&then[key], &now[key]);
-            if then != value {
-                let message = format!(
-                    "cannot be gone on with: {key} was {then}, now it is {value}; run it again with --force"
-                );
-                return Err(Error::File { path: folder.to_owned(), message });
-            }
-        }
-        let directory = RunDirectory::again(folder, &left.state)?;
-        Ok(Begin { directory, journal: None, left: Some(left) })
-    }
-
-    /// What identifies the run, as `results.json` has it.
-    fn identity(&self) -> Value {
-        serde_json::to_value(&self.header).unwrap_or_default()
-    }
-
-    /// Runs the cases and writes the directory; begins no case after a `time`.
-    ///
-    /// # Errors
-    /// If there can be no workers. What cannot be written is in the report.
-    pub fn run(&self, place: Begin, time: Option<Duration>) -> Result<Report, Error> {
-        let Begin { directory, journal, left } = place;
-        let mut observer = self.observer(directory);
-        observer.journal = journal;
-        let Self { job, opening, plan, interrupted, .. } = self;
-        let (mut start, mut place) = (Start::default(), 0);
-        if let Some(left) = left {
-            let begun = left.begun.clone();
-            place = observer.restore(job.block, left)?;
-            start.failures = observer.tally.totals.failures();
-            start.hangs = observer.hangs;
-            let state = observer.state(place);
-            observer.journal = Some(Journal::begin(observer.directory.folder(), begun, &state)?);
-        }
-        let before = Duration::from_secs_f64(observer.before.0);
-        let time = time.map(|time| time.saturating_sub(before));
-        let limits = Limits { time, ..job.limits };
-        let (program, observed) = (&job.program, &mut observer);
-        let end = match (observed.guide.clone(), &self.exchange) {
-            (Some(mut guide), Some(exchange)) => {
-                let limits = (&limits, &**interrupted);
-                runner::run_part(program, opening, (&mut guide, start), exchange, limits, observed)?
-            }
-            (Some(mut guide), None) => {
-                runner::run(program, opening, (&mut guide, start), &limits, interrupted, observed)?
-            }
-            (None, _) => {
-                let mut cases = InOrder::new(plan.from(place));
-                runner::run(program, opening, (&mut cases, start), &limits, interrupted, observed)?
-            }
-        };
-        let (seconds, failures_seconds) = observer.seconds();
-        observer.bar.finish_and_clear();
-
-        let Observer { tally, directory, milestones, mut failures, mut unwritten, .. } = observer;
-        // The failures of a part of a run are put together with those of the others first.
-        if plan.shard.is_whole() {
-            failures.settle();
-        }
-        failures.unwritten().iter().for_each(|error| unwritten.add(error));
-        let timing = Timing {
-            ended: format_rfc3339_millis(SystemTime::now()).to_string(),
-            command: env::args().collect(),
-            threads: job.limits.threads,
-            seconds,
-            failures_seconds,
-            cycles_per_second: tally.totals.cycles as f64 / seconds,
-            peak_memory: PeakMemory::now(),
-            commit: runner::commit(),
-            progress: milestones.into_points(),
-        };
-        let coverage = match plan.shard.is_whole() {
-            true => tally.coverage.database(),
-            false => tally.coverage.part(),
-        };
-        let (header, failures) = (self.header.clone(), failures.groups().to_vec());
-        let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
-        let outcome =
-            Outcome { header, tally, coverage, sources, failures, end, timing, unwritten };
-        Ok(outcome.conclude(directory, &job.earlier))
-    }
-
-    /// Who collects what the run does.
-    fn observer(&self, directory: RunDirectory) -> Observer {
-        let Self { job, session, desk, plan, header, .. } = self;
-        let origin = Origin {
-            seed: Some(job.seed),
-            build: Some(program::build().to_owned()),
-            rtl: Some(header.rtl.clone()),
-            given: job.setup.rtl.clone(),
-            ..Origin::default()
-        };
-        let folder = directory.folder().to_owned();
-        Observer {
-            tally: Tally::new(job.block, plan, self.recorder()),
-            directory,
-            failures: Failures::new(
-                job.block,
-                Arc::clone(session),
-                job.setup.rtl.clone(),
-                &folder,
-                origin.clone(),
-                job.keep,
-                desk.clone(),
-            ),
-            session: Arc::clone(session),
-            profiles: plan.profiles.clone(),
-            origin,
-            save: job.save,
-            unwritten: Unwritten::default(),
-            aside: Duration::ZERO,
-            began: Instant::now(),
-            milestones: Milestones::default(),
-            bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
-            journal: None,
-            hangs: 0,
-            before: (0.0, 0.0),
-            guide: job.until.as_ref().map(|until| {
-                let guide = self.guide(plan.clone(), until.percent, true);
-                let guide = guide.with_rounds_of(until.round_of());
-                Rc::new(RefCell::new(guide))
-            }),
-        }
-    }
-
-    /// Who chooses the cases until so much is covered, if it `leans` towards what opens bins.
-    fn guide(&self, plan: Plan, goal: f64, leans: bool) -> Guide {
-        Guide::new(plan, &self.nothing_covered(), goal, leans)
-    }
-
-    /// Runs cases until all is covered, chosen ones or all in order; writes nothing.
-    ///
-    /// # Errors
-    /// As [`runner::run`].
-    pub fn cover(&self, seed: u64, leans: bool, progress: &mut dyn Progress) -> Result<End, Error> {
-        let Job { program, limits, .. } = self.job;
-        let mut guide = self.guide(Plan { seed, ..self.plan.clone() }, 100.0, leans);
-        let source = (&mut guide, Start::default());
-        runner::run(program, &self.opening, source, limits, &self.interrupted, progress)
-    }
-
-    /// What can be covered.
-    pub fn nothing_covered(&self) -> Database {
-        let mut database = Database::new(self.job.block, &self.plan.profiles);
-        if let Some(counted) = &self.counted {
-            database.code.clone_from(&counted.code);
-        }
-        database
-    }
-
-    /// Names of the profiles, in order.
-    pub fn profiles(&self) -> impl Iterator<Item = &str> {
-        self.plan.profiles.iter().map(|profile| &*profile.name)
-    }
-
-    /// Who collects what is covered.
-    fn recorder(&self) -> Recorder {
-        let Self { job, plan, header, opening, .. } = self;
-        let run = Run {
-            build: program::build().to_owned(),
-            rtl: header.rtl.clone(),
-            seed: job.seed,
-            packets: job.setup.packets,
-        };
-        let profiles = plan.profiles.iter().map(|profile| profile.name.to_string()).collect();
-        let weights = weights_hashes(&opening.scenarios);
-        let scenarios = plan.scenarios.iter().cloned().zip(weights).collect();
-        Recorder::new(self.nothing_covered(), run, profiles, scenarios)
-    }
-
-    /// Writes waves of the first case.
-    ///
-    /// # Errors
-    /// If they cannot be made or written.
-    pub fn trace(&self, waves: Waves) -> Result<(), Error> {
-        let Some(case) = self.plan.iter().next() else { return Ok(()) };
-        let text = self.session.vector(&case, Origin::default(), None)?;
-        let vector = VectorFile::from_text(text, Path::new(&case.name))?;
-        let (block, rtl) = (self.job.block, &self.job.setup.rtl);
-        let profile = &self.plan.profiles[case.profile];
-        self.desk.trace(&Subject { block, vector: &vector, profile, rtl }, waves)?.done()?;
-        Ok(())
-    }
 }

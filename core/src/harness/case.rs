@@ -193,6 +193,19 @@ pub struct Outcome {
     pub reached: Vec<u8>,
 }
 
+impl Outcome {
+    /// The outcome of a case of which only the verdict is known.
+    pub fn without_cycles(verdict: Verdict) -> Self {
+        let (hits, counters, reached) = (Vec::new(), Vec::new(), Vec::new());
+        Self { verdict, cycles: 0, packets: 0, hits, counters, reached }
+    }
+
+    /// The outcome of a case in which nothing could be compared.
+    pub fn crashed(cycle: Option<u64>, message: String) -> Self {
+        Self::without_cycles(Verdict::Crashed { cycle, message })
+    }
+}
+
 /// Runs one case from reset to its end.
 pub fn run<B: Block>(
     stimulus: &Stimulus<B>,

@@ -195,53 +195,14 @@ pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
             let inside = lines.by_ref().take_while(|line| line.trim() != "end").collect();
             let cell = Cell { module: "", kind, name, inside };
             check(&cell, &clock)?;
+            if let Some(ports) = memory_ports(&cell)? {
+                attributes.clear();
+                cuts += 1;
+                open(&cell, ports, cuts, wires, (&mut declared, &mut text))?;
+                continue;
+            }
             kept.extend(cell.inside.iter().flat_map(|line| [line, "\n"]));
             kept += "  end\n";
-            let ports: &[(&str, &str)] = match kind {
-                _ if kind.starts_with("$memrd") && !cell.waits() => {
-                    &[("\\DATA", "read"), ("\\ADDR", "where")]
-                }
-                // What it gave last is kept in it: all that decides that is compared.
-                "$memrd" => &[("\\DATA", "read"), ("\\ADDR", "where"), ("\\EN", "when")],
-                "$memrd_v2" => &[
-                    ("\\DATA", "read"),
-                    ("\\ADDR", "where"),
-                    ("\\EN", "when"),
-                    ("\\ARST", "cleared"),
-                    ("\\SRST", "reset"),
-                ],
-                _ if kind.starts_with("$memwr") => {
-                    &[("\\EN", "enable"), ("\\DATA", "data"), ("\\ADDR", "address")]
-                }
-                _ if kind.starts_with("$meminit") => &[],
-                _ if kind.starts_with("$mem") => {
-                    return Err(Unknown("it has a memory of an unknown kind".to_owned()));
-                }
-                _ => {
-                    text += &std::mem::take(&mut attributes);
-                    text += &kept;
-                    continue;
-                }
-            };
-            attributes.clear();
-            cuts += 1;
-            for (place, (port, name)) in ports.iter().enumerate() {
-                let signal = cell
-                    .find("connect", port)
-                    .ok_or_else(|| Unknown(format!("it has a memory without {port}")))?;
-                let width = width(signal, wires)
-                    .ok_or_else(|| Unknown(format!("the width of {signal}")))?;
-                // Far behind the design's own ports.
-                let number = 100_000 + 10 * cuts + place;
-                let name = format!("\\cosim_{name}_{cuts}");
-                let (direction, connection) = match name.starts_with("\\cosim_read") {
-                    true => ("input", format!("  connect {signal} {name}\n")),
-                    false => ("output", format!("  connect {name} {signal}\n")),
-                };
-                let _ = writeln!(declared, "  wire width {width} {direction} {number} {name}");
-                text += &connection;
-            }
-            continue;
         }
         if words == "end" {
             text.insert_str(begin, &std::mem::take(&mut declared));
@@ -253,6 +214,61 @@ pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
         }
     }
     Ok(text)
+}
+
+/// The ports at which a cell of a memory is cut, and what they are called then; nothing of any other cell.
+fn memory_ports(
+    cell: &Cell<'_>,
+) -> Result<Option<&'static [(&'static str, &'static str)]>, Unknown> {
+    Ok(Some(match cell.kind {
+        kind if kind.starts_with("$memrd") && !cell.waits() => {
+            &[("\\DATA", "read"), ("\\ADDR", "where")]
+        }
+        // What it gave last is kept in it: all that decides that is compared.
+        "$memrd" => &[("\\DATA", "read"), ("\\ADDR", "where"), ("\\EN", "when")],
+        "$memrd_v2" => &[
+            ("\\DATA", "read"),
+            ("\\ADDR", "where"),
+            ("\\EN", "when"),
+            ("\\ARST", "cleared"),
+            ("\\SRST", "reset"),
+        ],
+        kind if kind.starts_with("$memwr") => {
+            &[("\\EN", "enable"), ("\\DATA", "data"), ("\\ADDR", "address")]
+        }
+        kind if kind.starts_with("$meminit") => &[],
+        kind if kind.starts_with("$mem") => {
+            return Err(Unknown("it has a memory of an unknown kind".to_owned()));
+        }
+        _ => return Ok(None),
+    }))
+}
+
+/// Puts ports of the design in a cell's place: declares them, and connects them to what the cell was connected to.
+fn open(
+    cell: &Cell<'_>,
+    ports: &[(&str, &str)],
+    cut: usize,
+    wires: Option<&BTreeMap<&str, u32>>,
+    (declared, text): (&mut String, &mut String),
+) -> Result<(), Unknown> {
+    for (place, (port, name)) in ports.iter().enumerate() {
+        let signal = cell
+            .find("connect", port)
+            .ok_or_else(|| Unknown(format!("it has a memory without {port}")))?;
+        let width =
+            width(signal, wires).ok_or_else(|| Unknown(format!("the width of {signal}")))?;
+        // Far behind the design's own ports.
+        let number = 100_000 + 10 * cut + place;
+        let full = format!("\\cosim_{name}_{cut}");
+        let (direction, connection) = match *name {
+            "read" => ("input", format!("  connect {signal} {full}\n")),
+            _ => ("output", format!("  connect {full} {signal}\n")),
+        };
+        let _ = writeln!(declared, "  wire width {width} {direction} {number} {full}");
+        *text += &connection;
+    }
+    Ok(())
 }
 
 /// Whether a parameter of one bit is 0, or not there.

@@ -1,9 +1,10 @@
 //! What is counted of the RTL's code in a run, if it is.
 
-use crate::coverage::code::{Code, Point, Sources, Waivers};
+use crate::coverage::code::{Code, Idle, Point, Sources, Waivers};
 use crate::engine::{Action, AnyBlock, Opening, Task};
 use crate::error::Error;
 use crate::models::Examined;
+use crate::program;
 use crate::worker::Desk;
 use std::collections::BTreeMap;
 
@@ -35,19 +36,25 @@ impl Counted {
             all.push(desk.have::<Vec<Point>>(task)?.done()?);
         }
         let sources = Sources::new(&examined.texts, &all);
-        let (mut code, mut stale) = (BTreeMap::new(), Vec::new());
+        let (mut code, mut idle) = (BTreeMap::new(), Idle::default());
         for ((profile, _), mut points) in opening.models.iter().zip(all) {
             sources.rename(&mut points);
             let mut of_profile = Code { points, waived: BTreeMap::new() };
-            stale.extend(waivers.apply(profile, &mut of_profile, &sources));
+            waivers.apply(profile, &mut of_profile, &sources, &mut idle);
             code.insert((examined.identity.clone(), profile.clone()), of_profile);
         }
-        if is_own && !stale.is_empty() {
-            let stale = stale.join("\n  ");
+        if is_own && !idle.stale.is_empty() {
+            let stale = idle.stale.join("\n  ");
             return Err(Error::Usage(format!(
                 "what block {} says that nothing of its RTL reaches is not there; take it out, or say where it is now:\n  {stale}",
                 block.name()
             )));
+        }
+        if is_own && !idle.uncounted.is_empty() {
+            program::say(format_args!(
+                "warning: this Verilator counts other points than waivers name, so these waive nothing:\n  {}",
+                idle.uncounted.join("\n  ")
+            ));
         }
         Ok(Self { code, sources })
     }
