@@ -7,7 +7,7 @@ mod resume;
 
 use super::options::{Format, Patience, Target, of_block};
 use super::plan::{PlannedRun, RunPlan};
-use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
+use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regression};
 use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
 use crate::harness::Profile;
@@ -105,7 +105,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with = "only")]
     checks_only: bool,
     /// Fail if less than so many percent of the mutants that are not equivalent are killed.
-    #[arg(long, value_name = "PCT", value_parser = percent)]
+    #[arg(long, value_name = "PCT", value_parser = regression::percent)]
     min_score: Option<f64>,
     /// This mutant alone, by its number: the case that finds it, its vector, waves and explanation.
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "min_score", "format"])]
@@ -118,11 +118,6 @@ pub struct Arguments {
     quiet: bool,
     #[command(flatten)]
     patience: Patience,
-}
-
-fn percent(text: &str) -> Result<f64, String> {
-    let number = text.parse().ok().filter(|number: &f64| (0.0..=100.0).contains(number));
-    number.ok_or_else(|| "expected a number from 0 to 100".to_owned())
 }
 
 /// Grades the bench of one block after another.

@@ -8,7 +8,7 @@ mod sources;
 mod waivers;
 
 pub use sources::{SOURCE_ENDINGS, SOURCES, Sources};
-pub use waivers::Waivers;
+pub use waivers::{Idle, Waivers};
 
 use super::Database;
 use super::Part;

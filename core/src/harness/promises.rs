@@ -21,8 +21,10 @@ pub struct Promises {
     pub always: Vec<(String, String)>,
 }
 
-/// What a rule says of the RTL. The wire `rule_N` is 1 where the rule with place N in [`Promises::rules`] applies. Expressions are Verilog over the ports and [`Promises::registers`], of the cycle in
-/// which the rule applies; constants are sized, as in `8'd1`.
+/// What a rule says of the RTL.
+///
+/// The wire `rule_N` is 1 where the rule with place N in [`Promises::rules`] applies. Expressions are Verilog over the
+/// ports and [`Promises::registers`], of the cycle in which the rule applies; constants are sized, as in `8'd1`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct RuleSays {
     /// Its name. One that is none of the golden model's stands for the cycles in which no rule of a family applies.

@@ -217,7 +217,12 @@ fn rules<B: Block>(
             bad.push((of_registers(Kind::Never, what), format!("rule_{place}")));
         }
         if let Some(broken) = given::<B>(rule, place, &promises.registers, text)? {
-            bad.push((of_registers(Kind::Rule, gives(rule)), broken));
+            let what = match (&rule.one_of, index) {
+                // What stands for no rule is told of by its family.
+                (Some(family), None) => format!("{family}, {}", gives(rule)),
+                _ => gives(rule),
+            };
+            bad.push((of_registers(Kind::Rule, what), broken));
         }
     }
     Ok(())

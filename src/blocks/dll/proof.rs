@@ -51,6 +51,7 @@ pub fn says(parameters: &Parameters) -> Vec<RuleSays> {
     };
     let mut all: Vec<RuleSays> =
         ENTRIES.iter().map(|entry| rule((entry.name, entry.guard))).collect();
+    // Those of a reset are listed, too, so that rules may name any other; outside of reset their wires are 0.
     all.push(device("device A", sender()));
     all.push(device("device B", receiver()));
     all

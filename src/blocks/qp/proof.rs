@@ -88,15 +88,17 @@ fn stored(store: Store, kept: &str, loaded: &str, zero: &str) -> String {
     .to_owned()
 }
 
-/// Cycles of a family in which none of its rules applies; `outputs` and `next` are what they give all the same.
+/// Cycles of a family in which none of its rules applies, named `rule`; `outputs` and `next` are what they give all the
+/// same.
 fn nothing(
+    rule: &'static str,
     family: &str,
     when: &str,
     outputs: Vec<(&'static str, String)>,
     next: Vec<(&'static str, String)>,
 ) -> RuleSays {
     let (one_of, when) = (Some(family.to_owned()), when.to_owned());
-    RuleSays { rule: "no rule", one_of, when, outputs, next }
+    RuleSays { rule, one_of, when, outputs, next }
 }
 
 /// C1 to C13, and X1.
@@ -129,8 +131,8 @@ fn of_commands() -> Vec<RuleSays> {
     }
     let none = ["answer_valid", "answer_qpn", "answer_code"].map(|name| (name, "8'd0".to_owned()));
     let writes_nothing = vec![("cmd_writes", "1'b0".to_owned())];
-    all.push(nothing(FAMILY, "~cmd_taken", writes_nothing, none.to_vec()));
-    all.push(nothing(FAMILY, "cmd_taken & cmd_state == 3'd7", Vec::new(), Vec::new()));
+    all.push(nothing("no rule", FAMILY, "~cmd_taken", writes_nothing, none.to_vec()));
+    all.push(nothing("code 7", FAMILY, "cmd_taken & cmd_state == 3'd7", Vec::new(), Vec::new()));
     all.push(RuleSays {
         rule: "X1",
         when: "hw_taken & cmd_taken & hw_qpn == cmd_qpn".to_owned(),
@@ -177,12 +179,13 @@ fn of_hardware() -> Vec<RuleSays> {
         });
     }
     all.push(nothing(
+        "no rule",
         FAMILY,
         "~hw_taken",
         Vec::new(),
         vec![("evt_count", format!("evt_count - {LEAVES}"))],
     ));
-    all.push(nothing(FAMILY, "hw_taken & hw_state == 3'd7", Vec::new(), Vec::new()));
+    all.push(nothing("code 7", FAMILY, "hw_taken & hw_state == 3'd7", Vec::new(), Vec::new()));
     all
 }
 
@@ -209,8 +212,8 @@ fn of_packets() -> Vec<RuleSays> {
     }
     let none = ["msg_accept", "msg_take_wqe", "msg_ack", "msg_nak"];
     let none = none.map(|name| (name, "1'b0".to_owned())).to_vec();
-    all.push(nothing(FAMILY, "~msg_valid", none, Vec::new()));
-    all.push(nothing(FAMILY, "msg_valid & msg_state == 3'd7", Vec::new(), Vec::new()));
+    all.push(nothing("no rule", FAMILY, "~msg_valid", none, Vec::new()));
+    all.push(nothing("code 7", FAMILY, "msg_valid & msg_state == 3'd7", Vec::new(), Vec::new()));
     all
 }
 

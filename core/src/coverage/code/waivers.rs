@@ -44,6 +44,15 @@ struct Waiver {
     reason: String,
 }
 
+/// Waivers that waive nothing of a profile, each in words, with its place.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Idle {
+    /// They are about lines that are not there.
+    pub stale: Vec<String>,
+    /// This Verilator counts other points of their lines.
+    pub uncounted: Vec<String>,
+}
+
 impl Waivers {
     /// Those of a file.
     ///
@@ -78,24 +87,28 @@ impl Waivers {
         Ok(Self { path, all })
     }
 
-    /// Waives points of a profile; says which waivers are about nothing.
-    pub fn apply(&self, profile: &str, code: &mut Code, sources: &Sources) -> Vec<String> {
-        let mut stale = Vec::new();
+    /// Waives points of a profile; adds the waivers that waive nothing to `idle`.
+    pub fn apply(&self, profile: &str, code: &mut Code, sources: &Sources, idle: &mut Idle) {
+        let told = |place: usize, what: String| {
+            format!("{}:{place}: profile {profile}: {what}", self.path)
+        };
         for (place, waiver) in &self.all {
             if !waiver.profiles.is_empty() && !waiver.profiles.iter().any(|name| name == profile) {
                 continue;
             }
             match waiver.points(&code.points, sources) {
+                Ok(points) if points.is_empty() => {
+                    let Waiver { file, line, point, .. } = waiver;
+                    let what = format!("{file}: `{}` has other points than `{point}`", line.trim());
+                    idle.uncounted.push(told(*place, what));
+                }
                 Ok(points) => {
                     let reason = |point| (point, waiver.reason.clone());
                     code.waived.extend(points.into_iter().map(reason));
                 }
-                Err(message) => {
-                    stale.push(format!("{}:{place}: profile {profile}: {message}", self.path));
-                }
+                Err(message) => idle.stale.push(told(*place, message)),
             }
         }
-        stale
     }
 }
 
