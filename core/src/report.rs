@@ -6,9 +6,12 @@ mod annotations;
 mod code;
 mod coverage;
 mod diagram;
+mod grading;
 mod html;
 mod junit;
 mod markdown;
+mod page;
+mod proof;
 mod reproduce;
 mod results;
 mod waves;
@@ -16,6 +19,8 @@ mod waves;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::history::Run;
+use crate::mutate;
+use crate::prove;
 use crate::runner::{HTML, JUNIT, MARKDOWN};
 use std::path::{Path, PathBuf};
 
@@ -50,4 +55,20 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<PathBuf, 
     let path = folder.join(HTML);
     write_whole(&path, html::page(folder, results, trend)?.as_bytes(), Sync::Lazy)?;
     Ok(path)
+}
+
+/// Writes the page for people of a grading of a bench.
+///
+/// # Errors
+/// [`Error::Write`]; [`Error::Environment`] if there is no page for it.
+pub fn write_grading(folder: &Path, report: &mutate::report::Report) -> Result<(), Error> {
+    write_whole(&folder.join(HTML), grading::page(report)?.as_bytes(), Sync::Lazy)
+}
+
+/// Writes the page for people of a proof.
+///
+/// # Errors
+/// [`Error::Write`]; [`Error::Environment`] if there is no page for it.
+pub fn write_proof(folder: &Path, proof: &prove::report::Proof) -> Result<(), Error> {
+    write_whole(&folder.join(HTML), proof::page(proof)?.as_bytes(), Sync::Lazy)
 }

@@ -75,7 +75,7 @@ impl Workshop {
 
     /// A place in the RTL as the user knows it; the program's own files by their names alone.
     pub fn typed(&self, place: &str) -> String {
-        self.examined.text(place).replace("the program's own ", "")
+        self.examined.typed(place)
     }
 
     /// Runs a script in the folder.

@@ -1,6 +1,9 @@
 //! `cosim mutate`: does the bench find faults, and does it say of which?
 
-use crate::common::{changed_rtl, code, cosim, is_longer, json, program, text, wait_until};
+use crate::common::{
+    assert_is_for_anyone, changed_rtl, code, cosim, is_longer, json, looked_at, program, text,
+    wait_until,
+};
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::fs;
@@ -42,6 +45,37 @@ fn left(out: &Path) -> Vec<(String, Vec<u8>)> {
     files
 }
 
+fn page(out: &Path) -> String {
+    fs::read_to_string(out.join("report.html")).unwrap()
+}
+
+/// The page for people has what nothing found, and the RTL with the mutants of each line.
+fn assert_page(out: &Path, mutants: &[Value]) {
+    let is_left =
+        |mutant: &&Value| ["survived", "undecided"].contains(&mutant["verdict"].as_str().unwrap());
+    let left = mutants.iter().filter(is_left).count();
+    let seen = looked_at(out, "survived");
+    let [title, verdict, failures, links, rest @ ..] = &seen[..] else { panic!("{seen:?}") };
+    assert!(title.starts_with("title: Mutation: qp, "), "{title}");
+    assert!(verdict.ends_with(" %"), "{verdict}");
+    assert_eq!(
+        (failures.as_str(), links.as_str()),
+        ("failures: 0 open: 0", "links: False missing: []")
+    );
+    let (table, rest) = rest.split_at(usize::from(left > 0));
+    let rows = table.first().map_or("", String::as_str);
+    assert!(left == 0 || rows.starts_with(&format!("rows: {left} filtered: ")), "{left}: {rows}");
+    assert_is_for_anyone(rest);
+    let text = page(out);
+    assert!(text.contains("QpStateCtrl.v <span class="), "the RTL is shown");
+    // One that was killed is told at its line.
+    let killed = mutants.iter().find(|mutant| mutant["verdict"] == "killed").unwrap();
+    let line = format!("<b>{:5} ", killed["sources"][0]["line"].as_u64().unwrap());
+    let told =
+        text.lines().flat_map(|line| line.split("<span class=")).find(|part| part.contains(&line));
+    assert!(told.is_some_and(|told| told.contains(" killed")), "{killed}: {told:?}");
+}
+
 #[test]
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     let folder = TempDir::new().unwrap();
@@ -64,6 +98,8 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
         "choose another seed"
     );
     assert!(left(&one) == left(&three), "the parts do not make the whole");
+    assert_page(&one, mutants(&report));
+    assert_eq!(page(&one), page(&three), "the parts have another page than the whole");
     // What is no part of it, or not all of it, is refused by name.
     for (parts, expected) in [
         (vec![first.as_path()], "parts of the grading of qp are missing: 2/2"),

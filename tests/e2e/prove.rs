@@ -1,6 +1,8 @@
 //! `cosim prove`: is what blocks promise proved, and what a bad RTL breaks shown by a replay?
 
-use crate::common::{code, cosim, json, patched_rtl, project, run, text};
+use crate::common::{
+    assert_is_for_anyone, code, cosim, json, looked_at, patched_rtl, project, run, text,
+};
 use serde_json::Value;
 use std::path::Path;
 use std::process::Output;
@@ -24,6 +26,12 @@ fn what_blocks_promise_is_proved() {
         assert_eq!(property["status"], "proved", "{property}");
     }
     assert!(text(&output).contains("PASS  recv: "), "{}", text(&output));
+    let seen = looked_at(&folder.path().join("out/recv"), "release_id");
+    let [title, verdict, _, _, rows, rest @ ..] = &seen[..] else { panic!("{seen:?}") };
+    assert_eq!([title, verdict], ["title: PASS: proof of recv", "verdict: PASS"]);
+    let row = "release_id is 0 while release_valid is 0";
+    assert_eq!(*rows, format!("rows: 64 filtered: ['{row}'] 1 of 64"));
+    assert_is_for_anyone(rest);
 }
 
 /// Of each: what is broken, and what a replay says.

@@ -1,6 +1,6 @@
 //! `report.html`: does a browser show what happened?
 
-use crate::common::{changed_rtl, code, cosim, project, python, run, text};
+use crate::common::{assert_is_for_anyone, changed_rtl, code, cosim, looked_at, run, text};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -8,18 +8,6 @@ use tempfile::TempDir;
 
 fn run_into(folder: &Path, arguments: &[&str]) -> Output {
     cosim().args(["run", "--quiet", "--out"]).arg(folder).args(arguments).output().unwrap()
-}
-
-/// What a browser shows of the report of a run directory.
-fn looked_at(folder: &Path) -> Vec<String> {
-    let script = project().join("tests/e2e/data/look_at_report.py");
-    let output = python().arg(script).arg(folder.join("report.html")).output().unwrap();
-    assert!(
-        output.status.success(),
-        "Chromium is needed (apt-get install chromium chromium-driver): {}",
-        text(&output)
-    );
-    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
 }
 
 #[test]
@@ -36,7 +24,7 @@ fn a_browser_shows_failures_and_lets_them_be_looked_at() {
     let arguments = ["--cases", "20", "--fixes", "repaired", "--rtl", rtl];
     let output = run_into(&out, &arguments);
     assert_eq!(code(&output), 1, "{}", text(&output));
-    let seen = looked_at(&out);
+    let seen = looked_at(&out, "no context");
     let [title, verdict, failures, diagrams, wrong, opened, links, rest @ ..] = &seen[..] else {
         panic!("{seen:?}")
     };
@@ -52,14 +40,10 @@ fn a_browser_shows_failures_and_lets_them_be_looked_at() {
 
 /// What holds of every report of `thread2`.
 fn assert_page_works(seen: &[String]) {
-    let [rules, theme, phone, unnamed, network, console] = seen else { panic!("{seen:?}") };
+    let [rules, rest @ ..] = seen else { panic!("{seen:?}") };
     // T02, "no context, stay idle", is one of 63 rules.
-    assert_eq!(rules, "rules: 63 filtered: ['T02'] 1 of 63");
-    assert_eq!(theme, "theme: rgb(255, 255, 255) rgb(13, 17, 23) Light");
-    assert_eq!(phone, "too wide on a phone: 0");
-    assert_eq!(unnamed, "without a name: []");
-    assert_eq!(network, "asked for over the network: []");
-    assert_eq!(console, "console: []");
+    assert_eq!(rules, "rows: 63 filtered: ['T02'] 1 of 63");
+    assert_is_for_anyone(rest);
 }
 
 #[test]
@@ -77,7 +61,7 @@ fn a_green_report_is_small_however_many_cases_there_are_and_can_be_made_again() 
     let again = run(["report", out.to_str().unwrap()]);
     assert_eq!(code(&again), 0, "{}", text(&again));
     assert_eq!(fs::read(&page).unwrap(), first);
-    let seen = looked_at(&out);
+    let seen = looked_at(&out, "no context");
     assert_eq!(seen[..2], ["title: PASS: thread2, seed 1", "verdict: PASS"]);
     assert_eq!(seen[2], "failures: 0 open: 0");
     assert_page_works(&seen[4..]);

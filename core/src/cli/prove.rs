@@ -10,7 +10,8 @@ use crate::models::Rtl;
 use crate::program;
 use crate::prove::report::{PROOF, ProfileProof, Proof, Proven, VECTORS};
 use crate::prove::{Found, Memories, Prover, Shown};
-use crate::runner::{Claim, Place};
+use crate::report::write_proof;
+use crate::runner::{Claim, HTML, Place};
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Desk;
 use crate::worker::desk::Subject;
@@ -69,8 +70,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(error.to_string()))?;
         write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
+        write_proof(&claim.folder, &proof)?;
         if arguments.format == Format::Text {
-            print_text(&format!("{}{}", proof.text(), claim.folder.join(PROOF).display()))?;
+            print_text(&format!("{}{}", proof.text(), claim.folder.join(HTML).display()))?;
         }
         claim.release();
         proofs.push(proof);

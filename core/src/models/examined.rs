@@ -122,6 +122,11 @@ impl Examined {
         self.names.text(text)
     }
 
+    /// A place in the RTL as the user knows it; the program's own files by their names alone.
+    pub fn typed(&self, place: &str) -> String {
+        self.text(place).replace("the program's own ", "")
+    }
+
     /// An error of a build, with the user's paths.
     pub fn plain(&self, error: BuildError) -> Error {
         self.names.plain(error)

@@ -64,8 +64,7 @@ impl Proof {
         let mut all = self.profiles.iter().flat_map(|profile| &profile.properties).peekable();
         all.peek().is_some()
             && self.profiles.iter().all(|profile| profile.because.is_none())
-            && all
-                .all(|proven| matches!(proven.shown, Shown::Proved { .. } | Shown::Bounded { .. }))
+            && all.all(|proven| proven.shown.holds())
     }
 
     /// The table.
@@ -103,7 +102,13 @@ impl Proof {
 }
 
 impl Shown {
-    fn word(&self) -> &'static str {
+    /// Whether nothing is known to break it, in some cycles at least.
+    pub fn holds(&self) -> bool {
+        matches!(self, Self::Proved { .. } | Self::Bounded { .. })
+    }
+
+    /// The result in a word.
+    pub fn word(&self) -> &'static str {
         match self {
             Self::Proved { .. } => "proved",
             Self::Bounded { .. } => "to a depth",
@@ -113,7 +118,8 @@ impl Shown {
         }
     }
 
-    fn more(&self) -> String {
+    /// What is to be said behind that.
+    pub fn more(&self) -> String {
         let assuming = |assumed: &Assumed| match assumed {
             Assumed::Nothing => "",
             Assumed::OffersStay => "; assumes that what is offered stays until it is taken",

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::path::Path;
 
 /// Bytes of text that a page shows: it is to open at once. What is left out is in the folder of sources.
-const MOST_TEXT: usize = 400 << 10;
+pub const MOST_TEXT: usize = 400 << 10;
 
 /// What was reached of the code.
 #[derive(Debug, Serialize)]

@@ -3,6 +3,7 @@
 use super::code::{self, Code};
 use super::coverage::{self, Maps};
 use super::diagram::{self, Diagram};
+use super::page::render;
 use super::waves::{self, Waves};
 use super::{Reproduce, Results, RunTiming};
 use crate::engine::{Difference, Explanation};
@@ -11,7 +12,6 @@ use crate::harness::Judgement;
 use crate::history::Run;
 use crate::program;
 use crate::runner::{Group, Totals};
-use minijinja::{AutoEscape, Environment, UndefinedBehavior};
 use serde::Serialize;
 use std::fs;
 use std::path::Path;
@@ -166,14 +166,7 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, E
         trend: Trend::of(trend),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
     };
-    let mut templates = Environment::new();
-    templates.set_undefined_behavior(UndefinedBehavior::Strict);
-    templates.set_trim_blocks(true);
-    templates.set_lstrip_blocks(true);
-    templates.set_auto_escape_callback(|_| AutoEscape::Html);
-    templates
-        .render_named_str("report.html", TEMPLATE, &page)
-        .map_err(|error| Error::Environment(format!("report.html: {error:#}")))
+    render("report.html", TEMPLATE, &page)
 }
 
 fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a> {

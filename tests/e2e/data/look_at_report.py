@@ -43,11 +43,14 @@ try:
     missing = [link for link in links if not os.path.exists(link.removeprefix("file://"))]
     print("links:", len(links) > 0, "missing:", missing)
 
-    rows = len(shown("#rule-table tbody tr"))
-    find("#filter")[0].send_keys("no context")
-    left = [row.find_element(By.TAG_NAME, "th").text for row in shown("#rule-table tbody tr")]
-    print("rules:", rows, "filtered:", left, find("#shown")[0].text)
-    find("#filter")[0].clear()
+    # The table that can be filtered, by the words that are given.
+    for box in find("#filter"):
+        table = "#" + box.get_attribute("data-table") + " tbody tr"
+        rows = len(shown(table))
+        box.send_keys(sys.argv[2])
+        left = [row.find_element(By.TAG_NAME, "th").text for row in shown(table)]
+        print("rows:", rows, "filtered:", left, find("#shown")[0].text)
+        box.clear()
 
     back = lambda: browser.execute_script("return getComputedStyle(document.body).backgroundColor")
     before = back()

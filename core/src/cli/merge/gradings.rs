@@ -8,6 +8,7 @@ use crate::merge;
 use crate::mutate::merge::{GRADING, Parts};
 use crate::mutate::report::Report;
 use crate::program;
+use crate::report::write_grading;
 use crate::runner::{Claim, Place};
 use std::process::ExitCode;
 
@@ -57,6 +58,7 @@ fn one(parts: &Parts, place: &Place) -> Result<Report, Error> {
     match parts.merge(&claim.folder) {
         Ok(report) => {
             report.write(&claim.folder)?;
+            write_grading(&claim.folder, &report)?;
             claim.release();
             Ok(report)
         }

@@ -10,6 +10,7 @@ use crate::models::Built;
 use crate::mutate::grade::{Found, Ground, Workers};
 use crate::mutate::report::{Fate, Graded, Report};
 use crate::mutate::{Mutants, Mutation};
+use crate::report::write_grading;
 use crate::runner::{Plan, Shard};
 use crate::yosys;
 use indicatif::ProgressBar;
@@ -48,6 +49,9 @@ impl Job {
             report.end();
         }
         report.write(&folder)?;
+        if is_whole {
+            write_grading(&folder, &report)?;
+        }
         self.claim.release();
         Ok(Graduated { report, is_whole, folder })
     }
