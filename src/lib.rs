@@ -4,12 +4,7 @@
 
 pub mod blocks;
 
-use blocks::dll::Dll;
-use blocks::qp::Qp;
-use blocks::recv::Recv;
-use blocks::rx::Rx;
-use blocks::thread2::Thread2;
-use cosim_core::Program;
-
-/// The program with all blocks.
-pub const PROGRAM: Program = cosim_core::program!(Thread2, Dll, Qp, Recv, Rx);
+#[cfg(not(test))]
+mod program;
+#[cfg(not(test))]
+pub use program::PROGRAM;

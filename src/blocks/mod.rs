@@ -1,4 +1,4 @@
-//! The blocks. A new one is added here, in `build.rs` and in `lib.rs`.
+//! The blocks. A new one is added here, in `build.rs` and in `program.rs`.
 
 pub mod dll;
 pub mod qp;

@@ -53,7 +53,7 @@ pub fn built_in_model<B: Block>(
 /// elsewhere clippy refuses the `env!` that names it.
 pub fn program() -> std::process::Command {
     let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_cosim"));
-    command.env("COSIM_CACHE", models()).current_dir(project());
+    command.env("COSIM_CACHE", models()).env(QUICKLY.0, QUICKLY.1).current_dir(project());
     command
 }
 
@@ -67,8 +67,11 @@ pub fn cargo() -> std::process::Command {
     std::process::Command::new(env!("CARGO"))
 }
 
-/// Where crates outside of the repository are built: the project's own build folder, since nearly all that they
-/// depend on is there, built with the same profile.
+/// What models are compiled with: most are compiled for a few thousand cycles.
+const QUICKLY: (&str, &str) = ("CXXFLAGS", "-O1");
+
+/// Where crates outside of the repository are built: the project's own build folder, since what they depend on from
+/// the registry is there. Our own crates are built once more, for all of them.
 pub fn outside() -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).parent().expect("a build folder").to_owned()
 }
@@ -79,15 +82,37 @@ pub fn cargo_outside(folder: &Path) -> std::process::Command {
     let lock = folder.join("Cargo.lock");
     if !lock.exists() {
         fs::copy(project().join("Cargo.lock"), lock).expect("a copy");
+        has_our_features(&folder.join("Cargo.toml"));
     }
     let mut command = cargo();
+    // Nobody runs much with them.
+    for own in ["cosim-core", "cosim-build", "verilated", "verilated-build"] {
+        command.args(["--config", &format!("profile.dev.package.{own}.opt-level=0")]);
+    }
     command
+        .env(QUICKLY.0, QUICKLY.1)
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", outside())
         .env("CARGO_NET_OFFLINE", "true")
         .env("CARGO_TERM_COLOR", "never")
         .env("COSIM_CACHE", models());
     command
+}
+
+/// Lets a crate depend on what our tests depend on. That has no use for it, but brings the features with which our
+/// dependencies are built here: with others, all of them would be built again.
+fn has_our_features(manifest: &Path) {
+    let ours = fs::read_to_string(project().join("Cargo.toml")).expect("our manifest");
+    let (_, tests) = ours.split_once("[dev-dependencies]\n").expect("dependencies of tests");
+    let (tests, _) = tests.split_once("\n[").expect("a table behind them");
+    let theirs = fs::read_to_string(manifest).expect("a manifest");
+    let is_new = |line: &&str| {
+        let name = line.split(' ').next().expect("a name");
+        !line.contains("path =") && !theirs.contains(&format!("\n{name} = "))
+    };
+    let lines: Vec<&str> = tests.lines().filter(|line| !line.is_empty()).filter(is_new).collect();
+    let lines = format!("[dependencies]\n{}\n", lines.join("\n"));
+    fs::write(manifest, theirs.replacen("[dependencies]\n", &lines, 1)).expect("a manifest");
 }
 
 /// As [`program`], with what `assert_cmd` adds.
@@ -281,4 +306,27 @@ pub fn python() -> std::process::Command {
         fs::write(done, "").expect("a mark");
     }
     std::process::Command::new(python)
+}
+
+/// What a browser shows of the report in a folder, a line each; its table is filtered by `words`.
+pub fn looked_at(folder: &Path, words: &str) -> Vec<String> {
+    let script = project().join("tests/e2e/data/look_at_report.py");
+    let output = python().arg(script).arg(folder.join("report.html")).arg(words).output().unwrap();
+    assert!(
+        output.status.success(),
+        "Chromium is needed (apt-get install chromium chromium-driver): {}",
+        text(&output)
+    );
+    String::from_utf8(output.stdout).unwrap().lines().map(str::to_owned).collect()
+}
+
+/// What holds of every report, whoever looks at it and with what: both themes, phones, screen readers, no network.
+#[track_caller]
+pub fn assert_is_for_anyone(seen: &[String]) {
+    let [theme, phone, unnamed, network, console] = seen else { panic!("{seen:?}") };
+    assert_eq!(theme, "theme: rgb(255, 255, 255) rgb(13, 17, 23) Light");
+    assert_eq!(phone, "too wide on a phone: 0");
+    assert_eq!(unnamed, "without a name: []");
+    assert_eq!(network, "asked for over the network: []");
+    assert_eq!(console, "console: []");
 }
