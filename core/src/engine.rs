@@ -21,6 +21,7 @@ use crate::harness::{
     Scenario, Scoreboard, Stimulus, Total, Verdict, WaiverFile, Watch,
 };
 use crate::models::{Built, Examined, Rtl, View, kept};
+use crate::mutate::golden::{self, Graded};
 use crate::mutate::judge::Judge;
 use crate::mutate::{self, Death, Hunt, Mutants, Mutation, Trial, Tried};
 use crate::prove::Prover;
@@ -70,7 +71,8 @@ pub trait AnyBlock: Sync {
     /// What is covered: the rules, then what the block declares.
     fn groups(&self) -> Vec<Group>;
 
-    /// Why no legal stimulus hits a bin with these parameters; bins are numbered through all groups.
+    /// Why no legal stimulus hits a bin with these parameters, and whether that is proved or argued; bins are numbered
+    /// through all groups.
     fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String>;
 
     /// What the scoreboard counts.
@@ -198,6 +200,12 @@ pub trait AnyBlock: Sync {
         mutants: &'a Mutants,
         mutations: &[Mutation],
     ) -> Result<Result<Judge<'a>, String>, Error>;
+
+    /// Grades scoreboard and corpus with faults in the golden model, on cases of these scenarios; of all, if none is named.
+    ///
+    /// # Errors
+    /// As [`golden::grade`]; [`Error::Usage`] or [`Error::Input`] for a scenario.
+    fn golden_faults(&self, ask: &golden::Ask<'_>, scenarios: &[String]) -> Result<Graded, Error>;
 
     /// Drives what is said to make a difference into a mutation. In a worker only.
     ///
@@ -329,7 +337,13 @@ impl<B: Explain> AnyBlock for Engine<B> {
     }
 
     fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String> {
-        harness::unreachable::<B>(bin, parameters)
+        let reason = harness::unreachable::<B>(bin, parameters)?;
+        let rule = B::Golden::RULES.get(bin).map(|rule| rule.name);
+        // What `prove` asks of such a rule is that it never applies.
+        let is_asked = rule
+            .is_some_and(|rule| B::promises(parameters).rules.iter().any(|says| says.rule == rule));
+        let how = if is_asked { "proved: `cosim prove`" } else { "argued" };
+        Some(format!("{reason} ({how})"))
     }
 
     fn counters(&self) -> Vec<(&'static str, Total)> {
@@ -350,11 +364,7 @@ impl<B: Explain> AnyBlock for Engine<B> {
     }
 
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error> {
-        let scenarios: Vec<Scenario<B::Weights>> = if setup.scenarios.is_empty() {
-            B::scenarios()
-        } else {
-            setup.scenarios.iter().map(|name| scenario::<B>(name)).collect::<Result<_, _>>()?
-        };
+        let scenarios = scenarios::<B>(&setup.scenarios)?;
         let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
         if let Some(twice) = (1..names.len()).find(|index| names[..*index].contains(&names[*index]))
         {
@@ -480,6 +490,10 @@ impl<B: Explain> AnyBlock for Engine<B> {
         Judge::new::<B>(&mutants.workshop, mutations)
     }
 
+    fn golden_faults(&self, ask: &golden::Ask<'_>, scenarios: &[String]) -> Result<Graded, Error> {
+        golden::grade::<B>(ask, self::scenarios::<B>(scenarios)?)
+    }
+
     fn attempt(
         &self,
         profile: &str,
@@ -515,6 +529,14 @@ fn load<B: Block>(name: &str, model: &Built) -> Result<ProfileModel<B>, Error> {
     let profile = profile::<B>(name)?;
     let kind = model.load::<B>(&profile.parameters)?;
     Ok((profile, kind))
+}
+
+/// The scenarios of these names, or in these files; the built-in ones if there are none.
+fn scenarios<B: Block>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>, Error> {
+    match names {
+        [] => Ok(B::scenarios()),
+        names => names.iter().map(|name| scenario::<B>(name)).collect(),
+    }
 }
 
 /// The scenario of a name, or the one in a file.

@@ -90,7 +90,7 @@ fn raw_pins_with_too_few_or_wrong_ports() {
     refused(&vector("[{\"rst\": \"0x1\"}]"), "missing port");
     refused(&vector("[{\"rst\": \"0x2\"}]"), "not a hex string of at most 1 bits");
     refused(&vector("[{\"rst\": 1}]"), "stimulus.cycles[0].rst");
-    refused(&vector("[{\"rts\": \"0x1\"}]"), "unknown port `rts`");
+    refused(&vector("[{\"rts\": \"0x1\"}]"), "unknown port `rts`: expected an input, ");
     refused(&vector("[{\"rst\": \"0x1\", \"rst\": \"0x1\"}]"), "given twice");
 }
 

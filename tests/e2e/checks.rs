@@ -105,6 +105,7 @@ fn wrong(part: Part) -> bool {
     WRONG.load(Ordering::Relaxed) == part as u8
 }
 
+#[derive(Clone)]
 struct Counting {
     taken: u64,
 }

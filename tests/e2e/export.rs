@@ -225,6 +225,36 @@ fn the_rtl_that_was_given_is_what_is_exported() {
 }
 
 #[test]
+fn several_vectors_become_a_folder_each() {
+    let folder = TempDir::new().unwrap();
+    // The folders that lead there are made, too.
+    let out = folder.path().join("for/the/designers");
+    let vectors = ["vectors/qp/c1-reset-to-init.json", "vectors/dll/a9-timeout.json"];
+    let vectors = vectors.map(|vector| project().join(vector));
+    let [one, other] = vectors.each_ref().map(|vector| vector.to_str().unwrap());
+    let output = run(["export", one, other, "--fixes", "spec", "-o", out.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(
+        text(&output).contains("2 testbenches, each in a folder of its own"),
+        "{}",
+        text(&output)
+    );
+    for name in ["c1-reset-to-init", "a9-timeout"] {
+        assert!(icarus(&out.join(name)).starts_with("PASS  "), "{name}");
+    }
+    // Without a choice each profile of a vector has its testbench.
+    let all = folder.path().join("all");
+    let output = run(["export", one, other, "-o", all.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let profiles = replayed(&[other]);
+    assert!(profiles.len() > 1, "{profiles:?}");
+    for profile in &profiles {
+        let name = format!("a9-timeout-{}", profile["fixes"].as_str().unwrap());
+        assert!(all.join(&name).join("README.md").exists(), "{name}");
+    }
+}
+
+#[test]
 fn nothing_is_written_over_and_what_is_not_clear_is_refused() {
     let folder = TempDir::new().unwrap();
     let vector = project().join("vectors/qp/c1-reset-to-init.json");
@@ -249,5 +279,8 @@ fn nothing_is_written_over_and_what_is_not_clear_is_refused() {
     refused(&[vector, "-o", new, "-D", "A=\"b c\""], "cannot stand in a file list");
     assert!(!Path::new(new).exists());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-made is left");
+    let twice = project().join("vectors/qp/../qp/c1-reset-to-init.json");
+    refused(&[vector, twice.to_str().unwrap(), "-o", new], "as ");
+    assert!(!Path::new(new).exists());
     assert!(json(Path::new(vector))["recorded"].is_null(), "the vector is as it was");
 }

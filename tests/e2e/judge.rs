@@ -22,6 +22,7 @@ use tempfile::TempDir;
 #[derive(Debug, Clone, Copy)]
 struct Wrong;
 
+#[derive(Clone)]
 struct WrongGolden(Golden);
 
 impl harness::Golden<Wrong> for WrongGolden {

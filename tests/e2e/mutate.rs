@@ -308,3 +308,64 @@ fn rtl_with_a_bug_is_not_graded() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("not green without any mutation"), "{}", text(&output));
 }
+
+/// Every fault of the golden model of `qp` in one profile, on few short cases.
+#[test]
+fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
+    let folder = TempDir::new().unwrap();
+    let grade = |name: &str, threads: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let mut command = program();
+        command.args(["mutate", "--golden", "--block", "qp", "--fixes", "spec", "--cases", "1"]);
+        command.args(["--mutants", "9999", "--packets", "40", "--threads", threads, "--out"]);
+        let output = command.arg(&out).args(more).output().expect("the program runs");
+        (output, out)
+    };
+    let (output, one) = grade("one", "1", &["--corpus", "vectors/qp"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let report = json(&one.join("golden.json"));
+    let profile = &report["profiles"][0];
+    let faults = profile["faults"].as_array().unwrap();
+    let of = |rule: &str, fault: &str, port: &str| {
+        let is_it = |one: &&Value| {
+            let is_port = port.is_empty() || one["port"] == port;
+            one["rule"] == rule && one["fault"] == fault && is_port
+        };
+        faults.iter().find(is_it).unwrap_or_else(|| panic!("{rule} {fault} {port}"))
+    };
+    // RESET to INIT stores nothing: the next command is answered for the state RESET.
+    let skipped = of("C1", "skips", "");
+    assert!(!skipped["noticed"].is_null() && !skipped["vector"].is_null(), "{skipped}");
+    // A packet that is to be accepted is not, or one that is not to be is.
+    for rule in ["M1", "M2", "M3"] {
+        let driven = of(rule, "drives", "msg_accept");
+        assert!(!driven["noticed"].is_null(), "{driven}");
+    }
+    let score = &profile["score"];
+    assert_eq!(score["faults"].as_u64().unwrap() as usize, faults.len());
+    assert!(score["checks"].as_u64() > score["seen"].as_u64().map(|seen| seen * 9 / 10), "{score}");
+    // What nobody notices is named, and fails where all are to be noticed.
+    let left = |one: &&Value| {
+        !one["differs"].is_null() && one["noticed"].is_null() && one["vector"].is_null()
+    };
+    let left: Vec<&Value> = faults.iter().filter(left).collect();
+    let said = text(&output);
+    for one in left.iter().take(3) {
+        assert!(
+            said.contains(&format!("{} {} ", one["id"], one["rule"].as_str().unwrap())),
+            "{one}: {said}"
+        );
+    }
+    let (output, three) = grade("three", "3", &["--corpus", "vectors/qp", "--min-score", "100"]);
+    assert_eq!(code(&output), i32::from(!left.is_empty()), "{}", text(&output));
+    let bytes = |out: &Path| fs::read(out.join("golden.json")).unwrap();
+    assert!(bytes(&one) == bytes(&three), "it depends on the threads");
+    // Without a corpus nothing is said of one; there is no RTL in it.
+    let (output, alone) = grade("alone", "2", &[]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_eq!(json(&alone.join("golden.json"))["profiles"][0]["score"]["corpus"], 0);
+    let (output, refused) = grade("refused", "2", &["--rtl", "rtl"]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("--golden: no RTL is run"), "{}", text(&output));
+    assert!(!refused.exists());
+}

@@ -52,6 +52,7 @@ use crate::{WideBlock, rtl};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
 /// The registers.
+#[derive(Clone)]
 pub struct Golden {
     q: rtl::Outputs,
 }

@@ -73,9 +73,17 @@ fn unreachable_rows_are_listed_with_the_reason() {
     run_into(folder.path(), &["--cases", "1", "--packets", "64", "--scenario", "smoke"]);
     let results = json(&folder.path().join("results.json"));
     let [spec, repaired] = &results["profiles"].as_array().unwrap()[..] else { panic!("two") };
-    assert_eq!(spec["unreachable"]["T43"], "nothing enters EQ_REQ_s without F1");
-    assert_eq!(repaired["unreachable"]["T08"], "replaced by F0");
+    assert_eq!(spec["unreachable"]["T43"], "nothing enters EQ_REQ_s without F1 (argued)");
+    assert_eq!(repaired["unreachable"]["T08"], "replaced by F0 (argued)");
     assert_eq!(spec["rules"]["T01"], 64, "without resets each packet is taken once");
+    // What `cosim prove` asks of every RTL is no argument.
+    run_into(
+        &folder.path().join("recv"),
+        &["--block", "recv", "--fixes", "spec", "--cases", "1", "--scenario", "posted"],
+    );
+    let results = json(&folder.path().join("recv/results.json"));
+    let spec = &results["profiles"][0];
+    assert_eq!(spec["unreachable"]["P14"], "needs F0 (proved: `cosim prove`)");
 }
 
 /// Forty cases of each profile and scenario, which take about a second, are enough: one case in eighty has

@@ -1,26 +1,30 @@
 //! `cosim export`.
 
-use super::options::{Choice, GivenRtl, path};
-use super::replay::load;
+use super::options::{Choice, GivenRtl, only, path};
+use super::replay::{Loaded, expand, load};
 use super::{counted, interruption, print_text};
 use crate::error::Error;
+use crate::export::Testbench;
 use crate::files::{check_free, folder_of, write_below};
+use crate::harness::Profile;
 use clap::Args;
+use std::collections::BTreeMap;
 use std::fs;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use tempfile::Builder;
 
 /// What becomes a testbench.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The vector.
-    #[arg(value_name = "VECTOR")]
-    vector: PathBuf,
-    /// The folder that is written, new or empty.
+    /// Vectors: files, folders with all below, patterns.
+    #[arg(value_name = "VECTOR", required = true)]
+    vectors: Vec<PathBuf>,
+    /// The folder that is written, new or empty. Of several vectors it has a folder for each, by name, and for
+    /// each of a vector's profiles.
     #[arg(short, long, value_name = "DIR", value_parser = path)]
     out: PathBuf,
-    /// The block the vector must be of [default: whichever it names].
+    /// The block the vectors must be of [default: whichever they name].
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
     #[command(flatten)]
@@ -29,38 +33,101 @@ pub struct Arguments {
     rtl: GivenRtl,
 }
 
-/// Writes the testbench.
+/// A vector under a profile, and the folder of its testbench below the one that is written.
+struct Job<'a> {
+    vector: &'a Loaded,
+    path: &'a Path,
+    profile: Profile,
+    below: PathBuf,
+}
+
+/// Writes the testbenches.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let _interrupted = interruption()?;
     let out = &arguments.out;
     check_free(out)?;
-    let vector = load(&arguments.vector, arguments.block.as_deref())?;
-    let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
-    let profiles = vector.loaded.profiles(fixes, &overrides)?;
-    let [profile] = &profiles[..] else {
-        let message = "the vector names several profiles: choose one with --fixes";
-        return Err(Error::Usage(message.to_owned()));
-    };
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
-    vector.loaded.check_profiles(&rtl, &profiles)?;
-    let testbench = vector.loaded.testbench(profile, &rtl)?;
+    let mut vectors = Vec::new();
+    for path in expand(&arguments.vectors)? {
+        let vector = load(&path, arguments.block.as_deref())?;
+        vectors.push((path, vector));
+    }
+    let jobs = arguments.jobs(&vectors)?;
     let around = folder_of(out);
+    fs::create_dir_all(around).map_err(Error::write(around))?;
     let temporary =
         Builder::new().prefix(".cosim-").tempdir_in(around).map_err(Error::write(around))?;
     let made = temporary.path().join("made");
-    for (name, text) in &testbench.files {
-        write_below(&made.join(name), text)?;
+    let mut first = None;
+    for job in &jobs {
+        let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?;
+        job.vector.loaded.check_profiles(&rtl, std::slice::from_ref(&job.profile))?;
+        let testbench = job.vector.loaded.testbench(&job.profile, &rtl)?;
+        for (name, text) in &testbench.files {
+            write_below(&made.join(&job.below).join(name), text)?;
+        }
+        first.get_or_insert(testbench);
     }
     // An empty folder is taken over; one that was filled meanwhile is not.
     fs::rename(&made, out).map_err(Error::write(out))?;
-    print_text(&format!(
-        "wrote {}: {} of module {}, compared with the golden model of profile {}\nnext: cd {} && iverilog -g2012 -s \
-         cosim_tb -o cosim_tb.vvp -c files.f && vvp -n cosim_tb.vvp; README.md has other simulators",
-        out.display(),
-        counted(testbench.cycles, "cycle"),
-        testbench.top,
-        profile.name,
-        out.display(),
-    ))?;
+    if let (Some(first), Some(job)) = (first, jobs.first()) {
+        print_text(&told(out, &jobs, job, &first))?;
+    }
     Ok(ExitCode::SUCCESS)
+}
+
+/// What was written, and what is to be done with it.
+fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> String {
+    let folder = out.join(&job.below);
+    let what = match jobs {
+        [_] => format!(
+            "{} of module {}, compared with the golden model of profile {}",
+            counted(testbench.cycles, "cycle"),
+            testbench.top,
+            job.profile.name
+        ),
+        jobs => format!("{} testbenches, each in a folder of its own", jobs.len()),
+    };
+    format!(
+        "wrote {}: {what}\nnext: cd {} && iverilog -g2012 -s cosim_tb -o cosim_tb.vvp -c files.f && vvp -n cosim_tb.vvp; \
+         README.md has other simulators",
+        out.display(),
+        folder.display(),
+    )
+}
+
+impl Arguments {
+    /// What is to be exported, each with its folder.
+    fn jobs<'a>(&self, vectors: &'a [(PathBuf, Loaded)]) -> Result<Vec<Job<'a>>, Error> {
+        let overrides = self.choice.overrides()?;
+        let mut jobs = Vec::new();
+        // By folder: the vector.
+        let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
+        for (path, vector) in vectors {
+            let profiles = vector.loaded.profiles(self.choice.fixes.as_deref(), &overrides)?;
+            if vectors.len() == 1 {
+                let profile = only(&profiles)?.clone();
+                return Ok(vec![Job { vector, path, profile, below: PathBuf::new() }]);
+            }
+            let stem = path.file_stem().unwrap_or_default().to_string_lossy();
+            let are_several = profiles.len() > 1;
+            for profile in profiles {
+                let below = match are_several {
+                    true => PathBuf::from(format!("{stem}-{}", profile.name)),
+                    false => PathBuf::from(&*stem),
+                };
+                if let Some(other) = taken.insert(below.clone(), path) {
+                    let (other, below) = (other.display(), below.display());
+                    let message =
+                        format!("would be exported to `{below}`, as {other} is; export them apart");
+                    return Err(Error::File { path: path.clone(), message });
+                }
+                jobs.push(Job { vector, path, profile, below });
+            }
+        }
+        if jobs.is_empty() {
+            let message = "none of the vectors is one of the profiles that are asked for";
+            return Err(Error::Usage(message.to_owned()));
+        }
+        Ok(jobs)
+    }
 }

@@ -1,5 +1,6 @@
 //! `cosim mutate`.
 
+mod golden;
 mod grading;
 mod judging;
 mod only;
@@ -27,7 +28,9 @@ use std::thread;
 const MUTANTS: u32 = 1000;
 
 /// What a grading that is in a folder has said before.
-const SAID_BEFORE: [&str; 20] = [
+const SAID_BEFORE: [&str; 22] = [
+    "golden",
+    "corpus",
     "block",
     "fixes",
     "parameter",
@@ -104,6 +107,13 @@ pub struct Arguments {
     /// Compare nothing: which mutants does the scoreboard find alone, seeing the mutant? They are not judged.
     #[arg(long, conflicts_with = "only")]
     checks_only: bool,
+    /// Put the faults into the golden model, one rule after another: what do the scoreboard and the corpus notice, with
+    /// nothing compared? 1000 faults of each profile, 3 cases of each scenario, if nothing else is said.
+    #[arg(long, conflicts_with_all = ["plan", "shard", "resume", "no_judge", "checks_only", "only"])]
+    golden: bool,
+    /// Vectors that are to notice faults of the golden model: files, folders, patterns.
+    #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1..)]
+    corpus: Vec<PathBuf>,
     /// Fail if less than so many percent of the mutants that are not equivalent are killed.
     #[arg(long, value_name = "PCT", value_parser = regression::percent)]
     min_score: Option<f64>,
@@ -122,6 +132,9 @@ pub struct Arguments {
 
 /// Grades the bench of one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.golden {
+        return golden::execute(arguments);
+    }
     check(&arguments.target.rtl()?)?;
     if let Some(id) = arguments.only {
         return only::execute(arguments, id);

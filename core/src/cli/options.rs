@@ -17,9 +17,9 @@ use std::time::Duration;
 /// Under which fixes, and with which other parameters of the RTL.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Choice {
-    /// Fixes of the source's errata, as a profile (spec, repaired, ...), all profiles, or a mask like 0x5a
-    /// [default: all, or what the vector names].
-    #[arg(long, value_name = "PROFILE|MASK")]
+    /// Fixes of the source's errata, as a profile (spec, repaired, ...), several with commas between them, all
+    /// profiles, or a mask like 0x5a [default: all, or what the vector names].
+    #[arg(long, value_name = "PROFILE|MASK|all")]
     pub fixes: Option<String>,
     /// Another value of a parameter of the RTL, in each of the profiles; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -285,7 +285,10 @@ pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> 
     for name in names {
         match name.as_str() {
             ALL => blocks.extend(program::blocks()),
-            name => blocks.push(find_block(name)?),
+            name => blocks.push(find_block(name).map_err(|error| match error {
+                Error::Usage(message) => Error::Usage(format!("{message}, or {ALL}")),
+                other => other,
+            })?),
         }
     }
     let mut known = BTreeSet::new();
@@ -293,11 +296,28 @@ pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> 
     Ok(blocks)
 }
 
+/// The one profile of a vector that is worked on under one alone.
+///
+/// # Errors
+/// [`Error::Usage`] if there are several.
+pub fn only(profiles: &[Profile]) -> Result<&Profile, Error> {
+    match profiles {
+        [profile] => Ok(profile),
+        several => {
+            let names: Vec<&str> = several.iter().map(|profile| &*profile.name).collect();
+            Err(Error::Usage(format!(
+                "the vector names several profiles: choose one with --fixes, as in --fixes {}",
+                names.join(", --fixes ")
+            )))
+        }
+    }
+}
+
 /// The block of a name.
 pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
     program::find(name).ok_or_else(|| {
         let names: Vec<&str> = program::blocks().iter().map(|block| block.name()).collect();
-        Error::Usage(format!("`{name}` is no block: expected {} or {ALL}", names.join(", ")))
+        Error::Usage(format!("`{name}` is no block: expected {}", names.join(", ")))
     })
 }
 

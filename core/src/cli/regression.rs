@@ -49,7 +49,8 @@ pub struct Options {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(0..MOST_CASES))]
     cases: Option<u64>,
-    /// Packets of each case [default: drawn from its seed, 64 on average, now and then thousands].
+    /// Packets of each case, or what the block's traffic is a list of: TLPs of dll, entries as in its vectors
+    /// [default: drawn from its seed, 64 on average, now and then thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=MOST_PACKETS))]
     pub packets: Option<u32>,

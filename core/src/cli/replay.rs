@@ -186,7 +186,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// The files of what was named: files as they are, of folders all vectors below, of patterns what they match.
-fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
+///
+/// # Errors
+/// [`Error::File`] for what is not there.
+pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut paths = Vec::new();
     for given in given {
         let wrong = |message: String| Error::File { path: given.clone(), message };

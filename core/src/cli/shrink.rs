@@ -1,6 +1,6 @@
 //! `cosim shrink`.
 
-use super::options::{Choice, Format, GivenRtl, Patience, check_output};
+use super::options::{Choice, Format, GivenRtl, Patience, check_output, only};
 use super::replay::{Loaded, load};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
@@ -63,10 +63,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let profiles = vector
         .loaded
         .profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
-    let [profile] = &profiles[..] else {
-        let message = "the vector names several profiles: choose one with --fixes";
-        return Err(Error::Usage(message.to_owned()));
-    };
+    let profile = only(&profiles)?;
     let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
     vector.loaded.check_profiles(&rtl, &profiles)?;
     let out =

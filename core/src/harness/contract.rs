@@ -375,8 +375,9 @@ impl RuleSet {
     }
 }
 
-/// A golden model: what the block must do, in Rust, from the specification.
-pub trait Golden<B: Block>: Send {
+/// A golden model: what the block must do, in Rust, from the specification. It can be cloned, so that a bench can be graded
+/// with faults in it.
+pub trait Golden<B: Block>: Clone + Send {
     /// Whether there is a model at all. As long as a new block says that there is none, nothing is compared:
     /// its cases drive the RTL and end as [`Verdict::NoGoldenModel`](super::Verdict::NoGoldenModel).
     const IS_WRITTEN: bool = true;

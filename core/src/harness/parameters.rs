@@ -73,9 +73,10 @@ pub enum ProfileError {
 
 fn unknown(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
-        return format!("`{name}` is no parameter: this block has none that can be set");
+        return format!("`{name}` is no parameter: this block has none but --fixes");
     }
-    format!("`{name}` is no parameter of this block: expected {}", known.join(", "))
+    let hint = if name == "FIXES" { "; the mask of fixes is chosen with --fixes" } else { "" };
+    format!("`{name}` is no parameter of this block: expected {}{hint}", known.join(", "))
 }
 
 /// Values of parameters, by name, as a user gave them.
@@ -213,8 +214,8 @@ impl Profile {
         Self { name: Cow::Borrowed(name), parameters }
     }
 
-    /// What `--fixes` names: a profile, `all` of them, or a mask like `0x5a`; each may be followed by
-    /// parameters, as in `spec+REPLAY_DEPTH=2`.
+    /// What `--fixes` names: profiles with commas between them, `all` of them, or a mask like `0x5a`; each may be
+    /// followed by parameters, as in `spec+REPLAY_DEPTH=2`.
     ///
     /// # Errors
     /// What would have been understood.
@@ -231,11 +232,19 @@ impl Profile {
         named: &Overrides,
         profiles: &[Self],
     ) -> Result<Vec<Self>, ProfileError> {
-        let mut parts = text.split('+');
-        let bases = Self::bases(parts.next().unwrap_or_default(), profiles)?;
-        let mut all = named.clone();
-        all.extend(overrides(parts)?);
-        Self::with_overrides(&bases, &all, profiles)
+        let mut found: Vec<Self> = Vec::new();
+        for one in text.split(',') {
+            let mut parts = one.split('+');
+            let bases = Self::bases(parts.next().unwrap_or_default(), profiles)?;
+            let mut all = named.clone();
+            all.extend(overrides(parts)?);
+            for profile in Self::with_overrides(&bases, &all, profiles)? {
+                if !found.contains(&profile) {
+                    found.push(profile);
+                }
+            }
+        }
+        Ok(found)
     }
 
     /// Profiles with other values of some parameters, each set of values once.
@@ -363,6 +372,8 @@ mod tests {
         assert_eq!(names("all"), ["spec", "repaired", "small"]);
         assert_eq!(names("0x5A"), ["0x5a"]);
         assert_eq!(names("0xff"), ["repaired"]);
+        assert_eq!(names("small,spec,spec"), ["small", "spec"]);
+        assert_eq!(names("0xff,repaired+DEPTH=2,0x5a"), ["repaired", "small", "0x5a"]);
         for bad in ["0x100", "5a", "none", "", "0x", "+DEPTH=2"] {
             assert!(matches!(parse(bad), Err(ProfileError::Unknown { .. })), "{bad}");
         }
@@ -409,6 +420,11 @@ mod tests {
             "`WIDTH` is no parameter of this block: expected DEPTH, LIMIT"
         );
         assert_eq!(message("spec+DEPTH=2+DEPTH=2"), "parameter DEPTH is given twice");
+        assert_eq!(
+            message("spec+FIXES=1"),
+            "`FIXES` is no parameter of this block: expected DEPTH, LIMIT; the mask of fixes is chosen with --fixes"
+        );
+        assert!(message("spec,").starts_with("`` is no profile of this block"));
         for bad in [
             "spec+",
             "spec+DEPTH",

@@ -174,7 +174,10 @@ impl<P: Pins> Visitor<'_> for Name<P> {
 
     fn visit_str<E: Error>(self, name: &str) -> Result<usize, E> {
         let index = P::PORTS.iter().position(|port| port.name == name);
-        index.ok_or_else(|| E::custom(format!("unknown port `{name}`")))
+        index.ok_or_else(|| {
+            let names: Vec<&str> = P::PORTS.iter().map(|port| port.name).collect();
+            E::custom(format!("unknown port `{name}`: expected an input, {}", names.join(", ")))
+        })
     }
 }
 

@@ -4,6 +4,7 @@
 //! - [`cut`] says which of them mean something and can be judged.
 //! - [`netlist`] puts all of them into one netlist, each switched on by its number.
 //! - [`kill`] is what a worker does: cases, each on every fault that is still alive.
+//! - [`golden`] puts them into the golden model: what does the scoreboard notice?
 //! - [`grade`] hands out the cases until each fault is found, or all cases were run.
 //! - [`judge`] says of those that are left whether anything can find them.
 //! - [`report`] is what comes of it.
@@ -11,6 +12,7 @@
 pub(crate) mod aig;
 mod build;
 pub(crate) mod cut;
+pub mod golden;
 pub mod grade;
 pub mod judge;
 mod kill;
