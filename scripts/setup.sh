@@ -76,6 +76,7 @@ has_valgrind() { command -v valgrind >/dev/null; }
 # GCC says where a file is, or its bare name if it has none.
 has_sanitizers() { [ -e "$(g++ -print-file-name=libasan.so 2>/dev/null)" ]; }
 has_patch() { command -v patch >/dev/null; }
+has_make() { command -v make >/dev/null; }
 has_chromium() { command -v chromium >/dev/null && command -v chromedriver >/dev/null; }
 has_genhtml() { command -v genhtml >/dev/null; }
 has_venv() { python3 -c 'import ensurepip, venv' 2>/dev/null; }
@@ -144,6 +145,7 @@ need_test_tools() {
   need "valgrind" has_valgrind valgrind
   need "GCC's sanitizers" has_sanitizers g++
   need "patch" has_patch patch
+  need "make" has_make make
   need "genhtml" has_genhtml lcov
   need "Python with venv" has_venv python3-venv
   need "Chromium and its driver" has_chromium chromium chromium-driver fonts-dejavu-core

@@ -18,12 +18,13 @@ use tempfile::TempDir;
 
 /// Checks that no fault of a pin brings about, with their block; its unit tests show that they fire. Those of a block
 /// inside of `rx` fire on the pins of that block; in `rx` another check sees the fault first, or it is rare.
-const SHOWN_BY_HAND: [(&str, &str); 12] = [
+const SHOWN_BY_HAND: [(&str, &str); 13] = [
     ("thread2", "request-order"),
     ("dll", "progress"),
     ("recv", "complete"),
     ("rx", "buffer-has-room"),
     ("rx", "events-of-a-qp-in-order"),
+    ("rx", "kept-as-chosen"),
     ("rx", "packet-not-left-waiting"),
     ("rx", "progress"),
     ("rx", "request-order"),

@@ -361,7 +361,8 @@ fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
     let bytes = |out: &Path| fs::read(out.join("golden.json")).unwrap();
     assert!(bytes(&one) == bytes(&three), "it depends on the threads");
     // Without a corpus nothing is said of one; there is no RTL in it.
-    let (output, alone) = grade("alone", "2", &[]);
+    assert_eq!(code(&grade("three", "2", &[]).0), 2, "an earlier result is there");
+    let (output, alone) = grade("three", "2", &["--force"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert_eq!(json(&alone.join("golden.json"))["profiles"][0]["score"]["corpus"], 0);
     let (output, refused) = grade("refused", "2", &["--rtl", "rtl"]);

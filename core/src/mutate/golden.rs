@@ -23,6 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use verilated::{Error as ModelError, Pins, Port};
 use zerocopy::IntoBytes;
 
+/// The result, in a folder of its own.
+pub const RESULT: &str = "golden.json";
 /// Cycles in which a side with a fault may end its case: so many times those of the golden model, and so many more.
 const CYCLES: (u64, u64) = (2, 1_000);
 /// Faults that a text names one by one.

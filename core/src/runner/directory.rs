@@ -39,6 +39,7 @@ const FILES: &[&str] = &[
     HTML,
     CODE_QUALITY,
     mutate::report::RESULT,
+    mutate::golden::RESULT,
     mutate::report::PARTIAL,
 ];
 /// Test results for CI systems.

@@ -31,6 +31,8 @@ const CREDIT: &str = "each-credit-once";
 /// Nothing is taken without a buffer, nor while another packet is looked at, nor by a posted message that
 /// it does not belong to.
 const TAKEN: &str = "taken-when-its-turn";
+/// The block is ready for a packet where it can take one, and nowhere else, whether one waits or not.
+const READY: &str = "ready-where-it-can-take";
 /// What can be taken does not wait.
 const PROMPT: &str = "packet-not-left-waiting";
 /// An eager message is asked for until there is an answer.
@@ -250,6 +252,23 @@ impl Scoreboard<'_> {
     }
 
     #[inline]
+    fn observe_ready(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
+        let can_take = match 1 << outputs.state.get() {
+            DETERMINE_CP_TYPE => true,
+            PROC_UNEXP_DP => matches!(self.stands, Stands::Unexpected { .. }),
+            RECV_POSTED_DATA => inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == DP,
+            _ => false,
+        };
+        let expected = can_take && outputs.ring_level.get() > 0;
+        if outputs.pkt_ready.is_high() != expected {
+            let (ready, state) = (outputs.pkt_ready.get(), outputs.state.get());
+            let message = format!("pkt_ready is {ready} in state {state}, expected {expected}");
+            return Err(Violation::new(READY, message));
+        }
+        Ok(())
+    }
+
+    #[inline]
     fn observe_credit(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (valid, count) = (outputs.credit_valid.is_high(), outputs.credit_count.get());
         if valid != (self.owed > 0) || count != self.owed {
@@ -458,8 +477,8 @@ impl Scoreboard<'_> {
 
 impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
     const CHECKS: &'static [&'static str] = &[
-        IN_RESET, FULL, IDLE, CONSERVED, STATE, REFILLED, AS_MANY, CREDIT, TAKEN, PROMPT, ASKED,
-        TEMPORARY, COPIED, KEPT, RELEASED, ERROR, COMPLETE,
+        IN_RESET, FULL, IDLE, CONSERVED, STATE, REFILLED, AS_MANY, CREDIT, TAKEN, READY, PROMPT,
+        ASKED, TEMPORARY, COPIED, KEPT, RELEASED, ERROR, COMPLETE,
     ];
 
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
@@ -491,6 +510,7 @@ impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
         self.observe_buffers(inputs, outputs)?;
         self.observe_state(outputs)?;
         self.observe_turn(inputs, outputs)?;
+        self.observe_ready(inputs, outputs)?;
         self.observe_match(outputs)?;
         let taken = inputs.pkt_valid.is_high() && outputs.pkt_ready.is_high();
         let alloc = self.observe_ring(inputs, outputs, taken)?;

@@ -93,7 +93,11 @@ impl Design {
             fs::read_to_string(&path).map_err(Error::io(path))
         };
         let elaboration = match ask("--xml-only") {
-            Ok(_) => from_xml(&read("Vask.xml")?),
+            Ok(_) => {
+                let text = read("Vask.xml")?;
+                check_whole(&self.top, &text)?;
+                from_xml(&text)
+            }
             Err(Error::Verilate { output, .. })
                 if output.contains("Invalid option: --xml-only") =>
             {
@@ -222,6 +226,15 @@ fn real(files: BTreeMap<String, PathBuf>) -> Vec<PathBuf> {
     files
 }
 
+/// Refuses XML of Verilator's that ends before its end: Verilator does not notice that a disk is full.
+pub(crate) fn check_whole(top: &str, xml: &str) -> Result<(), Error> {
+    if xml.trim_end().ends_with("</verilator_xml>") {
+        return Ok(());
+    }
+    let output = "its description of the design is cut off; is the disk full?".to_owned();
+    Err(Error::Verilate { top: top.to_owned(), output })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -251,6 +264,13 @@ mod tests {
     const META: &str = r#"{"files":{
   "a":{"filename":"<built-in>"}, "c":{"filename":"<verilated_std>"},
   "d":{"filename":"rtl/t.v"}, "e":{"filename":"rtl/h.vh"}}}"#;
+
+    #[test]
+    fn a_description_that_is_cut_off_says_so() {
+        assert!(check_whole("t", XML).is_ok());
+        let error = check_whole("t", &XML[..XML.len() / 2]).unwrap_err().to_string();
+        assert!(error.contains("cut off; is the disk full?"), "{error}");
+    }
 
     #[test]
     fn xml_and_json_say_the_same() {

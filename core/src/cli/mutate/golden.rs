@@ -8,7 +8,7 @@ use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
-use crate::mutate::golden::{Ask, Graded};
+use crate::mutate::golden::{Ask, Graded, RESULT};
 use crate::mutate::report::MOST_CASES;
 use crate::program;
 use crate::runner::{Claim, Place};
@@ -18,8 +18,6 @@ use serde::Serialize;
 use std::process::ExitCode;
 use std::thread;
 
-/// The result in the folder.
-const RESULT: &str = "golden.json";
 /// Faults of each profile, if nothing else is said.
 const FAULTS: u32 = 1000;
 /// Cases of each scenario, if nothing else is said.

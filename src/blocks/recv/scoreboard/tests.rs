@@ -134,6 +134,27 @@ fn idle_pins_are_0_fires() {
 }
 
 #[test]
+fn ready_where_it_can_take_fires() {
+    let in_state = |state: State| {
+        move |inputs: &Inputs, outputs: &Outputs| {
+            outputs.state.get() == state as u64 && !inputs.pkt_valid.is_high()
+        }
+    };
+    // Nothing waits, so nothing is taken, or left.
+    for state in [State::AwaitCp, State::AwaitUnexpDp] {
+        fires(READY, STORY, once(in_state(state), |_, outputs| outputs.pkt_ready = one()));
+    }
+    let is_ready = |_: &Inputs, outputs: &Outputs| outputs.pkt_ready.is_high();
+    let idle = move |inputs: &Inputs, outputs: &Outputs| {
+        is_ready(inputs, outputs) && !inputs.pkt_valid.is_high()
+    };
+    let apart = r#"{"noise": "0x3", "pool": 3, "messages": [
+        {"kind": 4, "id": 5, "len": 50, "data": [{"id": 6, "len": 50}, {"gap": 3, "id": 7, "len": 50}]}
+    ]}"#;
+    fires(READY, apart, once(idle, |_, outputs| outputs.pkt_ready = low()));
+}
+
+#[test]
 fn buffers_are_conserved_fires() {
     fires(CONSERVED, STORY, |cycle, _, outputs| {
         if cycle >= 20 {
