@@ -4,6 +4,7 @@
 //! in turn, and are there only where that rule applies: what it stores is not stored, it takes an input for another, or it drives an
 //! output wrong. So the row's effect, its guard and its constants are wrong one after another, for every block alike.
 
+use super::report::percent;
 use crate::engine::Cases;
 use crate::error::Error;
 use crate::harness::{
@@ -155,7 +156,7 @@ impl Score {
             checks: count(|fault| fault.noticed.is_some()),
             corpus: count(|fault| fault.vector.is_some()),
             either,
-            percent: if seen == 0 { 100.0 } else { (either * 10_000 / seen) as f64 / 100.0 },
+            percent: percent(either, seen),
         }
     }
 }

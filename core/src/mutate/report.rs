@@ -261,7 +261,7 @@ impl Score {
 }
 
 /// Percent, with two digits that are never rounded up: 100 is all of them.
-fn percent(part: u64, whole: u64) -> f64 {
+pub fn percent(part: u64, whole: u64) -> f64 {
     match whole {
         0 => 100.0,
         _ => (part * 10_000 / whole) as f64 / 100.0,
