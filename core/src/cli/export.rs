@@ -99,15 +99,17 @@ impl Arguments {
     /// What is to be exported, each with its folder.
     fn jobs<'a>(&self, vectors: &'a [(PathBuf, Loaded)]) -> Result<Vec<Job<'a>>, Error> {
         let overrides = self.choice.overrides()?;
+        let profiles_of =
+            |vector: &Loaded| vector.loaded.profiles(self.choice.fixes.as_deref(), &overrides);
+        if let [(path, vector)] = vectors {
+            let profile = only(&profiles_of(vector)?)?.clone();
+            return Ok(vec![Job { vector, path, profile, below: PathBuf::new() }]);
+        }
         let mut jobs = Vec::new();
         // By folder: the vector.
         let mut taken: BTreeMap<PathBuf, &Path> = BTreeMap::new();
         for (path, vector) in vectors {
-            let profiles = vector.loaded.profiles(self.choice.fixes.as_deref(), &overrides)?;
-            if vectors.len() == 1 {
-                let profile = only(&profiles)?.clone();
-                return Ok(vec![Job { vector, path, profile, below: PathBuf::new() }]);
-            }
+            let profiles = profiles_of(vector)?;
             let stem = path.file_stem().unwrap_or_default().to_string_lossy();
             let are_several = profiles.len() > 1;
             for profile in profiles {
