@@ -365,8 +365,10 @@ fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
     let (output, alone) = grade("three", "2", &["--force"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert_eq!(json(&alone.join("golden.json"))["profiles"][0]["score"]["corpus"], 0);
-    let (output, refused) = grade("refused", "2", &["--rtl", "rtl"]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("--golden: no RTL is run"), "{}", text(&output));
-    assert!(!refused.exists());
+    for of_rtl in [&["--rtl", "rtl"][..], &["--simulator", "icarus"], &["--netlist"]] {
+        let (output, refused) = grade("refused", "2", of_rtl);
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains("--golden: no RTL is run"), "{}", text(&output));
+        assert!(!refused.exists());
+    }
 }

@@ -109,7 +109,7 @@ pub struct Arguments {
     checks_only: bool,
     /// Put the faults into the golden model, one rule after another: what do the scoreboard and the corpus notice, with
     /// nothing compared? 1000 faults of each profile, 3 cases of each scenario, if nothing else is said.
-    #[arg(long, conflicts_with_all = ["plan", "shard", "resume", "no_judge", "checks_only", "only"])]
+    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"])]
     golden: bool,
     /// Vectors that are to notice faults of the golden model: files, folders, patterns.
     #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1..)]

@@ -4,7 +4,7 @@
 //! in turn, and are there only where that rule applies: what it stores is not stored, it takes an input for another, or it drives an
 //! output wrong. So the row's effect, its guard and its constants are wrong one after another, for every block alike.
 
-use super::report::percent;
+use super::report::{counted, percent};
 use crate::engine::Cases;
 use crate::error::Error;
 use crate::harness::{
@@ -17,7 +17,6 @@ use rand::seq::index;
 use rand::{RngExt, SeedableRng};
 use rayon::prelude::*;
 use serde::Serialize;
-use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -170,12 +169,8 @@ impl Graded {
             "{block} {profile}: {all} faults in the golden model, {seen} make a difference in {cases} cases and {vectors} vectors; \
              checks notice {checks}, the corpus {corpus}, one of them {either} ({percent:.2} %)\n"
         );
-        let mut by: BTreeMap<&str, u64> = BTreeMap::new();
-        for (check, _) in faults.iter().filter_map(|fault| fault.noticed.as_ref()) {
-            *by.entry(check).or_default() += 1;
-        }
-        let mut by: Vec<(&str, u64)> = by.into_iter().collect();
-        by.sort_by_key(|(check, times)| (u64::MAX - times, *check));
+        let checks = faults.iter().filter_map(|fault| fault.noticed.as_ref());
+        let by = counted(checks.map(|(check, _)| check.as_str()));
         if !by.is_empty() {
             let by: Vec<String> =
                 by.iter().map(|(check, times)| format!("{check} {times}")).collect();

@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
 use crate::mutate::golden::{Ask, Graded, RESULT};
-use crate::mutate::report::MOST_CASES;
 use crate::program;
 use crate::runner::{Claim, Place};
 use crate::vector::VectorFile;
@@ -39,7 +38,7 @@ struct Report {
 
 /// Grades scoreboards and corpus, one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    if arguments.target.named_rtl()?.is_some() {
+    if !arguments.target.rtl()?.is_usual() {
         let message = "--golden: no RTL is run, the golden model has the faults; leave the options of RTL out";
         return Err(Error::Usage(message.to_owned()));
     }
@@ -67,7 +66,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // A golden model may panic with a fault in it, and threads of this name do so in silence.
     let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "case-golden".into());
     let pool = pool.build().map_err(|error| Error::Environment(error.to_string()))?;
-    let cases = arguments.cases.unwrap_or(CASES).min(MOST_CASES);
+    let cases = arguments.cases.unwrap_or(CASES);
     let mut reports = Vec::new();
     for ((block, profiles), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let graded = |profile: &Profile| {
