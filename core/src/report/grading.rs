@@ -3,10 +3,10 @@
 use super::code::MOST_TEXT;
 use super::page::render;
 use crate::error::Error;
-use crate::mutate::report::{Fate, Header, Mutant, Report, Score};
+use crate::mutate::report::{Fate, Graded, Header, Mutant, Report, Score};
 use crate::program;
 use serde::Serialize;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 const TEMPLATE: &str = include_str!("../../templates/grading.html");
 
@@ -50,7 +50,7 @@ struct Left<'a> {
 #[derive(Serialize)]
 struct File {
     name: String,
-    counts: Counts,
+    score: Score,
     lines: Vec<Line>,
 }
 
@@ -64,48 +64,27 @@ struct Line {
     counts: String,
 }
 
-/// What became of the mutants of a line, or of a file.
-#[derive(Debug, Clone, Copy, Default, Serialize)]
-struct Counts {
-    killed: u64,
-    survived: u64,
-    equivalent: u64,
-    undecided: u64,
+/// How a line looks by what became of its mutants.
+fn state(score: &Score) -> &'static str {
+    match score {
+        Score { mutants: 0, .. } => "",
+        Score { survived: 1.., .. } => "miss",
+        Score { undecided: 1.., .. } => "part",
+        _ => "hit",
+    }
 }
 
-impl Counts {
-    fn add(&mut self, fate: &Fate) {
-        *match fate {
-            Fate::Killed { .. } => &mut self.killed,
-            Fate::Survived { .. } => &mut self.survived,
-            Fate::Equivalent { .. } => &mut self.equivalent,
-            Fate::Undecided { .. } => &mut self.undecided,
-        } += 1;
-    }
-
-    fn of_interest(&self) -> u64 {
-        self.killed + self.survived + self.undecided
-    }
-
-    fn state(&self) -> &'static str {
-        match self {
-            Self { survived: 1.., .. } => "miss",
-            Self { undecided: 1.., .. } => "part",
-            _ => "hit",
-        }
-    }
-
-    fn words(&self) -> String {
-        let Self { killed, survived, equivalent, undecided } = self;
-        let all = [
-            (killed, "killed"),
-            (survived, "survived"),
-            (undecided, "undecided"),
-            (equivalent, "equivalent"),
-        ];
-        let told = all.iter().filter(|(count, _)| **count > 0);
-        told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
-    }
+/// The numbers of a line in words.
+fn words(score: &Score) -> String {
+    let Score { killed, survived, equivalent, undecided, .. } = score;
+    let all = [
+        (killed, "killed"),
+        (survived, "survived"),
+        (undecided, "undecided"),
+        (equivalent, "equivalent"),
+    ];
+    let told = all.iter().filter(|(count, _)| **count > 0);
+    told.map(|(count, what)| format!("{count} {what}")).collect::<Vec<_>>().join(", ")
 }
 
 /// The page.
@@ -136,19 +115,13 @@ pub fn page(report: &Report) -> Result<String, Error> {
         files,
         because,
     };
-    render("report.html", TEMPLATE, &page)
+    let title = format!("Mutation: {}, {} %", run.block, page.score.percent_without_equivalent);
+    render(&title, TEMPLATE, &page)
 }
 
-fn profile(graded: &crate::mutate::report::Graded) -> Profile<'_> {
-    let mut by: BTreeMap<&str, u64> = BTreeMap::new();
-    for mutant in &graded.mutants {
-        if let Fate::Killed { by: port, .. } = &mutant.fate {
-            *by.entry(port).or_default() += 1;
-        }
-    }
-    let mut by: Vec<(&str, u64)> = by.into_iter().collect();
-    by.sort_by_key(|(port, times)| (u64::MAX - times, *port));
-    Profile { name: &graded.profile, cases: graded.cases_run, score: &graded.score, by }
+fn profile(graded: &Graded) -> Profile<'_> {
+    let (name, by) = (&graded.profile, graded.killed_by());
+    Profile { name, cases: graded.cases_run, score: &graded.score, by }
 }
 
 fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Left<'a>> {
@@ -169,89 +142,104 @@ fn files(report: &Report) -> Result<Vec<File>, String> {
     if examined.identity != run.rtl {
         return Err(format!("the RTL was {} and is {} now", run.rtl, examined.identity));
     }
-    let mut places: BTreeMap<(&str, u32), Counts> = BTreeMap::new();
-    for mutant in report.profiles.iter().flat_map(|graded| &graded.mutants) {
-        for source in &mutant.mutation.sources {
-            places.entry((&source.file, source.line)).or_default().add(&mutant.fate);
-        }
-    }
+    let mutants: Vec<&Mutant> = report.profiles.iter().flat_map(|graded| &graded.mutants).collect();
     let (mut files, mut size) = (Vec::new(), 0);
     for source in &examined.texts {
         let name = examined.typed(&source.name.to_string_lossy());
-        if !places.keys().any(|(file, _)| *file == name) {
+        let file = file(name, &String::from_utf8_lossy(&source.text), &mutants);
+        if file.score.mutants == 0 {
             continue;
         }
         size += source.text.len();
         if size > MOST_TEXT {
             return Err("it is too large to be shown".to_owned());
         }
-        files.push(file(name, &String::from_utf8_lossy(&source.text), &places));
+        files.push(file);
     }
     Ok(files)
 }
 
-fn file(name: String, text: &str, places: &BTreeMap<(&str, u32), Counts>) -> File {
-    let mut all = Counts::default();
+fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
+    let lines_of = |mutant: &Mutant| -> BTreeSet<u32> {
+        let sources = mutant.mutation.sources.iter();
+        sources.filter(|source| source.file == name).map(|source| source.line).collect()
+    };
+    let mut of_lines: BTreeMap<u32, Vec<&Mutant>> = BTreeMap::new();
+    let mut of_file = Vec::new();
+    for mutant in mutants {
+        let lines = lines_of(mutant);
+        of_file.extend((!lines.is_empty()).then_some(*mutant));
+        lines.into_iter().for_each(|line| of_lines.entry(line).or_default().push(mutant));
+    }
     let line = |(text, number): (&str, u32)| {
-        let counts = places.get(&(name.as_str(), number));
-        let told =
-            counts.filter(|counts| counts.of_interest() > 0).map_or_else(String::new, |counts| {
-                format!("{}/{}", counts.killed, counts.of_interest())
-            });
-        if let Some(counts) = counts {
-            all.killed += counts.killed;
-            all.survived += counts.survived;
-            all.equivalent += counts.equivalent;
-            all.undecided += counts.undecided;
-        }
+        let mutants = of_lines.get(&number).into_iter().flatten();
+        let score = Score::of(mutants.copied());
+        let told = match score.mutants - score.equivalent {
+            0 => String::new(),
+            all => format!("{}/{all}", score.killed),
+        };
         Line {
             head: format!("{number:5} {told:>8}"),
             text: text.to_owned(),
-            state: counts.map_or("", Counts::state),
-            counts: counts.map_or_else(String::new, Counts::words),
+            state: state(&score),
+            counts: words(&score),
         }
     };
     let lines = text.lines().zip(1..).map(line).collect();
-    File { name, counts: all, lines }
+    File { score: Score::of(of_file.into_iter()), name, lines }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::mutate::report::Proof;
+    use crate::mutate::report::{Fate, Proof};
+    use crate::mutate::{Mode, Mutation, Source};
 
-    #[test]
-    fn a_line_is_as_bad_as_its_worst_mutant() {
-        let killed = Fate::Killed {
-            case: String::new(),
-            scenario: String::new(),
-            by: String::new(),
-            cycle: None,
+    fn mutant(fate: Fate, lines: &[u32]) -> Mutant {
+        let source =
+            |line: &u32| Source { file: "a.v".to_owned(), line: *line, place: String::new() };
+        let mutation = Mutation {
+            id: 1,
+            mode: Mode::Inv,
+            module: String::new(),
+            cell: String::new(),
+            port: String::new(),
+            bit: 0,
+            control: None,
+            signal: None,
+            sources: lines.iter().map(source).collect(),
         };
-        let equivalent = Fate::Equivalent { proof: Proof::Structure };
-        let undecided = Fate::Undecided { because: String::new() };
-        let survived = Fate::Survived { vector: None };
-        let mut counts = Counts::default();
-        for (fate, state, words) in [
-            (&killed, "hit", "1 killed"),
-            (&equivalent, "hit", "1 killed, 1 equivalent"),
-            (&undecided, "part", "1 killed, 1 undecided, 1 equivalent"),
-            (&survived, "miss", "1 killed, 1 survived, 1 undecided, 1 equivalent"),
-        ] {
-            counts.add(fate);
-            assert_eq!((counts.state(), counts.words().as_str()), (state, words));
-        }
-        assert_eq!(counts.of_interest(), 3);
+        Mutant { mutation, does: String::new(), fate }
     }
 
     #[test]
-    fn each_line_has_its_mutants_in_front() {
-        let counts = Counts { killed: 2, survived: 1, ..Counts::default() };
-        let places = BTreeMap::from([(("a.v", 2), counts), (("b.v", 1), Counts::default())]);
-        let File { lines, counts, .. } = file("a.v".to_owned(), "x\n<y>\n", &places);
-        let heads: Vec<&str> = lines.iter().map(|line| line.head.trim()).collect();
-        assert_eq!(heads, ["1", "2      2/3"]);
-        assert_eq!([lines[0].state, lines[1].state], ["", "miss"]);
-        assert_eq!((counts.killed, counts.survived), (2, 1));
+    fn each_line_has_its_mutants_in_front_and_looks_as_its_worst() {
+        let (case, scenario, by) = (String::new(), String::new(), String::new());
+        let killed = Fate::Killed { case, scenario, by, cycle: None };
+        let undecided = Fate::Undecided { because: String::new() };
+        let mutants = [
+            mutant(killed.clone(), &[2, 3, 3]),
+            mutant(killed, &[4]),
+            mutant(Fate::Survived { vector: None }, &[4]),
+            mutant(undecided.clone(), &[4, 3]),
+            mutant(Fate::Equivalent { proof: Proof::Structure }, &[2, 5]),
+        ];
+        let text = "x\n<y>\nz\nw\nv\n";
+        let all = mutants.each_ref();
+        let File { lines, score, .. } = file("a.v".to_owned(), text, &all);
+        let told = lines.iter().map(|line| (line.head.trim(), line.state, line.counts.as_str()));
+        assert_eq!(
+            told.collect::<Vec<_>>(),
+            [
+                ("1", "", ""),
+                ("2      1/1", "hit", "1 killed, 1 equivalent"),
+                ("3      1/2", "part", "1 killed, 1 undecided"),
+                ("4      1/3", "miss", "1 killed, 1 survived, 1 undecided"),
+                ("5", "hit", "1 equivalent"),
+            ]
+        );
+        // Each counts once in the file, however many of its lines it comes from.
+        assert_eq!((score.mutants, score.killed), (5, 2));
+        assert_eq!(file("b.v".to_owned(), text, &all).score.mutants, 0);
     }
 }

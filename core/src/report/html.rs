@@ -166,7 +166,8 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, E
         trend: Trend::of(trend),
         rtl_files: results.run.rtl_files.iter().map(|file| file.path.as_str()).collect(),
     };
-    render("report.html", TEMPLATE, &page)
+    let title = format!("{}: {}, seed {}", page.verdict, page.run.block, page.run.seed);
+    render(&title, TEMPLATE, &page)
 }
 
 fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a> {

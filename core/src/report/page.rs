@@ -1,26 +1,27 @@
-//! What all pages for people have in common: style, script and escaping.
+//! What all pages for people have in common: frame, style, script and escaping.
 
 use crate::error::Error;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value};
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
 use serde::Serialize;
 
+const FRAME: &str = include_str!("../../templates/page.html");
 const STYLE: &str = include_str!("../../templates/page.css");
 const SCRIPT: &str = include_str!("../../templates/page.js");
 
-/// The page that a template is for what it shows; `style` and `script` are there for every template.
+/// The page with this title that a template is for what it shows.
 ///
 /// # Errors
 /// [`Error::Environment`] if the template does not take what it is given.
-pub fn render(name: &str, template: &str, page: &impl Serialize) -> Result<String, Error> {
+pub fn render(title: &str, template: &str, shown: &impl Serialize) -> Result<String, Error> {
     let mut templates = Environment::new();
     templates.set_undefined_behavior(UndefinedBehavior::Strict);
     templates.set_trim_blocks(true);
     templates.set_lstrip_blocks(true);
+    templates.set_keep_trailing_newline(true);
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
-    for (name, text) in [("style", STYLE), ("script", SCRIPT)] {
-        templates.add_global(name, Value::from_safe_string(text.to_owned()));
-    }
-    templates
-        .render_named_str(name, template, page)
-        .map_err(|error| Error::Environment(format!("{name}: {error:#}")))
+    let wrong = |error| Error::Environment(format!("report.html: {error:#}"));
+    let body = templates.render_str(template, shown).map_err(wrong)?;
+    let [body, style, script] =
+        [body, STYLE.to_owned(), SCRIPT.to_owned()].map(Value::from_safe_string);
+    templates.render_str(FRAME, context! { title, style, body, script }).map_err(wrong)
 }

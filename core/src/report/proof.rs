@@ -14,7 +14,7 @@ const TEMPLATE: &str = include_str!("../../templates/proof.html");
 struct Page<'a> {
     proof: &'a Proof,
     result: &'static str,
-    title: Option<&'static str>,
+    about: Option<&'static str>,
     /// How many properties came to what.
     counts: Vec<(&'static str, usize)>,
     rows: Vec<Row<'a>>,
@@ -46,8 +46,9 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
         }
     }
     let result = if proof.holds() { "PASS" } else { "FAIL" };
-    let title = program::find(&proof.block).map(|block| block.title());
-    render("report.html", TEMPLATE, &Page { proof, result, title, counts, rows })
+    let about = program::find(&proof.block).map(|block| block.title());
+    let title = format!("{result}: proof of {}", proof.block);
+    render(&title, TEMPLATE, &Page { proof, result, about, counts, rows })
 }
 
 fn row<'a>(profile: &'a str, proven: &'a Proven) -> Row<'a> {
