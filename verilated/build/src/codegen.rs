@@ -29,39 +29,7 @@ pub fn text() -> impl Iterator<Item = &'static str> {
     [include_str!("codegen.rs"), PINS, TABLES].into_iter().chain(PARTS.map(|(_, text)| text))
 }
 
-/// A port with its place in the packed struct of its direction.
-struct Placed<'a> {
-    port: &'a Port,
-    storage: Storage,
-    offset: u32,
-}
-
-/// The ports of one direction laid out without holes, and the padding that makes the struct's size a
-/// multiple of eight bytes. There is always some: code that names every field is the same for any ports.
-struct Layout<'a> {
-    fields: Vec<Placed<'a>>,
-    padding: u32,
-    size: u32,
-}
-
-impl<'a> Layout<'a> {
-    fn of(ports: &'a [Port]) -> Self {
-        let mut end = 0;
-        let fields = ports
-            .iter()
-            .map(|port| {
-                let storage = Storage::of(port.width);
-                let offset = end;
-                end += storage.size();
-                Placed { port, storage, offset }
-            })
-            .collect();
-        let size = (end + 1).next_multiple_of(8);
-        Self { fields, padding: size - end, size }
-    }
-}
-
-/// A port, as templates see it.
+/// A port with its place in the packed struct of its direction, as templates see it.
 #[derive(Serialize)]
 struct Pin<'a> {
     name: &'a str,
@@ -74,19 +42,18 @@ struct Pin<'a> {
 }
 
 impl<'a> Pin<'a> {
-    fn of(placed: &Placed<'a>) -> Self {
-        let Placed { port: Port { name, width }, storage, offset } = *placed;
-        let (words, bits) = match storage {
-            Storage::Integer(bits) => (None, bits),
-            Storage::Words(words) => (Some(words), 32 * words),
+    fn new(Port { name, width }: &'a Port, storage: Storage, offset: u32) -> Self {
+        let (words, bits, used) = match storage {
+            Storage::Integer(bits) => (None, bits, *width),
+            Storage::Words(words) => (Some(words), 32 * words, width % 32),
         };
-        let used = if words.is_some() { width % 32 } else { *width };
         let mask = (bits > *width).then(|| format!("{:#x}u", (1_u64 << used) - 1));
         Self { name, width: *width, offset, words, mask }
     }
 }
 
-/// The struct of a direction, as templates see it.
+/// The struct of a direction: its ports laid out without holes, and the padding that makes its size a multiple of eight
+/// bytes. There is always some: code that names every field is the same for any ports.
 #[derive(Serialize)]
 struct Struct<'a> {
     name: &'static str,
@@ -95,12 +62,22 @@ struct Struct<'a> {
     size: u32,
 }
 
+impl<'a> Struct<'a> {
+    fn of(name: &'static str, ports: &'a [Port]) -> Self {
+        let (mut fields, mut end) = (Vec::new(), 0);
+        for port in ports {
+            let storage = Storage::of(port.width);
+            fields.push(Pin::new(port, storage, end));
+            end += storage.size();
+        }
+        let size = (end + 1).next_multiple_of(8);
+        Self { name, fields, padding: size - end, size }
+    }
+}
+
 /// `Inputs` and `Outputs`.
 fn structs(ports: &Ports) -> [Struct<'_>; 2] {
-    [("Inputs", &ports.inputs), ("Outputs", &ports.outputs)].map(|(name, ports)| {
-        let Layout { fields, padding, size } = Layout::of(ports);
-        Struct { name, fields: fields.iter().map(Pin::of).collect(), padding, size }
-    })
+    [Struct::of("Inputs", &ports.inputs), Struct::of("Outputs", &ports.outputs)]
 }
 
 /// The C header with `struct Inputs` and `struct Outputs`, the input of bindgen.

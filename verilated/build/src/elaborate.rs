@@ -95,14 +95,18 @@ impl Design {
         let elaboration = match ask("--xml-only") {
             Ok(_) => {
                 let text = read("Vask.xml")?;
-                check_whole(&self.top, &text)?;
+                check_whole(&self.top, &text, END_OF_XML)?;
                 from_xml(&text)
             }
             Err(Error::Verilate { output, .. })
                 if output.contains("Invalid option: --xml-only") =>
             {
                 ask("--json-only").map_err(twice)?;
-                from_json(&read("Vask.tree.json")?, &read("Vask.tree.meta.json")?)
+                let [tree, meta] = [read("Vask.tree.json")?, read("Vask.tree.meta.json")?];
+                for text in [&tree, &meta] {
+                    check_whole(&self.top, text, "}")?;
+                }
+                from_json(&tree, &meta)
             }
             Err(error) => return Err(twice(error)),
         };
@@ -226,9 +230,12 @@ fn real(files: BTreeMap<String, PathBuf>) -> Vec<PathBuf> {
     files
 }
 
-/// Refuses XML of Verilator's that ends before its end: Verilator does not notice that a disk is full.
-pub(crate) fn check_whole(top: &str, xml: &str) -> Result<(), Error> {
-    if xml.trim_end().ends_with("</verilator_xml>") {
+/// How Verilator's XML ends.
+pub(crate) const END_OF_XML: &str = "</verilator_xml>";
+
+/// Refuses what Verilator wrote of a design if it ends before its end: Verilator does not notice that a disk is full.
+pub(crate) fn check_whole(top: &str, text: &str, end: &str) -> Result<(), Error> {
+    if text.trim_end().ends_with(end) {
         return Ok(());
     }
     let output = "its description of the design is cut off; is the disk full?".to_owned();
@@ -267,8 +274,9 @@ mod tests {
 
     #[test]
     fn a_description_that_is_cut_off_says_so() {
-        assert!(check_whole("t", XML).is_ok());
-        let error = check_whole("t", &XML[..XML.len() / 2]).unwrap_err().to_string();
+        assert!(check_whole("t", XML, END_OF_XML).is_ok());
+        let half = &XML[..XML.len() / 2];
+        let error = check_whole("t", half, END_OF_XML).unwrap_err().to_string();
         assert!(error.contains("cut off; is the disk full?"), "{error}");
     }
 

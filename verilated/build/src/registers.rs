@@ -1,6 +1,6 @@
 //! The registers of a design, as Verilator elaborates it: what a case says they hold before reset.
 
-use crate::elaborate::check_whole;
+use crate::elaborate::{END_OF_XML, check_whole};
 use crate::{Design, Error, Verilator};
 use roxmltree::{Document, Node};
 use std::collections::{BTreeMap, BTreeSet};
@@ -45,7 +45,7 @@ impl Design {
         })?;
         let path = out.join(format!("{PREFIX}.xml"));
         let text = fs::read_to_string(&path).map_err(Error::io(path))?;
-        check_whole(&self.top, &text)?;
+        check_whole(&self.top, &text, END_OF_XML)?;
         registers(&text).ok_or_else(|| Error::Verilate {
             top: self.top.clone(),
             output: "its description of the design is not understood".to_owned(),

@@ -89,19 +89,16 @@ namespace {
 // Runs `body` in the model's context.
 template <class Body>
 inline int32_t call(vl_model *model, Body body) noexcept {
-  try {
+  const int32_t failed = vl_shim_guarded([&] {
     if (__builtin_expect(model->stopped, 0)) throw vl_shim_stopped{"the model has stopped"};
     vl_shim_enter(model->context);
     body();
-    return 0;
-  } catch (const std::exception &e) {
-    vl_shim_record_error(e.what());
-  } catch (...) {
-    vl_shim_record_error("an exception of unknown type left the model");
+  });
+  if (failed) {
+    model->stopped = true;
+    model->context->leaves_traces = true;
   }
-  model->stopped = true;
-  model->context->leaves_traces = true;
-  return 1;
+  return failed;
 }
 
 std::unique_ptr<vl_model> make(vl_context *context, [[maybe_unused]] bool with_names) {
