@@ -71,7 +71,7 @@ pub trait AnyBlock: Sync {
     /// What is covered: the rules, then what the block declares.
     fn groups(&self) -> Vec<Group>;
 
-    /// Why no legal stimulus hits a bin with these parameters, and whether that is proved or argued; bins are numbered
+    /// Why no legal stimulus hits a bin with these parameters, and whether `prove` is asked for it or it is argued; bins are numbered
     /// through all groups.
     fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String>;
 
@@ -342,7 +342,7 @@ impl<B: Explain> AnyBlock for Engine<B> {
         // What `prove` asks of such a rule is that it never applies.
         let is_asked = rule
             .is_some_and(|rule| B::promises(parameters).rules.iter().any(|says| says.rule == rule));
-        let how = if is_asked { "proved: `cosim prove`" } else { "argued" };
+        let how = if is_asked { "proof: `cosim prove`" } else { "argued" };
         Some(format!("{reason} ({how})"))
     }
 

@@ -83,7 +83,7 @@ fn unreachable_rows_are_listed_with_the_reason() {
     );
     let results = json(&folder.path().join("recv/results.json"));
     let spec = &results["profiles"][0];
-    assert_eq!(spec["unreachable"]["P14"], "needs F0 (proved: `cosim prove`)");
+    assert_eq!(spec["unreachable"]["P14"], "needs F0 (proof: `cosim prove`)");
 }
 
 /// Forty cases of each profile and scenario, which take about a second, are enough: one case in eighty has

@@ -259,9 +259,9 @@ impl Scoreboard<'_> {
             RECV_POSTED_DATA => inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == DP,
             _ => false,
         };
-        let expected = can_take && outputs.ring_level.get() > 0;
-        if outputs.pkt_ready.is_high() != expected {
-            let (ready, state) = (outputs.pkt_ready.get(), outputs.state.get());
+        let expected = u64::from(can_take && outputs.ring_level.get() > 0);
+        let (ready, state) = (outputs.pkt_ready.get(), outputs.state.get());
+        if ready != expected {
             let message = format!("pkt_ready is {ready} in state {state}, expected {expected}");
             return Err(Violation::new(READY, message));
         }

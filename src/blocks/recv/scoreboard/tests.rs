@@ -144,9 +144,8 @@ fn ready_where_it_can_take_fires() {
     for state in [State::AwaitCp, State::AwaitUnexpDp] {
         fires(READY, STORY, once(in_state(state), |_, outputs| outputs.pkt_ready = one()));
     }
-    let is_ready = |_: &Inputs, outputs: &Outputs| outputs.pkt_ready.is_high();
-    let idle = move |inputs: &Inputs, outputs: &Outputs| {
-        is_ready(inputs, outputs) && !inputs.pkt_valid.is_high()
+    let idle = |inputs: &Inputs, outputs: &Outputs| {
+        outputs.pkt_ready.is_high() && !inputs.pkt_valid.is_high()
     };
     let apart = r#"{"noise": "0x3", "pool": 3, "messages": [
         {"kind": 4, "id": 5, "len": 50, "data": [{"id": 6, "len": 50}, {"gap": 3, "id": 7, "len": 50}]}
