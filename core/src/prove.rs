@@ -54,6 +54,10 @@ pub enum Kind {
     Rule,
     /// A rule that is listed as one that cannot be hit never applies.
     Never,
+    /// Something is finished within so many cycles, if the partners do their part.
+    Progress,
+    /// Something is never finished, as is known of the source: it can be brought about.
+    Hang,
 }
 
 /// A property of an RTL.
@@ -87,6 +91,9 @@ pub enum Memories {
     None,
     /// What they give is anything.
     Cut,
+    /// What they give is anything, but the same as in the cycle before where they are read at the same place and nothing
+    /// was written.
+    Kept,
     /// They are registers.
     Whole,
 }
@@ -108,6 +115,15 @@ pub enum Shown {
         cycles: u32,
         /// What is assumed.
         assumed: Assumed,
+    },
+    /// A hang that is known of: inputs bring it about.
+    Reached {
+        /// The cycles from reset.
+        cycles: u32,
+        /// What a replay of the vector shows.
+        verdict: String,
+        /// The vector, below the folder of the result.
+        vector: PathBuf,
     },
     /// It does not hold.
     Refuted {
@@ -237,14 +253,16 @@ impl Prover {
     }
 
     /// Asks for a property, by its place: with any inputs and, if that breaks it, with partners that keep to the
-    /// protocol; without memories and, if that breaks it, with them.
+    /// protocol; without memories, with ones
+    /// that keep what they give and, if that breaks it, with them as they are. A hang is one with partners that keep to it.
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
     pub fn prove(&self, property: usize) -> Result<Found, Error> {
-        let all: &[Assumed] = match self.assumes {
-            true => &[Assumed::Nothing, Assumed::OffersStay],
-            false => &[Assumed::Nothing],
+        let all: &[Assumed] = match (self.assumes, self.properties[property].kind) {
+            (true, Kind::Hang) => &[Assumed::OffersStay],
+            (true, _) => &[Assumed::Nothing, Assumed::OffersStay],
+            (false, _) => &[Assumed::Nothing],
         };
         if let (Some(missing), true) = (&self.missing, self.properties[property].of_registers) {
             return Ok(Found::Shown(Shown::Open { because: missing.clone() }));
@@ -252,6 +270,13 @@ impl Prover {
         let (memories, aig) = &self.graph;
         let found = self.ask_all(property, *memories, aig, all)?;
         // What holds so far with any data holds with the memory's.
+        if matches!(found, Found::Shown(_)) {
+            return Ok(found);
+        }
+        let found = match memories {
+            Memories::Cut => self.ask_all(property, Memories::Kept, aig, all)?,
+            _ => found,
+        };
         if matches!(found, Found::Shown(_)) {
             return Ok(found);
         }
@@ -291,6 +316,7 @@ impl Prover {
             filled: false,
             select: "cosim_select",
             read: "cosim_read_",
+            read_at: ["cosim_where_", "cosim_when_"],
             write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
         };
         let output = match assumed {
@@ -298,7 +324,8 @@ impl Prover {
             Assumed::OffersStay => format!("cosim_legal_{property}"),
         };
         let missing = || Error::Environment(format!("Yosys's graph has no output {output}"));
-        let question = aig.property(&interface, &output).ok_or_else(missing)?;
+        let keeps = memories == Memories::Kept;
+        let question = aig.property(&interface, &output, keeps).ok_or_else(missing)?;
         let (file, inputs) = match question {
             Question::Same => return Ok(Found::Shown(Shown::Proved { assumed, memories })),
             Question::Open { file, inputs } => (file, inputs),

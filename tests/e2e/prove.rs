@@ -18,19 +18,31 @@ fn what_blocks_promise_is_proved() {
     let output = prove(&folder.path().join("out"), &["--block", "recv,dll", "--fixes", "spec"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     // Of recv: 7 payloads, an offer that stays, the state's codes, 3 invariants, 3 families of rules, 4 rules that
-    // never apply, and what 31 rules of transitions, 4 of the choice, 6 of the ring and 4 of credits give.
+    // never apply, what 31 rules of transitions, 4 of the choice, 6 of the ring and 4 of credits give; messages and the
+    // wait of packets come to an end, but for a hang that comes and lasts.
     let proof = json(&folder.path().join("out/recv/proof.json"));
     let properties = proof["profiles"][0]["properties"].as_array().unwrap();
-    assert_eq!(properties.len(), 64, "{proof}");
+    assert_eq!(properties.len(), 68, "{proof}");
     for property in properties {
-        assert_eq!(property["status"], "proved", "{property}");
+        let status = if property["kind"] == "hang" { "reached" } else { "proved" };
+        assert_eq!(property["status"], status, "{property}");
     }
+    let hangs: Vec<&Value> =
+        properties.iter().filter(|property| property["kind"] == "hang").collect();
+    let [hang] = &hangs[..] else { panic!("{hangs:?}") };
+    assert!(hang["property"].as_str().unwrap().contains("F0: an unexpected message"), "{hang}");
+    let vector = folder.path().join("out/recv").join(hang["vector"].as_str().unwrap());
+    let explained = text(&run(["explain", vector.to_str().unwrap()]));
+    assert!(
+        explained.contains("Everything matched") && explained.contains("AWAIT_UNEXP_DP"),
+        "{explained}"
+    );
     assert!(text(&output).contains("PASS  recv: "), "{}", text(&output));
     let seen = looked_at(&folder.path().join("out/recv"), "release_id");
     let [title, verdict, _, _, rows, rest @ ..] = &seen[..] else { panic!("{seen:?}") };
     assert_eq!([title, verdict], ["title: PASS: proof of recv", "verdict: PASS"]);
     let row = "release_id is 0 while release_valid is 0";
-    assert_eq!(*rows, format!("rows: 64 filtered: ['{row}'] 1 of 64"));
+    assert_eq!(*rows, format!("rows: 68 filtered: ['{row}'] 1 of 68"));
     assert_is_for_anyone(rest);
 }
 
@@ -49,7 +61,9 @@ fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
         assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
         let proof = json(&out.join("proof.json"));
         let properties = proof["profiles"][0]["properties"].as_array().unwrap();
-        let others = properties.iter().filter(|property| property["status"] != "proved");
+        let is_known = |property: &&Value| property["kind"] == "hang";
+        let others = properties.iter().filter(|property| !is_known(property));
+        let others = others.filter(|property| property["status"] != "proved");
         let others: Vec<_> =
             others.inspect(|one| assert_eq!(one["status"], "refuted", "{one}")).collect();
         let is_named = |one: &&&Value| one["property"].as_str().unwrap().starts_with(property);
@@ -62,6 +76,37 @@ fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
         assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
         assert_eq!(code(&run(["replay", vector])), 1, "{patch:?}");
         assert_eq!(code(&run(["replay", "--rtl", "built-in", vector])), 0, "{patch:?}: good RTL");
+    }
+}
+
+/// Hangs are those that are listed: no more, no fewer. Of each RTL: the profile, the property, what becomes of it.
+#[test]
+fn a_hang_that_is_not_listed_breaks_progress_and_a_listed_one_that_never_comes_is_told() {
+    for (patch, profile, kind, property, status) in [
+        ("49-f0-never", "repaired", "progress", "a message whose packets", "refuted"),
+        ("48-f0-always", "spec", "hang", "a message whose packets", "open"),
+        (
+            "12-no-refill-of-the-empty-ring",
+            "repaired",
+            "progress",
+            "the wait of a packet",
+            "refuted",
+        ),
+    ] {
+        let patch = project().join(format!("tests/bad_rtl/recv/{patch}.patch"));
+        let (rtl, folder) = (patched_rtl(&patch), TempDir::new().unwrap());
+        let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
+        let rtl = rtl.to_str().unwrap();
+        let output = prove(&out, &["--block", "recv", "--fixes", profile, "--rtl", rtl]);
+        assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
+        let proof = json(&out.join("proof.json"));
+        let properties = proof["profiles"][0]["properties"].as_array().unwrap();
+        let is_it = |one: &&Value| {
+            one["kind"] == kind && one["property"].as_str().unwrap().starts_with(property)
+        };
+        let found: Vec<&Value> = properties.iter().filter(is_it).collect();
+        assert_eq!(found.len(), 1, "{patch:?}: {proof}");
+        assert_eq!(found[0]["status"], status, "{patch:?}: {}", found[0]);
     }
 }
 

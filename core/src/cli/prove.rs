@@ -5,11 +5,11 @@ use super::{interruption, print_json, print_text};
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::harness::Profile;
+use crate::harness::{Profile, Verdict};
 use crate::models::Rtl;
 use crate::program;
 use crate::prove::report::{PROOF, ProfileProof, Proof, Proven, VECTORS};
-use crate::prove::{Found, Memories, Prover, Shown};
+use crate::prove::{Found, Kind, Memories, Prover, Shown};
 use crate::report::write_proof;
 use crate::runner::{Claim, HTML, Place};
 use crate::vector::{Origin, VectorFile};
@@ -126,59 +126,96 @@ impl Job<'_> {
 
     fn property(&self, profile: &Profile, prover: &Prover, place: usize) -> Result<Proven, Error> {
         let property = &prover.properties()[place];
+        let is_hang = property.kind == Kind::Hang;
         let shown = match prover.prove(place)? {
+            Found::Shown(shown) if is_hang => not_reached(shown),
             Found::Shown(shown) => shown,
             Found::Broken { cycles, memories } => {
                 let name = format!("{}-{}-{place}.json", self.block.name(), profile.name);
-                self.replayed(profile, &cycles, memories, &property.text, &name)?
+                let replayed = self.replayed(profile, &cycles, &property.text, &name)?;
+                let Replayed { verdict, vector } = replayed;
+                let verdict_text = verdict.to_string();
+                match (verdict.is_failure(), is_hang) {
+                    (true, _) => Shown::Refuted { verdict: verdict_text, vector },
+                    (false, true) => {
+                        let cycles = cycles.len() as u32;
+                        Shown::Reached { cycles, verdict: verdict_text, vector }
+                    }
+                    (false, false) => {
+                        Shown::Unconfirmed { because: unconfirmed(memories).to_owned(), vector }
+                    }
+                }
             }
         };
         Ok(Proven { kind: property.kind, property: property.text.clone(), shown })
     }
 
-    /// Drives what breaks a property into the model.
+    /// Drives what was found into the model, with registers before reset that differ, until it differs from the golden
+    /// model; if it never does, the vector is the last one.
     fn replayed(
         &self,
         profile: &Profile,
         cycles: &[Vec<String>],
-        memories: Memories,
         about: &str,
         name: &str,
-    ) -> Result<Shown, Error> {
+    ) -> Result<Replayed, Error> {
         let vector = Path::new(VECTORS).join(name);
         let path = self.folder.join(&vector);
         let folder = self.folder.join(VECTORS);
         fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
         let origin = Origin {
-            about: format!("breaks a promise: {about}"),
+            about: format!("found by cosim prove: {about}"),
             build: Some(program::build().to_owned()),
             rtl: Some(self.block.examine(self.rtl)?.identity.clone()),
             given: self.rtl.clone(),
             ..Origin::default()
         };
-        let mut written = String::new();
-        for before_reset in [BeforeReset::Random(1), BeforeReset::Zeros, BeforeReset::Ones] {
+        let mut all = [BeforeReset::Random(1), BeforeReset::Zeros, BeforeReset::Ones].into_iter();
+        loop {
+            let before_reset = all.next().unwrap_or(BeforeReset::Zeros);
             let text = |recorded| {
                 self.block.raw_vector(profile, cycles, before_reset, origin.clone(), recorded)
             };
-            written = text(None)?;
+            let written = text(None)?;
             let file = VectorFile::from_text(written.clone(), &path)?;
             let subject = Subject { block: self.block, vector: &file, profile, rtl: self.rtl };
             let verdict = self.desk.replay(&subject)?.done()?.outcome.verdict;
-            if verdict.is_failure() {
-                write_whole(&path, text(Some(&verdict))?.as_bytes(), Sync::OnDisk)?;
-                return Ok(Shown::Refuted { verdict: verdict.to_string(), vector });
-            }
+            let written = match verdict.is_failure() {
+                true => text(Some(&verdict))?,
+                false if all.len() > 0 => continue,
+                false => written,
+            };
+            write_whole(&path, written.as_bytes(), Sync::OnDisk)?;
+            return Ok(Replayed { verdict, vector });
         }
-        write_whole(&path, written.as_bytes(), Sync::OnDisk)?;
-        let because = match memories {
-            Memories::Cut => {
-                "what memories give in it may never be in them; they are too large to be registers"
-            }
-            _ => {
-                "the golden model does the same in it: it or the promise is wrong, unless it is what registers hold before reset"
-            }
-        };
-        Ok(Shown::Unconfirmed { because: because.to_owned(), vector })
     }
+}
+
+/// What a replay of what was found shows.
+struct Replayed {
+    verdict: Verdict,
+    /// The vector, below the folder of the result.
+    vector: PathBuf,
+}
+
+/// Why nothing differs although something is broken.
+fn unconfirmed(memories: Memories) -> &'static str {
+    match memories {
+        Memories::Cut | Memories::Kept => {
+            "what memories give in it may never be in them; they are too large to be registers"
+        }
+        _ => {
+            "the golden model does the same in it: it or the promise is wrong, unless it is what registers hold before reset"
+        }
+    }
+}
+
+/// A hang that is said to be known, and that nothing brings about.
+fn not_reached(shown: Shown) -> Shown {
+    let because = match shown {
+        Shown::Proved { .. } => "it never comes to this, which is proved: it is no hang".to_owned(),
+        Shown::Bounded { cycles, .. } => format!("nothing brings it about in {cycles} cycles"),
+        other => return other,
+    };
+    Shown::Open { because }
 }

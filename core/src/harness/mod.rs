@@ -46,7 +46,7 @@ pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
 pub use naming::{Naming, Role};
 pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
-pub use promises::{Held, Promises, RuleSays};
+pub use promises::{Hang, Held, Progress, Promises, Remembered, RuleSays};
 pub use reset::{Reset, ResetTimer};
 pub use rng::CaseRng;
 pub use span::Span;

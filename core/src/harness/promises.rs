@@ -19,6 +19,54 @@ pub struct Promises {
     pub rules: Vec<RuleSays>,
     /// What holds in every cycle outside of reset: in words, and as a Verilog expression over ports and `registers`.
     pub always: Vec<(String, String)>,
+    /// What the proof remembers of its own, and what other expressions may name.
+    pub remembered: Vec<Remembered>,
+    /// What comes to an end, if the partners do their part.
+    pub progress: Vec<Progress>,
+}
+
+/// A register of the proof: 0 in reset.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Remembered {
+    /// Its name, which no port and no register of the RTL has.
+    pub name: &'static str,
+    /// Its width in bits.
+    pub width: u32,
+    /// What it holds after an edge outside of reset, as a Verilog expression.
+    pub next: String,
+}
+
+/// Something that a block finishes: it takes no more than so many cycles of its own, however long its partners keep it
+/// waiting in between.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Progress {
+    /// What is finished, in words, as in "a packet that was taken".
+    pub what: String,
+    /// While it is not finished.
+    pub busy: String,
+    /// The cycles of it in which a partner has something to do: to be ready, or to answer.
+    pub waits: String,
+    /// The cycles of its own that it takes, at most.
+    pub within: u32,
+    /// Cycles that each edge of a kind adds to them: how many, the edges in words and as an expression; none if there is
+    /// no such kind.
+    pub more: Option<(u32, &'static str, String)>,
+    /// What is assumed of the partners, in words and as an expression that holds in each cycle: it is looked at until they
+    /// break it for the first time.
+    pub partners: Vec<(&'static str, String)>,
+    /// What the specification knows of that is never finished, with its erratum.
+    pub hangs: Vec<Hang>,
+}
+
+/// A way not to come to an end that is known of.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Hang {
+    /// What it is, with the place where the specification has it.
+    pub what: &'static str,
+    /// The cycles of it, as an expression.
+    pub when: String,
+    /// What ends it all the same if it comes, in words and as an expression; none if nothing does that the partners may do.
+    pub until: Option<(&'static str, String)>,
 }
 
 /// What a rule says of the RTL.

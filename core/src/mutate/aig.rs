@@ -1,6 +1,6 @@
 //! And-inverter graphs: what Yosys makes of a netlist, and the question whether a mutation changes anything.
 
-use std::collections::{BTreeMap, HashMap, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A node, or its inverse if the lowest bit is 1; 0 is false.
 type Literal = u32;
@@ -40,6 +40,9 @@ pub struct Interface<'a> {
     pub select: &'a str,
     /// How the names of inputs begin that are what a memory gives.
     pub read: &'a str,
+    /// How the names of outputs begin that say where a memory is read, and of those that say when, where it is read at
+    /// an edge.
+    pub read_at: [&'a str; 2],
     /// How the names of outputs begin that say which bits of a memory are written, and of those that say
     /// what and where: bits of them that nothing is written to do not matter.
     pub write: [&'a str; 3],
@@ -140,11 +143,23 @@ impl Aig {
 
     /// Asks whether an output of one bit is ever 1, from the cycle in reset on; registers that nothing initialises
     /// begin with any value. `None` if there is no such output.
-    pub fn property(&self, interface: &Interface<'_>, output: &str) -> Option<Question> {
+    ///
+    /// What a memory gives is anything; if it `keeps`, the same as in the cycle before where it was read at the same
+    /// place then and no memory was written at the edge between them.
+    pub fn property(
+        &self,
+        interface: &Interface<'_>,
+        output: &str,
+        keeps: bool,
+    ) -> Option<Question> {
         let all = (0..self.latches.len()).collect();
-        let both = Both::new(self, interface, 0, &all);
+        let mut both = Both::new(self, interface, 0, &all);
         let (literal, _) = self.outputs.iter().find(|(_, name)| name == output)?;
-        let value = of(&both.sides[0], *literal);
+        let mut value = of(&both.sides[0], *literal);
+        if keeps && value != FALSE {
+            let kept = both.kept(self, interface);
+            value = both.and(value, kept);
+        }
         Some(if value == FALSE { Question::Same } else { both.file(value) })
     }
 }
@@ -329,6 +344,68 @@ impl Both {
         self.choose(left, right ^ 1, right)
     }
 
+    /// Whether memories that are read without a clock have kept in every cycle so far what they gave, if nothing was
+    /// written.
+    fn kept(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
+        let [place, when] = interface.read_at;
+        let is_memory = |name: &str, prefix: &str, memory: &str| {
+            split(name).0.strip_prefix(prefix).is_some_and(|other| other == memory)
+        };
+        let mut written = FALSE;
+        for (literal, name) in &aig.outputs {
+            if name.starts_with(interface.write[0]) {
+                written = self.or(written, of(&self.sides[0], *literal));
+            }
+        }
+        // Nothing is known before the first cycle.
+        let quiet = self.remembers(written ^ 1);
+        let memories: BTreeSet<&str> = aig
+            .inputs
+            .iter()
+            .filter_map(|(_, name)| split(name).0.strip_prefix(interface.read))
+            .filter(|memory| !aig.outputs.iter().any(|(_, name)| is_memory(name, when, memory)))
+            .collect();
+        let mut broken = FALSE;
+        for memory in memories {
+            let mut moved = FALSE;
+            for (literal, name) in &aig.outputs {
+                if is_memory(name, place, memory) {
+                    let bit = self.changes(of(&self.sides[0], *literal));
+                    moved = self.or(moved, bit);
+                }
+            }
+            let mut changed = FALSE;
+            for (node, name) in &aig.inputs {
+                if is_memory(name, interface.read, memory) {
+                    let bit = self.changes(self.sides[0][*node as usize]);
+                    changed = self.or(changed, bit);
+                }
+            }
+            let is_same_place = self.and(quiet, moved ^ 1);
+            let breaks = self.and(is_same_place, changed);
+            broken = self.or(broken, breaks);
+        }
+        let was_broken = self.latch();
+        let is_broken = self.or(was_broken, broken);
+        let place = self.latches.len() - 1;
+        self.latches[place] = is_broken;
+        is_broken ^ 1
+    }
+
+    /// What a literal was in the cycle before; 0 in the first one.
+    fn remembers(&mut self, literal: Literal) -> Literal {
+        let latch = self.latch();
+        let place = self.latches.len() - 1;
+        self.latches[place] = literal;
+        latch
+    }
+
+    /// Whether a literal is not what it was in the cycle before.
+    fn changes(&mut self, literal: Literal) -> Literal {
+        let before = self.remembers(literal);
+        self.xor(before, literal)
+    }
+
     fn ask(mut self, aig: &Aig, interface: &Interface<'_>) -> Question {
         // Bits of each memory's writes, by what stands behind the prefix.
         let [enable, data, address] = interface.write;
@@ -444,6 +521,7 @@ mod tests {
         filled: false,
         select: "select",
         read: "read_",
+        read_at: ["where_", "when_"],
         write: ["enable_", "data_", "address_"],
     };
 
@@ -480,6 +558,23 @@ mod tests {
         let text = text.replace("o1 data_m", "o1 data_n");
         let aig = Aig::parse(&text).unwrap();
         assert_ne!(aig.question(&INTERFACE, 1), Question::Same);
+    }
+
+    /// `bad` is that what a memory gives differs from what it gave in the cycle before.
+    #[test]
+    fn a_memory_that_keeps_what_it_gives_is_asked_with_its_places_and_writes() {
+        // Inputs: rst, read_1, place, write; a latch with what was read; bad = read_1 ^ latch.
+        let text = "aag 8 4 1 3 3\n2\n4\n6\n8\n10 4\n16\n6\n8\n12 4 10\n14 5 11\n16 13 15\n\
+                    i0 rst\ni1 read_1\ni2 place\ni3 write\no0 bad\no1 where_1\no2 enable_2\nc\n";
+        let network = Aig::parse(text).unwrap();
+        let inputs = |keeps| match network.property(&INTERFACE, "bad", keeps).unwrap() {
+            Question::Open { inputs, .. } => inputs,
+            Question::Same => Vec::new(),
+        };
+        assert_eq!(inputs(false), ["read_1"]);
+        // Where and whether something is written count, and the cycle in reset.
+        assert_eq!(inputs(true), ["read_1", "place", "write"]);
+        assert_eq!(network.property(&INTERFACE, "no such output", true), None);
     }
 
     #[test]

@@ -179,6 +179,7 @@ impl<'a> Judge<'a> {
             filled,
             select: SELECT,
             read: "cosim_read_",
+            read_at: ["cosim_where_", "cosim_when_"],
             write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
         };
         aig.question(&interface, value)

@@ -1,5 +1,7 @@
 //! Promises as Verilog: a module around the RTL with an output for each property.
 
+pub(super) mod progress;
+
 use super::{Kind, Property};
 use crate::error::Error;
 use crate::fourvalue::governor;
@@ -48,7 +50,9 @@ impl Monitor {
             held::<B>(valid, *payload, &mut bad, &mut text)?;
         }
         states::<B>(&promises, &mut bad)?;
+        progress::remembered(&promises, B::RTL.clock, &mut text);
         rules::<B>(&promises, parameters, &mut bad, &mut text)?;
+        progress::progress(&promises, B::RTL.clock, &mut bad, &mut text);
         let offers = offers::<B>();
         let mut breaks = Vec::new();
         for (place, offer) in offers.iter().enumerate() {

@@ -74,13 +74,14 @@ impl Proof {
         let count = |is: fn(&Shown) -> bool| all().filter(|proven| is(&proven.shown)).count();
         let proved = count(|shown| matches!(shown, Shown::Proved { .. }));
         let bounded = count(|shown| matches!(shown, Shown::Bounded { .. }));
+        let known = count(|shown| matches!(shown, Shown::Reached { .. }));
         let result = if self.holds() { "PASS" } else { "FAIL" };
         let _ = writeln!(
             text,
-            "{result}  {}: {} properties: {proved} proved, {bounded} to a depth, {} not; RTL {}, {}",
+            "{result}  {}: {} properties: {proved} proved, {bounded} to a depth, {known} known hangs, {} not; RTL {}, {}",
             self.block,
             all().count(),
-            all().count() - proved - bounded,
+            all().count() - proved - bounded - known,
             self.rtl,
             self.yosys
         );
@@ -104,7 +105,7 @@ impl Proof {
 impl Shown {
     /// Whether nothing is known to break it, in some cycles at least.
     pub fn holds(&self) -> bool {
-        matches!(self, Self::Proved { .. } | Self::Bounded { .. })
+        matches!(self, Self::Proved { .. } | Self::Bounded { .. } | Self::Reached { .. })
     }
 
     /// The result in a word.
@@ -112,6 +113,7 @@ impl Shown {
         match self {
             Self::Proved { .. } => "proved",
             Self::Bounded { .. } => "to a depth",
+            Self::Reached { .. } => "as known",
             Self::Refuted { .. } => "BROKEN",
             Self::Unconfirmed { .. } => "broken?",
             Self::Open { .. } => "open",
@@ -128,12 +130,16 @@ impl Shown {
             Self::Proved { assumed, memories } => {
                 let memories = match memories {
                     Memories::Whole => "; with memories as registers",
+                    Memories::Kept => "; with memories that keep what they give",
                     Memories::Cut | Memories::None => "",
                 };
                 format!("{}{memories}", assuming(assumed))
             }
             Self::Bounded { cycles, assumed } => {
                 format!(": in {cycles} cycles from reset{}", assuming(assumed))
+            }
+            Self::Reached { cycles, verdict, vector } => {
+                format!(": {cycles} cycles from reset; {verdict}; {}", vector.display())
             }
             Self::Refuted { verdict, vector } => format!(": {verdict}; {}", vector.display()),
             Self::Unconfirmed { because, vector } => format!(": {because}; {}", vector.display()),

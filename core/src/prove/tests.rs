@@ -1,6 +1,7 @@
 //! What is proved of small RTLs, and what is not.
 
 use super::*;
+use crate::harness::{Hang, Progress, Promises, Remembered};
 use crate::yosys::verilog;
 
 /// A counter that holds what it offers, a register without reset, and a memory that is written before it is read.
@@ -21,11 +22,27 @@ endmodule";
 
 /// The answers about expressions over the ports; each is 1 where something is broken.
 fn found(bad: &[&str], assumption: &str) -> Vec<Found> {
-    found_with(bad, assumption, Vec::new())
+    found_with("", bad, assumption, Vec::new())
 }
 
-/// The same with registers that the block names.
-fn found_with(bad: &[&str], assumption: &str, registers: Vec<(&'static str, u32)>) -> Vec<Found> {
+/// The same with registers that the block names, and more text in the monitor.
+fn found_with(
+    more: &str,
+    bad: &[&str],
+    assumption: &str,
+    registers: Vec<(&'static str, u32)>,
+) -> Vec<Found> {
+    found_of(RTL, more, bad, assumption, registers)
+}
+
+/// The same of another RTL.
+fn found_of(
+    rtl: &str,
+    more: &str,
+    bad: &[&str],
+    assumption: &str,
+    registers: Vec<(&'static str, u32)>,
+) -> Vec<Found> {
     let mut text = "module cosim_monitor(input clk, input rst, input go, input [3:0] d".to_owned();
     for place in 0..bad.len() {
         text += &format!(", output cosim_bad_{place}, output cosim_legal_{place}");
@@ -38,7 +55,7 @@ fn found_with(bad: &[&str], assumption: &str, registers: Vec<(&'static str, u32)
     for (name, _) in &registers {
         text += &format!(", .{name}({name})");
     }
-    text += ");\n";
+    text += &format!(");\nwire in_reset = rst;\n{more}");
     for (place, bad) in bad.iter().enumerate() {
         text += &format!(
             "assign cosim_bad_{place} = {bad};\nassign cosim_legal_{place} = cosim_bad_{place} & {assumption};\n"
@@ -54,7 +71,7 @@ fn found_with(bad: &[&str], assumption: &str, registers: Vec<(&'static str, u32)
     let assumes = assumption != "1'b1";
     let monitor = Monitor { text, state: None, registers, properties, assumes };
     let prover =
-        Prover::of(&verilog(RTL), &[], monitor, "clk", Some(("rst", true))).unwrap().unwrap();
+        Prover::of(&verilog(rtl), &[], monitor, "clk", Some(("rst", true))).unwrap().unwrap();
     (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
 }
 
@@ -83,6 +100,28 @@ fn a_memory_counts_where_any_data_would_break_a_property() {
     assert!(matches!(all[1], Found::Broken { memories: Memories::Whole, .. }), "{:?}", all[1]);
 }
 
+/// A memory of which more bits than can be registers are read; what is read is shown in the next cycle, too.
+const LARGE: &str =
+    "module top(input clk, input rst, input go, input [3:0] d, output [3:0] count, output free,
+                              output [3:0] kept);
+    reg [3:0] memory [0:65535]; reg [15:0] at; reg [3:0] last; reg was, moved;
+    always @(posedge clk) if (go) memory[at] <= d;
+    always @(posedge clk or posedge rst) if (rst) at <= 0; else if (d == 4'd3) at <= at + 1;
+    wire [3:0] read = memory[at];
+    always @(posedge clk) begin last <= read; was <= ~rst & ~go; moved <= d == 4'd3; end
+    assign count = was & ~rst & last != read;
+    assign free = was & ~moved & ~rst & last != read;
+    assign kept = 0;
+endmodule";
+
+#[test]
+fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
+    let all = found_of(LARGE, "", &["count != 0", "free"], "1'b1", Vec::new());
+    assert!(matches!(all[0], Found::Broken { memories: Memories::Kept, .. }), "{:?}", all[0]);
+    let kept = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Kept };
+    assert_eq!(all[1], Found::Shown(kept));
+}
+
 #[test]
 fn an_assumption_is_told_where_it_is_needed() {
     let all = found(&["count > 9", "go"], "~go");
@@ -92,15 +131,87 @@ fn an_assumption_is_told_where_it_is_needed() {
 
 #[test]
 fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
-    let all = found_with(&["counter > 9", "counter == 9"], "1'b1", vec![("counter", 4)]);
+    let all = found_with("", &["counter > 9", "counter == 9"], "1'b1", vec![("counter", 4)]);
     assert!(is_proved(&all[0], Assumed::Nothing), "{:?}", all[0]);
     assert!(matches!(all[1], Found::Broken { .. }), "{:?}", all[1]);
     for register in [("nothing", 4), ("counter", 5)] {
-        let all = found_with(&["1'b0"], "1'b1", vec![register]);
+        let all = found_with("", &["1'b0"], "1'b1", vec![register]);
         let Found::Shown(Shown::Open { because }) = &all[0] else { panic!("{:?}", all[0]) };
         assert!(
             because.contains(&format!("no `{}` of {} bits", register.0, register.1)),
             "{because}"
         );
     }
+}
+
+/// The answers about what is to come to an end in [`RTL`].
+fn progresses(progress: Progress) -> Vec<(Kind, Found)> {
+    let wanted = "count == 4'd9 & go".to_owned();
+    let promises = Promises {
+        remembered: vec![Remembered {
+            name: "rounds",
+            width: 1,
+            next: format!("rounds | {wanted}"),
+        }],
+        progress: vec![progress],
+        ..Promises::default()
+    };
+    let (mut bad, mut text) = (Vec::new(), String::new());
+    monitor::progress::remembered(&promises, "clk", &mut text);
+    monitor::progress::progress(&promises, "clk", &mut bad, &mut text);
+    let (properties, bad): (Vec<Property>, Vec<String>) = bad.into_iter().unzip();
+    let bad: Vec<&str> = bad.iter().map(String::as_str).collect();
+    let found = found_with(&text, &bad, "1'b1", Vec::new());
+    properties.into_iter().map(|property| property.kind).zip(found).collect()
+}
+
+/// A round of the counter, whose partner is `go`.
+fn round(within: u32) -> Progress {
+    Progress {
+        what: "a round".to_owned(),
+        busy: "count != 0".to_owned(),
+        waits: "~go".to_owned(),
+        within,
+        ..Progress::default()
+    }
+}
+
+#[test]
+fn what_is_finished_in_so_many_cycles_of_its_own_is_proved_and_in_fewer_is_broken() {
+    let proved = |progress: Progress| match &progresses(progress)[..] {
+        [(Kind::Progress, found)] => is_proved(found, Assumed::Nothing),
+        other => panic!("{other:?}"),
+    };
+    // From 1 to 9, and the wait for `go` is not its own.
+    assert!(proved(round(9)));
+    assert!(!proved(round(8)));
+    assert!(!proved(Progress { waits: "1'b0".to_owned(), ..round(9) }));
+    // Edges that add to what it may take.
+    let edges = |amount| Some((amount, "odd number", "count[0] & go".to_owned()));
+    assert!(proved(Progress { more: edges(2), ..round(1) }));
+    assert!(!proved(Progress { more: edges(1), ..round(1) }));
+    // A partner that never goes where it would take longer.
+    let partners = vec![("nobody counts to 9", "~(count == 8 & go)".to_owned())];
+    assert!(proved(Progress { partners, ..round(8) }));
+}
+
+#[test]
+fn a_hang_is_reached_and_lasts_until_what_ends_it() {
+    let hang = |when: &str, until: Option<(&'static str, String)>| {
+        let hangs = vec![Hang { what: "it waits", when: when.to_owned(), until }];
+        let answers = progresses(Progress { waits: "1'b0".to_owned(), hangs, ..round(9) });
+        let [(Kind::Progress, finished), (Kind::Hang, reached), (Kind::Always, lasts)] =
+            &answers[..]
+        else {
+            panic!("{answers:?}")
+        };
+        let is_reached = matches!(reached, Found::Broken { .. });
+        [is_proved(finished, Assumed::Nothing), is_reached, is_proved(lasts, Assumed::Nothing)]
+    };
+    let goes = || Some(("it goes on", "go".to_owned()));
+    assert_eq!(hang("count != 0", goes()), [true, true, true]);
+    // Not all of it is known, it ends earlier than that, and it never comes.
+    assert_eq!(hang("count == 9", goes()), [false, true, true]);
+    assert_eq!(hang("count != 0", None), [true, true, false]);
+    assert_eq!(hang("count > 9 | rounds & count > 9", goes()), [false, false, true]);
 }

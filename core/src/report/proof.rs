@@ -54,7 +54,9 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
 fn row<'a>(profile: &'a str, proven: &'a Proven) -> Row<'a> {
     let Proven { property, shown, .. } = proven;
     let vector = match shown {
-        Shown::Refuted { vector, .. } | Shown::Unconfirmed { vector, .. } => Some(vector.as_path()),
+        Shown::Reached { vector, .. }
+        | Shown::Refuted { vector, .. }
+        | Shown::Unconfirmed { vector, .. } => Some(vector.as_path()),
         _ => None,
     };
     let holds = shown.holds();

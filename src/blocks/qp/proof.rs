@@ -5,7 +5,7 @@
 //! ever read: what is said of reads is said of the other codes.
 
 use super::rules::{Answer, HAPPENINGS, Happening, PERMITS, RECEPTIONS, RULES, Store, TRANSITIONS};
-use cosim_core::harness::{RuleSays, RuleSet};
+use cosim_core::harness::{Progress, RuleSays, RuleSet};
 
 /// What rules read and give: words of QPs as they are read and written, the answer, the level of the event queue.
 pub const REGISTERS: [(&str, u32); 22] = [
@@ -273,4 +273,16 @@ fn query() -> RuleSays {
         ],
         ..RuleSays::default()
     }
+}
+
+/// What comes to an end: the wait of commands and events on offer, which a full queue of events makes.
+pub fn progress() -> Vec<Progress> {
+    let wait = |of: &str, channel: &str| Progress {
+        what: format!("the wait of {of} on offer"),
+        busy: format!("{channel}_valid & ~{channel}_ready"),
+        waits: "evt_valid & ~evt_ready".to_owned(),
+        within: 1,
+        ..Progress::default()
+    };
+    vec![wait("a command", "cmd"), wait("an event of hardware", "hw")]
 }

@@ -67,6 +67,7 @@ impl Block for Recv {
             registers: proof::REGISTERS.to_vec(),
             rules: proof::says(parameters),
             always: proof::always(parameters),
+            progress: proof::progress(parameters),
             ..Promises::default()
         }
     }

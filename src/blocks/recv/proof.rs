@@ -3,7 +3,7 @@
 
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};
 use super::rules::{self, Fate, Load, Packet, RULES, Row, State, Takes, ask};
-use cosim_core::harness::{Parameters, RuleSays};
+use cosim_core::harness::{Hang, Parameters, Progress, RuleSays};
 
 /// The registers of section 4.
 pub const REGISTERS: [(&str, u32); 8] = [
@@ -254,5 +254,37 @@ fn of_credits(parameters: &Parameters) -> Vec<RuleSays> {
         credits("K2", format!("{refill} != 8'd0 & {sent}"), refill.clone()),
         credits("K3", format!("{refill} == 8'd0 & {sent}"), "8'd0".to_owned()),
         credits("no rule", format!("{refill} == 8'd0 & ~{sent}"), "credit_pending".to_owned()),
+    ]
+}
+
+/// What comes to an end: messages of which every packet was taken, and the wait of a packet on offer.
+pub fn progress(parameters: &Parameters) -> Vec<Progress> {
+    let [posted, data] = [State::CheckPosted, State::RecvPostedData].map(is_in);
+    let [awaits, determines] = [State::AwaitCp, State::DetermineCpType].map(is_in);
+    let answers = format!("({posted} & ~match_rsp | {data} & ~posted_done)");
+    let unasked = Hang {
+        what: "F0: an unexpected message of one packet waits for a packet that does not belong to it",
+        when: format!("{} & complete", is_in(State::AwaitUnexpDp)),
+        until: Some(("another packet comes", "pkt_valid".to_owned())),
+    };
+    let is_short_of_buffers =
+        "(level == 8'd0 & (pool_free == 8'd0 | credit_valid & ~credit_ready))".to_owned();
+    vec![
+        Progress {
+            what: "a message whose packets were all taken".to_owned(),
+            busy: format!("complete & ~({awaits} | {determines})"),
+            waits: answers.clone(),
+            // CHECK_POSTED, PROC_UNEXP_CP, and without F0 AWAIT_UNEXP_DP and PROC_UNEXP_DP; or RECV_POSTED_DATA.
+            within: if is_repaired(parameters) { 2 } else { 4 },
+            hangs: if is_repaired(parameters) { Vec::new() } else { vec![unasked] },
+            ..Progress::default()
+        },
+        Progress {
+            what: "the wait of a packet on offer".to_owned(),
+            busy: "pkt_valid & ~pkt_ready".to_owned(),
+            waits: format!("{answers} | {is_short_of_buffers}"),
+            within: 6,
+            ..Progress::default()
+        },
     ]
 }

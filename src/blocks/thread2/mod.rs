@@ -8,6 +8,7 @@ pub(crate) mod environment;
 pub(crate) mod generator;
 mod golden;
 pub mod layout;
+mod proof;
 pub mod rows;
 pub mod scenarios;
 pub(crate) mod scoreboard;
@@ -19,7 +20,7 @@ pub mod rtl {
     cosim_core::rtl!("thread2");
 }
 
-use cosim_core::harness::{Block, Explain, Held, LinkedRtl, Naming, Parameters, Promises};
+use cosim_core::harness::{Block, Explain, LinkedRtl, Naming, Parameters, Promises};
 use cosim_core::verilated::Field;
 pub use environment::Environment;
 pub use golden::Golden;
@@ -49,36 +50,7 @@ impl Block for Thread2 {
     type Coverage = coverage::Coverage;
 
     fn promises(parameters: &Parameters) -> Promises {
-        const UPDATE: &[&str] = &[rows::State::UPDATE_RQ_s.name()];
-        let is_fixed = |fix| parameters.fixes() & rows::fix(fix) != 0;
-        let mut held = vec![Held::whole("cq_req_valid"), Held::whole("eq_req_valid")];
-        // T08 withdraws the request for a WQE, and T43 that for an event, with the completion's in its place.
-        if is_fixed(0) {
-            held.push(Held::whole("wqe_req_valid"));
-        }
-        held.push(match is_fixed(2) {
-            true => Held::whole("fetch_mr_ingress_valid"),
-            false => Held::valid("fetch_mr_ingress_valid"),
-        });
-        Promises {
-            zero: vec![
-                "fetch_mr_ingress_valid",
-                "wqe_req_valid",
-                "cq_req_valid",
-                "eq_req_valid",
-                "rq_offset_din",
-                "cache_offset_din",
-                "cache_owned_din",
-            ],
-            held,
-            no_states: vec![rows::State::Undefined.name()],
-            enabled: vec![
-                ("rq_offset_wen", UPDATE),
-                ("cache_offset_wen", UPDATE),
-                ("cache_owned_wen", UPDATE),
-            ],
-            ..Promises::default()
-        }
+        proof::promises(parameters)
     }
 
     fn fields(port: &str) -> &'static [(&'static str, Field)] {
