@@ -26,7 +26,13 @@ const FILES: [&str; 5] = ["rtl.il", "both.il", "cut.il", "cut.aag", "whole.aag"]
 /// From what was read to a netlist. Assertions are no part of the design, and what is unknown is 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
-/// What is found at once: most properties need no more than their own cycle and the one before.
+/// What breaks a property at once; if nothing does, the base of the induction.
+const BASE: &str = "bmc3 -F 6 -C 20000 -T 10";
+/// The step of an induction over so many cycles: most properties need no more than their own cycle and the one before.
+const STEP: &str = "ind -F 2 -C 20000 -T 10";
+/// The cycles from reset that the step builds on.
+const STEPS: u32 = 3;
+/// A proof that needs little more.
 const AT_ONCE: &str = "pdr -F 20 -C 1000 -T 10";
 /// A bounded search that leaves nothing to prove if it finds something, then the proof.
 const ENGINES: &str = "bmc3 -F 30 -C 20000 -T 20; scorr; dc2; pdr -F 200 -C 5000 -T 60";
@@ -331,10 +337,20 @@ impl Prover {
             Question::Open { file, inputs } => (file, inputs),
         };
         let name = format!("{output}-{memories:?}");
-        let answer = match ask(&self.workshop, &name, &file, &inputs, AT_ONCE)? {
-            Answer::Open { .. } => ask(&self.workshop, &name, &file, &inputs, ENGINES)?,
-            answer => answer,
-        };
+        let ask = |engines| ask(&self.workshop, &name, &file, &inputs, engines);
+        let mut answer = ask(BASE)?;
+        if let Answer::Open { cycles: Some(cycles), .. } = answer
+            && cycles >= STEPS
+            // A step that fails breaks nothing: what it begins with may never be reached.
+            && ask(STEP)? == Answer::Never
+        {
+            answer = Answer::Never;
+        }
+        for engines in [AT_ONCE, ENGINES] {
+            if matches!(answer, Answer::Open { .. }) {
+                answer = ask(engines)?;
+            }
+        }
         Ok(match answer {
             Answer::Never => Found::Shown(Shown::Proved { assumed, memories }),
             Answer::Seen(cycles) => Found::Broken { cycles, memories },

@@ -1,7 +1,32 @@
-//! What the block promises, for `cosim prove`, over the state register of `ReqRecvCore_Thread_2`. Here alone it has its name.
+//! What the block promises, for `cosim prove`: the table of [`rows`](super::rows) as Verilog, over the registers of
+//! `ReqRecvCore_Thread_2`. Here alone they have their names.
+//!
+//! What the message-offset table gives is anything in a proof; it is `msg_offset`, a wire.
 
-use super::rows::{State, fix};
-use cosim_core::harness::{Hang, Held, Parameters, Progress, Promises, Remembered};
+use super::layout::{self, NextUnit};
+use super::rows::{
+    Effect, Opcodes, ROWS, Row, State, ask, fix, is_acknowledged, is_write_with_imm,
+    processes_messages,
+};
+use cosim_core::harness::{Hang, Held, Parameters, Progress, Promises, Remembered, RuleSays};
+use cosim_core::verilated::Field;
+
+/// The registers of section 4, and what the message-offset table gives.
+const REGISTERS: [(&str, u32); 13] = [
+    ("cur_state", 6),
+    ("pkt_left", 32),
+    ("parsed", 32),
+    ("len_error", 1),
+    ("cxt", 416),
+    ("hdr", 488),
+    ("next_wqe_addr", 26),
+    ("next_wqe_size", 6),
+    ("cur_wqe_size", 8),
+    ("wqe_addr", 24),
+    ("cq_laddr", 64),
+    ("eq_laddr", 64),
+    ("msg_offset", 32),
+];
 
 /// Beats of the present WQE are still to come: its request was taken, and its last beat was not.
 const OWED: &str = "wqe_owed";
@@ -40,10 +65,256 @@ pub fn promises(parameters: &Parameters) -> Promises {
             ("cache_offset_wen", UPDATE),
             ("cache_owned_wen", UPDATE),
         ],
-        registers: vec![("cur_state", 6)],
+        registers: REGISTERS.to_vec(),
+        rules: says(parameters),
         remembered: remembered(),
         progress: vec![progress(parameters)],
         ..Promises::default()
+    }
+}
+
+/// What every row says, and that registers stay what they are where no row loads them.
+fn says(parameters: &Parameters) -> Vec<RuleSays> {
+    let mut all: Vec<RuleSays> = ROWS.iter().map(|row| of_row(row, parameters)).collect();
+    let stays = |(name, rule): &(&'static str, &'static str)| {
+        let loads = |row: &Row| loaded(row.effect).iter().any(|(register, _)| register == name);
+        let rows = (0..).zip(ROWS).filter(|(_, row)| loads(row));
+        let rows: Vec<String> =
+            rows.map(|(place, _): (usize, _)| format!("rule_{place}")).collect();
+        RuleSays {
+            rule,
+            when: format!("~({})", rows.join(" | ")),
+            next: vec![(*name, (*name).to_owned())],
+            ..RuleSays::default()
+        }
+    };
+    all.extend(STAY.iter().map(stays));
+    all
+}
+
+/// Registers that rows load, and what is said where none of these does.
+const STAY: [(&str, &str); 11] = [
+    ("pkt_left", "pkt_left stays"),
+    ("parsed", "parsed stays"),
+    ("len_error", "len_error stays"),
+    ("cxt", "cxt stays"),
+    ("hdr", "hdr stays"),
+    ("next_wqe_addr", "next_wqe_addr stays"),
+    ("next_wqe_size", "next_wqe_size stays"),
+    ("cur_wqe_size", "cur_wqe_size stays"),
+    ("wqe_addr", "wqe_addr stays"),
+    ("cq_laddr", "cq_laddr stays"),
+    ("eq_laddr", "eq_laddr stays"),
+];
+
+/// The bits of a field of a signal.
+fn bits(signal: &str, Field { lsb, width }: Field) -> String {
+    format!("{signal}[{}:{lsb}]", lsb + width - 1)
+}
+
+/// Where a field of a port is.
+fn place(port: &str, name: &str) -> Field {
+    let field = layout::fields(port).iter().find(|(known, _)| *known == name);
+    field.map_or_else(|| unreachable!("{port} has no {name}"), |(_, field)| *field)
+}
+
+/// A field of a signal that is laid out as a port.
+fn field(signal: &str, port: &str, name: &str) -> String {
+    bits(signal, place(port, name))
+}
+
+/// A field of the latched header.
+fn header(name: &str) -> String {
+    field("hdr", "fetch_cxt_egress_data", name)
+}
+
+/// Whether a field has one of the codes for which something holds.
+fn is_one(field: &str, width: u32, holds: impl Fn(u64) -> bool) -> String {
+    let codes = (0..1_u64 << width).filter(|code| holds(*code));
+    let codes: Vec<String> = codes.map(|code| format!("{field} == {width}'d{code}")).collect();
+    if codes.is_empty() { "1'b0".to_owned() } else { format!("({})", codes.join(" | ")) }
+}
+
+fn opcode_in(opcodes: Opcodes) -> String {
+    is_one(&header("net_opcode"), 5, |code| opcodes >> code & 1 == 1)
+}
+
+/// parsed + byte_cnt of the unit on offer, in 33 bits.
+fn parsed_after() -> String {
+    format!(
+        "({{1'b0, parsed}} + {{2'd0, {}}})",
+        field("wqe_resp_data", "wqe_resp_data", "byte_cnt")
+    )
+}
+
+/// avail = 0, and avail where it is not 0.
+fn available() -> [String; 2] {
+    let after = parsed_after();
+    let offset = "{1'b0, msg_offset}";
+    [format!("({after} <= {offset})"), format!("({after} - {offset})")]
+}
+
+/// pkt_left − chunk = 0.
+fn rest_fits() -> String {
+    let [none, available] = available();
+    format!("(pkt_left == 32'd0 | ~{none} & {available} >= {{1'b0, pkt_left}})")
+}
+
+/// What a guard asks, bit by bit.
+fn fact(bit: u32, parameters: &Parameters) -> String {
+    let fixed = |number: u32| format!("1'b{}", u8::from(parameters.fixes() & fix(number) != 0));
+    match bit {
+        ask::CXT_VALID => "fetch_cxt_egress_valid".to_owned(),
+        ask::WQE_REQ_READY => "wqe_req_ready".to_owned(),
+        ask::WQE_RESP_VALID => "wqe_resp_valid".to_owned(),
+        ask::WQE_RESP_LAST => "wqe_resp_last".to_owned(),
+        ask::NOTHING_LEFT => "(pkt_left == 32'd0)".to_owned(),
+        ask::NOTHING_AVAILABLE => available()[0].clone(),
+        ask::REST_FITS => rest_fits(),
+        ask::CQ_REQ_READY => "cq_req_ready".to_owned(),
+        ask::CQ_RESP_VALID => "cq_resp_valid".to_owned(),
+        ask::EQ_REQ_READY => "eq_req_ready".to_owned(),
+        ask::EQ_RESP_VALID => "eq_resp_valid".to_owned(),
+        ask::MR_READY => "fetch_mr_ingress_ready".to_owned(),
+        ask::LENGTH_ERROR => "len_error".to_owned(),
+        ask::F0 => fixed(0),
+        ask::F2 => fixed(2),
+        ask::F4 => fixed(4),
+        ask::EVENT => format!("({} & {})", fixed(1), header("solicited")),
+        ask::WRITE_COMPLETES => {
+            format!("({} & {})", fixed(3), is_one(&header("net_opcode"), 5, is_write_with_imm))
+        }
+        ask::WQE_ENDS => format!("({} & wqe_resp_last)", fixed(5)),
+        ask::UNACKED => {
+            format!("({} & ~{})", fixed(6), is_one(&header("service_type"), 3, is_acknowledged))
+        }
+        ask::REFUSED => {
+            let state = field("cxt", "fetch_cxt_egress_head", "qp_state");
+            format!("({} & ~{})", fixed(7), is_one(&state, 3, processes_messages))
+        }
+        other => unreachable!("no guard asks {other:#x}"),
+    }
+}
+
+/// When a row applies.
+fn guard(row: &Row, parameters: &Parameters) -> String {
+    let (on, off, opcodes) = row.guard();
+    let mut conditions = vec![match row.from {
+        // Every code that is no state.
+        State::Undefined => {
+            let states = State::ALL.into_iter().filter(|state| *state != State::Undefined);
+            let states: Vec<String> = states.map(is_in).collect();
+            format!("~({})", states.join(" | "))
+        }
+        state => is_in(state),
+    }];
+    for bit in (0..u32::BITS).map(|place| 1_u32 << place) {
+        if on & bit != 0 {
+            conditions.push(fact(bit, parameters));
+        }
+        if off & bit != 0 {
+            conditions.push(format!("~{}", fact(bit, parameters)));
+        }
+    }
+    if opcodes != Opcodes::MAX {
+        conditions.push(opcode_in(opcodes));
+    }
+    conditions.join(" & ")
+}
+
+/// What an effect loads.
+fn loaded(effect: Effect) -> Vec<(&'static str, String)> {
+    let of = |register, value: &str| (register, value.to_owned());
+    let next_unit = |register, name: &str| {
+        let known = NextUnit::FIELDS.iter().find(|(known, _)| *known == name);
+        (register, known.map(|(_, field)| bits("wqe_resp_data", *field)).unwrap_or_default())
+    };
+    let passed = || ("parsed", parsed_after());
+    let placed = || {
+        let [none, available] = available();
+        let left = format!("{none} ? {{1'b0, pkt_left}} : {{1'b0, pkt_left}} - {available}");
+        ("pkt_left", format!("{} ? 33'd0 : {left}", rest_fits()))
+    };
+    let too_short = || of("len_error", "1'b1");
+    match effect {
+        Effect::None | Effect::StepQueue => Vec::new(),
+        Effect::TakePacket => {
+            vec![of("cxt", "fetch_cxt_egress_head"), of("hdr", "fetch_cxt_egress_data")]
+        }
+        Effect::BeginPacket => vec![
+            ("pkt_left", format!("{{16'd0, {}}}", header("pkt_length"))),
+            of("parsed", "32'd0"),
+            of("len_error", "1'b0"),
+        ],
+        Effect::TakeNextUnit => vec![
+            next_unit("next_wqe_addr", "next_wqe_addr"),
+            next_unit("next_wqe_size", "next_wqe_size"),
+            next_unit("cur_wqe_size", "cur_wqe_size"),
+            of("wqe_addr", "rq_offset_dout"),
+        ],
+        Effect::SkipUnit => vec![passed()],
+        Effect::SkipUnitTooShort => vec![passed(), too_short()],
+        Effect::TakeUnit => vec![passed(), placed()],
+        Effect::TakeUnitTooShort => vec![passed(), placed(), too_short()],
+        Effect::TakeCqAddress => vec![("cq_laddr", field("cq_resp_head", "cq_resp_head", "laddr"))],
+        Effect::TakeEqAddress => vec![("eq_laddr", field("eq_resp_head", "eq_resp_head", "laddr"))],
+    }
+}
+
+/// Readies, valids and enables of a state, and the address of the tables.
+fn outputs(state: State) -> Vec<(&'static str, String)> {
+    let is = |states: &[State]| format!("1'b{}", u8::from(states.contains(&state)));
+    let wqe_resp_ready = match state {
+        State::NEXT_UNIT_s => "1'b1".to_owned(),
+        State::DATA_UNIT_s => {
+            let consumes = is_one(&header("net_opcode"), 5, is_write_with_imm);
+            format!("{consumes} | pkt_left == 32'd0 | {}", available()[0])
+        }
+        State::MR_FOR_SEND_s => "fetch_mr_ingress_ready".to_owned(),
+        _ => "1'b0".to_owned(),
+    };
+    let requests = [
+        State::MR_FOR_SEND_s,
+        State::MR_FOR_WRITE_s,
+        State::MR_FOR_READ_s,
+        State::MR_FOR_CQ_s,
+        State::MR_FOR_EQ_s,
+        State::GEN_ACK_s,
+    ];
+    let qp = match state {
+        State::IDLE_s => "8'd0".to_owned(),
+        _ => {
+            let Field { lsb, .. } = place("fetch_cxt_egress_data", "local_qpn");
+            bits("hdr", Field { lsb, width: 8 })
+        }
+    };
+    vec![
+        ("fetch_cxt_egress_ready", is(&[State::IDLE_s])),
+        ("wqe_req_valid", is(&[State::WQE_REQ_s])),
+        ("wqe_resp_ready", wqe_resp_ready),
+        ("fetch_mr_ingress_valid", is(&requests)),
+        ("cq_req_valid", is(&[State::CQ_REQ_s])),
+        ("cq_resp_ready", is(&[State::CQ_RESP_s])),
+        ("eq_req_valid", is(&[State::EQ_REQ_s])),
+        ("eq_resp_ready", is(&[State::EQ_RESP_s])),
+        ("rq_offset_wen", is(&[State::UPDATE_RQ_s])),
+        ("cache_offset_wen", is(&[State::UPDATE_RQ_s])),
+        ("rq_offset_addr", qp.clone()),
+        ("cache_offset_addr", qp),
+    ]
+}
+
+fn of_row(row: &Row, parameters: &Parameters) -> RuleSays {
+    let mut next = vec![("cur_state", format!("6'd{}", row.to as u8))];
+    next.extend(loaded(row.effect));
+    // What a code that is no state drives is not said.
+    let outputs = if row.from == State::Undefined { Vec::new() } else { outputs(row.from) };
+    RuleSays {
+        rule: row.name,
+        one_of: Some("T01 to T46".to_owned()),
+        when: guard(row, parameters),
+        outputs,
+        next,
     }
 }
 

@@ -148,37 +148,60 @@ pub const fn fix(n: u32) -> u8 {
 
 /// A set of conditions. Those after `EVENT` join a fix with its condition, so that a row needs no
 /// disjunction.
-type Conditions = u32;
+pub type Conditions = u32;
 
-const CXT_VALID: Conditions = 1 << 0;
-const WQE_REQ_READY: Conditions = 1 << 1;
-const WQE_RESP_VALID: Conditions = 1 << 2;
-const WQE_RESP_LAST: Conditions = 1 << 3;
-const NOTHING_LEFT: Conditions = 1 << 4;
-const NOTHING_AVAILABLE: Conditions = 1 << 5;
-const REST_FITS: Conditions = 1 << 6;
-const CQ_REQ_READY: Conditions = 1 << 7;
-const CQ_RESP_VALID: Conditions = 1 << 8;
-const EQ_REQ_READY: Conditions = 1 << 9;
-const EQ_RESP_VALID: Conditions = 1 << 10;
-const MR_READY: Conditions = 1 << 11;
-const LENGTH_ERROR: Conditions = 1 << 12;
-const F0: Conditions = 1 << 13;
-const F2: Conditions = 1 << 14;
-const F4: Conditions = 1 << 15;
-/// F1 and the packet is solicited.
-const EVENT: Conditions = 1 << 16;
-/// F3 and the packet is an RDMA WRITE with immediate.
-const WRITE_COMPLETES: Conditions = 1 << 17;
-/// F5 and the beat on offer is the WQE's last.
-const WQE_ENDS: Conditions = 1 << 18;
-/// F6 and the service is not acknowledged.
-const UNACKED: Conditions = 1 << 19;
-/// F7 and the QP does not process messages.
-const REFUSED: Conditions = 1 << 20;
+/// What guards ask.
+pub mod ask {
+    use super::Conditions;
+
+    /// fetch_cxt_egress_valid.
+    pub const CXT_VALID: Conditions = 1 << 0;
+    /// wqe_req_ready.
+    pub const WQE_REQ_READY: Conditions = 1 << 1;
+    /// wqe_resp_valid.
+    pub const WQE_RESP_VALID: Conditions = 1 << 2;
+    /// wqe_resp_last.
+    pub const WQE_RESP_LAST: Conditions = 1 << 3;
+    /// pkt_left = 0.
+    pub const NOTHING_LEFT: Conditions = 1 << 4;
+    /// avail = 0.
+    pub const NOTHING_AVAILABLE: Conditions = 1 << 5;
+    /// pkt_left − chunk = 0.
+    pub const REST_FITS: Conditions = 1 << 6;
+    /// cq_req_ready.
+    pub const CQ_REQ_READY: Conditions = 1 << 7;
+    /// cq_resp_valid.
+    pub const CQ_RESP_VALID: Conditions = 1 << 8;
+    /// eq_req_ready.
+    pub const EQ_REQ_READY: Conditions = 1 << 9;
+    /// eq_resp_valid.
+    pub const EQ_RESP_VALID: Conditions = 1 << 10;
+    /// fetch_mr_ingress_ready.
+    pub const MR_READY: Conditions = 1 << 11;
+    /// The length-error flag.
+    pub const LENGTH_ERROR: Conditions = 1 << 12;
+    /// F0 is on.
+    pub const F0: Conditions = 1 << 13;
+    /// F2 is on.
+    pub const F2: Conditions = 1 << 14;
+    /// F4 is on.
+    pub const F4: Conditions = 1 << 15;
+    /// F1 and the packet is solicited.
+    pub const EVENT: Conditions = 1 << 16;
+    /// F3 and the packet is an RDMA WRITE with immediate.
+    pub const WRITE_COMPLETES: Conditions = 1 << 17;
+    /// F5 and the beat on offer is the WQE's last.
+    pub const WQE_ENDS: Conditions = 1 << 18;
+    /// F6 and the service is not acknowledged.
+    pub const UNACKED: Conditions = 1 << 19;
+    /// F7 and the QP does not process messages.
+    pub const REFUSED: Conditions = 1 << 20;
+}
+
+use ask::*;
 
 /// Sets of opcodes: bit n is net_opcode n.
-type Opcodes = u32;
+pub type Opcodes = u32;
 
 const SEND_ENDS: Opcodes = 1 << opcode::SEND_LAST
     | 1 << opcode::SEND_ONLY
@@ -397,6 +420,11 @@ const fn default_effect(from: State) -> Effect {
 }
 
 impl Row {
+    /// The bits of [`ask`] of which all and of which none hold where it applies, and the opcodes.
+    pub const fn guard(&self) -> (Conditions, Conditions, Opcodes) {
+        (self.guard.on, self.guard.off, self.guard.opcodes)
+    }
+
     const fn does(self, effect: Effect) -> Self {
         Self { effect, ..self }
     }
