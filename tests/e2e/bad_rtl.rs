@@ -109,7 +109,6 @@ const QP_OPEN: &[(&str, &str)] = &[("63-hw-ready-looks-at-idle-pins", "raw_pins"
 const RECV_OPEN: &[(&str, &str)] = &[
     ("03-kind-7-is-a-dp", "raw_pins"),
     ("19-credit-254-at-most", "raw_pins"),
-    ("24-credit-stalls-packets", "undecided"),
     ("26-short-is-an-error", "raw_pins"),
     ("31-wrong-kind-sticks", "undecided"),
     ("48-f0-always", "undecided"),
