@@ -73,8 +73,11 @@ fn unreachable_rows_are_listed_with_the_reason() {
     run_into(folder.path(), &["--cases", "1", "--packets", "64", "--scenario", "smoke"]);
     let results = json(&folder.path().join("results.json"));
     let [spec, repaired] = &results["profiles"].as_array().unwrap()[..] else { panic!("two") };
-    assert_eq!(spec["unreachable"]["T43"], "nothing enters EQ_REQ_s without F1 (argued)");
-    assert_eq!(repaired["unreachable"]["T08"], "replaced by F0 (argued)");
+    assert_eq!(
+        spec["unreachable"]["T43"],
+        "nothing enters EQ_REQ_s without F1 (proof: `cosim prove`)"
+    );
+    assert_eq!(repaired["unreachable"]["T08"], "replaced by F0 (proof: `cosim prove`)");
     assert_eq!(spec["rules"]["T01"], 64, "without resets each packet is taken once");
     // What `cosim prove` asks of every RTL is no argument.
     run_into(
@@ -84,6 +87,11 @@ fn unreachable_rows_are_listed_with_the_reason() {
     let results = json(&folder.path().join("recv/results.json"));
     let spec = &results["profiles"][0];
     assert_eq!(spec["unreachable"]["P14"], "needs F0 (proof: `cosim prove`)");
+    // Of rx nothing is proved.
+    run_into(&folder.path().join("rx"), &["--block", "rx", "--fixes", "spec", "--cases", "1"]);
+    let results = json(&folder.path().join("rx/results.json"));
+    let argued = "without F5 of thread2 there is no length error (argued)";
+    assert_eq!(results["profiles"][0]["unreachable"]["EV2"], argued);
 }
 
 /// Forty cases of each profile and scenario, which take about a second, are enough: one case in eighty has
