@@ -135,13 +135,14 @@ impl Job<'_> {
                 let replayed = self.replayed(profile, &cycles, &property.text, &name)?;
                 let Replayed { verdict, vector } = replayed;
                 let verdict_text = verdict.to_string();
-                match (verdict.is_failure(), is_hang) {
-                    (true, _) => Shown::Refuted { verdict: verdict_text, vector },
-                    (false, true) => {
+                let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
+                match verdict.is_failure() {
+                    true => Shown::Refuted { verdict: verdict_text, vector },
+                    false if is_hang && !is_of_any_data => {
                         let cycles = cycles.len() as u32;
                         Shown::Reached { cycles, verdict: verdict_text, vector }
                     }
-                    (false, false) => {
+                    false => {
                         Shown::Unconfirmed { because: unconfirmed(memories).to_owned(), vector }
                     }
                 }

@@ -11,6 +11,7 @@ mod generator;
 mod golden;
 pub mod parameters;
 mod pins;
+mod proof;
 pub mod rules;
 pub mod scenarios;
 mod scoreboard;
@@ -24,7 +25,9 @@ pub mod rtl {
 
 use crate::blocks::thread2::layout;
 use crate::blocks::{dll, qp, recv};
-use cosim_core::harness::{Block, Explain, LinkedRtl, Naming, Parameter, Profile};
+use cosim_core::harness::{
+    Block, Explain, LinkedRtl, Naming, Parameter, Parameters, Profile, Promises,
+};
 use cosim_core::verilated::Field;
 pub use environment::Environment;
 pub use golden::Golden;
@@ -72,6 +75,10 @@ impl Block for Rx {
     type Scoreboard<'a> = Scoreboard<'a>;
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
+
+    fn promises(parameters: &Parameters) -> Promises {
+        proof::promises(parameters)
+    }
 
     fn fields(port: &str) -> &'static [(&'static str, Field)] {
         match port {

@@ -1,0 +1,81 @@
+//! What the glue of `rx` promises, and what of the blocks inside is seen at its boundaries, for `cosim prove`.
+//!
+//! The rules of the blocks are proved of the blocks; here their offers are, where they meet.
+
+use cosim_core::harness::{Held, Parameters, Promises};
+
+/// Every promise.
+pub fn promises(parameters: &Parameters) -> Promises {
+    let is_fixed = |number: u32| parameters.fixes() >> number & 1 == 1;
+    // As thread2, recv and qp promise them.
+    let mut held = vec![
+        Held::whole("t2_cq_req_valid"),
+        Held::whole("t2_eq_req_valid"),
+        Held::valid("t2_fetch_mr_ingress_valid"),
+        Held::valid("rv_credit_valid"),
+        Held::valid("qp_evt_valid"),
+        Held::valid("b_dllp_valid"),
+    ];
+    if is_fixed(0) {
+        held.push(Held::whole("t2_wqe_req_valid"));
+    }
+    Promises {
+        zero: vec![
+            "fetch_valid",
+            "x_hw_valid",
+            "x_cxt_valid",
+            "x_pkt_valid",
+            "req_valid",
+            "t2_fetch_mr_ingress_valid",
+            "t2_wqe_req_valid",
+            "t2_cq_req_valid",
+            "t2_eq_req_valid",
+            "rv_copy_valid",
+            "rv_keep_valid",
+            "rv_release_valid",
+            "rv_alloc_valid",
+            "rv_temp_alloc_valid",
+            "rv_credit_valid",
+        ],
+        held,
+        always: always(),
+        ..Promises::default()
+    }
+}
+
+/// What the specification says of the glue in every cycle, of ports alone.
+fn always() -> Vec<(String, String)> {
+    let all = [
+        ("CR: at most 16 credits are in use", "x_credits_used <= 5'd16"),
+        ("FI: the FIFO has at most 16 entries", "x_fifo_level <= 5'd16"),
+        (
+            "FI: there is a head while the FIFO is not empty",
+            "fetch_valid == (x_fifo_level != 5'd0)",
+        ),
+        ("CR5: A sees a descriptor that has a credit", "~x_a_tlp_valid | a_tlp_valid"),
+        ("the head goes to thread2 or to recv", "~(x_cxt_valid & x_pkt_valid)"),
+        (
+            "thread2 is offered what qp accepts without a Nak",
+            "x_cxt_valid == (x_msg_accept & ~x_msg_nak)",
+        ),
+        (
+            "RQ4: what thread2 takes leaves with fate 0",
+            "~(x_cxt_valid & x_cxt_ready) | req_valid & req_fate == 2'd0 & req_ack == x_msg_ack & \
+             req_take_wqe == x_msg_take_wqe",
+        ),
+        (
+            "RQ5: what qp refuses with a Nak leaves with fate 1",
+            "~(x_msg_valid & x_msg_nak) | req_valid & req_fate == 2'd1 & ~req_ack & ~req_take_wqe",
+        ),
+        (
+            "RQ6: what qp does not accept leaves with fate 2",
+            "~(x_msg_valid & ~x_msg_accept) | req_valid & req_fate == 2'd2 & ~req_ack & ~req_take_wqe",
+        ),
+        (
+            "RQ3: what waits for thread2 does not leave",
+            "~(x_cxt_valid & ~x_cxt_ready) | ~req_valid",
+        ),
+        ("EV6: an event from outside waits for those of the system", "~qp_hw_ready | x_hw_ready"),
+    ];
+    all.into_iter().map(|(what, holds)| (what.to_owned(), holds.to_owned())).collect()
+}
