@@ -71,8 +71,8 @@ pub trait AnyBlock: Sync {
     /// What is covered: the rules, then what the block declares.
     fn groups(&self) -> Vec<Group>;
 
-    /// Why no legal stimulus hits a bin with these parameters, and whether `prove` is asked for it or it is argued; bins are numbered
-    /// through all groups.
+    /// Why no legal stimulus hits a bin with these parameters, and whether `prove` is asked for it or it is argued; bins
+    /// are numbered through all groups.
     fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String>;
 
     /// What the scoreboard counts.

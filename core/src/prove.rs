@@ -259,8 +259,8 @@ impl Prover {
     }
 
     /// Asks for a property, by its place: with any inputs and, if that breaks it, with partners that keep to the
-    /// protocol; without memories, with ones
-    /// that keep what they give and, if that breaks it, with them as they are. A hang is one with partners that keep to it.
+    /// protocol; without memories and, as long as that breaks it, with ones that keep what they give, and with them as
+    /// they are. A hang is one with partners that keep to the protocol.
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
@@ -274,17 +274,14 @@ impl Prover {
             return Ok(Found::Shown(Shown::Open { because: missing.clone() }));
         }
         let (memories, aig) = &self.graph;
-        let found = self.ask_all(property, *memories, aig, all)?;
-        // What holds so far with any data holds with the memory's.
-        if matches!(found, Found::Shown(_)) {
-            return Ok(found);
-        }
-        let found = match memories {
-            Memories::Cut => self.ask_all(property, Memories::Kept, aig, all)?,
-            _ => found,
-        };
-        if matches!(found, Found::Shown(_)) {
-            return Ok(found);
+        // What holds with any data holds with the memory's.
+        let kept = (*memories == Memories::Cut).then_some(Memories::Kept);
+        let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
+        for memories in std::iter::once(*memories).chain(kept) {
+            found = self.ask_all(property, memories, aig, all)?;
+            if matches!(found, Found::Shown(_)) {
+                return Ok(found);
+            }
         }
         match self.whole()? {
             Some(aig) => self.ask_all(property, Memories::Whole, &aig, all),

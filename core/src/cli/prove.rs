@@ -171,9 +171,7 @@ impl Job<'_> {
             given: self.rtl.clone(),
             ..Origin::default()
         };
-        let mut all = [BeforeReset::Random(1), BeforeReset::Zeros, BeforeReset::Ones].into_iter();
-        loop {
-            let before_reset = all.next().unwrap_or(BeforeReset::Zeros);
+        let replay = |before_reset| -> Result<(String, Verdict), Error> {
             let text = |recorded| {
                 self.block.raw_vector(profile, cycles, before_reset, origin.clone(), recorded)
             };
@@ -181,14 +179,20 @@ impl Job<'_> {
             let file = VectorFile::from_text(written.clone(), &path)?;
             let subject = Subject { block: self.block, vector: &file, profile, rtl: self.rtl };
             let verdict = self.desk.replay(&subject)?.done()?.outcome.verdict;
-            let written = match verdict.is_failure() {
-                true => text(Some(&verdict))?,
-                false if all.len() > 0 => continue,
-                false => written,
-            };
-            write_whole(&path, written.as_bytes(), Sync::OnDisk)?;
-            return Ok(Replayed { verdict, vector });
+            Ok(if verdict.is_failure() {
+                (text(Some(&verdict))?, verdict)
+            } else {
+                (written, verdict)
+            })
+        };
+        let (mut text, mut verdict) = replay(BeforeReset::Random(1))?;
+        for before_reset in [BeforeReset::Zeros, BeforeReset::Ones] {
+            if !verdict.is_failure() {
+                (text, verdict) = replay(before_reset)?;
+            }
         }
+        write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
+        Ok(Replayed { verdict, vector })
     }
 }
 

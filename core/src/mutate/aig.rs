@@ -385,17 +385,18 @@ impl Both {
             let breaks = self.and(is_same_place, changed);
             broken = self.or(broken, breaks);
         }
+        // What was broken once stays so.
+        let place = self.latches.len();
         let was_broken = self.latch();
         let is_broken = self.or(was_broken, broken);
-        let place = self.latches.len() - 1;
         self.latches[place] = is_broken;
         is_broken ^ 1
     }
 
     /// What a literal was in the cycle before; 0 in the first one.
     fn remembers(&mut self, literal: Literal) -> Literal {
+        let place = self.latches.len();
         let latch = self.latch();
-        let place = self.latches.len() - 1;
         self.latches[place] = literal;
         latch
     }
@@ -513,80 +514,4 @@ pub fn split(name: &str) -> (&str, u32) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const INTERFACE: Interface<'static> = Interface {
-        reset: Some(("rst", true)),
-        filled: false,
-        select: "select",
-        read: "read_",
-        read_at: ["where_", "when_"],
-        write: ["enable_", "data_", "address_"],
-    };
-
-    /// A register that is loaded with `a` and is inverted on its way while `select` is 1 and `b` is; `y` is
-    /// the register, or only where `c` is 1.
-    fn network(output: &str) -> Aig {
-        let text = format!(
-            "aag 11 5 1 1 5\n2\n4\n6\n8\n10\n12 22 12\n{output}\n14 6 10\n16 14 4\n18 15 5\n20 17 19\n22 20 3\n\
-             i0 rst\ni1 a\ni2 b\ni3 c\ni4 select\no0 y\nc\nby hand\n"
-        );
-        Aig::parse(&text).unwrap()
-    }
-
-    #[test]
-    fn a_mutation_that_reaches_no_output_is_the_same_network() {
-        assert_eq!(network("0").question(&INTERFACE, 1), Question::Same);
-        assert_eq!(network("12").question(&INTERFACE, 0), Question::Same);
-    }
-
-    #[test]
-    fn a_mutation_that_reaches_an_output_is_a_question() {
-        let Question::Open { file, inputs } = network("12").question(&INTERFACE, 1) else {
-            panic!("an output differs");
-        };
-        assert!(file.starts_with(b"aig "));
-        assert_eq!(&inputs[..3], ["rst", "a", "b"]);
-    }
-
-    #[test]
-    fn what_is_not_written_does_not_matter() {
-        let text = "aag 4 3 0 2 1\n2\n4\n6\n0\n8\n8 2 6\ni0 a\ni1 rst\ni2 select\no0 enable_m\no1 data_m\n";
-        let aig = Aig::parse(text).unwrap();
-        assert_eq!(aig.question(&INTERFACE, 1), Question::Same);
-        let text = text.replace("o1 data_m", "o1 data_n");
-        let aig = Aig::parse(&text).unwrap();
-        assert_ne!(aig.question(&INTERFACE, 1), Question::Same);
-    }
-
-    /// `bad` is that what a memory gives differs from what it gave in the cycle before.
-    #[test]
-    fn a_memory_that_keeps_what_it_gives_is_asked_with_its_places_and_writes() {
-        // Inputs: rst, read_1, place, write; a latch with what was read; bad = read_1 ^ latch.
-        let text = "aag 8 4 1 3 3\n2\n4\n6\n8\n10 4\n16\n6\n8\n12 4 10\n14 5 11\n16 13 15\n\
-                    i0 rst\ni1 read_1\ni2 place\ni3 write\no0 bad\no1 where_1\no2 enable_2\nc\n";
-        let network = Aig::parse(text).unwrap();
-        let inputs = |keeps| match network.property(&INTERFACE, "bad", keeps).unwrap() {
-            Question::Open { inputs, .. } => inputs,
-            Question::Same => Vec::new(),
-        };
-        assert_eq!(inputs(false), ["read_1"]);
-        // Where and whether something is written count, and the cycle in reset.
-        assert_eq!(inputs(true), ["read_1", "place", "write"]);
-        assert_eq!(network.property(&INTERFACE, "no such output", true), None);
-    }
-
-    #[test]
-    fn what_is_no_network_is_none() {
-        for text in [
-            "",
-            "aig 0 0 0 0 0",
-            "aag 1 1 0 0 0",
-            "aag 0 0 0 0 0 1",
-            "aag 2 0 0 0 2\n2 4 4\n4 2 2\n",
-        ] {
-            assert_eq!(Aig::parse(text), None, "{text}");
-        }
-    }
-}
+mod tests;

@@ -192,23 +192,13 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::mutate::Mutation;
     use crate::mutate::report::{Fate, Proof};
-    use crate::mutate::{Mode, Mutation, Source};
 
     fn mutant(fate: Fate, lines: &[u32]) -> Mutant {
-        let source =
-            |line: &u32| Source { file: "a.v".to_owned(), line: *line, place: String::new() };
-        let mutation = Mutation {
-            id: 1,
-            mode: Mode::Inv,
-            module: String::new(),
-            cell: String::new(),
-            port: String::new(),
-            bit: 0,
-            control: None,
-            signal: None,
-            sources: lines.iter().map(source).collect(),
-        };
+        let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();
+        command.extend(lines.iter().map(|line| format!(" -src a.v:{line}.1-{line}.2")));
+        let mutation = Mutation::parse(1, &command, &str::to_owned).unwrap();
         Mutant { mutation, does: String::new(), fate }
     }
 

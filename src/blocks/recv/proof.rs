@@ -283,7 +283,7 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
             what: "the wait of a packet on offer".to_owned(),
             busy: "pkt_valid & ~pkt_ready".to_owned(),
             waits: format!("{answers} | {is_short_of_buffers}"),
-            within: 6,
+            within: 4,
             ..Progress::default()
         },
     ]

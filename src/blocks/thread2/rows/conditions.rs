@@ -1,0 +1,225 @@
+//! What the guards of rows ask: of the packet, of the cycle, of the opcode.
+
+use super::super::layout::{opcode, qp_state, service};
+use ask::*;
+
+/// What guards look at that stays the same while a packet is processed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct PacketInputs {
+    /// The mask of fixes.
+    pub fixes: u8,
+    /// The latched header's net_opcode, 5 bits.
+    pub net_opcode: u64,
+    /// The latched header's service_type, 3 bits.
+    pub service_type: u64,
+    /// The latched header's solicited bit.
+    pub solicited: bool,
+    /// The latched context's qp_state, 3 bits.
+    pub qp_state: u64,
+}
+
+/// What guards look at in one cycle.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct CycleInputs {
+    /// The length-error flag (F5).
+    pub length_error: bool,
+    /// fetch_cxt_egress_valid.
+    pub cxt_valid: bool,
+    /// wqe_req_ready.
+    pub wqe_req_ready: bool,
+    /// wqe_resp_valid.
+    pub wqe_resp_valid: bool,
+    /// wqe_resp_last.
+    pub wqe_resp_last: bool,
+    /// pkt_left = 0.
+    pub nothing_left: bool,
+    /// avail = 0: the unit on offer was used up by earlier packets.
+    pub nothing_available: bool,
+    /// pkt_left − chunk = 0: the unit on offer holds the rest of the packet.
+    pub rest_fits: bool,
+    /// cq_req_ready.
+    pub cq_req_ready: bool,
+    /// cq_resp_valid.
+    pub cq_resp_valid: bool,
+    /// eq_req_ready.
+    pub eq_req_ready: bool,
+    /// eq_resp_valid.
+    pub eq_resp_valid: bool,
+    /// fetch_mr_ingress_ready.
+    pub mr_ready: bool,
+}
+
+/// Bit n of the mask of fixes.
+pub const fn fix(n: u32) -> u8 {
+    1 << n
+}
+
+/// A set of conditions. Those after `EVENT` join a fix with its condition, so that a row needs no
+/// disjunction.
+pub type Conditions = u32;
+
+/// What guards ask.
+pub mod ask {
+    use super::Conditions;
+
+    /// fetch_cxt_egress_valid.
+    pub const CXT_VALID: Conditions = 1 << 0;
+    /// wqe_req_ready.
+    pub const WQE_REQ_READY: Conditions = 1 << 1;
+    /// wqe_resp_valid.
+    pub const WQE_RESP_VALID: Conditions = 1 << 2;
+    /// wqe_resp_last.
+    pub const WQE_RESP_LAST: Conditions = 1 << 3;
+    /// pkt_left = 0.
+    pub const NOTHING_LEFT: Conditions = 1 << 4;
+    /// avail = 0.
+    pub const NOTHING_AVAILABLE: Conditions = 1 << 5;
+    /// pkt_left − chunk = 0.
+    pub const REST_FITS: Conditions = 1 << 6;
+    /// cq_req_ready.
+    pub const CQ_REQ_READY: Conditions = 1 << 7;
+    /// cq_resp_valid.
+    pub const CQ_RESP_VALID: Conditions = 1 << 8;
+    /// eq_req_ready.
+    pub const EQ_REQ_READY: Conditions = 1 << 9;
+    /// eq_resp_valid.
+    pub const EQ_RESP_VALID: Conditions = 1 << 10;
+    /// fetch_mr_ingress_ready.
+    pub const MR_READY: Conditions = 1 << 11;
+    /// The length-error flag.
+    pub const LENGTH_ERROR: Conditions = 1 << 12;
+    /// F0 is on.
+    pub const F0: Conditions = 1 << 13;
+    /// F2 is on.
+    pub const F2: Conditions = 1 << 14;
+    /// F4 is on.
+    pub const F4: Conditions = 1 << 15;
+    /// F1 and the packet is solicited.
+    pub const EVENT: Conditions = 1 << 16;
+    /// F3 and the packet is an RDMA WRITE with immediate.
+    pub const WRITE_COMPLETES: Conditions = 1 << 17;
+    /// F5 and the beat on offer is the WQE's last.
+    pub const WQE_ENDS: Conditions = 1 << 18;
+    /// F6 and the service is not acknowledged.
+    pub const UNACKED: Conditions = 1 << 19;
+    /// F7 and the QP does not process messages.
+    pub const REFUSED: Conditions = 1 << 20;
+}
+
+/// Sets of opcodes: bit n is net_opcode n.
+pub type Opcodes = u32;
+
+pub(super) const SEND_ENDS: Opcodes = 1 << opcode::SEND_LAST
+    | 1 << opcode::SEND_ONLY
+    | 1 << opcode::SEND_LAST_WITH_IMM
+    | 1 << opcode::SEND_ONLY_WITH_IMM;
+pub(super) const SENDS: Opcodes = SEND_ENDS | 1 << opcode::SEND_FIRST | 1 << opcode::SEND_MIDDLE;
+pub(super) const WRITES_WITH_IMM: Opcodes =
+    1 << opcode::RDMA_WRITE_LAST_WITH_IMM | 1 << opcode::RDMA_WRITE_ONLY_WITH_IMM;
+pub(super) const PLAIN_WRITES: Opcodes = 1 << opcode::RDMA_WRITE_FIRST
+    | 1 << opcode::RDMA_WRITE_MIDDLE
+    | 1 << opcode::RDMA_WRITE_LAST
+    | 1 << opcode::RDMA_WRITE_ONLY;
+pub(super) const WRITES: Opcodes = PLAIN_WRITES | WRITES_WITH_IMM;
+pub(super) const READS: Opcodes = 1 << opcode::RDMA_READ_REQUEST_FIRST
+    | 1 << opcode::RDMA_READ_REQUEST_MIDDLE
+    | 1 << opcode::RDMA_READ_REQUEST_LAST
+    | 1 << opcode::RDMA_READ_REQUEST_ONLY;
+pub(super) const ANY: Opcodes = u32::MAX;
+
+const fn is_in(set: Opcodes, net_opcode: u64) -> bool {
+    set >> net_opcode & 1 == 1
+}
+
+/// Whether a packet consumes a receive WQE.
+pub const fn consumes_wqe(net_opcode: u64) -> bool {
+    is_in(SENDS | WRITES_WITH_IMM, net_opcode)
+}
+
+/// Whether a packet is a SEND of any kind.
+pub const fn is_send(net_opcode: u64) -> bool {
+    is_in(SENDS, net_opcode)
+}
+
+/// Whether a packet ends a SEND.
+pub const fn ends_send(net_opcode: u64) -> bool {
+    is_in(SEND_ENDS, net_opcode)
+}
+
+/// Whether a packet is an RDMA WRITE with immediate.
+pub const fn is_write_with_imm(net_opcode: u64) -> bool {
+    is_in(WRITES_WITH_IMM, net_opcode)
+}
+
+/// Whether a packet is an RDMA WRITE of any kind.
+pub const fn is_write(net_opcode: u64) -> bool {
+    is_in(WRITES, net_opcode)
+}
+
+/// Whether a packet is an RDMA READ request.
+pub const fn is_read(net_opcode: u64) -> bool {
+    is_in(READS, net_opcode)
+}
+
+/// Whether a service acknowledges packets (S1).
+pub const fn is_acknowledged(service_type: u64) -> bool {
+    matches!(service_type, service::RC | service::RD | service::XRC)
+}
+
+/// Whether a QP in a state processes messages (S1).
+pub const fn processes_messages(state: u64) -> bool {
+    matches!(state, qp_state::RTR | qp_state::RTS | qp_state::SQD | qp_state::SQE)
+}
+
+/// The condition, if it holds.
+#[inline]
+const fn flag(holds: bool, condition: Conditions) -> Conditions {
+    condition * holds as Conditions
+}
+
+/// The conditions of a packet, and its opcode.
+#[derive(Debug, Clone, Copy)]
+pub struct PacketConditions {
+    conditions: Conditions,
+    pub(super) opcode: Opcodes,
+}
+
+impl PacketInputs {
+    /// What holds while this packet is processed.
+    #[inline]
+    pub fn conditions(&self) -> PacketConditions {
+        let fixed = |n| self.fixes & fix(n) != 0;
+        let conditions = flag(fixed(0), F0)
+            | flag(fixed(2), F2)
+            | flag(fixed(4), F4)
+            | flag(fixed(5), WQE_ENDS)
+            | flag(fixed(1) && self.solicited, EVENT)
+            | flag(fixed(3) && is_write_with_imm(self.net_opcode), WRITE_COMPLETES)
+            | flag(fixed(6) && !is_acknowledged(self.service_type), UNACKED)
+            | flag(fixed(7) && !processes_messages(self.qp_state), REFUSED);
+        PacketConditions { conditions, opcode: 1 << self.net_opcode }
+    }
+}
+
+impl PacketConditions {
+    /// What holds in a cycle.
+    #[inline]
+    pub(super) fn with(self, cycle: &CycleInputs) -> Conditions {
+        // F5 is the packet's, the last beat the cycle's.
+        let ends = if cycle.wqe_resp_last { Conditions::MAX } else { !WQE_ENDS };
+        self.conditions & ends
+            | flag(cycle.cxt_valid, CXT_VALID)
+            | flag(cycle.wqe_req_ready, WQE_REQ_READY)
+            | flag(cycle.wqe_resp_valid, WQE_RESP_VALID)
+            | flag(cycle.wqe_resp_last, WQE_RESP_LAST)
+            | flag(cycle.nothing_left, NOTHING_LEFT)
+            | flag(cycle.nothing_available, NOTHING_AVAILABLE)
+            | flag(cycle.rest_fits, REST_FITS)
+            | flag(cycle.cq_req_ready, CQ_REQ_READY)
+            | flag(cycle.cq_resp_valid, CQ_RESP_VALID)
+            | flag(cycle.eq_req_ready, EQ_REQ_READY)
+            | flag(cycle.eq_resp_valid, EQ_RESP_VALID)
+            | flag(cycle.mr_ready, MR_READY)
+            | flag(cycle.length_error, LENGTH_ERROR)
+    }
+}
