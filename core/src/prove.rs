@@ -29,7 +29,7 @@ const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift 
 /// What breaks a property at once; if nothing does, the base of the induction.
 const BASE: &str = "bmc3 -F 6 -C 20000 -T 10";
 /// The step of an induction over so many cycles: most properties need no more than their own cycle and the one before.
-const STEP: &str = "ind -F 2 -C 20000 -T 10";
+const STEP: &str = "ind -F 2 -C 1000000 -T 10";
 /// The cycles from reset that the step builds on.
 const STEPS: u32 = 3;
 /// A proof that needs little more.
@@ -179,6 +179,9 @@ pub struct Prover {
     graph: (Memories, Aig),
     /// The network with memories as registers, where they are small enough; made when it is asked for.
     whole: Option<Mutex<Option<Arc<Aig>>>>,
+    /// Whether all that is to hold in every cycle is proved, with partners that keep to the protocol; known once it was
+    /// asked for.
+    invariants: Mutex<Option<bool>>,
 }
 
 impl Prover {
@@ -236,7 +239,9 @@ impl Prover {
             return Ok(Err(LOOP.to_owned()));
         };
         let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
-        Ok(Ok(Self { workshop, properties, assumes, reset, missing, graph: (first, aig), whole }))
+        let graph = (first, aig);
+        let invariants = Mutex::default();
+        Ok(Ok(Self { workshop, properties, assumes, reset, missing, graph, whole, invariants }))
     }
 
     /// The network with memories as registers; `None` if they are too large.
@@ -251,6 +256,23 @@ impl Prover {
             *made = Some(Arc::new(aig));
         }
         Ok(made.clone())
+    }
+
+    /// Whether there is something that is to hold in every cycle, and all of it is proved. What is proved may be assumed of the cycles that an induction
+    /// begins with.
+    fn invariants_hold(&self) -> Result<bool, Error> {
+        let mut known = self.invariants.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(known) = *known {
+            return Ok(known);
+        }
+        let all = self.properties.iter().enumerate();
+        let mut all = all.filter(|(_, property)| property.kind == Kind::Always).peekable();
+        let mut hold = all.peek().is_some();
+        for (place, _) in all {
+            hold = hold && matches!(self.prove(place)?, Found::Shown(Shown::Proved { .. }));
+        }
+        *known = Some(hold);
+        Ok(hold)
     }
 
     /// The properties.
@@ -314,38 +336,28 @@ impl Prover {
         aig: &Aig,
         assumed: Assumed,
     ) -> Result<Found, Error> {
-        let interface = Interface {
-            reset: self.reset,
-            filled: false,
-            select: "cosim_select",
-            read: "cosim_read_",
-            read_at: ["cosim_where_", "cosim_when_"],
-            write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
+        let asking = Asking { prover: self, property, memories, aig };
+        let of = match assumed {
+            Assumed::Nothing => "bad",
+            Assumed::OffersStay => "legal",
         };
-        let output = match assumed {
-            Assumed::Nothing => format!("cosim_bad_{property}"),
-            Assumed::OffersStay => format!("cosim_legal_{property}"),
+        let Question::Open { file, inputs } = asking.question(of)? else {
+            return Ok(Found::Shown(Shown::Proved { assumed, memories }));
         };
-        let missing = || Error::Environment(format!("Yosys's graph has no output {output}"));
-        let keeps = memories == Memories::Kept;
-        let question = aig.property(&interface, &output, keeps).ok_or_else(missing)?;
-        let (file, inputs) = match question {
-            Question::Same => return Ok(Found::Shown(Shown::Proved { assumed, memories })),
-            Question::Open { file, inputs } => (file, inputs),
-        };
-        let name = format!("{output}-{memories:?}");
-        let ask = |engines| ask(&self.workshop, &name, &file, &inputs, engines);
-        let mut answer = ask(BASE)?;
-        if let Answer::Open { cycles: Some(cycles), .. } = answer
-            && cycles >= STEPS
-            // A step that fails breaks nothing: what it begins with may never be reached.
-            && ask(STEP)? == Answer::Never
+        let mut answer = asking.put(of, &file, &inputs, BASE)?;
+        let has_base =
+            matches!(answer, Answer::Open { cycles: Some(cycles), .. } if cycles >= STEPS);
+        let may_be_given =
+            assumed == Assumed::OffersStay && self.properties[property].kind != Kind::Always;
+        if has_base
+            && (asking.step(of)?
+                || may_be_given && self.invariants_hold()? && asking.step("given")?)
         {
             answer = Answer::Never;
         }
         for engines in [AT_ONCE, ENGINES] {
             if matches!(answer, Answer::Open { .. }) {
-                answer = ask(engines)?;
+                answer = asking.put(of, &file, &inputs, engines)?;
             }
         }
         Ok(match answer {
@@ -358,6 +370,58 @@ impl Prover {
                 let because = format!("{because} in {SECONDS} s");
                 Found::Shown(Shown::Open { because })
             }
+        })
+    }
+}
+
+/// A property of a network.
+struct Asking<'a> {
+    prover: &'a Prover,
+    property: usize,
+    memories: Memories,
+    aig: &'a Aig,
+}
+
+impl Asking<'_> {
+    /// The output of the property: `bad`, `legal` if partners keep to the protocol, `given` if what is to hold in every
+    /// cycle does, too.
+    fn output(&self, of: &str) -> String {
+        format!("cosim_{of}_{}", self.property)
+    }
+
+    /// Whether the output is ever 1.
+    fn question(&self, of: &str) -> Result<Question, Error> {
+        let interface = Interface {
+            reset: self.prover.reset,
+            filled: false,
+            select: "cosim_select",
+            read: "cosim_read_",
+            read_at: ["cosim_where_", "cosim_when_"],
+            write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
+        };
+        let output = self.output(of);
+        let question = self.aig.property(&interface, &output, self.memories == Memories::Kept);
+        question.ok_or_else(|| Error::Environment(format!("Yosys's graph has no output {output}")))
+    }
+
+    /// Puts a question to engines.
+    fn put(
+        &self,
+        of: &str,
+        file: &[u8],
+        inputs: &[String],
+        engines: &str,
+    ) -> Result<Answer, Error> {
+        let name = format!("{}-{:?}", self.output(of), self.memories);
+        ask(&self.prover.workshop, &name, file, inputs, engines)
+    }
+
+    /// Whether the step of an induction is shown. One that is not breaks nothing: what it begins with may never be
+    /// reached.
+    fn step(&self, of: &str) -> Result<bool, Error> {
+        Ok(match self.question(of)? {
+            Question::Same => true,
+            Question::Open { file, inputs } => self.put(of, &file, &inputs, STEP)? == Answer::Never,
         })
     }
 }

@@ -15,7 +15,7 @@ fn prove(out: &Path, arguments: &[&str]) -> Output {
 #[test]
 fn what_blocks_promise_is_proved() {
     let folder = TempDir::new().unwrap();
-    let output = prove(&folder.path().join("out"), &["--block", "recv,dll", "--fixes", "spec"]);
+    let output = prove(&folder.path().join("out"), &["--block", "recv,dll,rx", "--fixes", "spec"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     // Of recv: 7 payloads, an offer that stays, the state's codes, 3 invariants, 3 families of rules, 4 rules that
     // never apply, what 31 rules of transitions, 4 of the choice, 6 of the ring and 4 of credits give; messages and the
@@ -52,6 +52,7 @@ fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
     for (block, patch, property, port) in [
         ("recv", "46-kept-dp-released", "P21: ", "release_"),
         ("dll", "05-offer-changes-while-stalled", "a_link_valid and its payload", "a_link"),
+        ("thread2", "78-opcode-16-is-a-read", "T06: ", "fetch_"),
     ] {
         let patch = project().join(format!("tests/bad_rtl/{block}/{patch}.patch"));
         let (rtl, folder) = (patched_rtl(&patch), TempDir::new().unwrap());

@@ -64,11 +64,17 @@ impl Monitor {
             if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") },
             B::RTL.clock
         );
+        let _ = writeln!(
+            text,
+            "  wire fails = {};\n  reg failed = 1'b0;\n  always @(posedge {}) failed <= failed | fails;",
+            invariants(&bad),
+            B::RTL.clock
+        );
         for (place, (_, expression)) in bad.iter().enumerate() {
             let _ = writeln!(
                 text,
                 "  assign cosim_bad_{place} = {expression};\n  assign cosim_legal_{place} = cosim_bad_{place} & ~broken \
-                 & ~breaks;"
+                 & ~breaks;\n  assign cosim_given_{place} = cosim_legal_{place} & ~failed & ~fails;"
             );
         }
         let registers = promises.registers;
@@ -120,6 +126,12 @@ impl Monitor {
     }
 }
 
+/// The expression that is 1 where something does not hold that is to hold in every cycle.
+fn invariants(bad: &[(Property, String)]) -> String {
+    let all = bad.iter().enumerate().filter(|(_, (property, _))| property.kind == Kind::Always);
+    all.fold("1'b0".to_owned(), |all, (place, _)| format!("{all} | cosim_bad_{place}"))
+}
+
 /// What the monitor calls a register, which may be one inside of an instance, as in `device.count`.
 fn local(register: &str) -> String {
     register.replace('.', "_")
@@ -139,7 +151,8 @@ fn around<B: Block>(properties: usize, registers: &[(&str, u32)]) -> String {
     let mut pins = vec![format!("input {}", B::RTL.clock)];
     pins.extend(B::Inputs::PORTS.iter().map(|port| format!("input {}", range(port))));
     for place in 0..properties {
-        pins.push(format!("output cosim_bad_{place}, output cosim_legal_{place}"));
+        let all = ["bad", "legal", "given"].map(|of| format!("output cosim_{of}_{place}"));
+        pins.push(all.join(", "));
     }
     let mut text = format!("module cosim_monitor (\n  {}\n);\n", pins.join(",\n  "));
     for port in B::Outputs::PORTS {

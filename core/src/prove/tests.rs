@@ -43,9 +43,23 @@ fn found_of(
     assumption: &str,
     registers: Vec<(&'static str, u32)>,
 ) -> Vec<Found> {
+    let bad: Vec<(Kind, &str)> = bad.iter().map(|bad| (Kind::Held, *bad)).collect();
+    found_as(rtl, more, &bad, assumption, registers)
+}
+
+/// The same of properties of different kinds.
+fn found_as(
+    rtl: &str,
+    more: &str,
+    bad: &[(Kind, &str)],
+    assumption: &str,
+    registers: Vec<(&'static str, u32)>,
+) -> Vec<Found> {
     let mut text = "module cosim_monitor(input clk, input rst, input go, input [3:0] d".to_owned();
     for place in 0..bad.len() {
-        text += &format!(", output cosim_bad_{place}, output cosim_legal_{place}");
+        text += &format!(
+            ", output cosim_bad_{place}, output cosim_legal_{place}, output cosim_given_{place}"
+        );
     }
     text += ");\nwire [3:0] count, kept; wire free;\n";
     for (name, width) in &registers {
@@ -56,14 +70,17 @@ fn found_of(
         text += &format!(", .{name}({name})");
     }
     text += &format!(");\nwire in_reset = rst;\n{more}");
-    for (place, bad) in bad.iter().enumerate() {
+    for (place, (_, bad)) in bad.iter().enumerate() {
         text += &format!(
-            "assign cosim_bad_{place} = {bad};\nassign cosim_legal_{place} = cosim_bad_{place} & {assumption};\n"
+            "assign cosim_bad_{place} = {bad};\nassign cosim_legal_{place} = cosim_bad_{place} & {assumption};\n\
+             assign cosim_given_{place} = cosim_legal_{place} & ~fails;\n"
         );
     }
-    text += "endmodule\n";
-    let property = |text: &&str| Property {
-        kind: Kind::Held,
+    let always = bad.iter().filter(|(kind, _)| *kind == Kind::Always);
+    let fails = always.fold("1'b0".to_owned(), |all, (_, bad)| format!("{all} | ({bad})"));
+    text += &format!("wire fails = {fails};\nendmodule\n");
+    let property = |(kind, text): &(Kind, &str)| Property {
+        kind: *kind,
         text: (*text).to_owned(),
         of_registers: !registers.is_empty(),
     };
@@ -127,6 +144,21 @@ fn an_assumption_is_told_where_it_is_needed() {
     let all = found(&["count > 9", "go"], "~go");
     assert!(is_proved(&all[0], Assumed::Nothing), "{:?}", all[0]);
     assert!(is_proved(&all[1], Assumed::OffersStay), "{:?}", all[1]);
+}
+
+/// If the second invariant were taken for granted, the property would be proved.
+#[test]
+fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is_not() {
+    let given = |always| {
+        let bad = [(Kind::Always, always), (Kind::Held, "count == 9 & d == 3")];
+        found_as(RTL, "", &bad, "~(d == 5)", Vec::new())
+    };
+    let proved = given("count > 9 | count == 9 & d == 5");
+    assert!(is_proved(&proved[0], Assumed::OffersStay), "{:?}", proved[0]);
+    assert!(matches!(proved[1], Found::Broken { .. }), "{:?}", proved[1]);
+    let broken = given("count == 9");
+    assert!(matches!(broken[0], Found::Broken { .. }), "{:?}", broken[0]);
+    assert!(matches!(broken[1], Found::Broken { .. }), "{:?}", broken[1]);
 }
 
 #[test]

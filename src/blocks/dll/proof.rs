@@ -2,13 +2,14 @@
 //! the registers of `PcieDllTx` and `PcieDllRx`. Here alone they have their names.
 //!
 //! Several rules fire at one edge, so a register's next value is said once for all of them. What the replay buffer
-//! holds, and so `a_link_data`, is a memory's and not said.
+//! holds, and so `a_link_data`, is a memory's and not said. What comes to an end is said of each device by itself: what
+//! comes of both over a link is tested.
 
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rules::{self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16};
 use super::rules::{ANSWERED, B1, B3, B8, B9, B11, B12, B13, DUE, NAK_DUE, REWIND};
 use super::rules::{ENTRIES, F0, Facts, Rules, fix};
-use cosim_core::harness::{Parameters, RuleSays};
+use cosim_core::harness::{Parameters, Progress, RuleSays};
 
 /// The registers of both devices.
 pub fn registers(parameters: &Parameters) -> Vec<(&'static str, u32)> {
@@ -206,5 +207,35 @@ fn receiver() -> Vec<(&'static str, String)> {
             format!("{} ? {wanted} - 12'd1 : device_b_dllp_seq", any(B8.or(B9).or(B12))),
         ),
         ("device_b.next_rcv_seq", wanted),
+    ]
+}
+
+/// What each device finishes.
+pub fn progress(parameters: &Parameters) -> Vec<Progress> {
+    let [limit, latency] = [REPLAY_LIMIT, ACKNAK_LATENCY].map(|index| parameters.get(index) as u32);
+    vec![
+        Progress {
+            what: "the wait of a TLP that A is to send, while none is on offer".to_owned(),
+            busy: "(device_a_send_seq != device_a_next_seq) & ~a_link_valid".to_owned(),
+            waits: "1'b0".to_owned(),
+            within: 1,
+            more: Some((1, "rewind", any(REWIND.or(A14)))),
+            ..Progress::default()
+        },
+        Progress {
+            what: "A's wait for an answer".to_owned(),
+            busy: "(device_a_last_sent_seq != device_a_ackd_seq)".to_owned(),
+            waits: "1'b0".to_owned(),
+            within: limit,
+            more: Some((limit, "answer or replay", any(ANSWERED.or(A9)))),
+            ..Progress::default()
+        },
+        Progress {
+            what: "the wait of an Ack that B owes".to_owned(),
+            busy: "device_b_acknak_timer_on".to_owned(),
+            waits: "1'b0".to_owned(),
+            within: latency,
+            ..Progress::default()
+        },
     ]
 }

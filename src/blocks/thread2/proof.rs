@@ -67,6 +67,10 @@ pub fn promises(parameters: &Parameters) -> Promises {
         ],
         registers: REGISTERS.to_vec(),
         rules: says(parameters),
+        always: vec![(
+            "in MR_FOR_SEND_s a unit is on offer".to_owned(),
+            format!("~{} | wqe_resp_valid", is_in(State::MR_FOR_SEND_s)),
+        )],
         remembered: remembered(),
         progress: vec![progress(parameters)],
         ..Promises::default()
