@@ -1,46 +1,63 @@
 //! What idle pins carry: a fixed function of a key, part of the vector format.
 
+use std::hint::black_box;
 use verilated::Bits;
 
 /// Bytes of noise; a power of two.
 const SIZE: usize = 1 << 13;
 /// The widest slice that is taken at once, in bytes.
 const WIDEST: usize = 128;
+/// Words of the pool, which is longer than any place in it by the widest slice.
+const WORDS: usize = (SIZE + WIDEST) / 4;
+/// Words that are computed at once: more than two slices, so that the next one is always there.
+const PIECE: usize = 256;
 
 /// A pool of noise from which idle payload pins are filled.
 ///
 /// The pool is SplitMix64 over the key, so a vector names its noise with one number and replays draw no
-/// random number. Key 0 is silence: all zeros.
+/// random number. Key 0 is silence: all zeros. It is computed piece by piece, since a short case needs little of it.
 #[derive(Debug, Clone)]
 pub struct Noise {
-    words: Vec<u32>,
+    /// SplitMix64's state at the end of what is computed.
+    state: u64,
+    /// The pool; zeros from `computed` on.
+    words: Box<[u32; WORDS]>,
+    computed: usize,
     next: usize,
 }
 
 impl Noise {
     /// The noise of `key`.
     pub fn new(key: u64) -> Self {
-        let mut words = vec![0; (SIZE + WIDEST) / 4];
-        if key != 0 {
-            let mut state = key;
-            for word in &mut words {
-                state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-                let mut z = state;
-                z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-                z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-                *word = ((z ^ (z >> 31)) >> 16) as u32;
-            }
+        let computed = if key == 0 { WORDS } else { 0 };
+        Self { state: key, words: Box::new([0; WORDS]), computed, next: 0 }
+    }
+
+    /// Computes the pool's next piece.
+    #[cold]
+    fn compute(&mut self) {
+        let begin = self.computed;
+        self.computed = WORDS.min(begin + PIECE);
+        for word in &mut self.words[begin..self.computed] {
+            self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+            // Opaque, so that words are computed one by one: vectors of 64-bit products take twice as long.
+            let mut z = black_box(self.state);
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            *word = ((z ^ (z >> 31)) >> 16) as u32;
         }
-        Self { words, next: 0 }
     }
 
     /// The next `N` words.
     #[inline]
     fn slice<const N: usize>(&mut self) -> &[u32; N] {
-        const { assert!(N * 4 <= WIDEST) };
+        const { assert!(N * 4 <= WIDEST && PIECE * 4 >= 2 * WIDEST) };
         self.next = (self.next + N) % (SIZE / 4);
+        if self.next + N > self.computed {
+            self.compute();
+        }
         // The pool is longer than any place in it by the widest slice.
-        self.words[self.next..].first_chunk().unwrap_or(&[0; N])
+        self.words[self.next % (SIZE / 4)..].first_chunk().unwrap_or(&[0; N])
     }
 
     /// The next `N` words.
@@ -69,8 +86,28 @@ mod tests {
     #[test]
     fn the_noise_of_a_key_never_changes() {
         // SplitMix64(1) begins with 0x910a2dec89025cc1, 0xbeeb8da1658eec67.
-        let noise = Noise::new(1);
+        let mut noise = Noise::new(1);
+        noise.compute();
         assert_eq!(noise.words[..2], [0x2dec_8902, 0x8da1_658e]);
+    }
+
+    /// What of the pool is computed when makes no difference, nor does its end.
+    #[test]
+    fn words_follow_from_their_place_in_the_pool() {
+        let word = |place: u64| {
+            let mut z = 7_u64.wrapping_add(0x9e37_79b9_7f4a_7c15_u64.wrapping_mul(place + 1));
+            z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+            z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+            ((z ^ (z >> 31)) >> 16) as u32
+        };
+        let mut noise = Noise::new(7);
+        let mut place = 0;
+        for _ in 0..3 * SIZE / 4 / 31 {
+            place = (place + 31) % 2048;
+            let expected: [u32; 31] = std::array::from_fn(|index| word(place + index as u64));
+            assert_eq!(noise.words::<31>(), expected, "{place}");
+        }
+        assert_eq!(noise.computed, WORDS);
     }
 
     #[test]
