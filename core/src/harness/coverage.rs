@@ -5,6 +5,7 @@
 
 use super::contract::{Block, Golden, RuleSet};
 use super::parameters::Parameters;
+use super::tally::Tally;
 use std::any::TypeId;
 use std::cell::RefCell;
 use std::marker::PhantomData;
@@ -365,15 +366,16 @@ pub(crate) fn bin_name<B: Block>(bin: usize) -> String {
 /// Counters and sampler of one case. `C` is the block's own, or `()` to count rules alone.
 pub(super) struct Sampled<B: Block, C> {
     sampler: C,
-    /// Hits by bin.
+    /// Hits by bin; those of rules that are not in them yet are in `rules`.
     hits: Vec<u64>,
+    rules: Tally,
     block: PhantomData<fn() -> B>,
 }
 
 impl<B: Block, C: Coverage<B>> Sampled<B, C> {
     pub(super) fn new(parameters: &Parameters) -> Self {
         let hits = vec![0; bins_with::<B, C>()];
-        Self { sampler: C::new(parameters), hits, block: PhantomData }
+        Self { sampler: C::new(parameters), hits, rules: Tally::new(), block: PhantomData }
     }
 
     /// The rising edge of the golden model, with what is counted of it.
@@ -393,16 +395,15 @@ impl<B: Block, C: Coverage<B>> Sampled<B, C> {
     /// Counts an edge.
     #[inline]
     pub(super) fn count(&mut self, edge: &Edge<'_, B>, samples: bool) {
-        for rule in edge.rules.iter() {
-            self.hits[rule] += 1;
-        }
+        self.rules.count(edge.rules, &mut self.hits);
         if samples {
             let groups = &mut self.hits[B::Golden::RULES.len()..];
             self.sampler.after(edge, &mut Bins { groups });
         }
     }
 
-    pub(super) fn into_hits(self) -> Vec<u64> {
+    pub(super) fn into_hits(mut self) -> Vec<u64> {
+        self.rules.finish(&mut self.hits);
         self.hits
     }
 }

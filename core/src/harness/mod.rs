@@ -21,6 +21,7 @@ mod rules;
 mod span;
 mod stimulus;
 mod table;
+mod tally;
 mod verdict;
 mod waits;
 

@@ -1,0 +1,96 @@
+//! How often each of many rules fired, without looking at them one by one in every cycle.
+
+use super::contract::RuleSet;
+
+/// Cycles whose sets are added up at once.
+const BLOCK: usize = 1 << PLANES;
+/// Bits of a count below those that are kept as a number.
+const PLANES: usize = 4;
+
+/// Counts of rules.
+///
+/// The low bits of all counts stand side by side: plane n is the set of the rules whose counts have bit n. A block of sets
+/// is added to them by full adders, each of which adds three bits for every rule at once, and what they carry out of the
+/// planes is the only set whose rules are gone through.
+#[derive(Debug, Clone)]
+pub(super) struct Tally {
+    /// Sets that are not added yet.
+    block: [u128; BLOCK],
+    /// How many they are.
+    filled: usize,
+    planes: [u128; PLANES],
+}
+
+/// Adds three bits for each rule: the sums, and the carries.
+#[inline]
+const fn add(a: u128, b: u128, c: u128) -> (u128, u128) {
+    let either = a ^ b;
+    (either ^ c, a & b | either & c)
+}
+
+impl Tally {
+    pub(super) const fn new() -> Self {
+        Self { block: [0; BLOCK], filled: 0, planes: [0; PLANES] }
+    }
+
+    /// Counts the rules of a set.
+    #[inline]
+    pub(super) fn count(&mut self, rules: RuleSet, counts: &mut [u64]) {
+        self.block[self.filled] = rules.bits();
+        self.filled += 1;
+        if self.filled == BLOCK {
+            self.filled = 0;
+            self.add_block(counts);
+        }
+    }
+
+    /// Adds a whole block, pair by pair: what a plane carries are half as many sets for the next one.
+    fn add_block(&mut self, counts: &mut [u64]) {
+        let mut left = BLOCK;
+        for plane in &mut self.planes {
+            left /= 2;
+            for pair in 0..left {
+                let (one, other) = (self.block[2 * pair], self.block[2 * pair + 1]);
+                (*plane, self.block[pair]) = add(*plane, one, other);
+            }
+        }
+        for rule in RuleSet::of_bits(self.block[0]).iter() {
+            counts[rule] += BLOCK as u64;
+        }
+    }
+
+    /// Adds all that is not in the counts yet.
+    pub(super) fn finish(&mut self, counts: &mut [u64]) {
+        self.block[self.filled..].fill(0);
+        self.filled = 0;
+        self.add_block(counts);
+        for (bit, plane) in self.planes.iter_mut().enumerate() {
+            for rule in RuleSet::of_bits(std::mem::take(plane)).iter() {
+                counts[rule] += 1 << bit;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_rule_is_counted_as_often_as_it_fired() {
+        for cycles in [0, 1, 15, 16, 17, 100, 1000] {
+            let mut tally = Tally::new();
+            let (mut counts, mut expected) = ([0; 128], [0; 128]);
+            let mut bits: u128 = 0x9e37_79b9_7f4a_7c15_f39c_c060_5ced_c835;
+            for _ in 0..cycles {
+                bits = bits.wrapping_mul(0xda94_2042_e4dd_58b5) ^ bits >> 61;
+                tally.count(RuleSet::of_bits(bits), &mut counts);
+                RuleSet::of_bits(bits).iter().for_each(|rule| expected[rule] += 1);
+            }
+            tally.finish(&mut counts);
+            assert_eq!(counts, expected, "{cycles} cycles");
+            tally.finish(&mut counts);
+            assert_eq!(counts, expected, "nothing is counted twice");
+        }
+    }
+}
