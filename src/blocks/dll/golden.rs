@@ -8,7 +8,7 @@ use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rtl::{Bits1, Bits2, Bits12, Bits32, Inputs, Outputs};
 use super::rules::{
     self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16, ANSWERED, B1, B3, B8, B9,
-    B11, B12, B13, DUE, F0, Facts, NAK_DUE, REWIND, Rules, fix,
+    B11, B12, B13, DUE, F0, Facts, NAK_DUE, REWIND, Rules, fix, lookup::Lookup,
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
@@ -19,6 +19,8 @@ const HALF: u16 = 2048;
 #[derive(Debug, Clone)]
 pub struct Golden {
     built_as: BuiltAs,
+    /// What fires, by facts.
+    lookup: &'static Lookup,
     a: DeviceA,
     /// Payloads by the low bits of their sequence numbers; as many as the buffer has entries.
     replay_mem: Box<[u32]>,
@@ -306,7 +308,8 @@ impl harness::Golden<Dll> for Golden {
             f0_on: parameters.fixes() & fix(0) != 0,
         };
         let replay_mem = vec![0; usize::from(built_as.replay_depth)].into_boxed_slice();
-        Self { built_as, a: DeviceA::RESET, replay_mem, b: DeviceB::RESET }
+        let (a, b) = (DeviceA::RESET, DeviceB::RESET);
+        Self { built_as, lookup: Lookup::get(), a, replay_mem, b }
     }
 
     #[inline]
@@ -335,7 +338,7 @@ impl harness::Golden<Dll> for Golden {
             b_dllp_seq: Bits12::new(u64::from(b.dllp_seq)),
             b_next_rcv_seq: Bits12::new(u64::from(b.next_rcv_seq)),
             b_nak_scheduled: bit(b.nak_scheduled),
-            padding: Default::default(),
+            padding: [0; _],
         };
     }
 
@@ -344,14 +347,15 @@ impl harness::Golden<Dll> for Golden {
         if inputs.rst.is_high() {
             // The buffer has no reset: an entry is written before it is read.
             (self.a, self.b) = (DeviceA::RESET, DeviceB::RESET);
-            return rules::all(rules::RESET, rules::first(rules::RESET)).set();
+            return rules::fires(rules::RESET).set();
         }
-        let facts = self.a.facts(inputs, self.built_as) | self.b.facts(inputs, self.built_as);
-        let first = rules::first(facts);
-        let (next_seq, ackd_seq) = self.a.ends(inputs, first);
+        let of_b = self.lookup.of_b(self.b.facts(inputs, self.built_as));
+        let facts = self.a.facts(inputs, self.built_as);
+        // Whether the buffer is full decides none of those that end it.
+        let (next_seq, ackd_seq) = self.a.ends(inputs, self.lookup.of_a(facts));
         let held = dist(next_seq, ackd_seq);
         let full = held > self.built_as.replay_depth || held >= HALF;
-        let fired = rules::all(facts | fact(full, rules::FULL), first);
+        let fired = self.lookup.of_a(facts | fact(full, rules::FULL)).or(of_b);
         self.a.clock(inputs, fired, &mut self.replay_mem);
         self.b.clock(inputs, fired);
         fired.set()

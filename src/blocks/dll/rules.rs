@@ -2,8 +2,10 @@
 //! repair F0. What registers a rule changes stands in [`golden`](super::golden).
 //!
 //! Several rules fire at one edge, and some only if others do or do not. So guards look at facts, which the
-//! model reads from pins and registers, and at rules; those that look at rules are evaluated after them, layer
-//! by layer, and those of a layer side by side.
+//! model reads from pins and registers, and at rules; those that look at rules are evaluated after them. What fires
+//! is evaluated once for each combination of facts ([`lookup`]); a cycle looks it up there.
+
+pub mod lookup;
 
 use cosim_core::harness::{Rule, RuleSet};
 
@@ -15,8 +17,8 @@ pub const fn fix(n: u32) -> u8 {
 /// A set of facts.
 pub type Facts = u32;
 
-/// `rst` is 1.
-pub const RESET: Facts = 1 << 0;
+/// dist(`next_seq'`, `ackd_seq'`) > REPLAY_DEPTH, or ≥ 2048: known after A1, A3 and A4.
+pub const FULL: Facts = 1 << 0;
 /// `a_tlp_valid`.
 pub const TLP_VALID: Facts = 1 << 1;
 /// `tlp_ready`.
@@ -45,34 +47,36 @@ pub const LAST_REPLAY: Facts = 1 << 12;
 pub const TO_SEND: Facts = 1 << 13;
 /// dist(`send_seq`, `ackd_seq`) ≤ dist(n, `ackd_seq`).
 pub const OVERTAKEN: Facts = 1 << 14;
-/// dist(`next_seq'`, `ackd_seq'`) > REPLAY_DEPTH, or ≥ 2048: known after A1, A3 and A4.
-pub const FULL: Facts = 1 << 15;
 /// `b_link_valid`.
-pub const TLP: Facts = 1 << 16;
+pub const TLP: Facts = 1 << 15;
 /// `b_link_crc_ok`.
-pub const TLP_CRC_OK: Facts = 1 << 17;
+pub const TLP_CRC_OK: Facts = 1 << 16;
 /// The TLP's number is `next_rcv_seq`.
-pub const NEXT: Facts = 1 << 18;
+pub const NEXT: Facts = 1 << 17;
 /// It is less than half of the numbers ahead of that, but not that.
-pub const AHEAD: Facts = 1 << 19;
+pub const AHEAD: Facts = 1 << 18;
 /// A TLP came that is bad or ahead.
-pub const UNUSABLE: Facts = 1 << 20;
+pub const UNUSABLE: Facts = 1 << 19;
 /// `nak_scheduled`.
-pub const NAK_OUT: Facts = 1 << 21;
+pub const NAK_OUT: Facts = 1 << 20;
 /// `acknak_timer_on`.
-pub const TIMER_ON: Facts = 1 << 22;
+pub const TIMER_ON: Facts = 1 << 21;
 /// `acknak_timer` = ACKNAK_LATENCY − 1.
-pub const ACK_DUE: Facts = 1 << 23;
+pub const ACK_DUE: Facts = 1 << 22;
 /// `dllp_valid`: B offers a DLLP to the link.
-pub const ANSWER: Facts = 1 << 24;
+pub const ANSWER: Facts = 1 << 23;
 /// That DLLP is not taken.
-pub const ANSWER_WAITS: Facts = 1 << 25;
+pub const ANSWER_WAITS: Facts = 1 << 24;
 /// That DLLP is a Nak.
-pub const ANSWER_NAK: Facts = 1 << 26;
+pub const ANSWER_NAK: Facts = 1 << 25;
 /// F0 is on.
-pub const F0_ON: Facts = 1 << 27;
-/// Never.
-const NEVER: Facts = 1 << 31;
+pub const F0_ON: Facts = 1 << 26;
+/// `rst` is 1.
+pub const RESET: Facts = 1 << 27;
+/// Facts about A: those from here on are about B.
+const ABOUT_A: u32 = TLP.trailing_zeros();
+/// Facts about B.
+const ABOUT_B: u32 = RESET.trailing_zeros() - ABOUT_A;
 
 /// A set of rules, bit n is the rule with index n.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -88,10 +92,29 @@ impl Rules {
         Self(self.0 | other.0)
     }
 
+    /// The rules in both sets.
+    #[inline]
+    #[must_use]
+    pub const fn and(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
+    /// The set as bits.
+    #[inline]
+    pub const fn bits(self) -> u32 {
+        self.0
+    }
+
     /// Whether one of `others` is among them.
     #[inline]
     pub const fn has(self, others: Self) -> bool {
         self.0 & others.0 != 0
+    }
+
+    /// Those of the harness's set.
+    #[inline]
+    pub const fn of_set(set: RuleSet) -> Self {
+        Self(set.bits() as u32)
     }
 
     /// As the harness has them.
@@ -138,6 +161,13 @@ impl Guard {
     /// Facts that hold where it fires and facts that do not, rules of which one fires, and rules of which none does.
     pub const fn parts(&self) -> (Facts, Facts, Rules, Rules) {
         (self.on, self.off, self.any_of, self.unless)
+    }
+
+    /// Whether it holds where the rules it looks at are among `fired`, if they fire.
+    const fn holds(&self, facts: Facts, fired: Rules) -> bool {
+        facts & (self.on | self.off) == self.on
+            && (self.any_of.0 == 0 || fired.has(self.any_of))
+            && !fired.has(self.unless)
     }
 
     /// The rules that are evaluated before.
@@ -262,99 +292,33 @@ rules! {
         "duplicate while a Nak is out: dropped, the Ack timer starts if stopped", "section 10";
 }
 
-/// A layer of the rules: those that look at no rule but those of earlier layers, side by side, so that all of them are
-/// evaluated at once and without a branch. The table is filled up with guards that never hold.
-struct Layer<const MOST: usize> {
-    on: [Facts; MOST],
-    /// The facts that count, true or not.
-    looked_at: [Facts; MOST],
-    any_of: [u32; MOST],
-    unless: [u32; MOST],
-    rule: [u32; MOST],
-}
-
-/// The layer of each rule.
-const LAYER_OF: [usize; ENTRIES.len()] = {
-    let mut layers = [0; ENTRIES.len()];
-    // A rule is at most as deep as there are rules.
-    let mut round = 0;
-    while round < ENTRIES.len() {
-        let mut index = 0;
+/// The rules in an order in which each comes after those it looks at.
+const ORDER: [usize; ENTRIES.len()] = {
+    let mut order = [0; ENTRIES.len()];
+    let (mut ordered, mut filled) = (0, 0);
+    while filled < ENTRIES.len() {
+        let (before, mut index) = (filled, 0);
         while index < ENTRIES.len() {
-            let needs = ENTRIES[index].guard.needs();
-            let mut other = 0;
-            while other < ENTRIES.len() {
-                if needs >> other & 1 == 1 && layers[index] <= layers[other] {
-                    layers[index] = layers[other] + 1;
-                }
-                other += 1;
+            let is_next = ordered >> index & 1 == 0 && ENTRIES[index].guard.needs() & !ordered == 0;
+            if is_next {
+                ordered |= 1 << index;
+                order[filled] = index;
+                filled += 1;
             }
             index += 1;
         }
-        round += 1;
+        assert!(filled > before, "rules look at one another in a circle");
     }
-    layers
+    order
 };
 
-const fn layer<const MOST: usize>(number: usize) -> Layer<MOST> {
-    let none = [0; MOST];
-    let never = [NEVER; MOST];
-    let mut layer = Layer { on: never, looked_at: never, any_of: none, unless: none, rule: none };
-    let (mut filled, mut index) = (0, 0);
-    while index < ENTRIES.len() {
-        let Guard { on, off, any_of, unless, .. } = ENTRIES[index].guard;
-        if LAYER_OF[index] == number {
-            layer.on[filled] = on;
-            layer.looked_at[filled] = on | off;
-            layer.any_of[filled] = any_of.0;
-            layer.unless[filled] = unless.0;
-            layer.rule[filled] = 1 << index;
-            filled += 1;
-        }
-        assert!(LAYER_OF[index] < 3, "a layer more has to be evaluated");
-        index += 1;
-    }
-    layer
-}
-
-static FIRST: Layer<24> = layer(0);
-static SECOND: Layer<8> = layer(1);
-static THIRD: Layer<8> = layer(2);
-
-/// The rules of the first layer that fire: those that look at facts alone. [`FULL`] need not be known.
-#[inline]
-pub fn first(facts: Facts) -> Rules {
-    let mut fired = 0;
-    for place in 0..FIRST.on.len() {
-        let holds = u32::from(facts & FIRST.looked_at[place] == FIRST.on[place]);
-        // A mask in place of a branch.
-        fired |= FIRST.rule[place] & holds.wrapping_neg();
-    }
-    Rules(fired)
-}
-
-/// All rules that fire, from those of the first layer.
-#[inline]
-pub fn all(facts: Facts, first: Rules) -> Rules {
-    let fired = first.0;
-    let fired = fired | SECOND.evaluate(facts, fired);
-    Rules(fired | THIRD.evaluate(facts, fired))
-}
-
-impl<const MOST: usize> Layer<MOST> {
-    #[inline]
-    fn evaluate(&self, facts: Facts, fired: u32) -> u32 {
-        let mut fires = 0;
-        for place in 0..MOST {
-            let facts_hold = facts & self.looked_at[place] == self.on[place];
-            let any_of = self.any_of[place];
-            let one_fired = (any_of == 0) | (fired & any_of != 0);
-            let none_against = fired & self.unless[place] == 0;
-            let holds = u32::from(facts_hold & one_fired & none_against);
-            fires |= self.rule[place] & holds.wrapping_neg();
-        }
-        fires
-    }
+/// The rules that fire.
+pub fn fires(facts: Facts) -> Rules {
+    let in_order = ORDER.into_iter();
+    Rules(in_order.fold(0, |fired, index| {
+        let holds = ENTRIES[index].guard.holds(facts, Rules(fired));
+        fired | u32::from(holds) << index
+    }))
 }
 
 /// The rules of the contract.
@@ -439,10 +403,6 @@ mod tests {
         })
     }
 
-    fn fires(facts: Facts) -> Rules {
-        all(facts, first(facts))
-    }
-
     #[test]
     fn a_dllp_has_exactly_one_rule_and_without_one_none_has() {
         // n = ackd_seq is in range, so no progress out of range cannot be.
@@ -498,17 +458,17 @@ mod tests {
 
     #[test]
     fn in_reset_nothing_fires_but_the_rules_of_reset() {
-        for others in [0, !RESET & !NEVER] {
+        for others in [0, !RESET] {
             assert_eq!(fires(RESET | others), A17.or(B14));
         }
     }
 
     #[test]
-    fn every_rule_is_in_a_layer_behind_those_it_looks_at() {
-        assert_eq!(LAYER_OF[Index::A3 as usize], 0);
-        assert_eq!(LAYER_OF[Index::A9 as usize], 1, "it looks at A3, A4 and A5");
-        assert_eq!(LAYER_OF[Index::A12 as usize], 2, "it looks at A9, too");
-        let rules = FIRST.rule.iter().chain(&SECOND.rule).chain(&THIRD.rule);
-        assert_eq!(rules.fold(0, |all, rule| all | rule), u32::MAX, "32 rules, none left out");
+    fn every_rule_comes_after_those_it_looks_at() {
+        let place = |rule: Index| ORDER.iter().position(|index| *index == rule as usize);
+        assert!(place(Index::A3) < place(Index::A9), "it looks at A3, A4 and A5");
+        assert!(place(Index::A9) < place(Index::A12));
+        let ordered = ORDER.iter().fold(0, |all, index| all | 1_u32 << index);
+        assert_eq!(ordered, u32::MAX, "32 rules, none left out");
     }
 }

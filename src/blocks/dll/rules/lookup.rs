@@ -1,0 +1,98 @@
+//! What fires for each combination of facts, evaluated from the guards when it is asked for first.
+//!
+//! The devices share no rule, no fact and no path, so each has a table of its own. A cycle then takes two loads where it
+//! would evaluate 32 guards, some after others. Few combinations come up, so that little of the tables is in the cache.
+
+use super::{ABOUT_A, ABOUT_B, ENTRIES, Facts, RESET, Rules, fires};
+use std::sync::LazyLock;
+
+/// The facts about A, which are the lowest.
+const FACTS_OF_A: Facts = (1 << ABOUT_A) - 1;
+/// The facts about B, which come next.
+const FACTS_OF_B: Facts = ((1 << ABOUT_B) - 1) << ABOUT_A;
+/// The rules of A, but that of reset.
+pub const OF_A: Rules = rules_about(FACTS_OF_A);
+/// The rules of B, but that of reset.
+pub const OF_B: Rules = rules_about(FACTS_OF_B);
+
+/// The rules, but those of reset, whose guards look at some facts.
+const fn rules_about(facts: Facts) -> Rules {
+    let (mut rules, mut index) = (0, 0);
+    while index < ENTRIES.len() {
+        let (on, off, ..) = ENTRIES[index].guard.parts();
+        if (on | off) & facts != 0 {
+            rules |= 1 << index;
+        }
+        index += 1;
+    }
+    Rules(rules)
+}
+
+const _: () = {
+    let mut index = 0;
+    while index < ENTRIES.len() {
+        let (rule, guard) = (Rules(1 << index), &ENTRIES[index].guard);
+        let (of_a, of_b) = (OF_A.has(rule), OF_B.has(rule));
+        assert!(of_a != of_b || guard.parts().0 == RESET, "a rule is of one device");
+        let others = if of_a { !OF_A.0 } else { !OF_B.0 };
+        assert!(guard.needs() & others == 0, "a rule looks at rules of the other device");
+        index += 1;
+    }
+};
+
+/// The tables of both devices, out of reset.
+#[derive(Debug)]
+pub struct Lookup {
+    a: Box<[Rules; 1 << ABOUT_A]>,
+    b: Box<[Rules; 1 << ABOUT_B]>,
+}
+
+static LOOKUP: LazyLock<Lookup> = LazyLock::new(|| Lookup {
+    a: table(|index| fires(index).and(OF_A)),
+    b: table(|index| fires(index << ABOUT_A).and(OF_B)),
+});
+
+/// A table, made on the heap.
+fn table<const SIZE: usize>(rules: impl Fn(Facts) -> Rules) -> Box<[Rules; SIZE]> {
+    let rules: Box<[Rules]> = (0..SIZE as Facts).map(rules).collect();
+    rules.try_into().unwrap_or_else(|_| Box::new([Rules::NONE; SIZE]))
+}
+
+impl Lookup {
+    /// The tables; made if they are not yet.
+    pub fn get() -> &'static Self {
+        &LOOKUP
+    }
+
+    /// The rules of A that fire out of reset.
+    #[inline]
+    pub fn of_a(&self, facts: Facts) -> Rules {
+        self.a[(facts & FACTS_OF_A) as usize]
+    }
+
+    /// The rules of B that fire out of reset.
+    #[inline]
+    pub fn of_b(&self, facts: Facts) -> Rules {
+        self.b[((facts & FACTS_OF_B) >> ABOUT_A) as usize]
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::B14;
+    use super::*;
+
+    #[test]
+    fn what_is_looked_up_is_what_fires() {
+        let lookup = Lookup::get();
+        // Every fact of each device beside many combinations of the other's.
+        for facts in (0..RESET).step_by(4099) {
+            assert_eq!(lookup.of_a(facts).or(lookup.of_b(facts)), fires(facts), "{facts:#b}");
+        }
+        for about_a in 0..1 << ABOUT_A {
+            assert_eq!(lookup.of_a(about_a), fires(about_a).and(OF_A));
+        }
+        assert_eq!(OF_A.0 | OF_B.0 | fires(RESET).0, u32::MAX, "no rule is left out");
+        assert!(!OF_B.has(B14), "reset is not looked up");
+    }
+}
