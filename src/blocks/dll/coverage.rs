@@ -7,56 +7,114 @@ mod groups;
 use super::Dll;
 use super::golden::{Golden, Look};
 use super::rtl::Inputs;
+use super::rules::lookup::{OF_A as ALL_OF_A, OF_B as ALL_OF_B};
 use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, Rules};
-use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet};
+use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
 use groups::{
     A_ACKED, A_BUFFER, A_EDGE, A_LIMIT, A_NUMBERS, A_REPLAYS, A_REWIND, A_ROLL_OVER, A_TIMER,
     ACKED, B_DLLP, B_NAK, B_NUMBERS, B_ROLL_OVER, B_TIMER, B_TLP, GROUPS, MOST_USED, NUMBER, OF_A,
     OF_ACK_TIMER, OF_B, OF_BUFFER, OF_TIMER,
 };
 
-/// Sets of rules and registers that were seen already, by their hash; a power of two.
-const SEEN: usize = 256;
+/// Edges of a device that were seen already, by their hash; a power of two.
+const SEEN: usize = 128;
 
 /// What is to be seen of registers that an edge changes.
 #[derive(Debug, Clone)]
 pub struct Coverage {
-    /// Before the edge.
-    before: Look,
+    /// The devices before the edge.
+    a: At,
+    b: At,
+    /// B wants the last number before they roll over.
+    wants_last: bool,
     /// Numbers of B have rolled over since the reset.
     rolled: bool,
-    /// What was counted, so that nothing is counted twice in vain: most edges are like one before them.
-    seen: Box<[u64; SEEN]>,
+    seen_of_a: Seen,
+    seen_of_b: Seen,
 }
 
-/// Where an edge is on the axes, but for the rules. A number is a number's place on its axis.
-#[derive(Debug, Clone, Copy)]
-struct At {
-    buffer: usize,
-    replay_timer: usize,
-    replays: usize,
-    /// Of numbers of A that roll over; 3 if none do.
-    a_numbers: usize,
-    ack_timer: usize,
-    pending: usize,
-    nak_out: usize,
-    /// Of numbers of B that roll over; 2 if none do.
-    b_numbers: usize,
-    /// Of the DLLP and the TLP that arrive, if some do.
-    acked: usize,
-    number: usize,
+/// Edges of a device that were counted, so that nothing is counted twice in vain: most are like one before them. The
+/// devices have nothing in common, and two of them have far fewer kinds of edges than pairs of those.
+#[derive(Debug, Clone)]
+struct Seen(Box<[u64; SEEN]>);
+
+impl Seen {
+    fn nothing() -> Self {
+        Self(Box::new([0; SEEN]))
+    }
+
+    /// Whether an edge is new; then it is no more.
+    #[inline]
+    fn is_new(&mut self, fired: Rules, at: At) -> bool {
+        let edge = u64::from(fired.bits()) | u64::from(at.0) << 32;
+        let slot = (edge.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % SEEN;
+        std::mem::replace(&mut self.0[slot], edge) != edge
+    }
 }
+
+/// Where a device is on its axes, but for the rules: a few bits for the place on each, so that all are compared at once.
+#[derive(Debug, Clone, Copy)]
+struct At(u32);
+
+/// Bits of an [`At`]: the lowest, and how many.
+type Place = (u32, u32);
+
+const BUFFER_AT: Place = (0, 2);
+const REPLAY_TIMER_AT: Place = (2, 2);
+const REPLAYS_AT: Place = (4, 2);
+/// Of numbers of A that roll over; 3 if none do.
+const A_NUMBERS_AT: Place = (6, 2);
+/// Of the DLLP that arrives, if a whole one does.
+const ACKED_AT: Place = (8, 3);
+/// It is a Nak.
+const NAK_AT: Place = (11, 1);
+
+const ACK_TIMER_AT: Place = (0, 2);
+const PENDING_AT: Place = (2, 3);
+const NAK_OUT_AT: Place = (5, 1);
+/// Of numbers of B that roll over; 2 if none do.
+const B_NUMBERS_AT: Place = (6, 2);
+/// Of the TLP that arrives, if one does.
+const NUMBER_AT: Place = (8, 3);
+/// It is damaged.
+const BAD_AT: Place = (11, 1);
 
 impl At {
-    /// As a number of at most 32 bits, another one for each place.
     #[inline]
-    fn key(self) -> u64 {
-        let Self { buffer, replay_timer, replays, a_numbers, .. } = self;
-        let Self { ack_timer, pending, nak_out, b_numbers, acked, number, .. } = self;
-        let of_a = buffer | replay_timer << 2 | replays << 4 | a_numbers << 6;
-        let of_b = ack_timer | pending << 2 | nak_out << 5 | b_numbers << 6;
-        (of_a | of_b << 8 | acked << 16 | number << 19) as u64
+    fn of<const COUNT: usize>(places: [(Place, usize); COUNT]) -> Self {
+        let mut at = 0;
+        for ((lowest, _), place) in places {
+            at |= (place as u32) << lowest;
+        }
+        Self(at)
     }
+
+    #[inline]
+    const fn get(self, (lowest, bits): Place) -> usize {
+        (self.0 >> lowest & ((1 << bits) - 1)) as usize
+    }
+}
+
+/// The place of each rule in a list, by the rule's index; beyond the list for those that are not in it.
+const fn places<const COUNT: usize>(list: [Rules; COUNT]) -> [u8; 32] {
+    let mut places = [COUNT as u8; 32];
+    let mut place = 0;
+    while place < COUNT {
+        places[list[place].bits().trailing_zeros() as usize] = place as u8;
+        place += 1;
+    }
+    places
+}
+
+/// The places in `list` of the rules that fired.
+macro_rules! fired_in {
+    ($list:ident, $fired:expr) => {
+        $fired.set().iter().filter_map(|rule| {
+            const PLACES: [u8; 32] = places($list);
+            let place = usize::from(PLACES[rule]);
+            (place < $list.len()).then_some(place)
+        })
+    };
 }
 
 /// How far `x` is ahead of `y`.
@@ -102,96 +160,118 @@ const fn timer(timer: u32, limit: u32) -> usize {
     }
 }
 
-impl Coverage {
-    #[inline]
-    fn at(&self, inputs: &Inputs) -> At {
-        let Look { built_as, ackd_seq, next_seq, next_rcv_seq, .. } = self.before;
-        let held = dist(next_seq, ackd_seq) - 1;
-        let a_numbers = match () {
-            () if held > 0 && next_seq <= ackd_seq && next_seq < 2048 => 0,
-            () => 3,
-        };
-        let pending = match (self.before.dllp_valid, self.before.dllp_nak) {
-            (false, _) => 0,
-            (true, nak) => 1 + usize::from(inputs.b_dllp_ready.get() == 0) + 2 * usize::from(nak),
-        };
-        At {
-            buffer: match built_as.replay_depth.min(MOST_USED) - held {
-                0 => 3,
-                _ if held == 0 => 0,
-                1 => 2,
-                _ => 1,
-            },
-            replay_timer: timer(self.before.replay_timer, built_as.replay_limit),
-            replays: usize::from(self.before.replay_num),
-            a_numbers,
-            ack_timer: match self.before.acknak_timer_on {
-                false => 0,
-                true => 1 + timer(self.before.acknak_timer, built_as.acknak_latency),
-            },
-            pending,
-            nak_out: usize::from(self.before.nak_scheduled),
-            b_numbers: match next_rcv_seq {
-                3840.. => 0,
-                0..256 if self.rolled => 1,
-                _ => 2,
-            },
-            // What is beside a valid that is low is noise.
-            acked: match inputs.a_dllp_valid.get() & inputs.a_dllp_crc_ok.get() {
-                1 => acked(&self.before, inputs.a_dllp_seq.get() as u16),
-                _ => ACKED.values.len(),
-            },
-            number: match inputs.b_link_valid.get() {
-                1 => number(&self.before, inputs.b_link_seq.get() as u16),
-                _ => NUMBER.values.len(),
-            },
+/// Where A is before an edge.
+#[inline]
+fn at_a(look: &Look, inputs: &Inputs) -> At {
+    let Look { built_as, ackd_seq, next_seq, .. } = *look;
+    let held = dist(next_seq, ackd_seq) - 1;
+    let buffer = match built_as.replay_depth.min(MOST_USED) - held {
+        0 => 3,
+        _ if held == 0 => 0,
+        1 => 2,
+        _ => 1,
+    };
+    let numbers = match () {
+        () if held > 0 && next_seq <= ackd_seq && next_seq < 2048 => 0,
+        () => 3,
+    };
+    // What is beside a valid that is low is noise.
+    let (dllp, nak) = match inputs.a_dllp_valid.get() & inputs.a_dllp_crc_ok.get() {
+        1 => (acked(look, inputs.a_dllp_seq.get() as u16), inputs.a_dllp_nak.get() as usize),
+        _ => (ACKED.values.len(), 0),
+    };
+    At::of([
+        (BUFFER_AT, buffer),
+        (REPLAY_TIMER_AT, timer(look.replay_timer, built_as.replay_limit)),
+        (REPLAYS_AT, usize::from(look.replay_num)),
+        (A_NUMBERS_AT, numbers),
+        (ACKED_AT, dllp),
+        (NAK_AT, nak),
+    ])
+}
+
+/// Where B is before an edge.
+#[inline]
+fn at_b(look: &Look, rolled: bool, inputs: &Inputs) -> At {
+    let pending = match (look.dllp_valid, look.dllp_nak) {
+        (false, _) => 0,
+        (true, nak) => 1 + usize::from(inputs.b_dllp_ready.get() == 0) + 2 * usize::from(nak),
+    };
+    let ack_timer = match look.acknak_timer_on {
+        false => 0,
+        true => 1 + timer(look.acknak_timer, look.built_as.acknak_latency),
+    };
+    let numbers = match look.next_rcv_seq {
+        3840.. => 0,
+        0..256 if rolled => 1,
+        _ => 2,
+    };
+    let (tlp, bad) = match inputs.b_link_valid.get() {
+        1 => {
+            let bad = usize::from(inputs.b_link_crc_ok.get() == 0);
+            (number(look, inputs.b_link_seq.get() as u16), bad)
+        }
+        _ => (NUMBER.values.len(), 0),
+    };
+    At::of([
+        (ACK_TIMER_AT, ack_timer),
+        (PENDING_AT, pending),
+        (NAK_OUT_AT, usize::from(look.nak_scheduled)),
+        (B_NUMBERS_AT, numbers),
+        (NUMBER_AT, tlp),
+        (BAD_AT, bad),
+    ])
+}
+
+/// Counts an edge of A that is like none before it.
+fn count_a(fired: Rules, at: At, bins: &mut Bins<'_>) {
+    let has = |rules: Rules| fired.has(rules);
+    let (buffer, timer) = (at.get(BUFFER_AT), at.get(REPLAY_TIMER_AT));
+    let (replays, numbers) = (at.get(REPLAYS_AT), at.get(A_NUMBERS_AT));
+    fired_in!(OF_BUFFER, fired).for_each(|rule| bins.hit(A_BUFFER.bin([rule, buffer])));
+    fired_in!(OF_TIMER, fired).for_each(|rule| bins.hit(A_TIMER.bin([rule, timer])));
+    for a in fired_in!(OF_A, fired) {
+        bins.hit(A_REPLAYS.bin([a, replays]));
+        if numbers < A_NUMBERS.values.len() {
+            bins.hit(A_ROLL_OVER.bin([a, numbers]));
         }
     }
+    let dllp = [A3, A4.or(A5), A6.or(A7).or(A8)].iter().position(|rules| has(*rules));
+    let dllp = dllp.map_or(0, |place| place + 1);
+    let offer = match (has(A2), has(A12)) {
+        _ if has(A13) => 4,
+        (false, false) => 0,
+        (false, true) => 1,
+        (true, false) => 2,
+        (true, true) => 3,
+    };
+    bins.hit(A_EDGE.bin([dllp, offer, usize::from(has(A1))]));
+    if timer == 2 && has(A9.or(A3).or(A4).or(A5)) {
+        bins.hit(A_LIMIT.bin([dllp]));
+    }
+    if let Some(rewind) = [A4, A5, A9].iter().position(|rule| has(*rule)) {
+        let offer = if has(A13) { 2 } else { usize::from(has(A2)) };
+        bins.hit(A_REWIND.bin([rewind, offer]));
+    }
+    if at.get(ACKED_AT) < ACKED.values.len() {
+        bins.hit(A_ACKED.bin([at.get(NAK_AT), at.get(ACKED_AT)]));
+    }
+}
 
-    /// Counts an edge that is like none before it.
-    fn count(&self, fired: RuleSet, inputs: &Inputs, at: At, bins: &mut Bins<'_>) {
-        let has = |rules: Rules| fired.has(rules.set());
-        let of = |rules: &'static [Rules]| (0..rules.len()).filter(move |place| has(rules[*place]));
-        of(&OF_BUFFER).for_each(|rule| bins.hit(A_BUFFER.bin([rule, at.buffer])));
-        of(&OF_TIMER).for_each(|rule| bins.hit(A_TIMER.bin([rule, at.replay_timer])));
-        of(&OF_ACK_TIMER).for_each(|rule| bins.hit(B_TIMER.bin([rule, at.ack_timer])));
-        for a in of(&OF_A) {
-            bins.hit(A_REPLAYS.bin([a, at.replays]));
-            if at.a_numbers < A_NUMBERS.values.len() {
-                bins.hit(A_ROLL_OVER.bin([a, at.a_numbers]));
-            }
+/// Counts an edge of B that is like none before it.
+fn count_b(fired: Rules, at: At, bins: &mut Bins<'_>) {
+    let (timer, numbers) = (at.get(ACK_TIMER_AT), at.get(B_NUMBERS_AT));
+    let (pending, nak_out) = (at.get(PENDING_AT), at.get(NAK_OUT_AT));
+    fired_in!(OF_ACK_TIMER, fired).for_each(|rule| bins.hit(B_TIMER.bin([rule, timer])));
+    for b in fired_in!(OF_B, fired) {
+        bins.hit(B_DLLP.bin([b, pending]));
+        bins.hit(B_NAK.bin([b, nak_out]));
+        if numbers < B_NUMBERS.values.len() {
+            bins.hit(B_ROLL_OVER.bin([b, numbers]));
         }
-        for b in of(&OF_B) {
-            bins.hit(B_DLLP.bin([b, at.pending]));
-            bins.hit(B_NAK.bin([b, at.nak_out]));
-            if at.b_numbers < B_NUMBERS.values.len() {
-                bins.hit(B_ROLL_OVER.bin([b, at.b_numbers]));
-            }
-        }
-        let dllp = [A3, A4.or(A5), A6.or(A7).or(A8)].iter().position(|rules| has(*rules));
-        let dllp = dllp.map_or(0, |place| place + 1);
-        let offer = match (has(A2), has(A12)) {
-            _ if has(A13) => 4,
-            (false, false) => 0,
-            (false, true) => 1,
-            (true, false) => 2,
-            (true, true) => 3,
-        };
-        bins.hit(A_EDGE.bin([dllp, offer, usize::from(has(A1))]));
-        if at.replay_timer == 2 && has(A9.or(A3).or(A4).or(A5)) {
-            bins.hit(A_LIMIT.bin([dllp]));
-        }
-        if let Some(rewind) = [A4, A5, A9].iter().position(|rule| has(*rule)) {
-            let offer = if has(A13) { 2 } else { usize::from(has(A2)) };
-            bins.hit(A_REWIND.bin([rewind, offer]));
-        }
-        if inputs.a_dllp_valid.get() == 1 && inputs.a_dllp_crc_ok.get() == 1 {
-            bins.hit(A_ACKED.bin([inputs.a_dllp_nak.get() as usize, at.acked]));
-        }
-        if inputs.b_link_valid.get() == 1 {
-            let bad = usize::from(inputs.b_link_crc_ok.get() == 0);
-            bins.hit(B_TLP.bin([bad, at.number, at.nak_out]));
-        }
+    }
+    if at.get(NUMBER_AT) < NUMBER.values.len() {
+        bins.hit(B_TLP.bin([at.get(BAD_AT), at.get(NUMBER_AT), nak_out]));
     }
 }
 
@@ -199,29 +279,33 @@ impl harness::Coverage<Dll> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(_: &Parameters) -> Self {
-        Self { before: Look::default(), rolled: false, seen: Box::new([0; SEEN]) }
+        let (a, b) = (At(0), At(0));
+        let (seen_of_a, seen_of_b) = (Seen::nothing(), Seen::nothing());
+        Self { a, b, wants_last: false, rolled: false, seen_of_a, seen_of_b }
     }
 
     #[inline]
-    fn before(&mut self, golden: &Golden, _: &Inputs) {
-        self.before = golden.look();
+    fn before(&mut self, golden: &Golden, inputs: &Inputs) {
+        let look = golden.look();
+        (self.a, self.b) = (at_a(&look, inputs), at_b(&look, self.rolled, inputs));
+        self.wants_last = look.next_rcv_seq == 4095;
     }
 
     #[inline]
     fn after(&mut self, edge: &Edge<'_, Dll>, bins: &mut Bins<'_>) {
-        let Edge { inputs, rules, .. } = *edge;
-        if inputs.rst.get() == 1 {
+        if edge.inputs.rst.get() == 1 {
             self.rolled = false;
             return;
         }
-        let at = self.at(inputs);
-        let key = u64::from(rules.bits() as u32) | at.key() << 32;
-        let slot = (key.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % SEEN;
-        if self.seen[slot] != key {
-            self.seen[slot] = key;
-            self.count(rules, inputs, at, bins);
+        let fired = Rules::of_set(edge.rules);
+        let (of_a, of_b) = (fired.and(ALL_OF_A), fired.and(ALL_OF_B));
+        if self.seen_of_a.is_new(of_a, self.a) {
+            count_a(of_a, self.a, bins);
         }
-        self.rolled |= self.before.next_rcv_seq == 4095 && rules.has(B1.set());
+        if self.seen_of_b.is_new(of_b, self.b) {
+            count_b(of_b, self.b, bins);
+        }
+        self.rolled |= self.wants_last && fired.has(B1);
     }
 }
 
