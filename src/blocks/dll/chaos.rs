@@ -86,7 +86,7 @@ impl<'a> Pins<'a> {
             b_link_data: Bits32::new(self.rng.random()),
             b_link_crc_ok: self.bit(often[5].max(0.5)),
             b_dllp_ready: self.bit(often[6]),
-            padding: Default::default(),
+            padding: [0; _],
         }
     }
 }

@@ -66,7 +66,7 @@ impl Pins<'_> {
             msg_error: self.bit(0.3),
             query_qpn: self.qpn(),
             evt_ready: self.bit(ready),
-            padding: Default::default(),
+            padding: [0; _],
         }
     }
 }

@@ -202,7 +202,7 @@ impl harness::Golden<Qp> for Golden {
             evt_valid: Bits1::from(shown.is_some()),
             evt_qpn: Bits8::new(shown.map_or(0, |told| u64::from(told.qpn))),
             evt_code: Bits2::new(shown.map_or(0, |told| told.event as u64)),
-            padding: Default::default(),
+            padding: [0; _],
         };
     }
 

@@ -68,7 +68,7 @@ impl Pins<'_> {
             pool_free: Bits8::new(self.free(empty)),
             credit_ready: self.bit(credit),
             temp_alloc_ok: self.bit(often[4]),
-            padding: Default::default(),
+            padding: [0; _],
         }
     }
 }

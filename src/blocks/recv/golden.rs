@@ -215,7 +215,7 @@ impl harness::Golden<Recv> for Golden {
             temp_alloc_len: if cycle.asks_temp { registers.cp_msg_len } else { Bits32::new(0) },
             protocol_error: Bits1::from(cycle.row.error),
             state: Bits3::new(registers.state as u64),
-            padding: Default::default(),
+            padding: [0; _],
         };
     }
 

@@ -90,7 +90,7 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
                 rv_pool_free: recv.pool_free,
                 rv_credit_ready: recv.credit_ready,
                 rv_temp_alloc_ok: recv.temp_alloc_ok,
-                padding: Default::default(),
+                padding: [0; _],
             };
             golden.clock(&inputs);
             inputs

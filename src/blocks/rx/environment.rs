@@ -390,7 +390,7 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
             rv_pool_free: to_recv.pool_free,
             rv_credit_ready: to_recv.credit_ready,
             rv_temp_alloc_ok: to_recv.temp_alloc_ok,
-            padding: Default::default(),
+            padding: [0; _],
         };
     }
 

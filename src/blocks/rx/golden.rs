@@ -134,7 +134,7 @@ impl Golden {
             b_link_data: inputs.b_link_data,
             b_link_crc_ok: inputs.b_link_crc_ok,
             b_dllp_ready: inputs.b_dllp_ready,
-            padding: Default::default(),
+            padding: [0; _],
         };
         let mut outputs = Default::default();
         self.dll.outputs(&pins, &mut outputs);
@@ -167,7 +167,7 @@ impl Golden {
             msg_error: Bits1::from(error),
             query_qpn: if asked.is_some() { qpn } else { inputs.qp_query_qpn },
             evt_ready: inputs.qp_evt_ready,
-            padding: Default::default(),
+            padding: [0; _],
         };
         let mut outputs = Default::default();
         self.qp.outputs(&pins, &mut outputs);
@@ -209,7 +209,7 @@ impl Golden {
             eq_req_ready: inputs.t2_eq_req_ready,
             eq_resp_valid: inputs.t2_eq_resp_valid,
             eq_resp_head: inputs.t2_eq_resp_head,
-            padding: Default::default(),
+            padding: [0; _],
         };
         let mut outputs = Default::default();
         self.thread2.outputs(&pins, &mut outputs);
@@ -242,7 +242,7 @@ impl Golden {
             pool_free: inputs.rv_pool_free,
             credit_ready: inputs.rv_credit_ready,
             temp_alloc_ok: inputs.rv_temp_alloc_ok,
-            padding: Default::default(),
+            padding: [0; _],
         };
         let mut outputs = Default::default();
         self.recv.outputs(&pins, &mut outputs);
@@ -416,7 +416,7 @@ impl Cycle {
             req_handle: byte(request.handle),
             req_ack: Bits1::from(taken && qp.msg_ack.is_high()),
             req_take_wqe: Bits1::from(taken && qp.msg_take_wqe.is_high()),
-            padding: Default::default(),
+            padding: [0; _],
         }
     }
 

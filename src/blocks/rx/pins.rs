@@ -20,7 +20,7 @@ pub fn of_dll(inputs: &Inputs, outputs: &Outputs) -> (dll::rtl::Inputs, dll::rtl
         b_link_data: inputs.b_link_data,
         b_link_crc_ok: inputs.b_link_crc_ok,
         b_dllp_ready: inputs.b_dllp_ready,
-        padding: Default::default(),
+        padding: [0; _],
     };
     let from = dll::rtl::Outputs {
         a_tlp_ready: outputs.x_a_tlp_ready,
@@ -39,7 +39,7 @@ pub fn of_dll(inputs: &Inputs, outputs: &Outputs) -> (dll::rtl::Inputs, dll::rtl
         b_dllp_seq: outputs.b_dllp_seq,
         b_next_rcv_seq: outputs.b_next_rcv_seq,
         b_nak_scheduled: outputs.b_nak_scheduled,
-        padding: Default::default(),
+        padding: [0; _],
     };
     (to, from)
 }
@@ -73,7 +73,7 @@ pub fn of_thread2(
         eq_req_ready: inputs.t2_eq_req_ready,
         eq_resp_valid: inputs.t2_eq_resp_valid,
         eq_resp_head: inputs.t2_eq_resp_head,
-        padding: Default::default(),
+        padding: [0; _],
     };
     let from = thread2::rtl::Outputs {
         fetch_cxt_egress_ready: outputs.x_cxt_ready,
@@ -102,7 +102,7 @@ pub fn of_thread2(
         eq_req_valid: outputs.t2_eq_req_valid,
         eq_req_head: outputs.t2_eq_req_head,
         eq_resp_ready: outputs.t2_eq_resp_ready,
-        padding: Default::default(),
+        padding: [0; _],
     };
     (to, from)
 }
@@ -124,7 +124,7 @@ pub fn of_recv(inputs: &Inputs, outputs: &Outputs) -> (recv::rtl::Inputs, recv::
         pool_free: inputs.rv_pool_free,
         credit_ready: inputs.rv_credit_ready,
         temp_alloc_ok: inputs.rv_temp_alloc_ok,
-        padding: Default::default(),
+        padding: [0; _],
     };
     let from = recv::rtl::Outputs {
         pkt_ready: outputs.x_pkt_ready,
@@ -146,7 +146,7 @@ pub fn of_recv(inputs: &Inputs, outputs: &Outputs) -> (recv::rtl::Inputs, recv::
         temp_alloc_len: outputs.rv_temp_alloc_len,
         protocol_error: outputs.rv_protocol_error,
         state: outputs.rv_state,
-        padding: Default::default(),
+        padding: [0; _],
     };
     (to, from)
 }
@@ -170,7 +170,7 @@ pub fn of_software(inputs: &Inputs, outputs: &Outputs) -> (qp::rtl::Inputs, qp::
         msg_error: outputs.x_msg_error,
         query_qpn: inputs.qp_query_qpn,
         evt_ready: inputs.qp_evt_ready,
-        padding: Default::default(),
+        padding: [0; _],
     };
     let from = qp::rtl::Outputs {
         cmd_ready: outputs.qp_cmd_ready,
@@ -190,7 +190,7 @@ pub fn of_software(inputs: &Inputs, outputs: &Outputs) -> (qp::rtl::Inputs, qp::
         evt_valid: outputs.qp_evt_valid,
         evt_qpn: outputs.qp_evt_qpn,
         evt_code: outputs.qp_evt_code,
-        padding: Default::default(),
+        padding: [0; _],
     };
     (to, from)
 }

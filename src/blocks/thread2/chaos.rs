@@ -71,7 +71,7 @@ impl Pins<'_> {
             eq_req_ready: self.bit(often[7]),
             eq_resp_valid: self.bit(often[8]),
             eq_resp_head: Bits96::from_words(self.rng.words()),
-            padding: Default::default(),
+            padding: [0; _],
         }
     }
 

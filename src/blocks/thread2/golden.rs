@@ -79,7 +79,7 @@ fn low() -> Outputs {
         eq_req_valid: Default::default(),
         eq_req_head: Default::default(),
         eq_resp_ready: Default::default(),
-        padding: Default::default(),
+        padding: [0; _],
     }
 }
 
@@ -306,9 +306,11 @@ impl Golden {
     #[inline]
     fn drive(&mut self) {
         let on = Bits1::new(1);
-        let mut outputs = low();
+        let address = self.qp() as u64;
+        // In its place: putting it together elsewhere would be one more copy.
+        self.driven = low();
+        let outputs = &mut self.driven;
         if self.state != State::IDLE_s {
-            let address = self.qp() as u64;
             outputs.cache_offset_addr = Bits8::new(address);
             outputs.cache_owned_addr = Bits7::new(address);
             outputs.rq_offset_addr = Bits8::new(address);
@@ -343,11 +345,10 @@ impl Golden {
             }
             _ => {
                 if let Some(request) = self.mr_request() {
-                    request.put(&self.header, &mut outputs);
+                    request.put(&self.header, &mut self.driven);
                 }
             }
         }
-        self.driven = outputs;
     }
 
     /// What the row stores on the rising edge.
