@@ -528,53 +528,73 @@ pub const RULES: [Rule; ROWS.len()] = {
     rules
 };
 
-/// Rows of a state, at most; the table of each is filled up to it with rows that never apply.
+/// Rows that are looked at side by side.
+const ABREAST: usize = 4;
+/// Rows of a state, at most.
 const MOST_ROWS: usize = 16;
 
-/// The guards of a state's rows side by side, so that all of them are evaluated at once and without a branch.
+/// The guards of rows of a state side by side, so that all of them are evaluated at once and without a branch; filled up
+/// with rows that never apply.
 #[derive(Clone, Copy)]
 struct Guards {
-    on: [Conditions; MOST_ROWS],
+    on: [Conditions; ABREAST],
     /// The conditions that count, high or low.
-    looked_at: [Conditions; MOST_ROWS],
-    opcodes: [Opcodes; MOST_ROWS],
+    looked_at: [Conditions; ABREAST],
+    opcodes: [Opcodes; ABREAST],
     /// One more than the row's index into [`ROWS`].
-    row: [u32; MOST_ROWS],
+    row: [u32; ABREAST],
+}
+
+/// The guards of a state: most have few, so only those are looked at.
+#[derive(Clone, Copy)]
+struct OfState {
+    guards: [Guards; MOST_ROWS / ABREAST],
+    /// How many of them have rows.
+    filled: usize,
 }
 
 /// The guards of every state.
-static GUARDS: [Guards; State::ALL.len()] = {
-    let none = [0; MOST_ROWS];
+static GUARDS: [OfState; State::ALL.len()] = {
+    let none = [0; ABREAST];
     // No opcode: it does not apply.
     let empty = Guards { on: none, looked_at: none, opcodes: none, row: none };
-    let mut guards = [empty; State::ALL.len()];
-    let mut filled = [0; State::ALL.len()];
+    let empty = OfState { guards: [empty; MOST_ROWS / ABREAST], filled: 0 };
+    let mut states = [empty; State::ALL.len()];
+    let mut rows = [0; State::ALL.len()];
     let mut index = 0;
     while index < ROWS.len() {
         let Row { from, guard, .. } = ROWS[index];
-        let (state, place) = (from as usize, filled[from as usize]);
-        guards[state].on[place] = guard.on;
-        guards[state].looked_at[place] = guard.on | guard.off;
-        guards[state].opcodes[place] = guard.opcodes;
-        guards[state].row[place] = index as u32 + 1;
-        filled[state] += 1;
+        let state = &mut states[from as usize];
+        let place = rows[from as usize] % ABREAST;
+        if place == 0 {
+            state.filled += 1;
+        }
+        let guards = &mut state.guards[state.filled - 1];
+        guards.on[place] = guard.on;
+        guards.looked_at[place] = guard.on | guard.off;
+        guards.opcodes[place] = guard.opcodes;
+        guards.row[place] = index as u32 + 1;
+        rows[from as usize] += 1;
         index += 1;
     }
-    guards
+    states
 };
 
 /// The row that applies in a state, by index into [`ROWS`]; exactly one does, which a test shows by enumeration.
 #[inline]
 pub fn select(state: State, packet: PacketConditions, cycle: &CycleInputs) -> Option<usize> {
     let (conditions, opcode) = (packet.with(cycle), packet.opcode);
-    let guards = &GUARDS[state as usize];
-    let mut applies = 0;
-    for place in 0..MOST_ROWS {
-        let by_conditions = conditions & guards.looked_at[place] == guards.on[place];
-        let by_opcode = guards.opcodes[place] & opcode == opcode;
-        // A mask in place of a branch.
-        applies |= guards.row[place] & u32::from(by_conditions & by_opcode).wrapping_neg();
+    let OfState { guards, filled } = &GUARDS[state as usize];
+    let mut applies = [0; ABREAST];
+    for guards in guards.iter().take(*filled) {
+        for (place, applies) in applies.iter_mut().enumerate() {
+            let by_conditions = conditions & guards.looked_at[place] == guards.on[place];
+            let by_opcode = guards.opcodes[place] & opcode == opcode;
+            // A mask in place of a branch.
+            *applies |= guards.row[place] & u32::from(by_conditions & by_opcode).wrapping_neg();
+        }
     }
+    let applies = applies.iter().fold(0, |any, row| any | row);
     (applies as usize).checked_sub(1)
 }
 
