@@ -113,6 +113,7 @@ impl<'a> Source<'a> {
         source
     }
 
+    #[inline]
     fn begin_entry(&mut self) {
         self.inside = 0;
         self.gap = self.rest.first().map_or(0, |tlps| tlps.gap.get());
@@ -251,13 +252,13 @@ impl<'a> Link<'a> {
             b_dllp_ready,
             padding: _,
         } = inputs;
-        let [link_data, seqs, flags] = noise.map(u64::from);
+        let [link_data, seqs, flags] = noise;
         let flag = |index: u32| flags >> index & 1 == 1;
         *a_link_ready = Bits1::from(self.tlps.ready());
 
         let dllp = self.dllps.arriving();
         *a_dllp_valid = Bits1::from(dllp.is_some());
-        let idle = Dllp { nak: flag(0), seq: Bits12::new(seqs), crc_ok: flag(1) };
+        let idle = Dllp { nak: flag(0), seq: Bits12::new(u64::from(seqs)), crc_ok: flag(1) };
         let Dllp { nak, seq, crc_ok } = dllp.unwrap_or(idle);
         *a_dllp_nak = Bits1::from(nak);
         *a_dllp_seq = seq;
@@ -265,8 +266,8 @@ impl<'a> Link<'a> {
 
         let tlp = self.tlps.arriving();
         *b_link_valid = Bits1::from(tlp.is_some());
-        let seq = Bits12::new(seqs >> 12);
-        let idle = Tlp { seq, data: Bits32::new(link_data), crc_ok: flag(2) };
+        let seq = Bits12::new(u64::from(seqs >> 12));
+        let idle = Tlp { seq, data: Bits32::new(u64::from(link_data)), crc_ok: flag(2) };
         let Tlp { seq, data, crc_ok } = tlp.unwrap_or(idle);
         *b_link_seq = seq;
         *b_link_data = data;

@@ -28,6 +28,7 @@ impl<'a, Damage> Fates<'a, Damage> {
     }
 
     /// The fate of the next transmission; `None`: it passes.
+    #[inline]
     pub fn take(&mut self) -> Option<&'a Fate<Damage>> {
         let fate = self.rest.first()?;
         self.used += 1;
@@ -73,6 +74,7 @@ impl<'a, Item: Copy> Lane<'a, Item> {
         lane
     }
 
+    #[inline]
     fn next_stall(&mut self) {
         if let Some((stall, rest)) = self.stalls.split_first() {
             self.stall = stall.get();
@@ -91,7 +93,7 @@ impl<'a, Item: Copy> Lane<'a, Item> {
     /// What arrives in this cycle.
     #[inline]
     pub fn arriving(&self) -> Option<Item> {
-        self.slots[self.now]
+        self.slots[self.now % SLOTS]
     }
 
     /// Whether nothing is on the way.
@@ -116,9 +118,8 @@ impl<'a, Item: Copy> Lane<'a, Item> {
     #[inline]
     pub fn clock(&mut self, valid: bool) -> bool {
         let taken = valid && self.ready();
-        if self.slots[self.now].take().is_some() {
-            self.arrivals -= 1;
-        }
+        let arrives = self.slots[self.now % SLOTS].take().is_some();
+        self.arrivals -= usize::from(arrives);
         self.now = (self.now + 1) % SLOTS;
         self.order = self.order.saturating_sub(1);
         if taken {
@@ -130,6 +131,7 @@ impl<'a, Item: Copy> Lane<'a, Item> {
     }
 
     /// Sends what was taken at the edge that [`Lane::clock`] was.
+    #[inline]
     pub fn send<Damage>(
         &mut self,
         item: Item,
@@ -154,6 +156,7 @@ impl<'a, Item: Copy> Lane<'a, Item> {
     }
 
     /// Puts an arrival into the first free cycle from `cycles` on; returns that cycle.
+    #[inline]
     fn put(&mut self, mut cycles: usize, item: Item) -> usize {
         let place = |cycles: usize| (self.now + cycles) % SLOTS;
         while self.slots[place(cycles)].is_some() {

@@ -105,6 +105,7 @@ impl<Damage> Default for Fate<Damage> {
 }
 
 /// How many something stands for.
+#[inline]
 fn how_many(count: Option<Uint<16>>) -> u64 {
     count.map_or(1, Uint::get)
 }
@@ -115,6 +116,7 @@ fn is_zero(flag: &Uint<1>) -> bool {
 
 impl Tlps {
     /// How many TLPs they are.
+    #[inline]
     pub fn count(&self) -> u64 {
         how_many(self.count)
     }
@@ -122,6 +124,7 @@ impl Tlps {
 
 impl<Damage> Fate<Damage> {
     /// How many transmissions in a row share it.
+    #[inline]
     pub fn count(&self) -> u64 {
         how_many(self.count)
     }

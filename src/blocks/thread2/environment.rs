@@ -394,19 +394,28 @@ fn stall(packet: &Packet, index: usize) -> u64 {
     packet.mr_stalls.get(index).copied().map_or(0, Uint::get)
 }
 
+/// The longest of some waits.
+#[inline]
+fn longest<'a>(waits: impl IntoIterator<Item = &'a Uint<12>>) -> u64 {
+    // A plain loop: this looks at every unit of a case before it begins.
+    let mut longest = 0;
+    for wait in waits {
+        longest = longest.max(wait.get());
+    }
+    longest
+}
+
 /// Waiting in the longest gap, stall or time to reset of a packet, in cycles.
+#[inline]
 fn longest_wait(packet: &Packet) -> u64 {
-    let queue = |queue: &Queue| queue.stall.get().max(queue.gap.get());
+    let Packet { gap, cq, eq, mr_stalls, .. } = packet;
+    let alone = longest([gap, &cq.stall, &cq.gap, &eq.stall, &eq.gap]);
     let wqe = packet.wqe.as_ref().map_or(0, |wqe| {
-        let units = wqe.units.iter().map(|unit| unit.gap.get()).max().unwrap_or(0);
-        wqe.stall.get().max(wqe.gap.get()).max(units)
+        let units = longest(wqe.units.iter().map(|unit| &unit.gap));
+        units.max(wqe.stall.get()).max(wqe.gap.get())
     });
-    let mr = packet.mr_stalls.iter().map(|stall| stall.get()).max().unwrap_or(0);
     let reset = packet.reset.map_or(0, |reset| reset.total());
-    [packet.gap.get(), queue(&packet.cq), queue(&packet.eq), wqe, mr, reset]
-        .into_iter()
-        .max()
-        .unwrap_or(0)
+    alone.max(longest(mr_stalls)).max(wqe).max(reset)
 }
 
 /// Cycles without a handshake that a traffic explains.

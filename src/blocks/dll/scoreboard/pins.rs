@@ -32,15 +32,17 @@ impl Payloads {
     #[inline]
     pub fn observe(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let before = std::mem::replace(self, Self::of(outputs));
-        let changes = [
-            (outputs.a_link_valid, before.link != self.link, "a_link"),
-            (outputs.b_deliver_valid, before.deliver != self.deliver, "b_deliver"),
-            (outputs.b_dllp_valid, before.dllp != self.dllp, "b_dllp"),
-        ];
-        for (valid, changes, channel) in changes {
-            if changes && !valid.is_high() {
-                return Err(changed(channel, &before, self));
-            }
+        // Scalars, not an array of them: a compiler keeps those in registers.
+        let link = !outputs.a_link_valid.is_high() & (before.link != self.link);
+        let deliver = !outputs.b_deliver_valid.is_high() & (before.deliver != self.deliver);
+        let dllp = !outputs.b_dllp_valid.is_high() & (before.dllp != self.dllp);
+        if link | deliver | dllp {
+            let channel = match (link, deliver) {
+                (true, _) => "a_link",
+                (false, true) => "b_deliver",
+                (false, false) => "b_dllp",
+            };
+            return Err(changed(channel, &before, self));
         }
         Ok(())
     }
