@@ -8,12 +8,12 @@ use super::Dll;
 use super::golden::{Golden, Look};
 use super::rtl::Inputs;
 use super::rules::lookup::{OF_A as ALL_OF_A, OF_B as ALL_OF_B};
-use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, Rules};
+use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, B2, B3, B4, B6, F0, Rules};
 use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
 use groups::{
-    A_ACKED, A_BUFFER, A_EDGE, A_LIMIT, A_NUMBERS, A_REPLAYS, A_REWIND, A_ROLL_OVER, A_TIMER,
-    ACKED, B_DLLP, B_NAK, B_NUMBERS, B_ROLL_OVER, B_TIMER, B_TLP, GROUPS, MOST_USED, NUMBER, OF_A,
-    OF_ACK_TIMER, OF_B, OF_BUFFER, OF_TIMER,
+    A_ACKED, A_BUFFER, A_EDGE, A_LIMIT, A_LINK, A_NUMBERS, A_REPLAYS, A_REWIND, A_ROLL_OVER,
+    A_TIMER, ACKED, B_DLLP, B_LINK, B_NAK, B_NUMBERS, B_ROLL_OVER, B_TIMER, B_TLP, GROUPS,
+    MOST_USED, NUMBER, OF_A, OF_ACK_TIMER, OF_B, OF_BUFFER, OF_DLLP, OF_TIMER, OF_TLP,
 };
 
 /// Edges of a device that were seen already, by their hash; a power of two.
@@ -25,6 +25,9 @@ pub struct Coverage {
     /// The devices before the edge.
     a: At,
     b: At,
+    /// Places of the last TLP and of the last DLLP that came, on the axes of what became of them on the link.
+    last_tlp: usize,
+    last_dllp: usize,
     /// B wants the last number before they roll over.
     wants_last: bool,
     /// Numbers of B have rolled over since the reset.
@@ -275,13 +278,39 @@ fn count_b(fired: Rules, at: At, bins: &mut Bins<'_>) {
     }
 }
 
+/// Counts a TLP that comes, by what became of the one before; its own place there.
+fn count_tlp(fired: Rules, last: usize, is_whole: bool, bins: &mut Bins<'_>) -> usize {
+    let Some(rule) = OF_TLP.iter().position(|rule| fired.has(*rule)) else { return last };
+    bins.hit(B_LINK.bin([last, rule]));
+    match OF_TLP[rule] {
+        B1 => 1,
+        B2 | B3 | F0 => 2,
+        B4 => 3,
+        B6 if !is_whole => 3,
+        _ => 4,
+    }
+}
+
+/// The same of a DLLP.
+fn count_dllp(fired: Rules, last: usize, bins: &mut Bins<'_>) -> usize {
+    let Some(rule) = OF_DLLP.iter().position(|rule| fired.has(*rule)) else { return last };
+    bins.hit(A_LINK.bin([last, rule]));
+    match OF_DLLP[rule] {
+        A3 => 1,
+        A4 | A5 => 2,
+        A8 => 4,
+        _ => 3,
+    }
+}
+
 impl harness::Coverage<Dll> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(_: &Parameters) -> Self {
         let (a, b) = (At(0), At(0));
         let (seen_of_a, seen_of_b) = (Seen::nothing(), Seen::nothing());
-        Self { a, b, wants_last: false, rolled: false, seen_of_a, seen_of_b }
+        let (last_tlp, last_dllp) = (0, 0);
+        Self { a, b, last_tlp, last_dllp, wants_last: false, rolled: false, seen_of_a, seen_of_b }
     }
 
     #[inline]
@@ -293,11 +322,19 @@ impl harness::Coverage<Dll> for Coverage {
 
     #[inline]
     fn after(&mut self, edge: &Edge<'_, Dll>, bins: &mut Bins<'_>) {
-        if edge.inputs.rst.get() == 1 {
-            self.rolled = false;
+        let Edge { inputs, rules, .. } = *edge;
+        if inputs.rst.get() == 1 {
+            (self.last_tlp, self.last_dllp, self.rolled) = (0, 0, false);
             return;
         }
-        let fired = Rules::of_set(edge.rules);
+        let fired = Rules::of_set(rules);
+        if inputs.b_link_valid.is_high() {
+            let is_whole = inputs.b_link_crc_ok.is_high();
+            self.last_tlp = count_tlp(fired, self.last_tlp, is_whole, bins);
+        }
+        if inputs.a_dllp_valid.is_high() {
+            self.last_dllp = count_dllp(fired, self.last_dllp, bins);
+        }
         let (of_a, of_b) = (fired.and(ALL_OF_A), fired.and(ALL_OF_B));
         if self.seen_of_a.is_new(of_a, self.a) {
             count_a(of_a, self.a, bins);

@@ -72,6 +72,16 @@ cosim_core::axes! {
         "behind": "further behind",
     }
     NAK_OUT = "NAK_SCHEDULED" { "no Nak": "no Nak is out", "Nak out": "a Nak is out and its TLP has not come" }
+    BEFORE_TLP = "the one before" {
+        "first": "none has come since the reset", "wanted": "it was the one that B wanted",
+        "duplicate": "it was a duplicate: a replay, or the link doubled it",
+        "damaged": "the link damaged it", "ahead": "the link had lost one before it",
+    }
+    BEFORE_DLLP = "the one before" {
+        "first": "none has come since the reset", "Ack": "it was an Ack with progress",
+        "Nak": "it was a Nak, with or without progress", "old": "it named nothing new: doubled, or overtaken",
+        "damaged": "the link damaged it",
+    }
     ACK_TIMER = "Ack timer" {
         "stopped": "it is stopped", "0": "it has just started", "runs": "it runs",
         "limit": "it expires at this edge unless something forbids it",
@@ -103,6 +113,11 @@ pub(super) const OF_TIMER: [Rules; 8] = [A1, A2, A9, A10, A11, A13, A15, A16];
 /// Rules of B that are counted by its timer.
 pub(super) const OF_ACK_TIMER: [Rules; 11] = [B1, B2, B3, B4, B5, B6, B7, B11, B12, B13, F0];
 
+/// Rules of which one fires for each TLP that comes, but in reset.
+pub(super) const OF_TLP: [Rules; 7] = [B1, B2, B3, B4, B5, B6, F0];
+/// Rules of which one fires for each DLLP that comes.
+pub(super) const OF_DLLP: [Rules; 6] = [A3, A4, A5, A6, A7, A8];
+
 /// The values of an axis for some of its rules.
 const fn chosen<const COUNT: usize>(all: &[Value], places: [usize; COUNT]) -> [Value; COUNT] {
     let mut chosen = [Value { name: "", meaning: "" }; COUNT];
@@ -119,6 +134,8 @@ const BUFFER_RULE: Axis =
 const TIMER_RULE: Axis = Axis::new("rule", &chosen(A_RULE.values, [0, 1, 8, 9, 10, 12, 14, 15]));
 const ACK_TIMER_RULE: Axis =
     Axis::new("rule", &chosen(B_RULE.values, [0, 1, 2, 3, 4, 5, 6, 10, 11, 12, 13]));
+const TLP_RULE: Axis = Axis::new("rule", &chosen(B_RULE.values, [0, 1, 2, 3, 4, 5, 13]));
+const DLLP_RULE: Axis = Axis::new("rule", &chosen(A_RULE.values, [2, 3, 4, 5, 6, 7]));
 
 cosim_core::covergroups! {
     pub(super) GROUPS;
@@ -138,6 +155,10 @@ cosim_core::covergroups! {
     B_TLP = "b-tlp": "TLPs at B: whole or damaged, number as it arrives, whether a Nak is out"
         [GOOD, NUMBER, NAK_OUT]
         unless |at, parameters| no_such_tlp(at[0], NUMBER.values[at[1]].name, parameters);
+    A_LINK = "a-link": "DLLPs at A: what became of the one before on the link, and the rule" [BEFORE_DLLP, DLLP_RULE]
+        unless |at, _| no_such_dllp_after(BEFORE_DLLP.values[at[0]].name, OF_DLLP[at[1]]);
+    B_LINK = "b-link": "TLPs at B: what became of the one before on the link, and the rule" [BEFORE_TLP, TLP_RULE]
+        unless |at, parameters| no_such_tlp_after(BEFORE_TLP.values[at[0]].name, OF_TLP[at[1]], parameters);
     B_TIMER = "b-timer": "rules of B, by its Ack timer before the edge" [ACK_TIMER_RULE, ACK_TIMER]
         unless |at, parameters| { no_such_ack_timer(OF_ACK_TIMER[at[0]], ACK_TIMER.values[at[1]].name, parameters) };
     B_DLLP = "b-dllp": "rules of B, by its DLLP" [B_RULE, PENDING]
@@ -231,6 +252,27 @@ fn no_such_tlp(bad: usize, number: &str, parameters: &Parameters) -> Option<&'st
         "ahead" if bad == 0 && depth(parameters) == 2 => {
             Some("REPLAY_DEPTH is 2: A sends no more than one TLP beyond the one that B wants")
         }
+        _ => None,
+    }
+}
+
+fn no_such_dllp_after(before: &str, rule: Rules) -> Option<&'static str> {
+    match before {
+        "first" if is(rule, A6.or(A7)) => {
+            Some("sections 4, 6: before B takes a TLP it owes no Ack, and its Nak names ackd_seq")
+        }
+        _ => None,
+    }
+}
+
+fn no_such_tlp_after(before: &str, rule: Rules, parameters: &Parameters) -> Option<&'static str> {
+    match before {
+        _ if not_in_profile(rule, parameters).is_some() => not_in_profile(rule, parameters),
+        "first" if is(rule, B3) => Some("nothing was sent before what B wants first"),
+        "first" | "wanted" if is(rule, B2.or(B6).or(F0)) => {
+            Some("B1: no Nak is out before a TLP is lost or damaged")
+        }
+        "damaged" | "ahead" if is(rule, B3.or(B4).or(B5)) => Some("B4, B5: a Nak is out"),
         _ => None,
     }
 }

@@ -41,14 +41,19 @@ fn a_damaged_tlp_brings_a_nak_without_progress_and_comes_again() {
     let hit = hit(r#"{ "noise": "0x0", "tlps": [{ "data": 1 }],
              "tlp_link": [{ "damage": { "seq": 0, "data": 1 } }] }"#);
     // Nothing was delivered: Nak 4095, which is ackd_seq (A5). The offer is gone, the TLP comes again.
-    let groups = ["a-dllp: ", "b-tlp: ", "a-rewind: ", "b-nak: B1,", "b-nak: B4"];
+    let groups =
+        ["a-dllp: ", "b-tlp: ", "a-rewind: ", "b-nak: B1,", "b-nak: B4", "a-link: ", "b-link: "];
     assert_in_groups(
         &hit,
         &groups,
         &[
             "a-dllp: Ack, newest",
             "a-dllp: Nak, ackd",
+            "a-link: Nak, A3",
+            "a-link: first, A5",
             "a-rewind: A5, none",
+            "b-link: damaged, B1",
+            "b-link: first, B4",
             "b-nak: B1, Nak out",
             "b-nak: B4, no Nak",
             "b-tlp: bad, wanted, no Nak",
