@@ -32,10 +32,10 @@ const BASE: &str = "bmc3 -F 6 -C 20000 -T 10";
 const STEP: &str = "ind -F 2 -C 1000000 -T 10";
 /// The cycles from reset that the step builds on.
 const STEPS: u32 = 3;
-/// A proof that needs little more.
-const AT_ONCE: &str = "pdr -F 20 -C 1000 -T 10";
-/// A bounded search that leaves nothing to prove if it finds something, then the proof.
-const ENGINES: &str = "bmc3 -F 30 -C 20000 -T 20; scorr; dc2; pdr -F 200 -C 5000 -T 60";
+/// What is asked where an induction does not show it: a proof that needs little more; then a bounded search that leaves
+/// nothing to prove if it finds something, and a proof that takes its time.
+const ENGINES: &[&str] =
+    &["pdr -F 20 -C 1000 -T 10", "bmc3 -F 30 -C 20000 -T 20; scorr; dc2; pdr -F 200 -C 5000 -T 60"];
 
 /// Why some networks are not read.
 const LOOP: &str = "its network has a loop without a register";
@@ -298,30 +298,46 @@ impl Prover {
         let (memories, aig) = &self.graph;
         // What holds with any data holds with the memory's.
         let kept = (*memories == Memories::Cut).then_some(Memories::Kept);
+        let memories: Vec<Memories> = std::iter::once(*memories).chain(kept).collect();
+        // First what takes little: most is proved so, and what is broken takes long to be found so.
+        for memories in &memories {
+            let found = self.ask_all(property, *memories, aig, all, &[])?;
+            let Found::Shown(Shown::Proved { assumed, .. }) = found else { continue };
+            // It may hold without an assumption, too.
+            if assumed != Assumed::Nothing {
+                let alone = [Assumed::Nothing];
+                let more = self.ask_all(property, *memories, aig, &alone, &ENGINES[..1])?;
+                if matches!(more, Found::Shown(Shown::Proved { .. })) {
+                    return Ok(more);
+                }
+            }
+            return Ok(found);
+        }
         let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
-        for memories in std::iter::once(*memories).chain(kept) {
-            found = self.ask_all(property, memories, aig, all)?;
+        for memories in memories {
+            found = self.ask_all(property, memories, aig, all, ENGINES)?;
             if matches!(found, Found::Shown(_)) {
                 return Ok(found);
             }
         }
         match self.whole()? {
-            Some(aig) => self.ask_all(property, Memories::Whole, &aig, all),
+            Some(aig) => self.ask_all(property, Memories::Whole, &aig, all, ENGINES),
             None => Ok(found),
         }
     }
 
-    /// Asks one network, with one assumption after the other until it is proved.
+    /// Asks one network, with one assumption after the other until it is proved: by induction, and by some engines.
     fn ask_all(
         &self,
         property: usize,
         memories: Memories,
         aig: &Aig,
         all: &[Assumed],
+        engines: &[&str],
     ) -> Result<Found, Error> {
         let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
         for assumed in all {
-            found = self.ask(property, memories, aig, *assumed)?;
+            found = self.ask(property, memories, aig, *assumed, engines)?;
             if matches!(found, Found::Shown(Shown::Proved { .. })) {
                 break;
             }
@@ -335,6 +351,7 @@ impl Prover {
         memories: Memories,
         aig: &Aig,
         assumed: Assumed,
+        engines: &[&str],
     ) -> Result<Found, Error> {
         let asking = Asking { prover: self, property, memories, aig };
         let of = match assumed {
@@ -355,9 +372,9 @@ impl Prover {
         {
             answer = Answer::Never;
         }
-        for engines in [AT_ONCE, ENGINES] {
+        for engine in engines {
             if matches!(answer, Answer::Open { .. }) {
-                answer = asking.put(of, &file, &inputs, engines)?;
+                answer = asking.put(of, &file, &inputs, engine)?;
             }
         }
         Ok(match answer {
