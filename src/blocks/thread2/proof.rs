@@ -73,7 +73,6 @@ pub fn promises(parameters: &Parameters) -> Promises {
         )],
         remembered: remembered(),
         progress: vec![progress(parameters)],
-        ..Promises::default()
     }
 }
 
