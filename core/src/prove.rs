@@ -298,96 +298,134 @@ impl Prover {
         let (memories, aig) = &self.graph;
         // What holds with any data holds with the memory's.
         let kept = (*memories == Memories::Cut).then_some(Memories::Kept);
-        let memories: Vec<Memories> = std::iter::once(*memories).chain(kept).collect();
+        let mut networks = Vec::new();
         // First what takes little: most is proved so, and what is broken takes long to be found so.
-        for memories in &memories {
-            let found = self.ask_all(property, *memories, aig, all, &[])?;
-            let Found::Shown(Shown::Proved { assumed, .. }) = found else { continue };
-            // It may hold without an assumption, too.
-            if assumed != Assumed::Nothing {
-                let alone = [Assumed::Nothing];
-                let more = self.ask_all(property, *memories, aig, &alone, &ENGINES[..1])?;
-                if matches!(more, Found::Shown(Shown::Proved { .. })) {
-                    return Ok(more);
-                }
+        for memories in std::iter::once(*memories).chain(kept) {
+            let mut asked = self.by_induction(property, memories, aig, all)?;
+            if let Some(last) = asked.iter().find(|asked| asked.is_proved()) {
+                let proved = last.found();
+                // It may hold without an assumption, too.
+                let [first, .., _] = &mut asked[..] else { return Ok(proved) };
+                first.put(&ENGINES[..1])?;
+                return Ok(if first.is_proved() { first.found() } else { proved });
             }
-            return Ok(found);
+            networks.push(asked);
         }
         let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
-        for memories in memories {
-            found = self.ask_all(property, memories, aig, all, ENGINES)?;
+        for asked in networks {
+            found = by_engines(asked)?;
             if matches!(found, Found::Shown(_)) {
                 return Ok(found);
             }
         }
         match self.whole()? {
-            Some(aig) => self.ask_all(property, Memories::Whole, &aig, all, ENGINES),
+            Some(aig) => by_engines(self.by_induction(property, Memories::Whole, &aig, all)?),
             None => Ok(found),
         }
     }
 
-    /// Asks one network, with one assumption after the other until it is proved: by induction, and by some engines.
-    fn ask_all(
-        &self,
+    /// Asks one network by induction, with one assumption after the other until it is proved.
+    fn by_induction<'a>(
+        &'a self,
         property: usize,
         memories: Memories,
-        aig: &Aig,
+        aig: &'a Aig,
         all: &[Assumed],
-        engines: &[&str],
-    ) -> Result<Found, Error> {
-        let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
+    ) -> Result<Vec<Asked<'a>>, Error> {
+        let mut done = Vec::new();
         for assumed in all {
-            found = self.ask(property, memories, aig, *assumed, engines)?;
-            if matches!(found, Found::Shown(Shown::Proved { .. })) {
+            let asking = Asking { prover: self, property, memories, aig };
+            let asked = Asked::by_induction(asking, *assumed)?;
+            let is_proved = asked.is_proved();
+            done.push(asked);
+            if is_proved {
                 break;
             }
         }
-        Ok(found)
+        Ok(done)
     }
+}
 
-    fn ask(
-        &self,
-        property: usize,
-        memories: Memories,
-        aig: &Aig,
-        assumed: Assumed,
-        engines: &[&str],
-    ) -> Result<Found, Error> {
-        let asking = Asking { prover: self, property, memories, aig };
-        let of = match assumed {
-            Assumed::Nothing => "bad",
-            Assumed::OffersStay => "legal",
+/// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
+fn by_engines(all: Vec<Asked<'_>>) -> Result<Found, Error> {
+    let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
+    for mut asked in all {
+        asked.put(ENGINES)?;
+        found = asked.found();
+        if asked.is_proved() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// A property of a network with an assumption, and what is known of it.
+struct Asked<'a> {
+    asking: Asking<'a>,
+    assumed: Assumed,
+    question: Question,
+    answer: Answer,
+}
+
+impl<'a> Asked<'a> {
+    /// Asks by induction.
+    fn by_induction(asking: Asking<'a>, assumed: Assumed) -> Result<Self, Error> {
+        let of = of(assumed);
+        let question = asking.question(of)?;
+        let Question::Open { file, inputs } = &question else {
+            return Ok(Self { asking, assumed, question, answer: Answer::Never });
         };
-        let Question::Open { file, inputs } = asking.question(of)? else {
-            return Ok(Found::Shown(Shown::Proved { assumed, memories }));
-        };
-        let mut answer = asking.put(of, &file, &inputs, BASE)?;
+        let mut answer = asking.put(of, file, inputs, BASE)?;
         let has_base =
             matches!(answer, Answer::Open { cycles: Some(cycles), .. } if cycles >= STEPS);
+        let Asking { prover, property, .. } = &asking;
         let may_be_given =
-            assumed == Assumed::OffersStay && self.properties[property].kind != Kind::Always;
+            assumed == Assumed::OffersStay && prover.properties[*property].kind != Kind::Always;
         if has_base
             && (asking.step(of)?
-                || may_be_given && self.invariants_hold()? && asking.step("given")?)
+                || may_be_given && prover.invariants_hold()? && asking.step("given")?)
         {
             answer = Answer::Never;
         }
+        Ok(Self { asking, assumed, question, answer })
+    }
+
+    /// Asks some engines, until there is an answer.
+    fn put(&mut self, engines: &[&str]) -> Result<(), Error> {
+        let Question::Open { file, inputs } = &self.question else { return Ok(()) };
         for engine in engines {
-            if matches!(answer, Answer::Open { .. }) {
-                answer = asking.put(of, &file, &inputs, engine)?;
+            if matches!(self.answer, Answer::Open { .. }) {
+                self.answer = self.asking.put(of(self.assumed), file, inputs, engine)?;
             }
         }
-        Ok(match answer {
+        Ok(())
+    }
+
+    fn is_proved(&self) -> bool {
+        self.answer == Answer::Never
+    }
+
+    fn found(&self) -> Found {
+        let (assumed, memories) = (self.assumed, self.asking.memories);
+        match &self.answer {
             Answer::Never => Found::Shown(Shown::Proved { assumed, memories }),
-            Answer::Seen(cycles) => Found::Broken { cycles, memories },
+            Answer::Seen(cycles) => Found::Broken { cycles: cycles.clone(), memories },
             Answer::Open { cycles: Some(cycles), .. } => {
-                Found::Shown(Shown::Bounded { cycles, assumed })
+                Found::Shown(Shown::Bounded { cycles: *cycles, assumed })
             }
             Answer::Open { cycles: None, because } => {
                 let because = format!("{because} in {SECONDS} s");
                 Found::Shown(Shown::Open { because })
             }
-        })
+        }
+    }
+}
+
+/// The property's output under an assumption.
+const fn of(assumed: Assumed) -> &'static str {
+    match assumed {
+        Assumed::Nothing => "bad",
+        Assumed::OffersStay => "legal",
     }
 }
 

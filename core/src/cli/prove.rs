@@ -9,7 +9,7 @@ use crate::harness::{Profile, Verdict};
 use crate::models::Rtl;
 use crate::program;
 use crate::prove::report::{PROOF, ProfileProof, Proof, Proven, VECTORS};
-use crate::prove::{Found, Kind, Memories, Prover, Shown};
+use crate::prove::{Found, Kind, Memories, Property, Prover, Shown};
 use crate::report::write_proof;
 use crate::runner::{Claim, HTML, Place};
 use crate::vector::{Origin, VectorFile};
@@ -24,11 +24,17 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use verilated::BeforeReset;
 
+/// Cycles behind what breaks a property in which it may show.
+const BEHIND: usize = 100;
+
 /// What is to be proved.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
+    /// Ask only the properties that have this in their words.
+    #[arg(long, value_name = "TEXT")]
+    only: Option<String>,
     /// The folder of the result: a new or empty one [default: runs/prove-BLOCK-TIME].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -58,6 +64,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
     }
+    let mut asked =
+        jobs.iter().flat_map(|(_, provers)| provers).filter_map(|(_, one)| one.as_ref().ok());
+    if let Some(only) = &arguments.only
+        && !asked.any(|prover| !places(prover, Some(only)).is_empty())
+    {
+        let message =
+            format!("--only: no property has `{only}` in its words; without it, all are listed");
+        return Err(Error::Usage(message));
+    }
+    let only = arguments.only.as_deref();
     let place = match &arguments.out {
         Some(folder) => Place::Named { folder: folder.clone(), replace: false },
         None => Place::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
@@ -66,7 +82,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut proofs = Vec::new();
     for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let claim = Claim::new(&place)?;
-        let proof = Job { block, rtl: &rtl, desk: &desk, folder: &claim.folder }.prove(provers)?;
+        let proof =
+            Job { block, rtl: &rtl, desk: &desk, only, folder: &claim.folder }.prove(provers)?;
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(error.to_string()))?;
         write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
@@ -86,11 +103,20 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(u8::from(!proofs.iter().all(Proof::holds))))
 }
 
+/// The places of the properties that are asked.
+fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
+    let all = prover.properties().iter().enumerate();
+    let asked = all.filter(|(_, property)| only.is_none_or(|only| property.text.contains(only)));
+    asked.map(|(place, _)| place).collect()
+}
+
 /// The proofs of one block.
 struct Job<'a> {
     block: &'static dyn AnyBlock,
     rtl: &'a Rtl,
     desk: &'a Desk,
+    /// What properties are to have in their words.
+    only: Option<&'a str>,
     folder: &'a Path,
 }
 
@@ -103,7 +129,7 @@ impl Job<'_> {
                     ProfileProof { profile: name, properties: Vec::new(), because: Some(because) }
                 }
                 Ok(prover) => {
-                    let properties = (0..prover.properties().len()).into_par_iter();
+                    let properties = places(&prover, self.only).into_par_iter();
                     let properties =
                         properties.map(|place| self.property(&profile, &prover, place));
                     let properties = properties.collect::<Result<Vec<Proven>, Error>>()?;
@@ -120,6 +146,7 @@ impl Job<'_> {
             rtl: self.block.examine(self.rtl)?.identity.clone(),
             given: self.rtl.clone(),
             block: self.block.name().to_owned(),
+            only: self.only.map(str::to_owned),
             profiles: profiles.collect::<Result<_, Error>>()?,
         })
     }
@@ -132,7 +159,7 @@ impl Job<'_> {
             Found::Shown(shown) => shown,
             Found::Broken { cycles, memories } => {
                 let name = format!("{}-{}-{place}.json", self.block.name(), profile.name);
-                let replayed = self.replayed(profile, &cycles, &property.text, &name)?;
+                let replayed = self.replayed(profile, &cycles, property, &name)?;
                 let Replayed { verdict, vector } = replayed;
                 let verdict_text = verdict.to_string();
                 let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
@@ -152,12 +179,12 @@ impl Job<'_> {
     }
 
     /// Drives what was found into the model, with registers before reset that differ, until it differs from the golden
-    /// model; if it never does, the vector is the last one.
+    /// model; if it never does, the vector is what was found. What is broken inside may show behind it only.
     fn replayed(
         &self,
         profile: &Profile,
-        cycles: &[Vec<String>],
-        about: &str,
+        found: &[Vec<String>],
+        property: &Property,
         name: &str,
     ) -> Result<Replayed, Error> {
         let vector = Path::new(VECTORS).join(name);
@@ -165,35 +192,47 @@ impl Job<'_> {
         let folder = self.folder.join(VECTORS);
         fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
         let origin = Origin {
-            about: format!("found by cosim prove: {about}"),
+            about: format!("found by cosim prove: {}", property.text),
             build: Some(program::build().to_owned()),
             rtl: Some(self.block.examine(self.rtl)?.identity.clone()),
             given: self.rtl.clone(),
             ..Origin::default()
         };
-        let replay = |before_reset| -> Result<(String, Verdict), Error> {
-            let text = |recorded| {
-                self.block.raw_vector(profile, cycles, before_reset, origin.clone(), recorded)
-            };
-            let written = text(None)?;
-            let file = VectorFile::from_text(written.clone(), &path)?;
-            let subject = Subject { block: self.block, vector: &file, profile, rtl: self.rtl };
-            let verdict = self.desk.replay(&subject)?.done()?.outcome.verdict;
-            Ok(if verdict.is_failure() {
-                (text(Some(&verdict))?, verdict)
-            } else {
-                (written, verdict)
-            })
+        let text = |cycles: &[Vec<String>], before_reset, recorded| {
+            self.block.raw_vector(profile, cycles, before_reset, origin.clone(), recorded)
         };
-        let (mut text, mut verdict) = replay(BeforeReset::Random(1))?;
-        for before_reset in [BeforeReset::Zeros, BeforeReset::Ones] {
-            if !verdict.is_failure() {
-                (text, verdict) = replay(before_reset)?;
+        let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
+            let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;
+            let subject = Subject { block: self.block, vector: &file, profile, rtl: self.rtl };
+            Ok(self.desk.replay(&subject)?.done()?.outcome.verdict)
+        };
+        let mut verdict = Verdict::Match;
+        // A hang lasts, whatever comes next.
+        let behind = if property.kind == Kind::Hang { vec![Vec::new()] } else { behind(found) };
+        for behind in behind {
+            let mut cycles = [found, &behind].concat();
+            for before_reset in [BeforeReset::Random(1), BeforeReset::Zeros, BeforeReset::Ones] {
+                verdict = replay(&cycles, before_reset)?;
+                if verdict.is_failure() {
+                    if let Verdict::Mismatch(mismatch) = &verdict {
+                        cycles.truncate(mismatch.cycle as usize);
+                    }
+                    let text = text(&cycles, before_reset, Some(&verdict))?;
+                    write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
+                    return Ok(Replayed { verdict, vector });
+                }
             }
         }
+        let text = text(found, BeforeReset::Random(1), None)?;
         write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
         Ok(Replayed { verdict, vector })
     }
+}
+
+/// What may follow what breaks a property: nothing; what came last, on and on; all inputs low.
+fn behind(found: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
+    let last = found.last().cloned().unwrap_or_default();
+    vec![Vec::new(), vec![last; BEHIND], vec![Vec::new(); BEHIND]]
 }
 
 /// What a replay of what was found shows.
@@ -210,7 +249,7 @@ fn unconfirmed(memories: Memories) -> &'static str {
             "what memories give in it may never be in them; they are too large to be registers"
         }
         _ => {
-            "the golden model does the same in it: it or the promise is wrong, unless it is what registers hold before reset"
+            "the golden model does the same in it and behind it: it or the promise is wrong, unless it is what registers hold before reset"
         }
     }
 }

@@ -50,33 +50,17 @@ impl Monitor {
             held::<B>(valid, *payload, &mut bad, &mut text)?;
         }
         states::<B>(&promises, &mut bad)?;
-        progress::remembered(&promises, B::RTL.clock, &mut text);
+        progress::remembered(&promises, &mut text);
         rules::<B>(&promises, parameters, &mut bad, &mut text)?;
+        progress::remembers(&promises, B::RTL.clock, &mut text);
         progress::progress(&promises, B::RTL.clock, &mut bad, &mut text);
         let offers = offers::<B>();
         let mut breaks = Vec::new();
         for (place, offer) in offers.iter().enumerate() {
             breaks.push(withdrawn::<B>(offer, &format!("offer_{place}"), &mut text));
         }
-        let _ = writeln!(
-            text,
-            "  wire breaks = {};\n  reg broken = 1'b0;\n  always @(posedge {}) broken <= broken | breaks;",
-            if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") },
-            B::RTL.clock
-        );
-        let _ = writeln!(
-            text,
-            "  wire fails = {};\n  reg failed = 1'b0;\n  always @(posedge {}) failed <= failed | fails;",
-            invariants(&bad),
-            B::RTL.clock
-        );
-        for (place, (_, expression)) in bad.iter().enumerate() {
-            let _ = writeln!(
-                text,
-                "  assign cosim_bad_{place} = {expression};\n  assign cosim_legal_{place} = cosim_bad_{place} & ~broken \
-                 & ~breaks;\n  assign cosim_given_{place} = cosim_legal_{place} & ~failed & ~fails;"
-            );
-        }
+        let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
+        outputs(&bad, &breaks, B::RTL.clock, &mut text);
         let registers = promises.registers;
         let text = format!("{}{text}endmodule\n", around::<B>(bad.len(), &registers));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
@@ -123,6 +107,27 @@ impl Monitor {
         self.registers.retain(|(name, _)| is_there(name));
         self.state = self.state.filter(|name| is_there(name));
         self
+    }
+}
+
+/// The monitor's outputs: for each property `bad`, 1 where it is broken; `legal`, only if no partner broke the protocol so far;
+/// `given`, only if so far all held that is to hold in every cycle, too.
+pub fn outputs(bad: &[(Property, String)], breaks: &str, clock: &str, text: &mut String) {
+    for (so_far, now, expression) in
+        [("broken", "breaks", breaks), ("failed", "fails", &invariants(bad))]
+    {
+        let _ = writeln!(
+            text,
+            "  wire {now} = {expression};\n  reg {so_far} = 1'b0;\n  \
+             always @(posedge {clock}) {so_far} <= {so_far} | {now};"
+        );
+    }
+    for (place, (_, expression)) in bad.iter().enumerate() {
+        let _ = writeln!(
+            text,
+            "  assign cosim_bad_{place} = {expression};\n  assign cosim_legal_{place} = cosim_bad_{place} & ~broken \
+             & ~breaks;\n  assign cosim_given_{place} = cosim_legal_{place} & ~failed & ~fails;"
+        );
     }
 }
 

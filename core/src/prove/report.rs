@@ -30,6 +30,9 @@ pub struct Proof {
     pub given: Rtl,
     /// The block.
     pub block: String,
+    /// The words in the properties that were asked, if not all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
     /// By profile.
     pub profiles: Vec<ProfileProof>,
 }
@@ -76,11 +79,13 @@ impl Proof {
         let bounded = count(|shown| matches!(shown, Shown::Bounded { .. }));
         let known = count(|shown| matches!(shown, Shown::Reached { .. }));
         let result = if self.holds() { "PASS" } else { "FAIL" };
+        let only = self.only.as_ref().map_or(String::new(), |only| format!(" with `{only}`"));
         let _ = writeln!(
             text,
-            "{result}  {}: {} properties: {proved} proved, {bounded} to a depth, {known} known hangs, {} not; RTL {}, {}",
+            "{result}  {}: {} {}{only}: {proved} proved, {bounded} to a depth, {known} known hangs, {} not; RTL {}, {}",
             self.block,
             all().count(),
+            if all().count() == 1 { "property" } else { "properties" },
             all().count() - proved - bounded - known,
             self.rtl,
             self.yosys

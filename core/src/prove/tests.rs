@@ -55,6 +55,18 @@ fn found_as(
     assumption: &str,
     registers: Vec<(&'static str, u32)>,
 ) -> Vec<Found> {
+    let prover = prover_of(rtl, more, bad, assumption, registers);
+    (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
+}
+
+/// An RTL and its properties, not asked yet.
+fn prover_of(
+    rtl: &str,
+    more: &str,
+    bad: &[(Kind, &str)],
+    assumption: &str,
+    registers: Vec<(&'static str, u32)>,
+) -> Prover {
     let mut text = "module cosim_monitor(input clk, input rst, input go, input [3:0] d".to_owned();
     for place in 0..bad.len() {
         text += &format!(
@@ -70,26 +82,19 @@ fn found_as(
         text += &format!(", .{name}({name})");
     }
     text += &format!(");\nwire in_reset = rst;\n{more}");
-    for (place, (_, bad)) in bad.iter().enumerate() {
-        text += &format!(
-            "assign cosim_bad_{place} = {bad};\nassign cosim_legal_{place} = cosim_bad_{place} & {assumption};\n\
-             assign cosim_given_{place} = cosim_legal_{place} & ~fails;\n"
-        );
-    }
-    let always = bad.iter().filter(|(kind, _)| *kind == Kind::Always);
-    let fails = always.fold("1'b0".to_owned(), |all, (_, bad)| format!("{all} | ({bad})"));
-    text += &format!("wire fails = {fails};\nendmodule\n");
-    let property = |(kind, text): &(Kind, &str)| Property {
-        kind: *kind,
-        text: (*text).to_owned(),
-        of_registers: !registers.is_empty(),
+    let property = |(kind, bad): &(Kind, &str)| {
+        let text = (*bad).to_owned();
+        let property =
+            Property { kind: *kind, text: text.clone(), of_registers: !registers.is_empty() };
+        (property, text)
     };
-    let properties = bad.iter().map(property).collect();
+    let bad: Vec<(Property, String)> = bad.iter().map(property).collect();
+    monitor::outputs(&bad, &format!("~({assumption})"), "clk", &mut text);
+    text += "endmodule\n";
+    let properties = bad.into_iter().map(|(property, _)| property).collect();
     let assumes = assumption != "1'b1";
     let monitor = Monitor { text, state: None, registers, properties, assumes };
-    let prover =
-        Prover::of(&verilog(rtl), &[], monitor, "clk", Some(("rst", true))).unwrap().unwrap();
-    (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
+    Prover::of(&verilog(rtl), &[], monitor, "clk", Some(("rst", true))).unwrap().unwrap()
 }
 
 /// Whether it was proved with this assumption.
@@ -161,6 +166,22 @@ fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is
     assert!(matches!(broken[1], Found::Broken { .. }), "{:?}", broken[1]);
 }
 
+/// What would count in a cycle that is never reached does not, once it is known that it is never reached.
+#[test]
+fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
+    let far = "reg [3:0] far;\nalways @(posedge clk or posedge rst)\n\
+               if (rst) far <= 0; else if (count == 12) far <= far + 1;\n";
+    let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
+    let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
+    let (memories, aig) = &prover.graph;
+    let asking = Asking { prover: &prover, property: 1, memories: *memories, aig };
+    assert!(!asking.step("legal").unwrap());
+    assert!(asking.step("given").unwrap());
+    assert!(prover.invariants_hold().unwrap());
+    let asked = Asked::by_induction(asking, Assumed::OffersStay).unwrap();
+    assert!(asked.is_proved(), "{:?}", asked.answer);
+}
+
 #[test]
 fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
     let all = found_with("", &["counter > 9", "counter == 9"], "1'b1", vec![("counter", 4)]);
@@ -189,7 +210,8 @@ fn progresses(progress: Progress) -> Vec<(Kind, Found)> {
         ..Promises::default()
     };
     let (mut bad, mut text) = (Vec::new(), String::new());
-    monitor::progress::remembered(&promises, "clk", &mut text);
+    monitor::progress::remembered(&promises, &mut text);
+    monitor::progress::remembers(&promises, "clk", &mut text);
     monitor::progress::progress(&promises, "clk", &mut bad, &mut text);
     let (properties, bad): (Vec<Property>, Vec<String>) = bad.into_iter().unzip();
     let bad: Vec<&str> = bad.iter().map(String::as_str).collect();

@@ -4,13 +4,19 @@ use super::{Kind, Property};
 use crate::harness::{Hang, Progress, Promises, Remembered};
 use std::fmt::Write as _;
 
-/// The registers that the proof remembers something in.
-pub fn remembered(promises: &Promises, clock: &str, text: &mut String) {
+/// The registers that the proof remembers something in; rules may look at them.
+pub fn remembered(promises: &Promises, text: &mut String) {
+    for Remembered { name, width, .. } in &promises.remembered {
+        let _ = writeln!(text, "  reg [{}:0] {name} = 0;", width - 1);
+    }
+}
+
+/// What they remember; they may look at rules.
+pub fn remembers(promises: &Promises, clock: &str, text: &mut String) {
     for Remembered { name, width, next } in &promises.remembered {
         let _ = writeln!(
             text,
-            "  reg [{}:0] {name} = 0;\n  always @(posedge {clock}) {name} <= in_reset ? {width}'d0 : ({next});",
-            width - 1
+            "  always @(posedge {clock}) {name} <= in_reset ? {width}'d0 : ({next});"
         );
     }
 }
