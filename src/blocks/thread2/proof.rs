@@ -324,14 +324,14 @@ fn of_row(row: &Row, parameters: &Parameters) -> RuleSays {
 fn remembered() -> Vec<Remembered> {
     let asked = "wqe_req_valid & wqe_req_ready";
     let ended = "wqe_resp_valid & wqe_resp_ready & wqe_resp_last";
-    let went_back = format!("{} & ~fetch_mr_ingress_ready", is_in(State::MR_FOR_EQ_s));
+    let for_event = is_in(State::MR_FOR_EQ_s);
     vec![
         Remembered { name: OWED, width: 1, next: format!("{asked} | {OWED} & ~({ended})") },
         // T43: the request for the event was not taken at once.
         Remembered {
             name: "went_back",
             width: 1,
-            next: format!("{went_back} | went_back & ~{}", is_in(State::IDLE_s)),
+            next: format!("{for_event} ? ~fetch_mr_ingress_ready : went_back"),
         },
     ]
 }
