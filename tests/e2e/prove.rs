@@ -80,27 +80,81 @@ fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
     }
 }
 
+/// A register that is wrong and not seen at once is seen by a replay that goes on.
+#[test]
+fn what_is_broken_inside_is_a_vector_that_shows_it_at_the_pins() {
+    let patch = project().join("tests/bad_rtl/dll/47-latency-timer-restarted.patch");
+    let (rtl, folder) = (patched_rtl(&patch), TempDir::new().unwrap());
+    let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
+    let rtl = rtl.to_str().unwrap();
+    let only = "device B: 9 next registers";
+    let output = prove(&out, &["--block", "dll", "--fixes", "small", "--rtl", rtl, "--only", only]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("FAIL  dll: 1 property with `device B"), "{}", text(&output));
+    let proof = json(&out.join("proof.json"));
+    let property = &proof["profiles"][0]["properties"][0];
+    assert_eq!(property["status"], "refuted", "{proof}");
+    let vector = out.join(property["vector"].as_str().unwrap());
+    let vector = vector.to_str().unwrap();
+    assert_eq!(code(&run(["replay", "--expect-recorded", vector])), 0);
+    assert_eq!(code(&run(["replay", "--rtl", "built-in", vector])), 0, "good RTL");
+    // It ends where it shows.
+    let (vector, recorded) = (json(Path::new(vector)), &json(Path::new(vector))["recorded"]);
+    let cycles = vector["stimulus"]["cycles"].as_array().unwrap().len() as u64;
+    assert_eq!(Some(cycles), recorded["cycle"].as_u64(), "{recorded}");
+}
+
 /// Hangs are those that are listed: no more, no fewer. Of each RTL: the profile, the property, what becomes of it.
 #[test]
 fn a_hang_that_is_not_listed_breaks_progress_and_a_listed_one_that_never_comes_is_told() {
-    for (patch, profile, kind, property, status) in [
-        ("49-f0-never", "repaired", "progress", "a message whose packets", "refuted"),
-        ("48-f0-always", "spec", "hang", "a message whose packets", "open"),
+    const MESSAGE: &str = "a message whose packets";
+    for (block, patch, profile, kind, property, status) in [
+        ("recv", "49-f0-never", "repaired", "progress", MESSAGE, "refuted"),
+        ("recv", "48-f0-always", "spec", "hang", MESSAGE, "open"),
         (
+            "recv",
             "12-no-refill-of-the-empty-ring",
             "repaired",
             "progress",
             "the wait of a packet",
             "refuted",
         ),
+        (
+            "dll",
+            "64-no-offer-beside-a-write",
+            "small",
+            "progress",
+            "the wait of a TLP that A",
+            "refuted",
+        ),
+        ("dll", "58-f0-inverted", "repaired", "progress", "the wait of a good TLP", "refuted"),
+        ("dll", "58-f0-inverted", "spec", "hang", "the wait of a good TLP", "open"),
+        (
+            "dll",
+            "29-timer-restarted-by-every-tlp",
+            "small",
+            "progress",
+            "A's wait for an answer",
+            "refuted",
+        ),
+        (
+            "dll",
+            "47-latency-timer-restarted",
+            "small",
+            "progress",
+            "the wait of an Ack that B",
+            "refuted",
+        ),
     ] {
-        let patch = project().join(format!("tests/bad_rtl/recv/{patch}.patch"));
+        let patch = project().join(format!("tests/bad_rtl/{block}/{patch}.patch"));
         let (rtl, folder) = (patched_rtl(&patch), TempDir::new().unwrap());
         let (rtl, out) = (rtl.path().join("rtl"), folder.path().join("out"));
         let rtl = rtl.to_str().unwrap();
-        let output = prove(&out, &["--block", "recv", "--fixes", profile, "--rtl", rtl]);
+        let options = ["--block", block, "--fixes", profile, "--rtl", rtl, "--only", property];
+        let output = prove(&out, &options);
         assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
         let proof = json(&out.join("proof.json"));
+        assert_eq!(proof["only"], property);
         let properties = proof["profiles"][0]["properties"].as_array().unwrap();
         let is_it = |one: &&Value| {
             one["kind"] == kind && one["property"].as_str().unwrap().starts_with(property)
@@ -115,9 +169,10 @@ fn a_hang_that_is_not_listed_breaks_progress_and_a_listed_one_that_never_comes_i
 fn a_proof_is_of_the_rtl_and_takes_yosys() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    for option in [&["--netlist"][..], &["--simulator", "icarus"]] {
+    for option in [&["--netlist"][..], &["--simulator", "icarus"], &["--only", "of no property"]] {
         let output = prove(&out, &[&["--block", "recv"], option].concat());
         assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(!out.exists(), "nothing is written");
     }
     let mut command = cosim();
     command.env("YOSYS", "/nowhere/yosys").args(["prove", "--block", "recv", "--out"]).arg(&out);

@@ -54,8 +54,8 @@ impl Block for Dll {
         // A newer DLLP may overtake the one that waits (B8, B9).
         let held = vec![Held::whole("a_link_valid"), Held::valid("b_dllp_valid")];
         let (registers, rules) = (proof::registers(parameters), proof::says(parameters));
-        let progress = proof::progress(parameters);
-        Promises { held, registers, rules, progress, ..Promises::default() }
+        let (remembered, progress) = (proof::remembered(), proof::progress(parameters));
+        Promises { held, registers, rules, remembered, progress, ..Promises::default() }
     }
 }
 

@@ -7,9 +7,12 @@
 
 use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rules::{self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16};
-use super::rules::{ANSWERED, B1, B3, B8, B9, B11, B12, B13, DUE, NAK_DUE, REWIND};
+use super::rules::{ANSWERED, B1, B2, B3, B8, B9, B11, B12, B13, DUE, NAK_DUE, REWIND};
 use super::rules::{ENTRIES, F0, Facts, Rules, fix};
-use cosim_core::harness::{Parameters, Progress, RuleSays};
+use cosim_core::harness::{Hang, Parameters, Progress, Remembered, RuleSays};
+
+/// A good TLP came, and no DLLP was due since.
+const UNANSWERED: &str = "unanswered";
 
 /// The registers of both devices.
 pub fn registers(parameters: &Parameters) -> Vec<(&'static str, u32)> {
@@ -210,9 +213,26 @@ fn receiver() -> Vec<(&'static str, String)> {
     ]
 }
 
+/// What the proof remembers of B: a good TLP that is not ahead came, and neither Ack nor Nak was due since. A DLLP that is due at
+/// the same edge counts it.
+pub fn remembered() -> Vec<Remembered> {
+    let came = any(B1.or(B2).or(B3).or(F0));
+    vec![Remembered {
+        name: UNANSWERED,
+        width: 1,
+        next: format!("~{} & ({UNANSWERED} | {came})", any(DUE)),
+    }]
+}
+
 /// What each device finishes.
 pub fn progress(parameters: &Parameters) -> Vec<Progress> {
     let [limit, latency] = [REPLAY_LIMIT, ACKNAK_LATENCY].map(|index| parameters.get(index) as u32);
+    let silence = Hang {
+        what: "F0: a duplicate comes while a Nak is out, and nothing answers it",
+        when: format!("{UNANSWERED} & device_b_nak_scheduled & ~device_b_acknak_timer_on"),
+        until: Some(("the wanted TLP comes", any(B1))),
+    };
+    let is_repaired = parameters.fixes() & fix(0) != 0;
     vec![
         Progress {
             what: "the wait of a TLP that A is to send, while none is on offer".to_owned(),
@@ -235,6 +255,16 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
             busy: "device_b_acknak_timer_on".to_owned(),
             waits: "1'b0".to_owned(),
             within: latency,
+            ..Progress::default()
+        },
+        Progress {
+            what: "the wait of a good TLP for B's Ack or Nak".to_owned(),
+            busy: UNANSWERED.to_owned(),
+            waits: "b_dllp_valid & ~b_dllp_ready".to_owned(),
+            within: latency,
+            // The cycle that ends the hang is one of its own.
+            more: (!is_repaired).then(|| (1, "wanted TLP", any(B1))),
+            hangs: if is_repaired { Vec::new() } else { vec![silence] },
             ..Progress::default()
         },
     ]
