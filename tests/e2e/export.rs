@@ -60,7 +60,7 @@ fn verilator(folder: &Path) -> String {
 fn expected(outcome: &Value) -> String {
     match outcome["verdict"].as_str().unwrap() {
         "match" => "PASS  ".to_owned(),
-        "mismatch" => {
+        "mismatch" | "unknown" => {
             let word = |name: &str| outcome[name].as_str().unwrap();
             format!(
                 "FAIL  mismatch at cycle {}: {} is {}, expected {}\n",
@@ -89,8 +89,16 @@ fn export(vector: &str, more: &[&str]) -> (TempDir, PathBuf) {
 fn agrees(replay: &Value) -> (TempDir, PathBuf) {
     let (vector, fixes) = (replay["vector"].as_str().unwrap(), replay["fixes"].as_str().unwrap());
     let (folder, out) = export(vector, &["--fixes", fixes]);
-    let (said, expected) = (icarus(&out), expected(&replay["outcome"]));
-    assert!(said.starts_with(&expected), "{vector} {fixes}: {said}, not {expected}");
+    let said = icarus(&out);
+    let mut wanted = expected(&replay["outcome"]);
+    if !said.starts_with(&wanted) {
+        // What is read and was never written is unknown to Icarus, and so it is to a replay in four values.
+        let four_valued = replayed(&["--simulator", "icarus", "--fixes", fixes, vector]);
+        let outcome = &four_valued[0]["outcome"];
+        assert_eq!(outcome["verdict"], "unknown", "{vector} {fixes}: {said}, not {wanted}");
+        wanted = expected(outcome);
+    }
+    assert!(said.starts_with(&wanted), "{vector} {fixes}: {said}, not {wanted}");
     (folder, out)
 }
 
