@@ -40,6 +40,13 @@ pub const MEMORY: u64 = 1 << 16;
 /// everywhere; where this one does, the reason says so.
 pub const SECONDS: u32 = 60;
 
+/// What happens within a few cycles; if nothing does, the base of an induction.
+pub const SHORT: &str = "bmc3 -F 6 -C 20000 -T 10";
+/// The step of an induction over two cycles: most needs no more than its own cycle and the one before. By itself it shows nothing.
+pub const STEP: &str = "ind -F 2 -C 1000000 -T 10";
+/// The cycles from reset that the step builds on.
+const STEPS: u32 = 3;
+
 /// What came of a question whether something ever happens.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Answer {
@@ -54,6 +61,13 @@ pub enum Answer {
         /// Why no more was shown.
         because: String,
     },
+}
+
+impl Answer {
+    /// Whether a [`STEP`] can build on it.
+    pub fn is_base(&self) -> bool {
+        matches!(self, Self::Open { cycles: Some(cycles), .. } if *cycles >= STEPS)
+    }
 }
 
 /// Writes the graph of a netlist that has no memories.

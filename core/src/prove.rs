@@ -8,7 +8,9 @@ mod monitor;
 pub mod report;
 
 use crate::error::Error;
-use crate::formal::{Answer, MEMORY, SECONDS, ask, memory_bits, write_graph, write_whole_graph};
+use crate::formal::{
+    Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
+};
 use crate::harness::{Explain, Parameters};
 use crate::models::Examined;
 use crate::mutate::aig::{Aig, Interface, Question};
@@ -26,12 +28,6 @@ const FILES: [&str; 5] = ["rtl.il", "both.il", "cut.il", "cut.aag", "whole.aag"]
 /// From what was read to a netlist. Assertions are no part of the design, and what is unknown is 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
-/// What breaks a property at once; if nothing does, the base of the induction.
-const BASE: &str = "bmc3 -F 6 -C 20000 -T 10";
-/// The step of an induction over so many cycles: most properties need no more than their own cycle and the one before.
-const STEP: &str = "ind -F 2 -C 1000000 -T 10";
-/// The cycles from reset that the step builds on.
-const STEPS: u32 = 3;
 /// What is asked where an induction does not show it: a proof that needs little more; then a bounded search that leaves
 /// nothing to prove if it finds something, and a proof that takes its time.
 const ENGINES: &[&str] =
@@ -375,13 +371,11 @@ impl<'a> Asked<'a> {
         let Question::Open { file, inputs } = &question else {
             return Ok(Self { asking, assumed, question, answer: Answer::Never });
         };
-        let mut answer = asking.put(of, file, inputs, BASE)?;
-        let has_base =
-            matches!(answer, Answer::Open { cycles: Some(cycles), .. } if cycles >= STEPS);
+        let mut answer = asking.put(of, file, inputs, SHORT)?;
         let Asking { prover, property, .. } = &asking;
         let may_be_given =
             assumed == Assumed::OffersStay && prover.properties[*property].kind != Kind::Always;
-        if has_base
+        if answer.is_base()
             && (asking.step(of)?
                 || may_be_given && prover.invariants_hold()? && asking.step("given")?)
         {

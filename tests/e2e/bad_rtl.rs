@@ -21,7 +21,7 @@ const EXPECTED: [(&str, Bugs<'_>); 5] = [
                 (!name.contains("modulo") && !name.contains("at-the-edge")).then_some(64)
             },
             open: Some(DLL_OPEN),
-            ..Bugs::of(63)
+            ..Bugs::of(64)
         },
     ),
     ("qp", Bugs { most_packets: steps_of_qp, open: Some(QP_OPEN), ..Bugs::of(69) }),
@@ -53,7 +53,7 @@ const THREAD2_OPEN: &[(&str, &str)] = &[
     ("89-f5-status-good", "raw_pins"),
 ];
 
-/// The others, 56 of 63, are judged to be the RTL's. Raw pins come first for DLLPs and TLPs that no link brings,
+/// The others, 56 of 64, are judged to be the RTL's. Raw pins come first for DLLPs and TLPs that no link brings,
 /// as numbers out of range, and for a reset in the midst of everything.
 const DLL_OPEN: &[(&str, &str)] = &[
     ("03-latency-timer-not-reset", "raw_pins"),
@@ -65,6 +65,8 @@ const DLL_OPEN: &[(&str, &str)] = &[
     ("18-sent-at-this-edge-in-range", "raw_pins"),
     ("41-ahead-without-modulo", "raw_pins"),
     ("42-half-is-ahead", "raw_pins"),
+    // The TLP comes some cycles late, and no check of the scoreboard says when it has to be offered.
+    ("64-no-offer-beside-a-write", "undecided"),
 ];
 
 /// Bugs of `qp` that no three steps show. RTR takes two steps, RTS and SQD three, and what happens there one

@@ -7,7 +7,9 @@ use super::mutation::Mutation;
 use super::netlist::Unknown;
 use super::report::Proof;
 use crate::error::Error;
-use crate::formal::{Answer, MEMORY, SECONDS, ask, memory_bits, write_graph, write_whole_graph};
+use crate::formal::{
+    Answer, MEMORY, SECONDS, SHORT, ask, memory_bits, write_graph, write_whole_graph,
+};
 use crate::harness::Block;
 use crate::yosys::Workshop;
 use std::collections::BTreeMap;
@@ -23,6 +25,11 @@ const BOUNDED: [u32; 2] = [40, 20_000];
 const SEARCHED: [u32; 2] = [20, 5_000];
 /// The same of the proof.
 const PROVED: [u32; 2] = [100, 2_000];
+/// What takes little: a few cycles; then a proof that needs no more than that registers of both sides that are always equal
+/// are one, and one that needs no more than that any signals are.
+const SOON: [&str; 3] =
+    [SHORT, "lcorr; pdr -F 2 -C 100 -T 10", "dc2; scorr; pdr -F 2 -C 100 -T 10"];
+
 /// What the judge says of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Ruling {
@@ -115,10 +122,24 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges a mutation. Memories are cut out.
+    /// Judges a mutation by what takes little. Memories are cut out. `None` if that does not do.
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
+    pub fn soon(&self, id: u32) -> Result<Option<Ruling>, Error> {
+        for engines in SOON {
+            let ruling = self.judge(id, &self.aig, false, engines)?;
+            if !matches!(ruling, Ruling::Open(_)) {
+                return Ok(Some(ruling));
+            }
+        }
+        Ok(None)
+    }
+
+    /// Judges a mutation by what takes its time. Memories are cut out.
+    ///
+    /// # Errors
+    /// As [`Judge::soon`].
     pub fn rule(&self, id: u32) -> Result<Ruling, Error> {
         let [[frames, conflicts], [most, each]] = [BOUNDED, PROVED];
         let engines = format!(
@@ -134,16 +155,14 @@ impl<'a> Judge<'a> {
     pub fn search(&self, id: u32) -> Result<Ruling, Error> {
         let aig = match self.whole()? {
             Ok(aig) => aig,
-            Err(because) => return Ok(Ruling::Open(because)),
+            Err(because) => return Ok(open(because)),
         };
         let [frames, conflicts] = SEARCHED;
         let engine = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
         Ok(match self.judge(id, &aig, true, &engine)? {
             // Of registers that begin with some values, not with any.
-            Ruling::Equivalent(_) => {
-                Ruling::Open("with memories as they are nothing differs".to_owned())
-            }
-            Ruling::Open(because) => Ruling::Open(format!("with memories as they are {because}")),
+            Ruling::Equivalent(_) => open("with memories as they are nothing differs"),
+            Ruling::Open(because) => open(format!("with memories as they are {because}")),
             differs @ Ruling::Differs(_) => differs,
         })
     }
@@ -187,8 +206,7 @@ impl<'a> Judge<'a> {
 
     fn judge(&self, id: u32, aig: &Aig, filled: bool, engines: &str) -> Result<Ruling, Error> {
         let Some(value) = self.selected.get(&id) else {
-            let because = self.apart(id).unwrap_or("it is not among those that are judged");
-            return Ok(Ruling::Open(because.to_owned()));
+            return Ok(open(self.apart(id).unwrap_or("it is not among those that are judged")));
         };
         let (file, inputs) = match self.question(*value, aig, filled) {
             Question::Same => return Ok(Ruling::Equivalent(Proof::Structure)),
@@ -201,6 +219,11 @@ impl<'a> Judge<'a> {
             Answer::Open { because, .. } => Ruling::Open(because),
         })
     }
+}
+
+/// Nothing was shown.
+fn open(because: impl Into<String>) -> Ruling {
+    Ruling::Open(because.into())
 }
 
 #[cfg(test)]
@@ -265,6 +288,15 @@ mod tests {
         let mut same = 0;
         for mutation in &mutations {
             let ruling = judge.rule(mutation.id).unwrap();
+            // What takes little says nothing else.
+            if let Some(soon) = judge.soon(mutation.id).unwrap() {
+                assert_eq!(
+                    std::mem::discriminant(&soon),
+                    std::mem::discriminant(&ruling),
+                    "{soon:?}, {ruling:?}: {}",
+                    mutation.words()
+                );
+            }
             if differing.contains(&mutation.id) {
                 assert!(matches!(ruling, Ruling::Differs(_)), "{ruling:?}: {}", mutation.words());
             } else {
@@ -307,7 +339,7 @@ mod tests {
         assert!(apart > 0);
         let at = |port: &str| mutations.iter().find(|m| m.port == port && m.mode == Mode::Inv);
         let ruling = judge.rule(at("CLK").unwrap().id).unwrap();
-        assert_eq!(ruling, Ruling::Open("its clock is mutated".to_owned()));
+        assert_eq!(ruling, open("its clock is mutated"));
         assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), Ruling::Differs(_)));
     }
 }

@@ -102,19 +102,30 @@ impl Job {
             does: open.iter().filter_map(does).collect(),
         };
         let mut written = Instant::now();
-        let ended = each(
+        let mut note = |id, fate| {
+            report.profiles[index].set([(id, fate)]);
+            if written.elapsed() < WRITTEN {
+                return Ok(());
+            }
+            written = Instant::now();
+            report.write(folder)
+        };
+        // What takes little comes first: it leaves few, and it is most of what an interrupted judge has said.
+        let mut left = Vec::new();
+        let soon = each(
             &open,
             self.threads,
-            |id| court.fate(id),
-            |id, fate| {
-                report.profiles[index].set([(id, fate)]);
-                if written.elapsed() < WRITTEN {
-                    return Ok(());
+            |id| court.soon(id),
+            |id, fate| match fate {
+                Some(fate) => note(id, fate),
+                None => {
+                    left.push(id);
+                    Ok(())
                 }
-                written = Instant::now();
-                report.write(folder)
             },
         );
+        left.sort_unstable();
+        let ended = soon.and_then(|()| each(&left, self.threads, |id| court.fate(id), &mut note));
         report.write(folder)?;
         ended
     }
@@ -164,11 +175,20 @@ struct Court<'a> {
 }
 
 impl Court<'_> {
+    /// The word on a mutation, if it takes little.
+    fn soon(&self, id: u32) -> Result<Option<Fate>, Error> {
+        if let Some(because) = self.judge.apart(id) {
+            return Ok(Some(Fate::Undecided { because: because.to_owned() }));
+        }
+        Ok(match self.judge.soon(id)? {
+            Some(Ruling::Equivalent(proof)) => Some(Fate::Equivalent { proof }),
+            Some(Ruling::Differs(cycles)) => self.attempt(id, cycles)?.ok(),
+            Some(Ruling::Open(_)) | None => None,
+        })
+    }
+
     /// The last word on a mutation.
     fn fate(&self, id: u32) -> Result<Fate, Error> {
-        if let Some(because) = self.judge.apart(id) {
-            return Ok(Fate::Undecided { because: because.to_owned() });
-        }
         let first = match self.judge.rule(id)? {
             Ruling::Equivalent(proof) => return Ok(Fate::Equivalent { proof }),
             Ruling::Open(because) => because,
