@@ -2,7 +2,7 @@
 //!
 //! The rules of the blocks are proved of the blocks; here their offers are, where they meet.
 
-use cosim_core::harness::{Held, Parameters, Promises};
+use cosim_core::harness::{Held, Parameters, Promises, Remembered};
 
 /// Every promise.
 pub fn promises(parameters: &Parameters) -> Promises {
@@ -39,6 +39,13 @@ pub fn promises(parameters: &Parameters) -> Promises {
         ],
         held,
         always: always(),
+        remembered: vec![Remembered {
+            name: "expected_level",
+            width: 5,
+            next: "x_fifo_level + (x_b_deliver_valid & x_fifo_level != 5'd16) - \
+                   (req_valid | x_pkt_valid & x_pkt_ready)"
+                .to_owned(),
+        }],
         ..Promises::default()
     }
 }
@@ -74,6 +81,15 @@ fn always() -> Vec<(String, String)> {
         (
             "RQ3: what waits for thread2 does not leave",
             "~(x_cxt_valid & ~x_cxt_ready) | ~req_valid",
+        ),
+        (
+            "FI, RQ, PK: the head is offered to thread2 or recv, or leaves, or waits for its context, its lengths or an event",
+            "~fetch_valid | x_cxt_valid | x_pkt_valid | req_valid | \
+             (fetch_request ? ~cxt_valid | x_hw_valid : ~len_valid)",
+        ),
+        (
+            "FI1 to FI3: what is delivered goes into the FIFO, and what leaves makes room",
+            "x_fifo_level == expected_level",
         ),
         ("EV6: an event from outside waits for those of the system", "~qp_hw_ready | x_hw_ready"),
     ];
