@@ -487,7 +487,7 @@ impl<B: Explain> AnyBlock for Engine<B> {
         mutants: &'a Mutants,
         mutations: &[Mutation],
     ) -> Result<Result<Judge<'a>, String>, Error> {
-        Judge::new::<B>(&mutants.workshop, mutations)
+        Judge::new::<B>(&mutants.workshop, &mutants.parameters, mutations)
     }
 
     fn golden_faults(&self, ask: &golden::Ask<'_>, scenarios: &[String]) -> Result<Graded, Error> {

@@ -4,7 +4,7 @@
 //! Yosys makes an and-inverter graph of both, and ABC is asked whether the output is ever 1. `docs/proof.md` says what is
 //! proved and what is assumed.
 
-mod monitor;
+pub(crate) mod monitor;
 pub mod report;
 
 use crate::error::Error;
@@ -17,7 +17,7 @@ use crate::mutate::aig::{Aig, Interface, Question};
 use crate::mutate::cut::{cut, enabled};
 use crate::mutate::netlist::Unknown;
 use crate::yosys::Workshop;
-use monitor::{MONITOR, Monitor};
+use monitor::{MONITOR, Monitor, TOP};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -220,7 +220,7 @@ impl Prover {
         let Monitor { properties, assumes, .. } = monitor;
         workshop.script(&format!(
             "read_ilang {rtl}\nflatten\nopt_clean\n{exposed}read_verilog -sv {MONITOR}\n\
-             hierarchy -check -top cosim_monitor\nproc\nflatten\nasync2sync\nopt_clean\nwrite_ilang {both}\n"
+             hierarchy -check -top {TOP}\nproc\nflatten\nasync2sync\nopt_clean\nwrite_ilang {both}\n"
         ))?;
         let netlist = workshop.text(both)?;
         let bits = memory_bits(&netlist);
@@ -447,6 +447,8 @@ impl Asking<'_> {
             read: "cosim_read_",
             read_at: ["cosim_where_", "cosim_when_"],
             write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
+            never: "",
+            proved: &[],
         };
         let output = self.output(of);
         let question = self.aig.property(&interface, &output, self.memories == Memories::Kept);

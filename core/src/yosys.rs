@@ -6,6 +6,7 @@ use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 use verilated_build::{Error as BuildError, output};
 
@@ -25,6 +26,8 @@ const FILES: &str = "files";
 pub struct Workshop {
     folder: TempDir,
     examined: Examined,
+    /// Scripts so far: each has a file of its own, since several threads may work here.
+    scripts: AtomicU32,
 }
 
 impl Workshop {
@@ -34,7 +37,7 @@ impl Workshop {
     /// [`Error::Write`].
     pub fn new(examined: &Examined) -> Result<Self, Error> {
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-        let workshop = Self { folder, examined: examined.clone() };
+        let workshop = Self { folder, examined: examined.clone(), scripts: AtomicU32::new(0) };
         let files = workshop.files();
         for file in &examined.texts {
             let path = files.join(&file.name);
@@ -125,7 +128,8 @@ impl Workshop {
     }
 
     fn run(&self, script: &str, folder: &Path, told: impl Fn(&str) -> String) -> Result<(), Error> {
-        let file = self.path("script.ys");
+        let number = self.scripts.fetch_add(1, Ordering::Relaxed);
+        let file = self.path(&format!("script-{number}.ys"));
         fs::write(&file, script).map_err(Error::write(&file))?;
         let mut command = yosys();
         command.arg("-q").arg("-s").arg(&file).current_dir(folder);

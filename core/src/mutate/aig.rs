@@ -46,6 +46,10 @@ pub struct Interface<'a> {
     /// How the names of outputs begin that say which bits of a memory are written, and of those that say
     /// what and where: bits of them that nothing is written to do not matter.
     pub write: [&'a str; 3],
+    /// How the names of outputs begin that are no outputs of the RTL; none do if it is empty.
+    pub never: &'a str,
+    /// Those of them that are proved to be 0 in every cycle, of the RTL as it is.
+    pub proved: &'a [String],
 }
 
 /// The question whether a mutation makes a difference.
@@ -119,25 +123,48 @@ impl Aig {
     /// Both sides have the same inputs, begin with the same registers, whatever they hold, and with one cycle
     /// in reset in which all other inputs are low, as every case does. Registers of which it can be seen at once
     /// that both sides give them the same next value are one register.
+    ///
+    /// What is proved of the RTL as it is holds in every cycle that is reached. So it makes no difference what comes of others: there
+    /// the registers of both sides become what they begin with, and nothing differs, which is less to be shown of them.
     pub fn question(&self, interface: &Interface<'_>, mutation: u32) -> Question {
+        self.difference(interface, mutation, None)
+    }
+
+    /// Asks whether the mutation reaches any register but those near it: those that its change of a signal, and then `hops` times
+    /// the registers reached so far, can give another value at the next edge. All others are one register of both sides,
+    /// and it is a difference if they were to become two. What shows that there is none shows, cycle by cycle, that they
+    /// never do; a difference says nothing.
+    pub fn nearby(&self, interface: &Interface<'_>, mutation: u32, hops: usize) -> Question {
+        self.difference(interface, mutation, Some(hops))
+    }
+
+    fn difference(
+        &self,
+        interface: &Interface<'_>,
+        mutation: u32,
+        hops: Option<usize>,
+    ) -> Question {
         let mut shared: HashSet<usize> = (0..self.latches.len()).collect();
+        let mut hop = 0;
         loop {
             let both = Both::new(self, interface, mutation, &shared);
-            let next = |side: &[Literal], latch: &Latch| of(side, latch.next);
-            let differing: Vec<usize> = shared
-                .iter()
-                .copied()
-                .filter(|index| {
-                    let latch = &self.latches[*index];
-                    next(&both.sides[0], latch) != next(&both.sides[1], latch)
-                })
-                .collect();
-            if differing.is_empty() {
-                return both.ask(self, interface);
+            let mut differing = Vec::new();
+            for index in shared.iter().copied() {
+                let next = [0, 1].map(|side| of(&both.sides[side], self.latches[index].next));
+                if next[0] != next[1] {
+                    differing.push((index, next));
+                }
             }
-            for index in differing {
+            // In an order of its own: a set has none.
+            differing.sort_unstable();
+            if differing.is_empty() || hops == Some(hop) {
+                let nexts: Vec<_> = differing.into_iter().map(|(_, next)| next).collect();
+                return both.ask(self, interface, &nexts);
+            }
+            for (index, _) in differing {
                 shared.remove(&index);
             }
+            hop += 1;
         }
     }
 
@@ -226,6 +253,8 @@ struct Both {
     latches: Vec<Literal>,
     /// For each node of the original, its literal: as the RTL is, and with the mutation.
     sides: [Vec<Literal>; 2],
+    /// What is proved of the RTL as it is.
+    proved: Literal,
 }
 
 impl Both {
@@ -240,6 +269,7 @@ impl Both {
             inputs: Vec::new(),
             latches: Vec::new(),
             sides: [side.clone(), side],
+            proved: TRUE,
         };
         // False in the first cycle, which is in reset.
         let started = both.latch();
@@ -272,7 +302,7 @@ impl Both {
             let is_shared = shared.contains(&index);
             for side in 0..if is_shared { 1 } else { 2 } {
                 let node = both.latch();
-                owners.push((side, latch));
+                owners.push((index, side));
                 let value = match (latch.initial, unknown) {
                     (_, Some(unknown)) => both.choose(started, node, unknown),
                     (Some(true), _) => node ^ 1,
@@ -291,9 +321,14 @@ impl Both {
                 both.sides[side][*node as usize] = value;
             }
         }
-        for (place, (side, latch)) in owners.into_iter().enumerate() {
-            let next = of(&both.sides[side], latch.next);
-            both.latches[place + 1] = next ^ Literal::from(latch.initial == Some(true));
+        for (literal, _) in aig.outputs.iter().filter(|(_, name)| interface.proved.contains(name)) {
+            both.proved = both.and(both.proved, of(&both.sides[0], *literal) ^ 1);
+        }
+        for (place, (index, side)) in owners.into_iter().enumerate() {
+            let latch = &aig.latches[index];
+            let next = of(&both.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
+            both.latches[place + 1] =
+                if shared.contains(&index) { next } else { both.and(both.proved, next) };
         }
         both
     }
@@ -407,7 +442,13 @@ impl Both {
         self.xor(before, literal)
     }
 
-    fn ask(mut self, aig: &Aig, interface: &Interface<'_>) -> Question {
+    /// Asks whether an output ever differs, or one of the other pairs of literals.
+    fn ask(
+        mut self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        pairs: &[[Literal; 2]],
+    ) -> Question {
         // Bits of each memory's writes, by what stands behind the prefix.
         let [enable, data, address] = interface.write;
         let mut enabled: BTreeMap<(String, u32), [Literal; 2]> = BTreeMap::new();
@@ -423,7 +464,8 @@ impl Both {
             }
         }
         let mut differs = FALSE;
-        for (literal, name) in &aig.outputs {
+        let is_own = |name: &str| !interface.never.is_empty() && name.starts_with(interface.never);
+        for (literal, name) in aig.outputs.iter().filter(|(_, name)| !is_own(name)) {
             let (port, bit) = split(name);
             let mask = if let Some(memory) = port.strip_prefix(data) {
                 enabled.get(&(memory.to_owned(), bit)).copied()
@@ -437,6 +479,11 @@ impl Both {
             let difference = self.xor(values[0], values[1]);
             differs = self.or(differs, difference);
         }
+        for [left, right] in pairs {
+            let difference = self.xor(*left, *right);
+            differs = self.or(differs, difference);
+        }
+        let differs = self.and(differs, self.proved);
         if differs == FALSE { Question::Same } else { self.file(differs) }
     }
 

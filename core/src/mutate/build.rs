@@ -33,6 +33,8 @@ const SOURCE: &str = "mutated.sv";
 pub struct Mutants {
     /// Where Yosys works on it.
     pub workshop: Workshop,
+    /// The parameters.
+    pub parameters: Parameters,
     /// The mutations; the one with the number 1 comes first.
     pub mutations: Vec<Mutation>,
 }
@@ -54,7 +56,7 @@ impl Mutants {
         let workshop = Workshop::new(&known)?;
         begin(&workshop, &values)?;
         let mutations = chosen(&workshop, mutations, seed)?;
-        Ok(Self { workshop, mutations })
+        Ok(Self { workshop, parameters: *parameters, mutations })
     }
 
     /// The RTL with one mutation in it, as Yosys puts it in and writes it.

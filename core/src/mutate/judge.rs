@@ -8,9 +8,10 @@ use super::netlist::Unknown;
 use super::report::Proof;
 use crate::error::Error;
 use crate::formal::{
-    Answer, MEMORY, SECONDS, SHORT, ask, memory_bits, write_graph, write_whole_graph,
+    Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
 };
-use crate::harness::Block;
+use crate::harness::{Block, Parameters};
+use crate::prove::monitor::{MONITOR, Monitor, TOP};
 use crate::yosys::Workshop;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
@@ -19,16 +20,23 @@ use std::sync::{Arc, Mutex};
 const FILES: [&str; 3] = ["flat.il", "cut.il", "judge.aag"];
 /// The input that switches mutations on.
 const SELECT: &str = "cosim_select";
+/// How the names of outputs begin that break what is to hold in every cycle.
+const NEVER: &str = "cosim_never_";
+/// How it is proved, where an induction does not do.
+const INVARIANT: &str = "pdr -F 20 -C 1000 -T 10";
 /// Frames of the bounded search, and conflicts that a call of its solver may have.
 const BOUNDED: [u32; 2] = [40, 20_000];
 /// The same of a search with memories as they are, in which a frame is much larger.
 const SEARCHED: [u32; 2] = [20, 5_000];
 /// The same of the proof.
 const PROVED: [u32; 2] = [100, 2_000];
-/// What takes little: a few cycles; then a proof that needs no more than that registers of both sides that are always equal
-/// are one, and one that needs no more than that any signals are.
-const SOON: [&str; 3] =
-    [SHORT, "lcorr; pdr -F 2 -C 100 -T 10", "dc2; scorr; pdr -F 2 -C 100 -T 10"];
+/// How far from a mutation registers may be that differ, in a proof that takes little, and what shows it.
+const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
+const NEARBY: &str = "pdr -F 40 -C 2000 -T 5";
+/// A proof that needs no more than that registers of both sides that are always equal are one.
+const REGISTERS: &str = "lcorr; pdr -F 2 -C 100 -T 10";
+/// The same of any signals.
+const SIGNALS: &str = "dc2; scorr; pdr -F 2 -C 100 -T 10";
 
 /// What the judge says of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -52,6 +60,8 @@ pub struct Judge<'a> {
     selected: BTreeMap<u32, u32>,
     /// Those that cannot be judged, and why.
     apart: BTreeMap<u32, &'static str>,
+    /// Outputs that are proved to be 0 in every cycle, of the RTL as it is.
+    proved: Vec<String>,
     /// With memories as they are, or the reason why there is none; made when it is first asked.
     whole: Mutex<Option<Result<Arc<Aig>, String>>>,
 }
@@ -63,14 +73,18 @@ impl<'a> Judge<'a> {
     /// The reason why it cannot be judged, or [`Error`] for what Yosys cannot do.
     pub fn new<B: Block>(
         workshop: &'a Workshop,
+        parameters: &Parameters,
         mutations: &[Mutation],
     ) -> Result<Result<Self, String>, Error> {
-        Self::of(workshop, mutations, B::RTL.clock, B::RESET.map(|pin| pin.name_and_level()))
+        let monitor = |bits| Monitor::of_invariants::<B>(parameters, (SELECT, bits), NEVER);
+        let reset = B::RESET.map(|pin| pin.name_and_level());
+        Self::of(workshop, mutations, monitor, B::RTL.clock, reset)
     }
 
     fn of(
         workshop: &'a Workshop,
         mutations: &[Mutation],
+        monitor: impl Fn(u32) -> Result<Option<Monitor>, Error>,
         clock: &str,
         reset: Option<(&'static str, bool)>,
     ) -> Result<Result<Self, String>, Error> {
@@ -94,7 +108,20 @@ impl<'a> Judge<'a> {
         for (command, value) in commands.iter().zip(1..) {
             script += &format!("mutate -ctrl {SELECT} {width} {value} {command}\n");
         }
-        script += &format!("flatten\nasync2sync\nopt_clean\nwrite_ilang {flat}\n");
+        // Of another RTL, which may not have what the block names, nothing is known.
+        let monitor = match commands.is_empty() {
+            true => None,
+            false => monitor(width)?.filter(|monitor| monitor.missing(&base).is_empty()),
+        };
+        script += "flatten\nopt_clean\n";
+        if let Some(monitor) = &monitor {
+            workshop.write(MONITOR, &monitor.text)?;
+            script.extend(monitor.inside().map(|name| format!("expose w:{name}\n")));
+            script += &format!(
+                "read_verilog -sv {MONITOR}\nhierarchy -check -top {TOP}\nproc\nflatten\n"
+            );
+        }
+        script += &format!("async2sync\nopt_clean\nwrite_ilang {flat}\n");
         workshop.script(&script)?;
         let text = match cut(&workshop.text(flat)?, clock) {
             Ok(text) => text,
@@ -105,7 +132,27 @@ impl<'a> Judge<'a> {
         let Some(aig) = Aig::parse(&workshop.text(graph)?) else {
             return Ok(Err("its network has a loop without a register".to_owned()));
         };
-        Ok(Ok(Self { workshop, aig, reset, selected, apart, whole: Mutex::new(None) }))
+        let (proved, whole) = (Vec::new(), Mutex::default());
+        let mut judge = Self { workshop, aig, reset, selected, apart, proved, whole };
+        for place in 0..monitor.map_or(0, |monitor| monitor.properties.len()) {
+            let output = format!("{NEVER}{place}");
+            if judge.holds(&output)? {
+                judge.proved.push(output);
+            }
+        }
+        Ok(Ok(judge))
+    }
+
+    /// Whether an output is 0 in every cycle of the RTL as it is, as far as that takes little to show.
+    fn holds(&self, output: &str) -> Result<bool, Error> {
+        let question = self.aig.property(&self.interface(false), output, false);
+        let (file, inputs) = match question {
+            None => return Ok(false),
+            Some(Question::Same) => return Ok(true),
+            Some(Question::Open { file, inputs }) => (file, inputs),
+        };
+        let put = |engines| ask(self.workshop, output, &file, &inputs, engines);
+        Ok(put(SHORT)?.is_base() && put(STEP)? == Answer::Never || put(INVARIANT)? == Answer::Never)
     }
 
     /// Why a mutation cannot be judged; `None` if it can be.
@@ -122,18 +169,38 @@ impl<'a> Judge<'a> {
         }
     }
 
-    /// Judges a mutation by what takes little. Memories are cut out. `None` if that does not do.
+    /// Judges a mutation by what takes little: whether it can be shown to be equivalent. Memories are cut out.
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
-    pub fn soon(&self, id: u32) -> Result<Option<Ruling>, Error> {
-        for engines in SOON {
-            let ruling = self.judge(id, &self.aig, false, engines)?;
-            if !matches!(ruling, Ruling::Open(_)) {
-                return Ok(Some(ruling));
+    pub fn soon(&self, id: u32) -> Result<bool, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+        for hops in NEAR {
+            let question = self.aig.nearby(&self.interface(false), *value, hops);
+            let is_shown = match question {
+                Question::Same => true,
+                Question::Open { file, inputs } => {
+                    let name = format!("near-{id}");
+                    ask(self.workshop, &name, &file, &inputs, NEARBY)? == Answer::Never
+                }
+            };
+            if is_shown {
+                return Ok(true);
             }
         }
-        Ok(None)
+        self.by(id, REGISTERS)
+    }
+
+    /// The same by what takes a little longer, where [`Judge::soon`] does not do.
+    ///
+    /// # Errors
+    /// As [`Judge::soon`].
+    pub fn later(&self, id: u32) -> Result<bool, Error> {
+        self.by(id, SIGNALS)
+    }
+
+    fn by(&self, id: u32, engines: &str) -> Result<bool, Error> {
+        Ok(matches!(self.judge(id, &self.aig, false, engines)?, Ruling::Equivalent(_)))
     }
 
     /// Judges a mutation by what takes its time. Memories are cut out.
@@ -193,15 +260,20 @@ impl<'a> Judge<'a> {
     }
 
     fn question(&self, value: u32, aig: &Aig, filled: bool) -> Question {
-        let interface = Interface {
+        aig.question(&self.interface(filled), value)
+    }
+
+    fn interface(&self, filled: bool) -> Interface<'_> {
+        Interface {
             reset: self.reset,
             filled,
             select: SELECT,
             read: "cosim_read_",
             read_at: ["cosim_where_", "cosim_when_"],
             write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
-        };
-        aig.question(&interface, value)
+            never: NEVER,
+            proved: &self.proved,
+        }
     }
 
     fn judge(&self, id: u32, aig: &Aig, filled: bool, engines: &str) -> Result<Ruling, Error> {
@@ -283,19 +355,14 @@ mod tests {
             _ => false,
         });
         mutations.truncate(60);
-        let judge = Judge::of(&workshop, &mutations, "clk", None).unwrap().unwrap();
+        let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
         let differing = differing(&workshop, &mutations);
         let mut same = 0;
         for mutation in &mutations {
             let ruling = judge.rule(mutation.id).unwrap();
             // What takes little says nothing else.
-            if let Some(soon) = judge.soon(mutation.id).unwrap() {
-                assert_eq!(
-                    std::mem::discriminant(&soon),
-                    std::mem::discriminant(&ruling),
-                    "{soon:?}, {ruling:?}: {}",
-                    mutation.words()
-                );
+            if judge.soon(mutation.id).unwrap() || judge.later(mutation.id).unwrap() {
+                assert!(matches!(ruling, Ruling::Equivalent(_)), "{ruling:?}: {}", mutation.words());
             }
             if differing.contains(&mutation.id) {
                 assert!(matches!(ruling, Ruling::Differs(_)), "{ruling:?}: {}", mutation.words());
@@ -329,7 +396,7 @@ mod tests {
         );
         begin(&workshop, &[]).unwrap();
         let mutations = chosen(&workshop, 1000, 1).unwrap();
-        let judge = Judge::of(&workshop, &mutations, "clk", None).unwrap().unwrap();
+        let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
         let mut apart = 0;
         for mutation in &mutations {
             let is_clock = mutation.port == "CLK";

@@ -11,6 +11,8 @@ use verilated::{Pins, Port};
 
 /// The file of the monitor.
 pub const MONITOR: &str = "monitor.v";
+/// Its module.
+pub const TOP: &str = "cosim_monitor";
 /// The largest code that a state is looked for under.
 const STATE_CODES: u64 = 0xff;
 
@@ -62,10 +64,45 @@ impl Monitor {
         let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
         outputs(&bad, &breaks, B::RTL.clock, &mut text);
         let registers = promises.registers;
-        let text = format!("{}{text}endmodule\n", around::<B>(bad.len(), &registers));
+        let of = |place| ["bad", "legal", "given"].map(|of| format!("output cosim_{of}_{place}"));
+        let pins: Vec<String> = (0..bad.len()).flat_map(of).collect();
+        let text = format!("{}{text}endmodule\n", around::<B>(&pins, &[], &registers));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         let assumes = !offers.is_empty();
         Ok(Self { text, state: B::STATE_REGISTER, registers, properties, assumes })
+    }
+
+    /// A monitor that an RTL with mutations keeps its ports in, `select` of so many bits with them, and its only own
+    /// outputs: `never` and a number, each 1 in a cycle that breaks what is to hold in every cycle. `None` if nothing is.
+    ///
+    /// # Errors
+    /// As [`Monitor::new`].
+    pub fn of_invariants<B: Block>(
+        parameters: &Parameters,
+        (select, bits): (&str, u32),
+        never: &str,
+    ) -> Result<Option<Self>, Error> {
+        let promises = B::promises(parameters);
+        let (mut bad, mut text) = (Vec::new(), String::new());
+        progress::remembered(&promises, &mut text);
+        rules::<B>(&promises, parameters, &mut bad, &mut text)?;
+        progress::remembers(&promises, B::RTL.clock, &mut text);
+        bad.retain(|(property, _)| matches!(property.kind, Kind::Always | Kind::Never));
+        if bad.is_empty() {
+            return Ok(None);
+        }
+        let mut pins = vec![format!("input [{}:0] {select}", bits - 1)];
+        pins.extend(B::Outputs::PORTS.iter().map(|port| format!("output {}", range(port))));
+        for (place, (_, expression)) in bad.iter().enumerate() {
+            pins.push(format!("output {never}{place}"));
+            let _ = writeln!(text, "  assign {never}{place} = {expression};");
+        }
+        let shared: Vec<&str> =
+            B::Outputs::PORTS.iter().map(|port| port.name).chain([select]).collect();
+        let registers = promises.registers;
+        let text = format!("{}{text}endmodule\n", around::<B>(&pins, &shared, &registers));
+        let properties = bad.into_iter().map(|(property, _)| property).collect();
+        Ok(Some(Self { text, state: B::STATE_REGISTER, registers, properties, assumes: false }))
     }
 
     /// What it looks at inside of the RTL.
@@ -137,6 +174,10 @@ fn invariants(bad: &[(Property, String)]) -> String {
     all.fold("1'b0".to_owned(), |all, (place, _)| format!("{all} | cosim_bad_{place}"))
 }
 
+fn range(port: &Port) -> String {
+    format!("[{}:0] {}", port.width - 1, port.name)
+}
+
 /// What the monitor calls a register, which may be one inside of an instance, as in `device.count`.
 fn local(register: &str) -> String {
     register.replace('.', "_")
@@ -150,22 +191,21 @@ fn connection(register: &str, wire: &str) -> String {
     }
 }
 
-/// The head of the module, with the RTL in it.
-fn around<B: Block>(properties: usize, registers: &[(&str, u32)]) -> String {
-    let range = |port: &Port| format!("[{}:0] {}", port.width - 1, port.name);
-    let mut pins = vec![format!("input {}", B::RTL.clock)];
-    pins.extend(B::Inputs::PORTS.iter().map(|port| format!("input {}", range(port))));
-    for place in 0..properties {
-        let all = ["bad", "legal", "given"].map(|of| format!("output cosim_{of}_{place}"));
-        pins.push(all.join(", "));
-    }
-    let mut text = format!("module cosim_monitor (\n  {}\n);\n", pins.join(",\n  "));
-    for port in B::Outputs::PORTS {
+/// The head of the module, with the RTL in it. `pins` are those that it has beside the RTL's inputs, of which some may be
+/// the RTL's.
+fn around<B: Block>(pins: &[String], shared: &[&str], registers: &[(&str, u32)]) -> String {
+    let mut all = vec![format!("input {}", B::RTL.clock)];
+    all.extend(B::Inputs::PORTS.iter().map(|port| format!("input {}", range(port))));
+    all.extend_from_slice(pins);
+    let mut text = format!("module {TOP} (\n  {}\n);\n", all.join(",\n  "));
+    for port in B::Outputs::PORTS.iter().filter(|port| !shared.contains(&port.name)) {
         let _ = writeln!(text, "  wire {};", range(port));
     }
     let names = B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name);
+    let names = std::iter::once(B::RTL.clock).chain(names);
+    let beside = shared.iter().copied().filter(|name| !names.clone().any(|known| known == *name));
     let mut connections: Vec<String> =
-        std::iter::once(B::RTL.clock).chain(names).map(|name| format!(".{name}({name})")).collect();
+        names.clone().chain(beside).map(|name| format!(".{name}({name})")).collect();
     for (name, width) in registers {
         let _ = writeln!(text, "  wire [{}:0] {};", width - 1, local(name));
         connections.push(connection(name, &local(name)));

@@ -55,7 +55,8 @@ impl Block for Dll {
         let held = vec![Held::whole("a_link_valid"), Held::valid("b_dllp_valid")];
         let (registers, rules) = (proof::registers(parameters), proof::says(parameters));
         let (remembered, progress) = (proof::remembered(), proof::progress(parameters));
-        Promises { held, registers, rules, remembered, progress, ..Promises::default() }
+        let always = proof::always(parameters);
+        Promises { held, registers, rules, always, remembered, progress, ..Promises::default() }
     }
 }
 

@@ -46,6 +46,31 @@ fn bits(limit: u64) -> u32 {
     u64::BITS - (limit - 1).leading_zeros()
 }
 
+/// What always holds. The numbers of A are in order, and no farther apart than its buffer is deep: a step of this alone shows
+/// the next one.
+pub fn always(parameters: &Parameters) -> Vec<(String, String)> {
+    let [depth, limit, latency] =
+        [REPLAY_DEPTH, REPLAY_LIMIT, ACKNAK_LATENCY].map(|index| parameters.get(index));
+    let ahead = |x: &str| format!("{{device_a_{x} - device_a_ackd_seq}}");
+    let (sent, send, next) = (ahead("last_sent_seq"), ahead("send_seq"), ahead("next_seq"));
+    let after = "{device_a_last_sent_seq + 12'd1}";
+    let offers_new = format!("(device_a_link_valid & device_a_link_seq == {after})");
+    let order = [
+        format!("{next} != 12'd0 & {next} <= 12'd{}", depth + 1),
+        format!("(~device_a_tlp_ready | {next} <= 12'd{depth})"),
+        format!("{sent} < {next} & (~{offers_new} | {{{sent} + 12'd1}} < {next})"),
+        format!("{send} != 12'd0 & {send} <= {next}"),
+        format!("{send} <= {{{sent} + 12'd1 + {offers_new}}}"),
+        format!("(~device_a_link_valid | {{{after} - device_a_link_seq}} <= 12'd{depth})"),
+    ];
+    let below = |timer: &str, limit: u64| format!("{timer} <= {}'d{}", bits(limit), limit - 1);
+    vec![
+        ("A's numbers are in order, as many as its buffer holds".to_owned(), order.join(" & ")),
+        ("A's timer is below its limit".to_owned(), below("device_a_replay_timer", limit)),
+        ("B's timer is below its limit".to_owned(), below("device_b_acknak_timer", latency)),
+    ]
+}
+
 /// What every rule says.
 pub fn says(parameters: &Parameters) -> Vec<RuleSays> {
     let rule = |(name, guard): (&'static str, rules::Guard)| RuleSays {

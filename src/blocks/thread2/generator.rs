@@ -159,8 +159,11 @@ impl Generator<'_> {
         let rq_offset = at * entry_slots;
         if self.rng.chance(self.weights.illegal_entry) {
             let log = if self.rng.random() { 5 } else { 11 };
-            context.rq_entry_sz_log =
-                if self.rng.random() { Uint::new(log) } else { self.rng.bits() };
+            context.rq_entry_sz_log = match self.rng.random_range(0..4) {
+                0 => self.rng.bits(),
+                1 => self.illegal_log(),
+                _ => Uint::new(log),
+            };
             // Nothing is added to the offset now; whether it wraps must not depend on the size.
             let slack = self.rng.random_range(0..=(2 * SLOT_BYTES) << log.min(10));
             context.rq_length = Uint::new(rq_offset * SLOT_BYTES + slack);
@@ -177,6 +180,15 @@ impl Generator<'_> {
             rq_offset,
             cache_offset: self.rng.random_range(0..CELL_SLOTS),
             message: None,
+        }
+    }
+
+    /// log2 of an illegal entry size that is legal but for one bit, or smaller than all that are legal.
+    fn illegal_log(&mut self) -> Uint<8> {
+        let legal: u64 = self.rng.random_range(6..=10);
+        match self.rng.random_range(0..5) {
+            0 => Uint::new(self.rng.random_range(0..6)),
+            bit => Uint::new(legal ^ 1 << (3 + bit)),
         }
     }
 
@@ -423,7 +435,9 @@ impl Generator<'_> {
         };
         let mut next_wqe_addr = next_entry(pair, cur_wqe_size);
         let mut next_wqe_size = if self.rng.random_range(0..8) == 0 { 0 } else { units + 1 };
-        if self.rng.chance(self.weights.cell_edge) {
+        if self.rng.chance(self.weights.far_next) {
+            next_wqe_addr = self.far_from(pair.rq_offset);
+        } else if self.rng.chance(self.weights.cell_edge) {
             let edge = self.rng.random_range(0..3);
             if self.rng.random_range(0..4) == 0 {
                 next_wqe_addr = (pair.rq_offset + edge).saturating_sub(1);
@@ -442,6 +456,17 @@ impl Generator<'_> {
             next_wqe_addr: Uint::new(next_wqe_addr),
             next_wqe_size: Uint::new(next_wqe_size.min(Uint::<6>::MAX)),
             cur_wqe_size: Uint::new(cur_wqe_size),
+        }
+    }
+
+    /// A slot that is near another one but for one high bit of the distance, ahead of it or behind it.
+    fn far_from(&mut self, slot: u64) -> u64 {
+        let distance: u64 = 1 << self.rng.random_range(8..26);
+        let near = self.rng.random_range(0..16);
+        let behind = slot.checked_sub(distance - near);
+        match behind.filter(|_| self.rng.random()) {
+            Some(behind) => behind,
+            None => (slot + distance + near) & Uint::<26>::MAX,
         }
     }
 }

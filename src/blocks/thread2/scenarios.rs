@@ -82,6 +82,9 @@ pub struct Weights {
     /// WQEs whose successor lies around the end of the cache cell.
     #[serde(deserialize_with = "percent")]
     pub cell_edge: Percent,
+    /// WQEs whose successor lies far from them, by about a power of two.
+    #[serde(deserialize_with = "percent")]
+    pub far_next: Percent,
     /// QPs that share a cache cell with another.
     #[serde(deserialize_with = "percent")]
     pub shared_cell: Percent,
@@ -212,6 +215,7 @@ impl Default for Weights {
             new_context: n(10),
             near_wrap: n(30),
             cell_edge: n(20),
+            far_next: n(4),
             shared_cell: n(20),
             new_owner: n(30),
             reset: n(0),
@@ -286,8 +290,53 @@ impl harness::Weights<Thread2> for Weights {
                     units: Span::new(1, 8),
                     near_wrap: n(70),
                     cell_edge: n(60),
+                    far_next: n(20),
                     shared_cell: n(80),
                     new_owner: n(60),
+                    ..base()
+                },
+            ),
+            scenario(
+                "crowd",
+                "messages of up to 255 QPs in progress at once",
+                Weights {
+                    qps: Span::new(64, 255),
+                    operations: Operations {
+                        send: n(2),
+                        long_send: n(10),
+                        write: n(1),
+                        long_write: n(1),
+                        read: n(0),
+                        unknown: n(0),
+                    },
+                    message_packets: Span::new(2, 3),
+                    units: Span::new(1, 2),
+                    gap: n(5),
+                    stall: n(5),
+                    ..base()
+                },
+            ),
+            scenario(
+                "giant-messages",
+                "one QP whose messages are as long as the case and need many bits to count",
+                Weights {
+                    qps: Span::new(1, 1),
+                    operations: Operations {
+                        send: n(1),
+                        long_send: n(20),
+                        write: n(0),
+                        long_write: n(0),
+                        read: n(0),
+                        unknown: n(0),
+                    },
+                    message_packets: Span::new(32, 4095),
+                    payload: Span::new(0x8000, 0xffff),
+                    units: Span::new(1, 4),
+                    large_unit: n(40),
+                    gap: n(5),
+                    stall: n(2),
+                    idle_qp: n(0),
+                    new_context: n(2),
                     ..base()
                 },
             ),

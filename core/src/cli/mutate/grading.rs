@@ -1,6 +1,6 @@
 //! Cases are run on mutants, and what they do not find is judged.
 
-use super::judging::{Bench, judge_at_once};
+use super::judging::Bench;
 use super::{Chosen, Graduated, Job};
 use crate::cli::{INTERRUPTED, counted};
 use crate::engine::Setup;
@@ -9,23 +9,23 @@ use crate::harness::{Case, Profile};
 use crate::models::Built;
 use crate::mutate::grade::{Found, Ground, Workers};
 use crate::mutate::report::{Fate, Graded, Report};
-use crate::mutate::{Mutants, Mutation};
+use crate::mutate::{Means, Mutants, Mutation};
 use crate::report::write_grading;
 use crate::runner::{Plan, Shard};
 use crate::yosys;
 use indicatif::ProgressBar;
-use std::cell::OnceCell;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::thread;
 
 /// Cases of each scenario after which a round ends: most mutants are found by the first ones, and what is found
 /// is not run again.
 const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
-/// Cases of each scenario after which what is seen at once to be equivalent is taken out.
+/// Cases of each scenario after which what nothing can find is taken out, as far as that takes little.
 const LOOKS: usize = 10;
 /// A model with fewer mutants is faster, and is made if it has at most this part of them.
-const FEWER: usize = 2;
+const FEWER: (usize, usize) = (3, 4);
 
 impl Job {
     /// Grades every profile. What was found until an interruption is in the folder.
@@ -83,8 +83,15 @@ impl Job {
                 yosys::version()?
             )));
         }
-        let bench = Bench { job: self, mutants, judge: OnceCell::new() };
-        self.hunt(index, (chosen, &bench), workers, report, &say)?;
+        let bench = Bench::new(self, mutants);
+        thread::scope(|scope| {
+            // To make the judge is the work of one thread, as is to make the model that comes first. What goes wrong
+            // is told when the judge is asked.
+            if self.looks() && self.threads > 1 {
+                scope.spawn(|| drop(bench.judge()));
+            }
+            self.hunt(index, (chosen, &bench), workers, report, &say)
+        })?;
         if self.judges {
             let left = report.profiles[index].alive().len() as u64;
             say(&format!("{} judged", counted(left, "mutant")));
@@ -123,8 +130,9 @@ impl Job {
             }
             let all = counted(graded.score.mutants, "mutant");
             say(&format!("{} of {all} left, {begin} of {} cases", alive.len(), cases.len()));
-            let is_small = |(_, size): &(_, usize)| alive.len() * FEWER > *size;
-            if !made.as_ref().is_some_and(is_small) {
+            let is_still_good =
+                |(_, size): &(_, usize)| alive.len() * FEWER.1 > *size * FEWER.0;
+            if !made.as_ref().is_some_and(is_still_good) {
                 let model = block.mutated(mutants, &self.mutations(mutants, &alive))?;
                 made = Some((model, alive.len()));
             }
@@ -146,15 +154,20 @@ impl Job {
             graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
             // What nothing can find need not be run with all the cases that follow.
             let looked_at = LOOKS * plan.scenarios.len();
-            if self.judges && begin < looked_at && looked_at <= end {
+            if self.looks() && begin < looked_at && looked_at <= end {
                 say("the judge looks");
-                judge_at_once(bench, graded)?;
+                bench.look(report, index)?;
             }
             // Not before: what the judge has not looked at when it is interrupted is looked at again.
-            graded.cases_run = end as u64;
+            report.profiles[index].cases_run = end as u64;
             report.write(&self.claim.folder)?;
         }
         Ok(())
+    }
+
+    /// Whether what nothing can find is taken out: what is compared is what can be seen.
+    fn looks(&self) -> bool {
+        self.header.means == Means::Compare
     }
 
     /// No more cases can have run than there are.

@@ -8,12 +8,11 @@ use crate::harness::Profile;
 use crate::models::Built;
 use crate::mutate::grade::Workers;
 use crate::mutate::judge::{Judge, Ruling};
-use crate::mutate::report::{Fate, Graded, Report, VECTORS};
+use crate::mutate::report::{Fate, Proof, Report, VECTORS};
 use crate::mutate::{Mutants, Trial, Tried};
 use crate::vector::Origin;
 use crate::worker::{Desk, Finish};
-use std::cell::OnceCell;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -23,6 +22,8 @@ use std::time::{Duration, Instant};
 
 /// What was judged is written so often: an interruption loses no more.
 const WRITTEN: Duration = Duration::from_secs(1);
+/// Of what is proved by more than the look of the network.
+const INDUCTION: Fate = Fate::Equivalent { proof: Proof::Induction };
 /// A difference that was not seen.
 const UNSEEN: &str = "it makes a difference to what is written to a memory, or for registers before reset that no \
                       case has";
@@ -32,37 +33,91 @@ const UNSEEN: &str = "it makes a difference to what is written to a memory, or f
 /// What ABC finds depends on the network. So it has all mutations, whatever was found of them, was judged before an interruption,
 /// or is graded in another part: what is said of one of them depends on nothing but the choice.
 pub(super) struct Bench<'a> {
-    pub job: &'a Job,
-    pub mutants: &'a Mutants,
-    pub judge: OnceCell<Result<Judge<'a>, String>>,
+    job: &'a Job,
+    mutants: &'a Mutants,
+    judge: Mutex<Option<Result<Arc<Judge<'a>>, String>>>,
+    /// What was asked for proofs that take little, without success.
+    asked: Mutex<BTreeSet<u32>>,
 }
 
 impl<'a> Bench<'a> {
+    pub(super) fn new(job: &'a Job, mutants: &'a Mutants) -> Self {
+        Self { job, mutants, judge: Mutex::default(), asked: Mutex::default() }
+    }
+
     /// The judge, or the reason why there is none.
-    fn judge(&self) -> Result<Result<&Judge<'a>, &String>, Error> {
-        if self.judge.get().is_none() {
-            let judge = self.job.block.judge(self.mutants, &self.mutants.mutations)?;
-            let _ = self.judge.set(judge);
+    pub(super) fn judge(&self) -> Result<Result<Arc<Judge<'a>>, String>, Error> {
+        let mut judge = self.judge.lock().map_err(|_| lost())?;
+        if let Some(judge) = &*judge {
+            return Ok(judge.clone());
         }
-        let missing = || Error::Environment("there is no judge".to_owned());
-        self.judge.get().map(Result::as_ref).ok_or_else(missing)
+        let made = self.job.block.judge(self.mutants, &self.mutants.mutations)?;
+        Ok(judge.insert(made.map(Arc::new)).clone())
+    }
+
+    /// Takes out what nothing can find, as far as that takes less than to run all cases: what is the same network, and,
+    /// unless the grading is without a judge, what is proved soon. It is in the report as it comes.
+    pub(super) fn look(&self, report: &mut Report, index: usize) -> Result<(), Error> {
+        let alive = report.profiles[index].alive();
+        if alive.is_empty() {
+            return Ok(());
+        }
+        // The reason why it cannot be judged is told when all cases were run.
+        let Ok(judge) = self.judge()? else { return Ok(()) };
+        let at_once = |id| match judge.at_once(id)? {
+            Ruling::Equivalent(proof) => Some((id, Fate::Equivalent { proof })),
+            _ => None,
+        };
+        report.profiles[index].set(alive.into_iter().filter_map(at_once));
+        if !self.job.judges {
+            return Ok(());
+        }
+        let left = report.profiles[index].alive();
+        let mut pen = Pen::new(report, index, &self.job.claim.folder);
+        each(
+            &left,
+            self.job.threads,
+            |id| self.soon(&judge, id),
+            |id, is_shown| if is_shown { pen.note(id, INDUCTION) } else { Ok(()) },
+        )
+    }
+
+    /// What takes little is asked once.
+    fn soon(&self, judge: &Judge<'_>, id: u32) -> Result<bool, Error> {
+        if self.asked.lock().map_err(|_| lost())?.contains(&id) {
+            return Ok(false);
+        }
+        let is_shown = judge.soon(id)?;
+        self.asked.lock().map_err(|_| lost())?.insert(id);
+        Ok(is_shown)
     }
 }
 
-/// Takes out what is the same network.
-pub(super) fn judge_at_once(bench: &Bench<'_>, graded: &mut Graded) -> Result<(), Error> {
-    let alive = graded.alive();
-    if alive.is_empty() {
-        return Ok(());
+/// Writes the report as it grows, though not each time.
+struct Pen<'a> {
+    report: &'a mut Report,
+    index: usize,
+    folder: &'a Path,
+    written: Instant,
+}
+
+impl<'a> Pen<'a> {
+    fn new(report: &'a mut Report, index: usize, folder: &'a Path) -> Self {
+        Self { report, index, folder, written: Instant::now() }
     }
-    // The reason why it cannot be judged is told when all cases were run.
-    let Ok(judge) = bench.judge()? else { return Ok(()) };
-    let seen = alive.into_iter().filter_map(|id| match judge.at_once(id)? {
-        Ruling::Equivalent(proof) => Some((id, Fate::Equivalent { proof })),
-        _ => None,
-    });
-    graded.set(seen);
-    Ok(())
+
+    fn note(&mut self, id: u32, fate: Fate) -> Result<(), Error> {
+        self.report.profiles[self.index].set([(id, fate)]);
+        if self.written.elapsed() < WRITTEN {
+            return Ok(());
+        }
+        self.written = Instant::now();
+        self.report.write(self.folder)
+    }
+}
+
+fn lost() -> Error {
+    Error::Environment("a thread of the judge is gone".to_owned())
 }
 
 impl Job {
@@ -96,20 +151,13 @@ impl Job {
         let court = Court {
             job: self,
             profile,
-            judge,
+            bench,
+            judge: &judge,
             model: self.block.mutated(bench.mutants, &self.mutations(bench.mutants, &open))?,
             desk: Desk::new(self.program.clone(), Arc::clone(workers.interrupted)),
             does: open.iter().filter_map(does).collect(),
         };
-        let mut written = Instant::now();
-        let mut note = |id, fate| {
-            report.profiles[index].set([(id, fate)]);
-            if written.elapsed() < WRITTEN {
-                return Ok(());
-            }
-            written = Instant::now();
-            report.write(folder)
-        };
+        let mut pen = Pen::new(report, index, folder);
         // What takes little comes first: it leaves few, and it is most of what an interrupted judge has said.
         let mut left = Vec::new();
         let soon = each(
@@ -117,7 +165,7 @@ impl Job {
             self.threads,
             |id| court.soon(id),
             |id, fate| match fate {
-                Some(fate) => note(id, fate),
+                Some(fate) => pen.note(id, fate),
                 None => {
                     left.push(id);
                     Ok(())
@@ -125,7 +173,9 @@ impl Job {
             },
         );
         left.sort_unstable();
-        let ended = soon.and_then(|()| each(&left, self.threads, |id| court.fate(id), &mut note));
+        let ended = soon.and_then(|()| {
+            each(&left, self.threads, |id| court.fate(id), |id, fate| pen.note(id, fate))
+        });
         report.write(folder)?;
         ended
     }
@@ -140,7 +190,6 @@ fn each<T: Send>(
 ) -> Result<(), Error> {
     let (next, is_over) = (AtomicUsize::new(0), AtomicBool::new(false));
     let note = Mutex::new(note);
-    let lost = || Error::Environment("a thread of the judge is gone".to_owned());
     let one = |id: u32| -> Result<(), Error> {
         let answer = ask(id)?;
         let mut note = note.lock().map_err(|_| lost())?;
@@ -164,27 +213,25 @@ fn each<T: Send>(
 }
 
 /// A judge, and what is needed to try what it says.
-struct Court<'a> {
+struct Court<'a, 'b> {
     job: &'a Job,
     profile: &'a Profile,
-    judge: &'a Judge<'a>,
+    bench: &'a Bench<'b>,
+    judge: &'a Judge<'b>,
     model: Built,
     desk: Desk,
     /// What each mutation does, and where.
     does: BTreeMap<u32, String>,
 }
 
-impl Court<'_> {
-    /// The word on a mutation, if it takes little.
+impl Court<'_, '_> {
+    /// The word on a mutation, if it takes no search.
     fn soon(&self, id: u32) -> Result<Option<Fate>, Error> {
         if let Some(because) = self.judge.apart(id) {
             return Ok(Some(Fate::Undecided { because: because.to_owned() }));
         }
-        Ok(match self.judge.soon(id)? {
-            Some(Ruling::Equivalent(proof)) => Some(Fate::Equivalent { proof }),
-            Some(Ruling::Differs(cycles)) => self.attempt(id, cycles)?.ok(),
-            Some(Ruling::Open(_)) | None => None,
-        })
+        let is_shown = self.bench.soon(self.judge, id)? || self.judge.later(id)?;
+        Ok(is_shown.then_some(INDUCTION))
     }
 
     /// The last word on a mutation.

@@ -9,6 +9,8 @@ const INTERFACE: Interface<'static> = Interface {
     read: "read_",
     read_at: ["where_", "when_"],
     write: ["enable_", "data_", "address_"],
+    never: "",
+    proved: &[],
 };
 
 /// A register that is loaded with `a` and is inverted on its way while `select` is 1 and `b` is; `y` is
