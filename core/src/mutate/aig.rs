@@ -326,7 +326,8 @@ impl Both {
         }
         for (place, (index, side)) in owners.into_iter().enumerate() {
             let latch = &aig.latches[index];
-            let next = of(&both.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
+            let next =
+                of(&both.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
             both.latches[place + 1] =
                 if shared.contains(&index) { next } else { both.and(both.proved, next) };
         }
@@ -443,12 +444,7 @@ impl Both {
     }
 
     /// Asks whether an output ever differs, or one of the other pairs of literals.
-    fn ask(
-        mut self,
-        aig: &Aig,
-        interface: &Interface<'_>,
-        pairs: &[[Literal; 2]],
-    ) -> Question {
+    fn ask(mut self, aig: &Aig, interface: &Interface<'_>, pairs: &[[Literal; 2]]) -> Question {
         // Bits of each memory's writes, by what stands behind the prefix.
         let [enable, data, address] = interface.write;
         let mut enabled: BTreeMap<(String, u32), [Literal; 2]> = BTreeMap::new();

@@ -153,3 +153,27 @@ pub fn chosen(workshop: &Workshop, mutations: u32, seed: u64) -> Result<Vec<Muta
     let numbered = |(mutation, id)| Mutation { id, ..mutation };
     Ok(all.into_iter().zip(1..).map(numbered).collect())
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Yosys asserts that ports of a memory which follow one another have one clock, and ends itself if not.
+    #[test]
+    fn a_memory_that_is_written_twice_can_be_written_with_all_its_mutations() {
+        let workshop = Workshop::of_verilog(
+            "module top(input clk, input [1:0] a, b, input v, w, output [1:0] y);
+             reg [1:0] m [0:3];
+             always @(posedge clk) begin if (v) m[a] <= b; if (w) m[b] <= a; end
+             assign y = m[a];
+             endmodule",
+        );
+        begin(&workshop, &[]).unwrap();
+        let mutations = chosen(&workshop, 1000, 1).unwrap();
+        assert!(mutations.iter().any(|mutation| mutation.port == "ADDR"));
+        let base = workshop.text(BASE).unwrap();
+        workshop.write("all.il", &weave(&base, "top", &mutations).unwrap().netlist).unwrap();
+        workshop.script("read_ilang all.il\nwrite_verilog -noattr all.v\n").unwrap();
+        assert!(workshop.text("all.v").unwrap().contains("cosim_mutation"));
+    }
+}

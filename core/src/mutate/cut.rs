@@ -102,12 +102,14 @@ pub(super) fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
 }
 
 /// Ports of cells that are numbers to Yosys, or mean nothing, and have to stay what they are: the controls of
-/// read ports of memories that have no clock, and what memories begin with.
+/// read ports of memories that have no clock, and what memories begin with. And the clocks of memories: where ports of
+/// one memory have several, Yosys cannot write it.
 pub fn fixed(netlist: &str) -> BTreeSet<PortOf<'_>> {
     let is_fixed = |cell: &Cell<'_>, port: &str| {
-        let reads = cell.kind.starts_with("$memrd");
-        let is_control = ["EN", "CLK", "ARST", "SRST"].contains(&port);
-        cell.kind.starts_with("$meminit") || (reads && !cell.waits() && is_control)
+        let [begins, reads, writes] =
+            ["$meminit", "$memrd", "$memwr"].map(|kind| cell.kind.starts_with(kind));
+        let is_control = ["EN", "ARST", "SRST"].contains(&port);
+        begins || ((reads || writes) && port == "CLK") || (reads && !cell.waits() && is_control)
     };
     let mut all = BTreeSet::new();
     for cell in &parts(netlist).0 {
@@ -342,14 +344,14 @@ end
     }
 
     #[test]
-    fn controls_of_a_read_without_a_clock_and_what_memories_begin_with_are_fixed() {
+    fn controls_of_a_read_without_a_clock_clocks_and_what_memories_begin_with_are_fixed() {
         let ports = |netlist: &str| {
             let ports: Vec<String> =
                 fixed(netlist).into_iter().map(|(_, c, p)| format!("{c}.{p}")).collect();
             ports.join(" ")
         };
-        assert_eq!(ports(MEMORY), "$r.CLK $r.EN");
-        assert_eq!(ports(&MEMORY.replace("CLK_ENABLE 0", "CLK_ENABLE 1'1")), "");
+        assert_eq!(ports(MEMORY), "$r.CLK $r.EN $w.CLK");
+        assert_eq!(ports(&MEMORY.replace("CLK_ENABLE 0", "CLK_ENABLE 1'1")), "$r.CLK $w.CLK");
         let initial = MEMORY.replace("$memwr_v2", "$meminit_v2");
         assert_eq!(ports(&initial), "$r.CLK $r.EN $w.ADDR $w.CLK $w.DATA $w.EN");
     }

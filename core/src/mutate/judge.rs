@@ -32,7 +32,7 @@ const SEARCHED: [u32; 2] = [20, 5_000];
 const PROVED: [u32; 2] = [100, 2_000];
 /// How far from a mutation registers may be that differ, in a proof that takes little, and what shows it.
 const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
-const NEARBY: &str = "pdr -F 40 -C 2000 -T 5";
+const NEARBY: &str = "pdr -F 40 -C 1000 -T 2";
 /// A proof that needs no more than that registers of both sides that are always equal are one.
 const REGISTERS: &str = "lcorr; pdr -F 2 -C 100 -T 10";
 /// The same of any signals.
@@ -177,15 +177,13 @@ impl<'a> Judge<'a> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for hops in NEAR {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
-            let is_shown = match question {
-                Question::Same => true,
-                Question::Open { file, inputs } => {
-                    let name = format!("near-{id}");
-                    ask(self.workshop, &name, &file, &inputs, NEARBY)? == Answer::Never
-                }
-            };
-            if is_shown {
-                return Ok(true);
+            let Question::Open { file, inputs } = question else { return Ok(true) };
+            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, NEARBY)? {
+                Answer::Never => return Ok(true),
+                // It may still be that it goes no farther.
+                Answer::Seen(_) => {}
+                // What is farther away is more to look at.
+                Answer::Open { .. } => break,
             }
         }
         self.by(id, REGISTERS)
@@ -303,6 +301,7 @@ mod tests {
     use super::*;
     use crate::mutate::Mode;
     use crate::mutate::build::{begin, chosen};
+    use crate::prove::{Kind, Property};
 
     const CHOICE: &str =
         "module top(input [1:0] s, a, b, input [2:0] n, output reg [1:0] y, output z);
@@ -362,7 +361,11 @@ mod tests {
             let ruling = judge.rule(mutation.id).unwrap();
             // What takes little says nothing else.
             if judge.soon(mutation.id).unwrap() || judge.later(mutation.id).unwrap() {
-                assert!(matches!(ruling, Ruling::Equivalent(_)), "{ruling:?}: {}", mutation.words());
+                assert!(
+                    matches!(ruling, Ruling::Equivalent(_)),
+                    "{ruling:?}: {}",
+                    mutation.words()
+                );
             }
             if differing.contains(&mutation.id) {
                 assert!(matches!(ruling, Ruling::Differs(_)), "{ruling:?}: {}", mutation.words());
@@ -408,5 +411,79 @@ mod tests {
         let ruling = judge.rule(at("CLK").unwrap().id).unwrap();
         assert_eq!(ruling, open("its clock is mutated"));
         assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), Ruling::Differs(_)));
+    }
+
+    /// `s` is never 3, so `hidden` is never seen; `chain` is, five cycles later.
+    const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
+        reg [1:0] s; reg hidden; reg [4:0] chain;
+        always @(posedge clk or posedge rst) if (rst) s <= 0; else s <= s == 2 ? 0 : s + 1;
+        always @(posedge clk) begin hidden <= a; chain <= {chain[3:0], a}; end
+        assign y = s == 3 ? hidden : chain[4];
+        endmodule";
+
+    #[test]
+    fn what_stays_near_a_mutation_is_shown_soon_and_what_comes_out_later_is_not() {
+        let workshop = Workshop::of_verilog(NEVER_THREE);
+        begin(&workshop, &[]).unwrap();
+        let mutations = chosen(&workshop, 1000, 1).unwrap();
+        let reset = Some(("rst", true));
+        let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+        let of = |signal: &str| -> Vec<u32> {
+            let is_it = |m: &&Mutation| {
+                m.signal.as_deref() == Some(signal) && m.port == "Q" && m.mode == Mode::Inv
+            };
+            mutations.iter().filter(is_it).map(|mutation| mutation.id).collect()
+        };
+        assert_eq!(of("hidden[0]").len(), 1);
+        for id in of("hidden[0]") {
+            assert_eq!(judge.at_once(id), None, "the network alone does not show it");
+            assert!(judge.soon(id).unwrap());
+        }
+        for signal in ["chain[0]", "chain[4]", "s[0]"] {
+            assert_eq!(of(signal).len(), 1, "{signal}");
+            for id in of(signal) {
+                assert!(!judge.soon(id).unwrap(), "{signal}");
+                assert!(!judge.later(id).unwrap(), "{signal}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
+        let workshop = Workshop::of_verilog(NEVER_THREE);
+        begin(&workshop, &[]).unwrap();
+        let mutations = chosen(&workshop, 1000, 1).unwrap();
+        let text = format!(
+            "module {TOP}(input clk, input rst, input a, input [63:0] {SELECT}, output y,
+               output {NEVER}0, output {NEVER}1);
+             wire [1:0] s;
+             top dut(.clk(clk), .rst(rst), .a(a), .{SELECT}({SELECT}), .y(y), .s(s));
+             assign {NEVER}0 = s == 3;
+             assign {NEVER}1 = s == 2;
+             endmodule"
+        );
+        let property =
+            |text: &str| Property { kind: Kind::Always, text: text.to_owned(), of_registers: true };
+        let monitor = |bits: u32| {
+            Ok(Some(Monitor {
+                text: text.replace("[63:0]", &format!("[{}:0]", bits - 1)),
+                state: None,
+                registers: vec![("s", 2)],
+                properties: vec![property("not 3"), property("not 2")],
+                assumes: false,
+            }))
+        };
+        let reset = Some(("rst", true));
+        let judge = Judge::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
+        assert_eq!(judge.proved, [format!("{NEVER}0")]);
+        // With it, and without it, the same is equivalent.
+        let plain = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+        for Mutation { id, .. } in mutations.iter().step_by(7) {
+            let [with, without] = [&judge, &plain].map(|judge| {
+                judge.at_once(*id).is_some()
+                    || matches!(judge.rule(*id).unwrap(), Ruling::Equivalent(_))
+            });
+            assert_eq!(with, without, "{id}");
+        }
     }
 }

@@ -165,7 +165,11 @@ impl Generator<'_> {
                 _ => Uint::new(log),
             };
             // Nothing is added to the offset now; whether it wraps must not depend on the size.
-            let slack = self.rng.random_range(0..=(2 * SLOT_BYTES) << log.min(10));
+            let size = 1 << context.rq_entry_sz_log.get().min(10);
+            let slack = match self.rng.random() {
+                true => size - self.rng.random_range(0..=1),
+                false => self.rng.random_range(0..=(2 * SLOT_BYTES) << log.min(10)),
+            };
             context.rq_length = Uint::new(rq_offset * SLOT_BYTES + slack);
         }
         // The codes of the service types are 0 to 5; the two above have no meaning.

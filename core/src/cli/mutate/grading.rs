@@ -23,7 +23,7 @@ use std::thread;
 /// is not run again.
 const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
 /// Cases of each scenario after which what nothing can find is taken out, as far as that takes little.
-const LOOKS: usize = 10;
+const LOOKS: usize = 40;
 /// A model with fewer mutants is faster, and is made if it has at most this part of them.
 const FEWER: (usize, usize) = (3, 4);
 
@@ -130,8 +130,7 @@ impl Job {
             }
             let all = counted(graded.score.mutants, "mutant");
             say(&format!("{} of {all} left, {begin} of {} cases", alive.len(), cases.len()));
-            let is_still_good =
-                |(_, size): &(_, usize)| alive.len() * FEWER.1 > *size * FEWER.0;
+            let is_still_good = |(_, size): &(_, usize)| alive.len() * FEWER.1 > *size * FEWER.0;
             if !made.as_ref().is_some_and(is_still_good) {
                 let model = block.mutated(mutants, &self.mutations(mutants, &alive))?;
                 made = Some((model, alive.len()));
