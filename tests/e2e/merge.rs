@@ -72,7 +72,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     let more = ["--history", history.to_str().unwrap()];
     let output = merge(&shards, &merged, &more);
     assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(text(&output).starts_with("FAIL  thread2, seed 1: 72 cases"), "{}", text(&output));
+    assert!(text(&output).starts_with("FAIL  thread2, seed 1: 88 cases"), "{}", text(&output));
     assert!(text(&output).contains("NEW: no earlier run has it"), "{}", text(&output));
     assert_same(&whole, &merged);
     // In two steps: parts of the run first, each with the bytes of its shard.

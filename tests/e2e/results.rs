@@ -47,8 +47,8 @@ fn a_case_of_a_row_is_the_case_of_its_name() {
     let arguments = ["--cases", "3", "--seed", "9", "--shard", "2/5"];
     assert_eq!(code(&run_into(&folder.path().join("all"), &arguments)), 0);
     let all = cases(&json(&folder.path().join("all/results.json")));
-    // 54 cases; places 1, 6, 11, ... are of this shard.
-    assert_eq!(all.len(), 11);
+    // 66 cases; places 1, 6, 11, ... are of this shard.
+    assert_eq!(all.len(), 13);
     for (name, case) in all.iter().step_by(3) {
         let alone = folder.path().join("alone");
         let output = run_into(&alone, &["--case", name, "--seed", "9", "--force"]);

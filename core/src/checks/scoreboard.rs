@@ -12,7 +12,7 @@ use verilated::{Error, Pins, Port};
 
 /// Faults that are tried at most, and as many for each check if that is more. They end as soon as every check has fired.
 const FAULTS: u64 = 30_000;
-const FAULTS_FOR_A_CHECK: u64 = 1_500;
+const FAULTS_FOR_A_CHECK: u64 = 5_000;
 /// Faults of a case, one after another.
 const FAULTS_OF_A_CASE: u64 = 150;
 /// Packets of a case.
