@@ -101,7 +101,7 @@ pub struct Arguments {
     /// Go on with the grading in this folder, which was killed or interrupted; with --threads, --format and --quiet alone.
     #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE)]
     resume: Option<PathBuf>,
-    /// Do not ask whether anything can find what the cases do not.
+    /// Do not ask whether anything can find what the cases do not; only what is seen at once to be equivalent is taken out.
     #[arg(long)]
     no_judge: bool,
     /// Compare nothing: which mutants does the scoreboard find alone, seeing the mutant? They are not judged.
