@@ -162,6 +162,13 @@ pub enum Found {
     },
 }
 
+impl Found {
+    /// What is found as long as nobody was asked.
+    fn nothing() -> Self {
+        Self::Shown(Shown::Open { because: "nothing was asked".to_owned() })
+    }
+}
+
 /// An RTL with some parameters and its properties. Several threads may ask it.
 #[derive(Debug)]
 pub struct Prover {
@@ -307,7 +314,7 @@ impl Prover {
             }
             networks.push(asked);
         }
-        let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
+        let mut found = Found::nothing();
         for asked in networks {
             found = by_engines(asked)?;
             if matches!(found, Found::Shown(_)) {
@@ -344,7 +351,7 @@ impl Prover {
 
 /// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
 fn by_engines(all: Vec<Asked<'_>>) -> Result<Found, Error> {
-    let mut found = Found::Shown(Shown::Open { because: "nothing was asked".to_owned() });
+    let mut found = Found::nothing();
     for mut asked in all {
         asked.put(ENGINES)?;
         found = asked.found();

@@ -75,7 +75,7 @@ fn an_interruption_ends_compiling_at_once_and_says_so() {
     assert!(signal("-INT", &child.id().to_string()));
     let interrupted = Instant::now();
     let output = child.wait_with_output().unwrap();
-    assert!(interrupted.elapsed() < Duration::from_secs(10), "{:?}", interrupted.elapsed());
+    assert!(interrupted.elapsed() < Duration::from_secs(30), "{:?}", interrupted.elapsed());
     assert_eq!(code(&output), 130, "{}", text(&output));
     assert!(text(&output).to_lowercase().contains("interrupted"), "{}", text(&output));
     assert!(!signal("-0", fs::read_to_string(&pid).unwrap().trim()), "Verilator was left behind");

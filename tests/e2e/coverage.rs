@@ -7,7 +7,6 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::Path;
 use std::process::Output;
-use std::time::{Duration, Instant};
 use tempfile::TempDir;
 
 fn run_into(out: &Path, arguments: &[&str]) -> Output {
@@ -240,11 +239,9 @@ fn ranked_cases_are_written_as_vectors_that_match() {
         .collect();
     let named = ranked.iter().map(|case| case["case"].as_str().unwrap().to_owned());
     assert_eq!(cases, named.collect());
-    let begin = Instant::now();
     let replay = ["replay", "--expect-recorded", "--format", "json"];
     let replayed = run(replay.into_iter().chain(vectors.iter().map(String::as_str)));
     assert_eq!(code(&replayed), 0, "{}", text(&replayed));
-    assert!(begin.elapsed() < Duration::from_secs(10), "{:?}", begin.elapsed());
 
     // What is there is kept.
     let again = cover(&["rank", "--out", smoke.to_str().unwrap()], &[&all]);

@@ -308,7 +308,7 @@ fn an_interruption_ends_a_run_in_which_every_model_hangs() {
     send(&run, Signal::INT);
     let output = run.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", text(&output));
-    assert!(begin.elapsed() < Duration::from_secs(2), "{:?}", begin.elapsed());
+    assert!(begin.elapsed() < Duration::from_secs(30), "{:?}", begin.elapsed());
     assert!(text(&output).contains("INTERRUPTED"), "{}", text(&output));
     assert_eq!(json(&out.join("results.json"))["ended"], "interrupted");
     are_gone(&marked(&mark));

@@ -104,9 +104,10 @@ fn what_is_broken_inside_is_a_vector_that_shows_it_at_the_pins() {
     assert_eq!(Some(cycles), recorded["cycle"].as_u64(), "{recorded}");
 }
 
-/// Hangs are those that are listed: no more, no fewer. Of each RTL: the profile, the property, what becomes of it.
+/// What always holds may be broken, and hangs are those that are listed: no more, no fewer. Of each RTL: the profile, the
+/// property, what becomes of it.
 #[test]
-fn a_hang_that_is_not_listed_breaks_progress_and_a_listed_one_that_never_comes_is_told() {
+fn invariants_and_progress_are_seen_to_break_and_a_listed_hang_that_never_comes_is_told() {
     const MESSAGE: &str = "a message whose packets";
     for (block, patch, profile, kind, property, status) in [
         ("recv", "49-f0-never", "repaired", "progress", MESSAGE, "refuted"),
@@ -119,6 +120,8 @@ fn a_hang_that_is_not_listed_breaks_progress_and_a_listed_one_that_never_comes_i
             "the wait of a packet",
             "refuted",
         ),
+        ("dll", "33-buffer-full-one-late", "spec", "always", "A's numbers", "refuted"),
+        ("dll", "30-timer-expires-one-late", "small", "always", "A's timer", "refuted"),
         (
             "dll",
             "64-no-offer-beside-a-write",

@@ -85,8 +85,11 @@ fn killed(arguments: &[&str], out: &Path, after: Duration) {
 }
 
 /// Kills a run at some moment and goes on with it, kills that one, too, and so on; at the end it is the run that was left
-/// alone. How often it was gone on with after some cases.
-fn is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) -> u32 {
+/// alone.
+///
+/// Moments are measured by the run that is left alone, and a machine that has other work may be slower or faster when
+/// they come: so many are tried that one of them lies among the cases.
+fn assert_is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) {
     let folder = TempDir::new().unwrap();
     let whole = folder.path().join("whole");
     let place = whole.to_str().unwrap();
@@ -94,10 +97,13 @@ fn is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) -> u32 {
     wait_for_journal(&mut child, &whole);
     let begin = Instant::now();
     let expected = child.wait().expect("a child").code().expect("it was not killed");
-    let time = begin.elapsed();
+    let mut time = begin.elapsed();
     let mut moments = Moments(seed);
-    let mut gone_on = 0;
-    for number in 0..kills {
+    let mut is_gone_on = false;
+    for number in 0.. {
+        if number >= kills && (is_gone_on || number >= 10 * kills) {
+            break;
+        }
         let out = folder.path().join(format!("killed-{number}"));
         let place = out.to_str().unwrap();
         let first = [&["run", "--quiet", "--out", place], arguments].concat();
@@ -111,18 +117,21 @@ fn is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) -> u32 {
         if said.contains("nothing to go on with") {
             // It had ended, or not begun.
             assert_eq!(code(&output), 2, "{said}");
-            if !said.contains("has ended") {
+            if said.contains("has ended") {
+                time = time.mul_f64(0.8);
+            } else {
+                time = time.mul_f64(1.2);
                 let arguments = [arguments, &["--force"]].concat();
                 assert_eq!(code(&run_into(&out, &arguments)), expected, "{said}");
             }
         } else {
             assert_eq!(code(&output), expected, "{said}");
-            gone_on += u32::from(!said.contains(": 0 cases had ended before"));
+            is_gone_on |= !said.contains(": 0 cases had ended before");
         }
         assert_same(&whole, &out);
         fs::remove_dir_all(&out).unwrap();
     }
-    gone_on
+    assert!(is_gone_on, "no run was killed among its cases");
 }
 
 /// A few moments here; a hundred by COSIM_TEST_KILLS=100.
@@ -133,14 +142,14 @@ fn kills() -> u32 {
 #[test]
 fn a_green_run_of_several_blocks_that_was_killed_ends_as_if_it_was_not() {
     let arguments = ["--block", "qp,dll", "--cases", "60", "--save-vectors", "40"];
-    assert!(is_the_same_after_kills(&arguments, kills(), 1) > 0);
+    assert_is_the_same_after_kills(&arguments, kills(), 1);
 }
 
 /// Which cases come next follows from what was covered before.
 #[test]
 fn a_run_until_all_is_covered_that_was_killed_ends_as_if_it_was_not() {
     let arguments = ["--block", "qp,dll", "--until-coverage", "100"];
-    assert!(is_the_same_after_kills(&arguments, kills(), 3) > 0);
+    assert_is_the_same_after_kills(&arguments, kills(), 3);
 }
 
 /// Failures that are shrunk, many that are counted, signatures that come together.
@@ -153,7 +162,7 @@ fn a_red_run_that_was_killed_ends_as_if_it_was_not() {
     // The model is there.
     let folder = TempDir::new().unwrap();
     run_into(folder.path(), &[&arguments[..], &["--cases", "0"]].concat());
-    assert!(is_the_same_after_kills(&arguments, kills(), 2) > 0);
+    assert_is_the_same_after_kills(&arguments, kills(), 2);
 }
 
 /// What is interrupted ends in good order, and can be gone on with as well. A limit counts what was before.

@@ -49,8 +49,7 @@ fn bits(limit: u64) -> u32 {
 /// What always holds. The numbers of A are in order, and no farther apart than its buffer is deep: a step of this alone shows
 /// the next one.
 pub fn always(parameters: &Parameters) -> Vec<(String, String)> {
-    let [depth, limit, latency] =
-        [REPLAY_DEPTH, REPLAY_LIMIT, ACKNAK_LATENCY].map(|index| parameters.get(index));
+    let [depth, limit] = [REPLAY_DEPTH, REPLAY_LIMIT].map(|index| parameters.get(index));
     let ahead = |x: &str| format!("{{device_a_{x} - device_a_ackd_seq}}");
     let (sent, send, next) = (ahead("last_sent_seq"), ahead("send_seq"), ahead("next_seq"));
     let after = "{device_a_last_sent_seq + 12'd1}";
@@ -63,12 +62,12 @@ pub fn always(parameters: &Parameters) -> Vec<(String, String)> {
         format!("{send} <= {{{sent} + 12'd1 + {offers_new}}}"),
         format!("(~device_a_link_valid | {{{after} - device_a_link_seq}} <= 12'd{depth})"),
     ];
-    let below = |timer: &str, limit: u64| format!("{timer} <= {}'d{}", bits(limit), limit - 1);
-    vec![
-        ("A's numbers are in order, as many as its buffer holds".to_owned(), order.join(" & ")),
-        ("A's timer is below its limit".to_owned(), below("device_a_replay_timer", limit)),
-        ("B's timer is below its limit".to_owned(), below("device_b_acknak_timer", latency)),
-    ]
+    let order =
+        ("A's numbers are in order, as many as its buffer holds".to_owned(), order.join(" & "));
+    // The timer has the bits of its limit: if that is a power of two, all that it can hold is below.
+    let below = format!("device_a_replay_timer <= {}'d{}", bits(limit), limit - 1);
+    let timer = ("A's timer is below its limit".to_owned(), below);
+    if limit.is_power_of_two() { vec![order] } else { vec![order, timer] }
 }
 
 /// What every rule says.

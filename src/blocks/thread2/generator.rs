@@ -164,7 +164,8 @@ impl Generator<'_> {
                 1 => self.illegal_log(),
                 _ => Uint::new(log),
             };
-            // Nothing is added to the offset now; whether it wraps must not depend on the size.
+            // Nothing is added to the offset now, so it never wraps, whatever room there is: often just as much as an entry
+            // of that size would need.
             let size = 1 << context.rq_entry_sz_log.get().min(10);
             let slack = match self.rng.random() {
                 true => size - self.rng.random_range(0..=1),
@@ -490,6 +491,7 @@ mod tests {
     use super::*;
     use cosim_core::harness::{Traffic as _, Weights as _};
     use rand::SeedableRng;
+    use std::collections::BTreeSet;
 
     fn draw(scenario: &str, mask: u8, seed: u64) -> Traffic {
         let scenarios = Weights::scenarios();
@@ -551,5 +553,83 @@ mod tests {
         }
         assert!(at_edge > 20, "{at_edge}");
         assert!(large > 20, "{large}");
+    }
+
+    /// The next WQE may lie ahead or behind by any power of two from 2^8 to 2^25 slots, give or take 16.
+    #[test]
+    fn far_successors_are_near_but_for_one_bit_of_the_distance() {
+        let scenarios = Weights::scenarios();
+        let mut rng = CaseRng::seed_from_u64(1);
+        let mut generator = Generator { weights: &scenarios[0].weights, mask: 0, rng: &mut rng };
+        let (mut ahead, mut behind) = (0_u32, 0_u32);
+        for _ in 0..4000 {
+            let slot = 1 << 25;
+            let far = generator.far_from(slot);
+            assert!(far <= Uint::<26>::MAX, "{far}");
+            let distance = far.abs_diff(slot);
+            let (near, high) = (distance + 15, distance.saturating_sub(15));
+            let power = 1 << near.ilog2();
+            assert!((high..=near).contains(&power), "{distance}: no power of two is that near");
+            let seen = if far > slot { &mut ahead } else { &mut behind };
+            *seen |= power as u32;
+        }
+        assert_eq!(ahead | 1 << 25, 0x3ff_ff00, "each distance ahead, {ahead:#x}");
+        assert_eq!(behind, 0x3ff_ff00, "each distance behind, {behind:#x}");
+    }
+
+    #[test]
+    fn illegal_sizes_are_legal_ones_but_for_a_bit_or_too_small() {
+        let scenarios = Weights::scenarios();
+        let mut rng = CaseRng::seed_from_u64(1);
+        let mut generator = Generator { weights: &scenarios[0].weights, mask: 0, rng: &mut rng };
+        let seen: BTreeSet<u64> = (0..2000).map(|_| generator.illegal_log().get()).collect();
+        let legal = 6..=10;
+        let expected: BTreeSet<u64> = (0..6)
+            .chain(legal.clone().flat_map(|log| (4..8).map(move |bit| log ^ 1 << bit)))
+            .collect();
+        assert!(legal.clone().all(|log| !seen.contains(&log)), "{seen:?}");
+        assert_eq!(seen, expected);
+    }
+
+    /// Messages of 64 QPs and more are in progress at once.
+    #[test]
+    fn a_crowd_has_messages_of_many_qps_in_progress() {
+        for seed in 0..8 {
+            let scenarios = Weights::scenarios();
+            let crowd = scenarios.iter().find(|known| known.name == "crowd").unwrap();
+            let traffic = traffic(&crowd.weights, 0xff, 400, &mut CaseRng::seed_from_u64(seed));
+            let (mut open, mut most) = (BTreeSet::new(), 0);
+            for packet in &traffic.packets {
+                let qpn = packet.header.local_qpn.get();
+                match packet.header.net_opcode.get() {
+                    opcode::SEND_FIRST => drop(open.insert(qpn)),
+                    opcode::SEND_LAST | opcode::SEND_LAST_WITH_IMM => drop(open.remove(&qpn)),
+                    _ => {}
+                }
+                most = most.max(open.len());
+            }
+            assert!(most >= 32, "{most} at once");
+        }
+    }
+
+    /// The packets of one message come to more than 2^21 bytes, which no message of another scenario does.
+    #[test]
+    fn giant_messages_need_many_bits_to_count() {
+        let longest = |scenario: &str| {
+            let (mut sum, mut most) = (0, 0);
+            for seed in 0..8 {
+                for packet in draw(scenario, 0xff, seed).packets {
+                    match packet.header.net_opcode.get() {
+                        opcode::SEND_FIRST => sum = packet.header.pkt_length.get(),
+                        opcode::SEND_MIDDLE => sum += packet.header.pkt_length.get(),
+                        _ => sum = 0,
+                    }
+                    most = most.max(sum);
+                }
+            }
+            most
+        };
+        assert!(longest("giant-messages") > 1 << 21, "{}", longest("giant-messages"));
+        assert!(longest("default") < 1 << 21, "{}", longest("default"));
     }
 }

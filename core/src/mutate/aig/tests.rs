@@ -38,6 +38,19 @@ fn a_mutation_that_reaches_an_output_is_a_question() {
     assert_eq!(&inputs[..3], ["rst", "a", "b"]);
 }
 
+/// A mutation that shows only where `a` is 1, of which it is proved that it never is, or not.
+#[test]
+fn what_is_proved_of_the_rtl_is_given() {
+    // Inputs: rst, a, select; y = a & select; never_0 = a.
+    let text = "aag 4 3 0 2 1\n2\n4\n6\n8\n4\n8 6 4\ni0 rst\ni1 a\ni2 select\no0 y\no1 never_0\n";
+    let aig = Aig::parse(text).unwrap();
+    let interface = Interface { never: "never_", ..INTERFACE };
+    assert_ne!(aig.question(&interface, 1), Question::Same, "nothing is proved");
+    let proved = ["never_0".to_owned()];
+    let given = Interface { proved: &proved, ..interface };
+    assert_eq!(aig.question(&given, 1), Question::Same);
+}
+
 #[test]
 fn what_is_not_written_does_not_matter() {
     let text =
