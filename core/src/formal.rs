@@ -70,14 +70,19 @@ impl Answer {
     }
 }
 
-/// Writes the graph of a netlist that has no memories.
+/// Writes the graph of a netlist that has no memories, and the names of its registers beside it ([`words`]).
 ///
 /// # Errors
 /// As [`Workshop::script`].
 pub fn write_graph(workshop: &Workshop, netlist: &str, graph: &str) -> Result<(), Error> {
     let [map, verilog] = FIRST;
     workshop.write(map, verilog)?;
-    workshop.script(&format!("read_ilang {netlist}\n{TO_GRAPH} {graph}\n"))
+    workshop.script(&format!("read_ilang {netlist}\n{TO_GRAPH} -vmap {} {graph}\n", words(graph)))
+}
+
+/// The file beside a graph that names its registers.
+pub fn words(graph: &str) -> String {
+    format!("{graph}.map")
 }
 
 /// Writes the graph of a netlist with its memories as registers.

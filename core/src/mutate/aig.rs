@@ -15,6 +15,8 @@ struct Latch {
     next: Literal,
     /// What it begins with, if that is known.
     initial: Option<bool>,
+    /// The first bit of its register, if it is one of several.
+    word: Option<usize>,
 }
 
 /// A netlist with all its mutations, as `write_aiger -ascii -symbols` writes it.
@@ -93,7 +95,7 @@ impl Aig {
                 [1] => Some(true),
                 _ => None,
             };
-            aig.latches.push(Latch { node: node / 2, next, initial });
+            aig.latches.push(Latch { node: node / 2, next, initial, word: None });
         }
         for _ in 0..outputs {
             let line = numbers(lines.next()?)?;
@@ -116,6 +118,25 @@ impl Aig {
         }
         aig.ands = in_order(&aig.ands)?;
         Some(aig)
+    }
+
+    /// Learns which bits are of one register, from what `write_aiger -vmap` writes.
+    pub fn with_words(mut self, map: &str) -> Self {
+        let mut first: HashMap<&str, usize> = HashMap::new();
+        for line in map.lines() {
+            let mut fields = line.splitn(4, ' ');
+            let (Some("latch"), Some(index), Some(_), Some(name)) =
+                (fields.next(), fields.next(), fields.next(), fields.next())
+            else {
+                continue;
+            };
+            let index = index.parse::<usize>().ok().filter(|index| *index < self.latches.len());
+            let Some(index) = index else {
+                continue;
+            };
+            self.latches[index].word = Some(*first.entry(name).or_insert(index));
+        }
+        self
     }
 
     /// Asks whether anything differs between the RTL as it is and with a mutation.
@@ -144,28 +165,49 @@ impl Aig {
         mutation: u32,
         hops: Option<usize>,
     ) -> Question {
-        let mut shared: HashSet<usize> = (0..self.latches.len()).collect();
+        let mut shared = self.all();
         let mut hop = 0;
         loop {
-            let both = Both::new(self, interface, mutation, &shared);
-            let mut differing = Vec::new();
-            for index in shared.iter().copied() {
-                let next = [0, 1].map(|side| of(&both.sides[side], self.latches[index].next));
-                if next[0] != next[1] {
-                    differing.push((index, next));
-                }
-            }
-            // In an order of its own: a set has none.
-            differing.sort_unstable();
+            let both = Both::new(self, interface, mutation, &shared, Others::Kept);
+            let differing = self.differing(&both, &shared);
             if differing.is_empty() || hops == Some(hop) {
-                let nexts: Vec<_> = differing.into_iter().map(|(_, next)| next).collect();
-                return both.ask(self, interface, &nexts);
+                return both.ask(self, interface, &differing.into_values().collect::<Vec<_>>());
             }
-            for (index, _) in differing {
-                shared.remove(&index);
+            for index in differing.keys() {
+                shared.remove(index);
             }
             hop += 1;
         }
+    }
+
+    /// Asks, of each register that the mutation reaches at once, whether it is the only one that it ever reaches, where all
+    /// others hold anything in every cycle, the same on both sides. That is all that they ever hold and more, so what is
+    /// shown of it holds; a difference says nothing. These are small networks: a counter, and what it starts and stops.
+    pub fn alone(&self, interface: &Interface<'_>, mutation: u32) -> Vec<Question> {
+        let all = self.all();
+        let both = Both::new(self, interface, mutation, &all, Others::Kept);
+        let word = |index: usize| self.latches[index].word.unwrap_or(index);
+        let words: BTreeSet<usize> = self.differing(&both, &all).into_keys().map(word).collect();
+        let ask = |one: usize| {
+            let shared = all.iter().copied().filter(|index| word(*index) != one).collect();
+            let both = Both::new(self, interface, mutation, &shared, Others::Free);
+            let differing = self.differing(&both, &shared);
+            both.ask(self, interface, &differing.into_values().collect::<Vec<_>>())
+        };
+        words.into_iter().map(ask).collect()
+    }
+
+    fn all(&self) -> HashSet<usize> {
+        (0..self.latches.len()).collect()
+    }
+
+    /// The registers of both sides to which they give different next values, with these. In an order of their own: a set has none.
+    fn differing(&self, both: &Both, shared: &HashSet<usize>) -> BTreeMap<usize, [Literal; 2]> {
+        let next = |index: &usize| {
+            let next = [0, 1].map(|side| of(&both.sides[side], self.latches[*index].next));
+            (next[0] != next[1]).then_some((*index, next))
+        };
+        shared.iter().filter_map(next).collect()
     }
 
     /// Asks whether an output of one bit is ever 1, from the cycle in reset on; registers that nothing initialises
@@ -179,8 +221,8 @@ impl Aig {
         output: &str,
         keeps: bool,
     ) -> Option<Question> {
-        let all = (0..self.latches.len()).collect();
-        let mut both = Both::new(self, interface, 0, &all);
+        let all = self.all();
+        let mut both = Both::new(self, interface, 0, &all, Others::Kept);
         let (literal, _) = self.outputs.iter().find(|(_, name)| name == output)?;
         let mut value = of(&both.sides[0], *literal);
         if keeps && value != FALSE {
@@ -228,6 +270,15 @@ fn in_order(ands: &[(u32, [Literal; 2])]) -> Option<Vec<(u32, [Literal; 2])>> {
     Some(ordered)
 }
 
+/// What becomes of the registers that both sides share.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Others {
+    /// They are registers of both sides.
+    Kept,
+    /// They hold anything.
+    Free,
+}
+
 /// A literal of the original, on one side.
 fn of(side: &[Literal], literal: Literal) -> Literal {
     side[(literal / 2) as usize] ^ (literal & 1)
@@ -258,7 +309,14 @@ struct Both {
 }
 
 impl Both {
-    fn new(aig: &Aig, interface: &Interface<'_>, mutation: u32, shared: &HashSet<usize>) -> Self {
+    /// Registers that are not among the shared ones are two, one of each side.
+    fn new(
+        aig: &Aig,
+        interface: &Interface<'_>,
+        mutation: u32,
+        shared: &HashSet<usize>,
+        others: Others,
+    ) -> Self {
         let highest = aig.inputs.iter().map(|(node, _)| *node);
         let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
         let highest = highest.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
@@ -300,6 +358,11 @@ impl Both {
         for (index, latch) in aig.latches.iter().enumerate() {
             let unknown = latch.initial.is_none().then(|| fill.unwrap_or_else(|| both.input("")));
             let is_shared = shared.contains(&index);
+            if is_shared && others == Others::Free {
+                let value = both.input("");
+                both.sides.iter_mut().for_each(|side| side[latch.node as usize] = value);
+                continue;
+            }
             for side in 0..if is_shared { 1 } else { 2 } {
                 let node = both.latch();
                 owners.push((index, side));

@@ -8,7 +8,7 @@ use super::netlist::Unknown;
 use super::report::Proof;
 use crate::error::Error;
 use crate::formal::{
-    Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
+    Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, words, write_graph, write_whole_graph,
 };
 use crate::harness::{Block, Parameters};
 use crate::prove::monitor::{MONITOR, Monitor, TOP};
@@ -33,6 +33,9 @@ const PROVED: [u32; 2] = [100, 2_000];
 /// How far from a mutation registers may be that differ, in a proof that takes little, and what shows it.
 const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
 const NEARBY: &str = "pdr -F 40 -C 1000 -T 2";
+/// What shows that one register alone is reached. It is a small network that may have to be followed for long: a counter and
+/// one that counts in another order have many pairs of values.
+const ALONE: &str = "pdr -F 600 -C 20000 -T 10";
 /// A proof that needs no more than that registers of both sides that are always equal are one.
 const REGISTERS: &str = "lcorr; pdr -F 2 -C 100 -T 10";
 /// The same of any signals.
@@ -132,6 +135,7 @@ impl<'a> Judge<'a> {
         let Some(aig) = Aig::parse(&workshop.text(graph)?) else {
             return Ok(Err("its network has a loop without a register".to_owned()));
         };
+        let aig = aig.with_words(&workshop.text(&words(graph))?);
         let (proved, whole) = (Vec::new(), Mutex::default());
         let mut judge = Self { workshop, aig, reset, selected, apart, proved, whole };
         for place in 0..monitor.map_or(0, |monitor| monitor.properties.len()) {
@@ -194,6 +198,13 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// As [`Judge::soon`].
     pub fn later(&self, id: u32) -> Result<bool, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+        for question in self.aig.alone(&self.interface(false), *value) {
+            let Question::Open { file, inputs } = question else { return Ok(true) };
+            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ALONE)? == Answer::Never {
+                return Ok(true);
+            }
+        }
         self.by(id, SIGNALS)
     }
 
@@ -302,6 +313,7 @@ mod tests {
     use crate::mutate::Mode;
     use crate::mutate::build::{begin, chosen};
     use crate::prove::{Kind, Property};
+    use std::iter;
 
     const CHOICE: &str =
         "module top(input [1:0] s, a, b, input [2:0] n, output reg [1:0] y, output z);
@@ -446,6 +458,51 @@ mod tests {
                 assert!(!judge.later(id).unwrap(), "{signal}");
             }
         }
+    }
+
+    /// A timer that counts in another order and takes as many steps is the same; one that takes more or fewer is not.
+    #[test]
+    fn another_order_of_counting_is_shown_to_be_the_same() {
+        let workshop = Workshop::of_verilog(
+            "module top(input clk, input rst, input go, input [7:0] a, output reg tick, output reg [7:0] sum);
+             reg [4:0] t;
+             always @(posedge clk or posedge rst)
+               if (rst) begin t <= 0; tick <= 0; sum <= 0; end
+               else begin
+                 t <= go || t == 31 ? 5'd0 : t + 5'd1;
+                 tick <= t == 31;
+                 sum <= tick ? 8'd0 : sum + a;
+               end
+             endmodule",
+        );
+        begin(&workshop, &[]).unwrap();
+        let mut mutations = chosen(&workshop, 1000, 1).unwrap();
+        mutations.retain(|mutation| {
+            let is_timer = mutation.signal.as_ref().is_some_and(|name| name.starts_with("t["));
+            is_timer && mutation.port == "Q"
+        });
+        let reset = Some(("rst", true));
+        let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+        let mut same = 0;
+        for mutation in &mutations {
+            let Mutation { id, mode, bit, control, .. } = mutation;
+            let seen = |held: u32| {
+                let is_control = control.is_some_and(|control| held >> control & 1 == 1);
+                match mode {
+                    Mode::Inv => held ^ 1 << bit,
+                    Mode::Const0 => held & !(1 << bit),
+                    Mode::Const1 => held | 1 << bit,
+                    Mode::Cnot0 => held ^ u32::from(!is_control) << bit,
+                    Mode::Cnot1 => held ^ u32::from(is_control) << bit,
+                }
+            };
+            let values = iter::successors(Some(0), |held| Some((seen(*held) + 1) % 32));
+            let steps = values.take(100).position(|held| seen(held) == 31);
+            let is_same = steps == Some(31);
+            same += u32::from(is_same);
+            assert_eq!(judge.later(*id).unwrap(), is_same, "{}", mutation.words());
+        }
+        assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
     }
 
     #[test]
