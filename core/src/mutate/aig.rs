@@ -168,7 +168,7 @@ impl Aig {
         let mut shared = self.all();
         let mut hop = 0;
         loop {
-            let both = Both::new(self, interface, mutation, &shared, Others::Kept);
+            let both = Both::new(self, interface, mutation, &shared, None);
             let differing = self.differing(&both, &shared);
             if differing.is_empty() || hops == Some(hop) {
                 return both.ask(self, interface, &differing.into_values().collect::<Vec<_>>());
@@ -181,20 +181,50 @@ impl Aig {
     }
 
     /// Asks, of each register that the mutation reaches at once, whether it is the only one that it ever reaches, where all
-    /// others hold anything in every cycle, the same on both sides. That is all that they ever hold and more, so what is
-    /// shown of it holds; a difference says nothing. These are small networks: a counter, and what it starts and stops.
+    /// others hold anything in every cycle, the same on both sides; but behind a cycle in reset, what that gives them.
+    /// That is all that they ever hold and more, so what is shown of it holds; a difference says nothing. These are small
+    /// networks: a counter, and what it starts and stops. What is proved of the RTL is not used: where others hold anything it
+    /// would be broken again and again.
     pub fn alone(&self, interface: &Interface<'_>, mutation: u32) -> Vec<Question> {
+        let interface = &Interface { proved: &[], ..*interface };
         let all = self.all();
-        let both = Both::new(self, interface, mutation, &all, Others::Kept);
+        let both = Both::new(self, interface, mutation, &all, None);
         let word = |index: usize| self.latches[index].word.unwrap_or(index);
         let words: BTreeSet<usize> = self.differing(&both, &all).into_keys().map(word).collect();
+        let reset = self.reset_by(interface);
         let ask = |one: usize| {
             let shared = all.iter().copied().filter(|index| word(*index) != one).collect();
-            let both = Both::new(self, interface, mutation, &shared, Others::Free);
+            let both = Both::new(self, interface, mutation, &shared, Some(&reset));
             let differing = self.differing(&both, &shared);
             both.ask(self, interface, &differing.into_values().collect::<Vec<_>>())
         };
         words.into_iter().map(ask).collect()
+    }
+
+    /// What registers hold behind a cycle in reset, whatever else happens in it, where that is known.
+    fn reset_by(&self, interface: &Interface<'_>) -> HashMap<usize, bool> {
+        let Some((reset, level)) = interface.reset else { return HashMap::new() };
+        // Of each node: its value, if it is known.
+        let mut known: HashMap<u32, bool> = HashMap::from([(0, false)]);
+        known.extend(
+            self.inputs
+                .iter()
+                .filter(|(_, name)| split(name).0 == reset)
+                .map(|(node, _)| (*node, level)),
+        );
+        let of = |known: &HashMap<u32, bool>, literal: Literal| {
+            known.get(&(literal / 2)).map(|value| *value != (literal & 1 == 1))
+        };
+        for (node, operands) in &self.ands {
+            let value = match operands.map(|operand| of(&known, operand)) {
+                [Some(false), _] | [_, Some(false)] => false,
+                [Some(true), Some(true)] => true,
+                _ => continue,
+            };
+            known.insert(*node, value);
+        }
+        let value = |index: usize| Some((index, of(&known, self.latches[index].next)?));
+        (0..self.latches.len()).filter_map(value).collect()
     }
 
     fn all(&self) -> HashSet<usize> {
@@ -222,7 +252,7 @@ impl Aig {
         keeps: bool,
     ) -> Option<Question> {
         let all = self.all();
-        let mut both = Both::new(self, interface, 0, &all, Others::Kept);
+        let mut both = Both::new(self, interface, 0, &all, None);
         let (literal, _) = self.outputs.iter().find(|(_, name)| name == output)?;
         let mut value = of(&both.sides[0], *literal);
         if keeps && value != FALSE {
@@ -270,15 +300,6 @@ fn in_order(ands: &[(u32, [Literal; 2])]) -> Option<Vec<(u32, [Literal; 2])>> {
     Some(ordered)
 }
 
-/// What becomes of the registers that both sides share.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Others {
-    /// They are registers of both sides.
-    Kept,
-    /// They hold anything.
-    Free,
-}
-
 /// A literal of the original, on one side.
 fn of(side: &[Literal], literal: Literal) -> Literal {
     side[(literal / 2) as usize] ^ (literal & 1)
@@ -309,13 +330,14 @@ struct Both {
 }
 
 impl Both {
-    /// Registers that are not among the shared ones are two, one of each side.
+    /// Registers that are not among the shared ones are two, one of each side. If the shared ones are `freed` they hold anything,
+    /// but behind a cycle in reset what is said there.
     fn new(
         aig: &Aig,
         interface: &Interface<'_>,
         mutation: u32,
         shared: &HashSet<usize>,
-        others: Others,
+        freed: Option<&HashMap<usize, bool>>,
     ) -> Self {
         let highest = aig.inputs.iter().map(|(node, _)| *node);
         let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
@@ -354,12 +376,18 @@ impl Both {
         }
         // What a register begins with.
         let mut owners = Vec::new();
+        let behind_reset = if freed.is_some() { both.behind_reset(aig, interface) } else { FALSE };
+        let places = both.latches.len();
         let fill = interface.filled.then(|| both.input(""));
         for (index, latch) in aig.latches.iter().enumerate() {
             let unknown = latch.initial.is_none().then(|| fill.unwrap_or_else(|| both.input("")));
             let is_shared = shared.contains(&index);
-            if is_shared && others == Others::Free {
+            if let Some(reset) = freed.filter(|_| is_shared) {
                 let value = both.input("");
+                let value = match reset.get(&index) {
+                    Some(held) => both.choose(behind_reset, Literal::from(*held), value),
+                    None => value,
+                };
                 both.sides.iter_mut().for_each(|side| side[latch.node as usize] = value);
                 continue;
             }
@@ -391,10 +419,21 @@ impl Both {
             let latch = &aig.latches[index];
             let next =
                 of(&both.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
-            both.latches[place + 1] =
+            both.latches[place + places] =
                 if shared.contains(&index) { next } else { both.and(both.proved, next) };
         }
         both
+    }
+
+    /// Whether the cycle before was in reset.
+    fn behind_reset(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
+        let Some((reset, level)) = interface.reset else { return FALSE };
+        let pin = aig.inputs.iter().find(|(_, name)| split(name).0 == reset);
+        let pin = pin.map(|(node, _)| self.sides[0][*node as usize] ^ Literal::from(!level));
+        let was = self.latch();
+        let place = self.latches.len() - 1;
+        self.latches[place] = pin.unwrap_or(FALSE);
+        was
     }
 
     fn input(&mut self, name: &str) -> Literal {
