@@ -70,19 +70,19 @@ impl Answer {
     }
 }
 
-/// Writes the graph of a netlist that has no memories, and the names of its registers beside it ([`words`]).
+/// Writes the graph of a netlist that has no memories. Which bits are of one register is written to `words`, if that
+/// is asked for.
 ///
 /// # Errors
 /// As [`Workshop::script`].
-pub fn write_graph(workshop: &Workshop, netlist: &str, graph: &str) -> Result<(), Error> {
-    let [map, verilog] = FIRST;
-    workshop.write(map, verilog)?;
-    workshop.script(&format!("read_ilang {netlist}\n{TO_GRAPH} -vmap {} {graph}\n", words(graph)))
-}
-
-/// The file beside a graph that names its registers.
-pub fn words(graph: &str) -> String {
-    format!("{graph}.map")
+pub fn write_graph(
+    workshop: &Workshop,
+    netlist: &str,
+    graph: &str,
+    words: Option<&str>,
+) -> Result<(), Error> {
+    let map = words.map_or_else(String::new, |words| format!(" -vmap {words}"));
+    write(workshop, netlist, &format!("{TO_GRAPH}{map} {graph}"))
 }
 
 /// Writes the graph of a netlist with its memories as registers.
@@ -90,11 +90,14 @@ pub fn words(graph: &str) -> String {
 /// # Errors
 /// As [`Workshop::script`].
 pub fn write_whole_graph(workshop: &Workshop, netlist: &str, graph: &str) -> Result<(), Error> {
+    let commands = format!("memory_collect\nmemory_map\nopt_clean\n{TO_GRAPH} {graph}");
+    write(workshop, netlist, &commands)
+}
+
+fn write(workshop: &Workshop, netlist: &str, commands: &str) -> Result<(), Error> {
     let [map, verilog] = FIRST;
     workshop.write(map, verilog)?;
-    workshop.script(&format!(
-        "read_ilang {netlist}\nmemory_collect\nmemory_map\nopt_clean\n{TO_GRAPH} {graph}\n"
-    ))
+    workshop.script(&format!("read_ilang {netlist}\n{commands}\n"))
 }
 
 /// Asks ABC whether the output of a graph is ever 1; `name` is for files.

@@ -236,7 +236,7 @@ impl Prover {
             Err(Unknown(what)) => return Ok(Err(what)),
         };
         workshop.write(cut_open, &without)?;
-        write_graph(&workshop, cut_open, cut_graph)?;
+        write_graph(&workshop, cut_open, cut_graph, None)?;
         let first = if bits == 0 { Memories::None } else { Memories::Cut };
         let Some(aig) = Aig::parse(&workshop.text(cut_graph)?) else {
             return Ok(Err(LOOP.to_owned()));

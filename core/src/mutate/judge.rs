@@ -8,7 +8,7 @@ use super::netlist::Unknown;
 use super::report::Proof;
 use crate::error::Error;
 use crate::formal::{
-    Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, words, write_graph, write_whole_graph,
+    Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
 };
 use crate::harness::{Block, Parameters};
 use crate::prove::monitor::{MONITOR, Monitor, TOP};
@@ -18,6 +18,8 @@ use std::sync::{Arc, Mutex};
 
 /// The netlist with mutations, flat; without memories; as an and-inverter graph.
 const FILES: [&str; 3] = ["flat.il", "cut.il", "judge.aag"];
+/// Which bits of the graph are of one register.
+const WORDS: &str = "judge.map";
 /// The input that switches mutations on.
 const SELECT: &str = "cosim_select";
 /// How the names of outputs begin that break what is to hold in every cycle.
@@ -131,11 +133,11 @@ impl<'a> Judge<'a> {
             Err(Unknown(what)) => return Ok(Err(what)),
         };
         workshop.write(cut_open, &text)?;
-        write_graph(workshop, cut_open, graph)?;
+        write_graph(workshop, cut_open, graph, Some(WORDS))?;
         let Some(aig) = Aig::parse(&workshop.text(graph)?) else {
             return Ok(Err("its network has a loop without a register".to_owned()));
         };
-        let aig = aig.with_words(&workshop.text(&words(graph))?);
+        let aig = aig.with_words(&workshop.text(WORDS)?);
         let (proved, whole) = (Vec::new(), Mutex::default());
         let mut judge = Self { workshop, aig, reset, selected, apart, proved, whole };
         for place in 0..monitor.map_or(0, |monitor| monitor.properties.len()) {
@@ -198,10 +200,12 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// As [`Judge::soon`].
     pub fn later(&self, id: u32) -> Result<bool, Error> {
+        Ok(self.by(id, SIGNALS)? || self.alone(id)?)
+    }
+
+    /// Whether one register alone is ever reached.
+    fn alone(&self, id: u32) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
-        if self.by(id, SIGNALS)? {
-            return Ok(true);
-        }
         for question in self.aig.alone(&self.interface(false), *value) {
             let Question::Open { file, inputs } = question else { return Ok(true) };
             if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ALONE)? == Answer::Never {
@@ -512,7 +516,7 @@ mod tests {
             };
             let is_same = steps == Some(31);
             same += u32::from(is_same);
-            assert_eq!(judge.later(*id).unwrap(), is_same, "{}", mutation.words());
+            assert_eq!(judge.alone(*id).unwrap(), is_same, "{}", mutation.words());
         }
         assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
     }

@@ -591,7 +591,7 @@ mod tests {
         assert_eq!(seen, expected);
     }
 
-    /// Messages of 64 QPs and more are in progress at once.
+    /// Half of a crowd of 64 QPs and more has a message in progress at once; of other scenarios no more than 8 QPs take part.
     #[test]
     fn a_crowd_has_messages_of_many_qps_in_progress() {
         for seed in 0..8 {
@@ -612,7 +612,7 @@ mod tests {
         }
     }
 
-    /// The packets of one message come to more than 2^21 bytes, which no message of another scenario does.
+    /// With 64 packets a message comes to more than 2^21 bytes; those of the default mix do not.
     #[test]
     fn giant_messages_need_many_bits_to_count() {
         let longest = |scenario: &str| {
