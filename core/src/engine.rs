@@ -252,6 +252,9 @@ pub trait Session: Send + Sync {
     /// Names of the scenarios, in the order of [`Case::scenario`].
     fn scenarios(&self) -> Vec<String>;
 
+    /// Packets of a case.
+    fn length(&self, case: &Case) -> u32;
+
     /// The vector of a case.
     ///
     /// # Errors

@@ -16,8 +16,12 @@ use minijinja::context;
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::os::unix::process::ExitStatusExt;
+use std::panic::{self, AssertUnwindSafe};
 use std::path::{Path, PathBuf};
 use std::process::Output;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
 use tempfile::TempDir;
 use verilated::{Pins, Port};
 use verilated_build::{
@@ -31,6 +35,10 @@ const FILE: &str = "cosim_icarus.v";
 const TEMPLATE: &str = include_str!("../templates/icarus/cosim_icarus.v.j2");
 /// The folder of the copies of the RTL.
 const RTL: &str = "rtl";
+/// Cycles after which the simulation shows that it goes on; each time a file has one byte more.
+const PULSE: u64 = 4096;
+/// How often that file is looked at.
+const LOOKED_AT: Duration = Duration::from_millis(500);
 /// Seconds of the processor that a case may take.
 const SECONDS: u32 = 600;
 /// The signal that ends a process which has used up its time.
@@ -73,6 +81,7 @@ pub fn compile<B: Block>(
         output_bits => outputs.bits(),
         power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), "", |_| false),
         state => B::STATE_REGISTER,
+        pulse => PULSE,
     };
     let text = render([(FILE, TEMPLATE)], &context)?.remove(0).1;
     let mut files = vec![SourceFile { name: FILE.into(), text: text.into_bytes().into() }];
@@ -144,12 +153,36 @@ pub fn run<B: Block>(
             }
             command.arg(format!("+waves={}", waves.display()));
         }
+        let pulse = folder.path().join("pulse");
         command.arg(format!("+case={}", case.display()));
-        let said = output(command).map_err(|error| match error {
+        command.arg(format!("+pulse={}", pulse.display()));
+        let said = alive(&pulse, watch, || output(command)).map_err(|error| match error {
             BuildError::Interrupted => Error::Interrupted,
             other => Error::Environment(other.to_string()),
         })?;
         Ok(outcome(&recording, parameters, &said))
+    })
+}
+
+/// Does some work, and lets a watch know of its cycles as the file of its pulse grows: a long case is no hang.
+fn alive<T>(pulse: &Path, watch: &Watch, work: impl FnOnce() -> T) -> T {
+    let is_done = AtomicBool::new(false);
+    thread::scope(|scope| {
+        let looker = scope.spawn(|| {
+            let mut known = 0;
+            while !is_done.load(Ordering::Relaxed) {
+                let pulses = pulse.metadata().map_or(0, |pulse| pulse.len());
+                if pulses > known {
+                    known = pulses;
+                    watch.reached(pulses * PULSE);
+                }
+                thread::park_timeout(LOOKED_AT);
+            }
+        });
+        let result = panic::catch_unwind(AssertUnwindSafe(work));
+        is_done.store(true, Ordering::Relaxed);
+        looker.thread().unpark();
+        result.unwrap_or_else(|panic| panic::resume_unwind(panic))
     })
 }
 

@@ -13,13 +13,14 @@ use crate::formal::{
 };
 use crate::harness::{Explain, Parameters};
 use crate::models::Examined;
-use crate::mutate::aig::{Aig, Interface, Question};
+use crate::mutate::aig::{Aig, Interface, Question, Reads};
 use crate::mutate::cut::{cut, enabled};
 use crate::mutate::netlist::Unknown;
 use crate::yosys::Workshop;
 use monitor::{MONITOR, Monitor, TOP};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -96,8 +97,21 @@ pub enum Memories {
     /// What they give is anything, but the same as in the cycle before where they are read at the same place and nothing
     /// was written.
     Kept,
+    /// At one address, whichever it is, they give what was written there last; at all others anything.
+    Word,
     /// They are registers.
     Whole,
+}
+
+impl Memories {
+    /// What is known of what they give.
+    fn reads(self) -> Reads {
+        match self {
+            Self::None | Self::Cut | Self::Whole => Reads::Anything,
+            Self::Kept => Reads::Kept,
+            Self::Word => Reads::Word,
+        }
+    }
 }
 
 /// What was shown of a property.
@@ -182,9 +196,10 @@ pub struct Prover {
     graph: (Memories, Aig),
     /// The network with memories as registers, where they are small enough; made when it is asked for.
     whole: Option<Mutex<Option<Arc<Aig>>>>,
-    /// Whether all that is to hold in every cycle is proved, with partners that keep to the protocol; known once it was
-    /// asked for.
-    invariants: Mutex<Option<bool>>,
+    /// What is assumed where all that is to hold in every cycle is proved, if it is; known once it was asked for.
+    invariants: Mutex<Option<Option<Assumed>>>,
+    /// What was found of what is to hold in every cycle, by the place of the property: it is asked for by itself, too.
+    found: BTreeMap<usize, Mutex<Option<Found>>>,
 }
 
 impl Prover {
@@ -244,7 +259,19 @@ impl Prover {
         let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
         let graph = (first, aig);
         let invariants = Mutex::default();
-        Ok(Ok(Self { workshop, properties, assumes, reset, missing, graph, whole, invariants }))
+        let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
+        let found = always.map(|(place, _)| (place, Mutex::default())).collect();
+        Ok(Ok(Self {
+            workshop,
+            properties,
+            assumes,
+            reset,
+            missing,
+            graph,
+            whole,
+            invariants,
+            found,
+        }))
     }
 
     /// The network with memories as registers; `None` if they are too large.
@@ -261,18 +288,20 @@ impl Prover {
         Ok(made.clone())
     }
 
-    /// Whether there is something that is to hold in every cycle, and all of it is proved. What is proved may be assumed of the cycles that an induction
-    /// begins with.
-    fn invariants_hold(&self) -> Result<bool, Error> {
+    /// What is assumed where all that is to hold in every cycle is proved; `None` if it is not, or if there is nothing. What is proved may be
+    /// assumed of the cycles that an induction begins with.
+    fn invariants(&self) -> Result<Option<Assumed>, Error> {
         let mut known = self.invariants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = *known {
             return Ok(known);
         }
-        let all = self.properties.iter().enumerate();
-        let mut all = all.filter(|(_, property)| property.kind == Kind::Always).peekable();
-        let mut hold = all.peek().is_some();
-        for (place, _) in all {
-            hold = hold && matches!(self.prove(place)?, Found::Shown(Shown::Proved { .. }));
+        let mut hold = None;
+        for place in self.found.keys() {
+            let Found::Shown(Shown::Proved { assumed, .. }) = self.prove(*place)? else {
+                hold = None;
+                break;
+            };
+            hold = hold.max(Some(assumed));
         }
         *known = Some(hold);
         Ok(hold)
@@ -284,12 +313,21 @@ impl Prover {
     }
 
     /// Asks for a property, by its place: with any inputs and, if that breaks it, with partners that keep to the
-    /// protocol; without memories and, as long as that breaks it, with ones that keep what they give, and with them as
-    /// they are. A hang is one with partners that keep to the protocol.
+    /// protocol; without memories and, as long as that breaks it, with ones that keep what they give, with one word of them, and
+    /// with them as they are. A hang is one with partners that keep to the protocol.
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
     pub fn prove(&self, property: usize) -> Result<Found, Error> {
+        let Some(known) = self.found.get(&property) else { return self.look(property) };
+        let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
+        if known.is_none() {
+            *known = Some(self.look(property)?);
+        }
+        Ok(known.clone().unwrap_or_else(Found::nothing))
+    }
+
+    fn look(&self, property: usize) -> Result<Found, Error> {
         let all: &[Assumed] = match (self.assumes, self.properties[property].kind) {
             (true, Kind::Hang) => &[Assumed::OffersStay],
             (true, _) => &[Assumed::Nothing, Assumed::OffersStay],
@@ -300,10 +338,13 @@ impl Prover {
         }
         let (memories, aig) = &self.graph;
         // What holds with any data holds with the memory's.
-        let kept = (*memories == Memories::Cut).then_some(Memories::Kept);
+        let more: &[Memories] = match memories {
+            Memories::Cut => &[Memories::Kept, Memories::Word],
+            _ => &[],
+        };
         let mut networks = Vec::new();
         // First what takes little: most is proved so, and what is broken takes long to be found so.
-        for memories in std::iter::once(*memories).chain(kept) {
+        for memories in [*memories].iter().chain(more).copied() {
             let mut asked = self.by_induction(property, memories, aig, all)?;
             if let Some(last) = asked.iter().find(|asked| asked.is_proved()) {
                 let proved = last.found();
@@ -312,7 +353,7 @@ impl Prover {
                 first.put(&ENGINES[..1])?;
                 return Ok(if first.is_proved() { first.found() } else { proved });
             }
-            networks.push(asked);
+            networks.extend((!asked.is_empty()).then_some(asked));
         }
         let mut found = Found::nothing();
         for asked in networks {
@@ -338,7 +379,7 @@ impl Prover {
         let mut done = Vec::new();
         for assumed in all {
             let asking = Asking { prover: self, property, memories, aig };
-            let asked = Asked::by_induction(asking, *assumed)?;
+            let Some(asked) = Asked::by_induction(asking, *assumed)? else { break };
             let is_proved = asked.is_proved();
             done.push(asked);
             if is_proved {
@@ -371,24 +412,18 @@ struct Asked<'a> {
 }
 
 impl<'a> Asked<'a> {
-    /// Asks by induction.
-    fn by_induction(asking: Asking<'a>, assumed: Assumed) -> Result<Self, Error> {
+    /// Asks by induction; `None` if there is no such question.
+    fn by_induction(asking: Asking<'a>, assumed: Assumed) -> Result<Option<Self>, Error> {
         let of = of(assumed);
-        let question = asking.question(of)?;
+        let Some(question) = asking.question(of)? else { return Ok(None) };
         let Question::Open { file, inputs } = &question else {
-            return Ok(Self { asking, assumed, question, answer: Answer::Never });
+            return Ok(Some(Self { asking, assumed, question, answer: Answer::Never }));
         };
         let mut answer = asking.put(of, file, inputs, SHORT)?;
-        let Asking { prover, property, .. } = &asking;
-        let may_be_given =
-            assumed == Assumed::OffersStay && prover.properties[*property].kind != Kind::Always;
-        if answer.is_base()
-            && (asking.step(of)?
-                || may_be_given && prover.invariants_hold()? && asking.step("given")?)
-        {
+        if answer.is_base() && asking.step(of)? || asking.is_given(assumed)? {
             answer = Answer::Never;
         }
-        Ok(Self { asking, assumed, question, answer })
+        Ok(Some(Self { asking, assumed, question, answer }))
     }
 
     /// Asks some engines, until there is an answer.
@@ -439,14 +474,14 @@ struct Asking<'a> {
 }
 
 impl Asking<'_> {
-    /// The output of the property: `bad`, `legal` if partners keep to the protocol, `given` if what is to hold in every
-    /// cycle does, too.
+    /// The output of the property: `bad`, `legal` if partners keep to the protocol; `known` and `given` are the same if what is to
+    /// hold in every cycle does.
     fn output(&self, of: &str) -> String {
         format!("cosim_{of}_{}", self.property)
     }
 
-    /// Whether the output is ever 1.
-    fn question(&self, of: &str) -> Result<Question, Error> {
+    /// Whether the output is ever 1; `None` if it looks at more of the memories than can be followed.
+    fn question(&self, of: &str) -> Result<Option<Question>, Error> {
         let interface = Interface {
             reset: self.prover.reset,
             filled: false,
@@ -458,8 +493,13 @@ impl Asking<'_> {
             proved: &[],
         };
         let output = self.output(of);
-        let question = self.aig.property(&interface, &output, self.memories == Memories::Kept);
-        question.ok_or_else(|| Error::Environment(format!("Yosys's graph has no output {output}")))
+        let reads = self.memories.reads();
+        match self.aig.property(&interface, &output, reads) {
+            None if reads != Reads::Word => {
+                Err(Error::Environment(format!("Yosys's graph has no output {output}")))
+            }
+            question => Ok(question),
+        }
     }
 
     /// Puts a question to engines.
@@ -474,12 +514,33 @@ impl Asking<'_> {
         ask(&self.prover.workshop, &name, file, inputs, engines)
     }
 
+    /// Whether it is shown by induction with what is to hold in every cycle, as far as that is proved without more being assumed.
+    fn is_given(&self, assumed: Assumed) -> Result<bool, Error> {
+        if self.prover.properties[self.property].kind == Kind::Always {
+            return Ok(false);
+        }
+        let known = self.prover.invariants()?;
+        let of = match assumed {
+            _ if known.is_none_or(|known| known > assumed) => return Ok(false),
+            Assumed::Nothing => "known",
+            Assumed::OffersStay => "given",
+        };
+        let is_base = match self.question(of)? {
+            Some(Question::Open { file, inputs }) => self.put(of, &file, &inputs, SHORT)?.is_base(),
+            question => question.is_some(),
+        };
+        Ok(is_base && self.step(of)?)
+    }
+
     /// Whether the step of an induction is shown. One that is not breaks nothing: what it begins with may never be
     /// reached.
     fn step(&self, of: &str) -> Result<bool, Error> {
         Ok(match self.question(of)? {
-            Question::Same => true,
-            Question::Open { file, inputs } => self.put(of, &file, &inputs, STEP)? == Answer::Never,
+            None => false,
+            Some(Question::Same) => true,
+            Some(Question::Open { file, inputs }) => {
+                self.put(of, &file, &inputs, STEP)? == Answer::Never
+            }
         })
     }
 }

@@ -291,7 +291,7 @@ impl Checked for Weights {
 impl<const SAYS: u8> harness::Weights<Toy<SAYS>> for Weights {
     fn scenarios() -> Vec<Scenario<Self>> {
         let weights = Self { most: 30 };
-        vec![Scenario { name: "default".to_owned(), about: "TLPs".to_owned(), weights }]
+        vec![Scenario::new("default", "TLPs", weights)]
     }
 
     fn traffic(&self, _: &Parameters, packets: u32, _: &mut CaseRng) -> Tlps {

@@ -48,6 +48,7 @@ fn shown(outcome: &Outcome) -> String {
 fn compare<B: Block>(rtl: &Profile, golden: &Profile) -> usize {
     let kind = built::<B>(&Rtl::default(), &rtl.parameters, View::Bare);
     let plain = built::<B>(&Rtl::default(), &rtl.parameters, View::Plain);
+    let twin = built::<B>(&Rtl::default(), &golden.parameters, View::Bare);
     assert_eq!(kind.two_evaluations(), None, "{}", B::NAME);
     assert!(plain.two_evaluations().is_some());
     let (parameters, watch) = (&golden.parameters, Watch::default());
@@ -62,8 +63,8 @@ fn compare<B: Block>(rtl: &Profile, golden: &Profile) -> usize {
                 let mut by_cycle = ByCycle::<B>(plain.create(before).unwrap());
                 let expected = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
                 // The RTL does what the golden model of its profile does.
-                let mut twin = GoldenDut::<B>::new(&rtl.parameters);
-                let outcome = harness::run::<B>(&stimulus, parameters, &mut twin, &watch);
+                let mut of_golden = GoldenDut::<B>::new(&rtl.parameters);
+                let outcome = harness::run::<B>(&stimulus, parameters, &mut of_golden, &watch);
                 assert_eq!(shown(&outcome), shown(&expected), "{name}, by golden models alone");
                 different += usize::from(expected.verdict != Verdict::Match);
                 for kind in [kind, plain] {
@@ -73,6 +74,13 @@ fn compare<B: Block>(rtl: &Profile, golden: &Profile) -> usize {
                     let mut model = kind.create(before).unwrap();
                     let outcome = Recording::new(&stimulus, parameters).run(&mut model, &watch);
                     assert_eq!(shown(&outcome), shown(&expected), "{name}, recorded");
+                    // Two at once, of which one does what the golden model does.
+                    let mut models = [kind, twin].map(|kind| kind.create(before).unwrap());
+                    let (golden, outcomes) =
+                        harness::run_all(&stimulus, parameters, &mut models, &watch);
+                    let of = |index: usize| outcomes[index].as_ref().unwrap_or(&golden);
+                    assert_eq!(shown(of(0)), shown(&expected), "{name}, beside another");
+                    assert_eq!(of(1).verdict, Verdict::Match, "{name}, that is the other");
                     let mut by_cycle = ByCycle::<B>(kind.create(before).unwrap());
                     let outcome = harness::run::<B>(&stimulus, parameters, &mut by_cycle, &watch);
                     assert_eq!(shown(&outcome), shown(&expected), "{name}, cycle by cycle");

@@ -29,6 +29,17 @@ fn good_rtl_shows_no_unknown_value() {
 }
 
 /// Each passes a run with two values, in which registers are zeros, ones or random, and idle pins noise.
+/// Icarus makes some ten thousand cycles a second: a case that takes longer than a model may take to return goes on all the same.
+#[test]
+fn a_long_case_is_no_hang() {
+    let out = TempDir::new().unwrap();
+    let arguments = "run --block thread2 --fixes spec --scenario smoke --cases 1 --packets 6000 \
+                     --simulator icarus --stuck-after 2s --quiet --out";
+    let output = run(arguments.split_whitespace().chain([out.path().to_str().unwrap()]));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("6000 packets"), "{}", text(&output));
+}
+
 #[test]
 fn what_only_four_values_show_is_found_shrunk_explained_and_replayed() {
     let folders =

@@ -29,9 +29,14 @@ impl<B: Block> Cases<B> {
     pub fn stimulus(&self, case: &Case) -> Stimulus<B> {
         let weights = &self.scenarios[case.scenario].weights;
         let parameters = &self.profiles[case.profile].parameters;
-        let packets = self.packets.unwrap_or_else(|| case.packets());
-        B::stimulus(weights, parameters, packets, &mut case.rng())
+        B::stimulus(weights, parameters, self.length(case), &mut case.rng())
             .with_before_reset(case.before_reset())
+    }
+
+    /// Packets of a case.
+    fn length(&self, case: &Case) -> u32 {
+        let long = self.scenarios[case.scenario].long.as_ref();
+        self.packets.unwrap_or_else(|| case.packets(long))
     }
 }
 
@@ -45,6 +50,10 @@ pub(super) struct BlockSession<B: Block> {
 impl<B: Block> Session for BlockSession<B> {
     fn scenarios(&self) -> Vec<String> {
         self.cases.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
+    }
+
+    fn length(&self, case: &Case) -> u32 {
+        self.cases.length(case)
     }
 
     fn vector(

@@ -251,6 +251,7 @@ impl<'s, B: Block> Recording<'s, B> {
         let outcome = record_stimulus(stimulus, parameters, &Watch::default(), |batch| {
             all.inputs.extend_from_slice(&batch.inputs);
             all.expected.extend_from_slice(&batch.expected);
+            true
         });
         Self { stimulus, parameters: *parameters, batch: all, outcome }
     }
@@ -304,25 +305,74 @@ pub fn run_golden<B: Block>(
     parameters: &Parameters,
     watch: &Watch,
 ) -> Outcome {
-    watch.during(|| record_stimulus(stimulus, parameters, watch, |_| ()))
+    watch.during(|| record_stimulus(stimulus, parameters, watch, |_| true))
 }
 
+/// Runs one case on several DUTs, the golden side once: batch by batch, so it takes no more memory for a long case. The outcome of the
+/// golden side, and of each DUT that does anything else.
+pub fn run_all<B: Block, D: Dut<B>>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    duts: &mut [D],
+    watch: &Watch,
+) -> (Outcome, Vec<Option<Outcome>>) {
+    watch.during(|| {
+        if D::BATCHES && B::Golden::IS_WRITTEN {
+            return run_all_watched(stimulus, parameters, duts, watch);
+        }
+        let golden = record_stimulus(stimulus, parameters, watch, |_| true);
+        let run = |dut| Some(case::run_cycles(stimulus, parameters, dut, watch));
+        (golden, duts.iter_mut().map(run).collect())
+    })
+}
+
+fn run_all_watched<B: Block, D: Dut<B>>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    duts: &mut [D],
+    watch: &Watch,
+) -> (Outcome, Vec<Option<Outcome>>) {
+    let mut seen: Vec<Option<Seen>> = Vec::new();
+    for dut in duts.iter_mut() {
+        let settled = dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default());
+        seen.push(settled.err().map(|_| Seen::Crashed { cycle: 0 }));
+    }
+    let mut first = 0;
+    let golden = record_stimulus(stimulus, parameters, watch, |batch| {
+        for (dut, seen) in duts.iter_mut().zip(&mut seen).filter(|(_, seen)| seen.is_none()) {
+            *seen = compare(dut, batch, first);
+        }
+        first += batch.inputs.len() as u64;
+        seen.iter().any(Option::is_none)
+    });
+    let end = |(dut, seen): (&mut D, Option<Seen>)| {
+        let seen = seen.or_else(|| match golden.verdict {
+            Verdict::Match if dut.edge().is_err() => Some(Seen::Crashed { cycle: golden.cycles }),
+            _ => None,
+        })?;
+        Some(again(seen, stimulus, parameters, dut, watch))
+    };
+    let outcomes = duts.iter_mut().zip(seen).map(end).collect();
+    (golden, outcomes)
+}
+
+/// Runs the golden side of a stimulus as long as `goes_on`, which sees each batch, says so.
 fn record_stimulus<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     watch: &Watch,
-    keep: impl FnMut(&Batch<B>),
+    goes_on: impl FnMut(&Batch<B>) -> bool,
 ) -> Outcome {
     match &stimulus.drive {
         Drive::Traffic(traffic) => {
             let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
-            let (verdict, cycles, hits) = record(&mut source, parameters, watch, keep);
+            let (verdict, cycles, hits) = record(&mut source, parameters, watch, goes_on);
             let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
             compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
             let mut source = case::RawPins::<B>::new(cycles);
-            let (verdict, cycles, hits) = record(&mut source, parameters, watch, keep);
+            let (verdict, cycles, hits) = record(&mut source, parameters, watch, goes_on);
             compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
         }
     }
@@ -333,14 +383,14 @@ fn record<B: Block, S: Source<B>>(
     source: &mut S,
     parameters: &Parameters,
     watch: &Watch,
-    mut keep: impl FnMut(&Batch<B>),
+    mut goes_on: impl FnMut(&Batch<B>) -> bool,
 ) -> (Verdict, u64, Vec<u64>) {
     let mut side = GoldenSide::<B, S, B::Coverage>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
     let verdict = loop {
         let state = |side: &GoldenSide<'_, B, S, B::Coverage>| side.golden.state().to_owned();
         let end = side.fill(&mut batch, CYCLES);
-        keep(&batch);
+        let is_wanted = goes_on(&batch);
         let cycle = side.cycles;
         match end {
             None => {}
@@ -355,7 +405,7 @@ fn record<B: Block, S: Source<B>>(
                 Err(violation) => break Verdict::CheckFailed { cycle, violation },
             },
         }
-        if !watch.goes_on(cycle) {
+        if !(is_wanted && watch.goes_on(cycle)) {
             break Verdict::Cancelled;
         }
     };

@@ -72,8 +72,13 @@ impl Watch {
         if !cycle.is_multiple_of(WATCH_EVERY) {
             return true;
         }
-        self.cycles.store(cycle, Ordering::Relaxed);
+        self.reached(cycle);
         !self.is_cancelled()
+    }
+
+    /// Told of the cycle that was reached.
+    pub(crate) fn reached(&self, cycle: u64) {
+        self.cycles.store(cycle, Ordering::Relaxed);
     }
 
     /// Something that changes as long as models make progress; `None` while none is at work.

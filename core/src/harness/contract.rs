@@ -11,10 +11,12 @@
 
 use super::checked::{Checked, checked};
 use super::coverage::Coverage;
+use super::draw::{Percent, percent};
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::promises::Promises;
 use super::rng::CaseRng;
+use super::span::Span;
 use super::stimulus::Stimulus;
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -528,11 +530,31 @@ pub struct Scenario<W> {
     /// What is drawn how often.
     #[serde(deserialize_with = "checked")]
     pub weights: W,
+    /// Cases far longer than the others, if there are to be some.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub long: Option<Long>,
+}
+
+/// Some cases of a scenario are far longer than the others: what takes so many packets is found by nothing else.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Long {
+    /// How many they are, in percent.
+    #[serde(deserialize_with = "percent")]
+    pub percent: Percent,
+    /// Packets of such a case.
+    pub packets: Span<20, 1>,
 }
 
 impl<W> Scenario<W> {
-    /// A scenario.
+    /// A scenario whose cases are as long as those of others.
     pub fn new(name: &str, about: &str, weights: W) -> Self {
-        Self { name: name.to_owned(), about: about.to_owned(), weights }
+        Self { name: name.to_owned(), about: about.to_owned(), weights, long: None }
+    }
+
+    /// The same with some cases that are far longer.
+    #[must_use]
+    pub fn with_long(self, percent: u64, packets: Span<20, 1>) -> Self {
+        Self { long: Some(Long { percent: Percent::new(percent), packets }), ..self }
     }
 }

@@ -1,5 +1,7 @@
 //! One case of a run, and what its seed gives.
 
+use super::contract::Long;
+use super::draw::Draw;
 use super::rng::CaseRng;
 use rand::{RngExt, SeedableRng};
 use serde::{Deserialize, Serialize};
@@ -68,9 +70,16 @@ impl Case {
 
     /// Packets of the case, unless a run says how many: from the seed alone, apart from the stimulus.
     /// Most are few, since a short case that fails needs no shrinking; some are many, since what goes wrong
-    /// after a thousand packets is found by nothing else. A variation has as many as the case it varies.
-    pub fn packets(&self) -> u32 {
+    /// after a thousand packets is found by nothing else, and a few may be far longer. A variation has as many as the
+    /// case it varies.
+    pub fn packets(&self, long: Option<&Long>) -> u32 {
         let seed = self.varies.unwrap_or(self.seed);
+        if let Some(Long { percent, packets }) = long {
+            let mut rng = CaseRng::seed_from_u64(case_seed(seed, "long"));
+            if rng.chance(*percent) {
+                return packets.draw(&mut rng) as u32;
+            }
+        }
         let mut rng = CaseRng::seed_from_u64(case_seed(seed, "packets"));
         let mut kind = rng.random_range(0..PER_MILLE);
         for (weight, packets) in LENGTHS {
@@ -97,9 +106,11 @@ impl Case {
 const PER_MILLE: u32 = 1000;
 /// Packets of most cases at most.
 const USUAL: u32 = 64;
+/// Packets of a case at most, but for a scenario's long ones.
+pub const LONGEST: u32 = 3000;
 /// How many of a thousand cases have how many packets: 64 on average.
 const LENGTHS: [(u32, RangeInclusive<u32>); 5] =
-    [(80, 1..=2), (560, 3..=USUAL), (315, USUAL + 1..=100), (40, 101..=600), (5, 601..=3000)];
+    [(80, 1..=2), (560, 3..=USUAL), (315, USUAL + 1..=100), (40, 101..=600), (5, 601..=LONGEST)];
 
 /// The seed of the case `name` in a run with `seed`.
 pub fn case_seed(seed: u64, name: &str) -> u64 {
@@ -112,6 +123,7 @@ pub fn case_seed(seed: u64, name: &str) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::harness::{Percent, Span};
 
     #[test]
     fn seeds_never_change() {
@@ -147,7 +159,7 @@ mod tests {
             seed: case_seed(1, &index.to_string()),
             varies: None,
         };
-        let lengths: Vec<u32> = (0..20_000).map(|index| case(index).packets()).collect();
+        let lengths: Vec<u32> = (0..20_000).map(|index| case(index).packets(None)).collect();
         let share = |from, to| {
             lengths.iter().filter(|packets| (from..=to).contains(*packets)).count() as u64 * 100
                 / 20_000
@@ -158,6 +170,30 @@ mod tests {
         assert!(lengths.iter().any(|packets| *packets > 2000));
         let mean = lengths.iter().map(|packets| u64::from(*packets)).sum::<u64>() / 20_000;
         assert!((58..=72).contains(&mean), "{mean}");
+    }
+
+    #[test]
+    fn some_cases_of_a_scenario_are_far_longer_and_the_others_are_as_without_them() {
+        let long = Long { percent: Percent::new(2), packets: Span::new(60_000, 70_000) };
+        let mut many = 0;
+        for index in 0..5000_u64 {
+            let case = Case {
+                place: index,
+                profile: 0,
+                scenario: 0,
+                name: String::new(),
+                seed: case_seed(1, &index.to_string()),
+                varies: None,
+            };
+            let packets = case.packets(Some(&long));
+            if packets > LONGEST {
+                assert!((60_000..=70_000).contains(&packets), "{packets}");
+                many += 1;
+            } else {
+                assert_eq!(packets, case.packets(None));
+            }
+        }
+        assert!((60..140).contains(&many), "{many}");
     }
 
     #[test]

@@ -25,13 +25,14 @@ mod tally;
 mod verdict;
 mod waits;
 
-pub use batch::{Recording, run_golden};
+pub use batch::{Recording, run_all, run_golden};
 pub(crate) use case::run_uncovered;
 pub use case::{Dut, Moment, Outcome, Watch, run};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
-    Block, Counter, Environment, Explain, Golden, LinkedRtl, Objection, ResetPin, Rule, RuleSet,
-    Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs, reset_inputs,
+    Block, Counter, Environment, Explain, Golden, LinkedRtl, Long, Objection, ResetPin, Rule,
+    RuleSet, Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs,
+    reset_inputs,
 };
 pub use coverage::{
     Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value, WaiverFile,
@@ -39,7 +40,8 @@ pub use coverage::{
 pub(crate) use coverage::{bin_name, bins, unreachable};
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{
-    Case, FIRST_VARIATION, VARIATIONS, case_seed, index_text, parse_index, variation, varied,
+    Case, FIRST_VARIATION, LONGEST, VARIATIONS, case_seed, index_text, parse_index, variation,
+    varied,
 };
 pub use driven::{Undriven, environment_at, undriven};
 pub(crate) use judge::is_of_the_harness;
@@ -47,7 +49,7 @@ pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
 pub use naming::{Naming, Role};
 pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
-pub use promises::{Hang, Held, Progress, Promises, Remembered, RuleSays};
+pub use promises::{Hang, Held, Meaning, Progress, Promises, Remembered, RuleSays};
 pub use reset::{Reset, ResetTimer};
 pub use rng::CaseRng;
 pub use span::Span;

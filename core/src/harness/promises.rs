@@ -19,10 +19,24 @@ pub struct Promises {
     pub rules: Vec<RuleSays>,
     /// What holds in every cycle outside of reset: in words, and as a Verilog expression over ports and `registers`.
     pub always: Vec<(String, String)>,
+    /// What the words of memories mean, where not every bit of them does.
+    pub meanings: Vec<Meaning>,
     /// What the proof remembers of its own, and what other expressions may name.
     pub remembered: Vec<Remembered>,
     /// What comes to an end, if the partners do their part.
     pub progress: Vec<Progress>,
+}
+
+/// What the words of a memory mean: two RTLs whose memories hold words of the same meaning may be equivalent, whatever the words
+/// are. That nothing else of a word counts is no assumption: it is part of what is proved.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Meaning {
+    /// The memory.
+    pub memory: &'static str,
+    /// Bits of its words.
+    pub width: u32,
+    /// As many bits at most, as a Verilog expression of `word`.
+    pub meaning: &'static str,
 }
 
 /// A register of the proof: 0 in reset.

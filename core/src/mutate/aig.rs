@@ -2,6 +2,7 @@
 
 mod both;
 
+use super::cut;
 use both::{Both, of};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
@@ -55,6 +56,20 @@ pub struct Interface<'a> {
     pub never: &'a str,
     /// Those of them that are proved to be 0 in every cycle, of the RTL as it is.
     pub proved: &'a [String],
+}
+
+/// What is known of what memories give, in a question about a property.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Reads {
+    /// Nothing.
+    Anything,
+    /// It is the same as in the cycle before where a memory was read at the same place then and no memory was written at the
+    /// edge between them.
+    Kept,
+    /// At one address, whichever it is, a memory gives what was written there last, and anything if nothing was. The cycles
+    /// that count are those in which the property looks at that address, by the one port of a memory that it looks at. What never
+    /// happens at any address never happens.
+    Word,
 }
 
 /// The question whether a mutation makes a difference.
@@ -199,6 +214,43 @@ impl Aig {
         words.into_iter().map(ask).collect()
     }
 
+    /// Asks whether anything differs where memories of both sides may hold words that are not the same, as long as they mean the same:
+    /// `meanings` has, by the number of a memory, a network that says what a word means. `None` if there is no memory of which a word
+    /// can be followed.
+    ///
+    /// One word of each memory is followed, at any address: what it is on both sides must always mean the same. What is read elsewhere is
+    /// anything that means the same on both sides. So words at all addresses go on meaning the same, cycle by cycle, and all
+    /// outputs are the same.
+    pub fn by_word(
+        &self,
+        interface: &Interface<'_>,
+        mutation: u32,
+        meanings: &BTreeMap<String, Self>,
+    ) -> Option<Question> {
+        let is_followed = |name: &str| {
+            let [place, _] = interface.read_at;
+            let port = split(name).0;
+            let is_of = |prefix: &&str| port.starts_with(*prefix);
+            port.contains(cut::OF)
+                && interface.write.iter().chain([&place, &interface.read]).any(is_of)
+        };
+        if !self.inputs.iter().any(|(_, name)| is_followed(name)) {
+            return None;
+        }
+        let mut shared = self.all();
+        loop {
+            let mut both = Both::with_memories(self, interface, mutation, &shared, None, true);
+            let differing = self.differing(&both, &shared);
+            if differing.is_empty() {
+                let words = both.words(self, interface, meanings);
+                return Some(both.ask_but(self, interface, &[], is_followed, words));
+            }
+            for index in differing.keys() {
+                shared.remove(index);
+            }
+        }
+    }
+
     /// What registers hold behind a cycle in reset, whatever else happens in it, where that is known.
     fn reset_by(&self, interface: &Interface<'_>) -> HashMap<usize, bool> {
         let Some((reset, level)) = interface.reset else { return HashMap::new() };
@@ -239,25 +291,48 @@ impl Aig {
     }
 
     /// Asks whether an output of one bit is ever 1, from the cycle in reset on; registers that nothing initialises
-    /// begin with any value. `None` if there is no such output.
-    ///
-    /// What a memory gives is anything; if it `keeps`, the same as in the cycle before where it was read at the same
-    /// place then and no memory was written at the edge between them.
+    /// begin with any value. `None` if there is no such output, or if it cannot be asked so.
     pub fn property(
         &self,
         interface: &Interface<'_>,
         output: &str,
-        keeps: bool,
+        reads: Reads,
     ) -> Option<Question> {
         let all = self.all();
         let mut both = Both::new(self, interface, 0, &all, None);
         let (literal, _) = self.outputs.iter().find(|(_, name)| name == output)?;
         let mut value = of(&both.sides[0], *literal);
-        if keeps && value != FALSE {
-            let kept = both.kept(self, interface);
-            value = both.and(value, kept);
-        }
+        let given = match reads {
+            _ if value == FALSE => TRUE,
+            Reads::Anything => TRUE,
+            Reads::Kept => both.kept(self, interface),
+            Reads::Word => {
+                let read = self.only_read(interface, *literal)?;
+                both.word(self, interface, read)?
+            }
+        };
+        value = both.and(value, given);
         Some(if value == FALSE { Question::Same } else { both.file(value) })
+    }
+
+    /// The port of a memory whose data a literal depends on within its cycle, if it is one only.
+    fn only_read(&self, interface: &Interface<'_>, literal: Literal) -> Option<&str> {
+        let ands: HashMap<u32, [Literal; 2]> = self.ands.iter().copied().collect();
+        let reads: HashMap<u32, &str> = self
+            .inputs
+            .iter()
+            .filter_map(|(node, name)| Some((*node, split(name).0.strip_prefix(interface.read)?)))
+            .collect();
+        let (mut seen, mut found) = (HashSet::new(), BTreeSet::new());
+        let mut stack = vec![literal / 2];
+        while let Some(node) = stack.pop() {
+            if seen.insert(node) {
+                found.extend(reads.get(&node));
+                stack.extend(ands.get(&node).into_iter().flatten().map(|operand| operand / 2));
+            }
+        }
+        let mut found = found.into_iter();
+        found.next().filter(|_| found.next().is_none())
     }
 }
 

@@ -25,6 +25,9 @@ const OTHERS: [&str; 12] = [
 /// Cells that divide: what comes of a division by zero is not the same to Yosys and to Verilator.
 const DIVIDERS: [&str; 5] = ["$div", "$mod", "$divfloor", "$modfloor", "$pow"];
 
+/// What stands between the number of a memory's port and that of the memory, if one word of it can be followed.
+pub const OF: &str = "_of_";
+
 /// A port of a cell: module, cell and port.
 pub type PortOf<'a> = (&'a str, &'a str, &'a str);
 
@@ -47,6 +50,12 @@ impl<'a> Cell<'a> {
         let connections =
             self.inside.iter().filter_map(|line| line.trim().strip_prefix("connect "));
         connections.filter_map(|words| words.split_once(' '))
+    }
+
+    /// The memory that it is a port of.
+    fn memory(&self) -> Option<String> {
+        let quoted = self.find("parameter", "\\MEMID")?;
+        Some(quoted.trim_matches('"').replace("\\\\", "\\"))
     }
 
     /// Whether it waits for a clock at its port `CLK`.
@@ -180,6 +189,7 @@ pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
     let clock = format!("\\{clock}");
     let widths = widths(netlist);
     let wires = widths.values().next();
+    let followed = followed(netlist);
     let (mut text, mut declared, mut begin) = (String::new(), String::new(), 0);
     let mut attributes = String::new();
     let mut lines = netlist.lines();
@@ -200,7 +210,12 @@ pub fn cut(netlist: &str, clock: &str) -> Result<String, Unknown> {
             if let Some(ports) = memory_ports(&cell)? {
                 attributes.clear();
                 cuts += 1;
-                open(&cell, ports, cuts, wires, (&mut declared, &mut text))?;
+                let memory = cell.memory().and_then(|memory| followed.get(&memory));
+                let cut = match memory {
+                    Some(memory) => format!("{cuts}{OF}{memory}"),
+                    None => cuts.to_string(),
+                };
+                open(&cell, ports, (cuts, &cut), wires, (&mut declared, &mut text))?;
                 continue;
             }
             kept.extend(cell.inside.iter().flat_map(|line| [line, "\n"]));
@@ -250,7 +265,7 @@ fn memory_ports(
 fn open(
     cell: &Cell<'_>,
     ports: &[(&str, &str)],
-    cut: usize,
+    (count, cut): (usize, &str),
     wires: Option<&BTreeMap<&str, u32>>,
     (declared, text): (&mut String, &mut String),
 ) -> Result<(), Unknown> {
@@ -261,7 +276,7 @@ fn open(
         let width =
             width(signal, wires).ok_or_else(|| Unknown(format!("the width of {signal}")))?;
         // Far behind the design's own ports.
-        let number = 100_000 + 10 * cut + place;
+        let number = 100_000 + 10 * count + place;
         let full = format!("\\cosim_{name}_{cut}");
         let (direction, connection) = match *name {
             "read" => ("input", format!("  connect {signal} {full}\n")),
@@ -271,6 +286,39 @@ fn open(
         *text += &connection;
     }
     Ok(())
+}
+
+/// The memories, numbered, of which one word can be followed: it is known when it is read, and which of two writes it keeps does
+/// not matter. They have every address, are read without a clock and written at two ports at most.
+pub fn followed(netlist: &str) -> BTreeMap<String, usize> {
+    let mut sizes: BTreeMap<String, u64> = BTreeMap::new();
+    for line in netlist.lines() {
+        let words: Vec<&str> = line.split_whitespace().collect();
+        let ["memory", options @ .., name] = &words[..] else { continue };
+        let option = |name: &str| {
+            let mut pairs = options.chunks_exact(2);
+            pairs.find_map(|pair| (pair[0] == name).then(|| pair[1].parse().ok())).flatten()
+        };
+        let (size, offset) = (option("size").unwrap_or(1_u64), option("offset").unwrap_or(0));
+        if size.is_power_of_two() && offset == 0 {
+            sizes.insert((*name).to_owned(), size);
+        }
+    }
+    let cells = parts(netlist).0;
+    sizes.retain(|name, size| {
+        let mut writes = 0;
+        cells.iter().filter(|cell| cell.memory().as_ref() == Some(name)).all(|cell| {
+            let is_write = cell.kind.starts_with("$memwr");
+            writes += u32::from(is_write);
+            let bits = cell.find("parameter", "\\ABITS").and_then(|bits| bits.parse().ok());
+            (is_write
+                || (cell.kind == "$memrd" && !cell.waits())
+                || cell.kind.starts_with("$meminit"))
+                && writes <= 2
+                && bits.is_some_and(|bits: u32| bits <= size.ilog2())
+        })
+    });
+    sizes.into_keys().zip(1..).collect()
 }
 
 /// Whether a parameter of one bit is 0, or not there.
@@ -302,121 +350,4 @@ fn check(cell: &Cell<'_>, clock: &str) -> Result<(), Unknown> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    const MEMORY: &str = "\
-module \\top
-  wire input 1 \\clk
-  wire width 8 output 2 \\y
-  wire width 4 \\at
-  attribute \\src \"a.v:1.1-1.2\"
-  cell $memwr_v2 $w
-    parameter \\CLK_ENABLE 1'1
-    parameter \\CLK_POLARITY 1'1
-    connect \\ADDR \\at
-    connect \\CLK \\clk
-    connect \\DATA 8'00000001
-    connect \\EN 8'11111111
-  end
-  cell $memrd $r
-    parameter \\CLK_ENABLE 0
-    connect \\ADDR 4'0001
-    connect \\CLK 1'x
-    connect \\DATA \\y
-    connect \\EN 1'x
-  end
-end
-";
-
-    #[test]
-    fn a_memory_that_is_cut_out_leaves_ports() {
-        let text = cut(MEMORY, "clk").unwrap();
-        for part in [
-            "  wire width 4 output 100012 \\cosim_address_1\n",
-            "  wire width 8 input 100020 \\cosim_read_2\n",
-            "  connect \\y \\cosim_read_2\n",
-            "  connect \\cosim_where_2 4'0001\n",
-        ] {
-            assert!(text.contains(part), "{part} is not in\n{text}");
-        }
-        assert!(!text.contains("cell ") && !text.contains("attribute "), "{text}");
-    }
-
-    #[test]
-    fn controls_of_a_read_without_a_clock_clocks_and_what_memories_begin_with_are_fixed() {
-        let ports = |netlist: &str| {
-            let ports: Vec<String> =
-                fixed(netlist).into_iter().map(|(_, c, p)| format!("{c}.{p}")).collect();
-            ports.join(" ")
-        };
-        assert_eq!(ports(MEMORY), "$r.CLK $r.EN $w.CLK");
-        assert_eq!(ports(&MEMORY.replace("CLK_ENABLE 0", "CLK_ENABLE 1'1")), "$r.CLK $w.CLK");
-        let initial = MEMORY.replace("$memwr_v2", "$meminit_v2");
-        assert_eq!(ports(&initial), "$r.CLK $r.EN $w.ADDR $w.CLK $w.DATA $w.EN");
-    }
-
-    const CLOCKS: &str = "\
-module \\sub
-  wire input 1 \\c
-  cell $dff $d
-    parameter \\CLK_POLARITY 1'1
-    connect \\CLK \\c
-    connect \\D \\d
-    connect \\Q \\q
-  end
-end
-module \\top
-  wire input 1 \\clk
-  cell $and $a
-    connect \\A \\clk
-    connect \\B \\b
-    connect \\Y \\y
-  end
-  cell $div $q
-    parameter \\B_SIGNED 0
-    connect \\A \\y
-    connect \\B \\b
-    connect \\Y \\z
-  end
-  cell \\sub \\s
-    connect \\c \\k
-    connect \\d \\y
-  end
-  connect \\k \\clk
-end
-";
-
-    #[test]
-    fn a_mutation_at_a_clock_or_at_a_divisor_is_not_judged_and_others_are() {
-        let ports: Vec<PortOf<'_>> = unjudged(CLOCKS).into_keys().collect();
-        assert_eq!(ports, [("sub", "$d", "CLK"), ("top", "$q", "B"), ("top", "s", "c")]);
-    }
-
-    #[test]
-    fn a_division_by_a_number_is_judged_and_one_that_may_be_by_zero_is_not() {
-        for (divisor, is_judged) in [
-            ("3", true),
-            ("4'0100", true),
-            ("4'1000", true),
-            ("4'0000", false),
-            ("-3", false),
-            ("0", false),
-            ("\\b", false),
-            ("{ 2'01 \\b }", false),
-        ] {
-            let netlist = CLOCKS
-                .replace("connect \\B \\b\n    connect \\Y \\z", &format!("connect \\B {divisor}"));
-            assert_eq!(cut(&netlist, "c").is_ok(), is_judged, "{divisor}");
-            let netlist = netlist.replace("B_SIGNED 0", "B_SIGNED 1");
-            assert_eq!(cut(&netlist, "c").is_ok(), is_judged && divisor != "4'1000", "{divisor}");
-        }
-    }
-
-    #[test]
-    fn another_clock_or_edge_and_latches_are_not_judged() {
-        assert!(cut(MEMORY, "other").is_err());
-        assert!(cut(&MEMORY.replace("POLARITY 1'1", "POLARITY 1'0"), "clk").is_err());
-        assert!(cut(&MEMORY.replace("$memrd", "$dlatch"), "clk").is_err());
-    }
-}
+mod tests;

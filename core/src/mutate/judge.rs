@@ -1,8 +1,8 @@
 //! The formal judge of mutations that no case has found: does any input make them differ from the RTL?
 
-use super::aig::{Aig, Interface, Question};
+use super::aig::{Aig, Interface, Question, Reads};
 use super::build::BASE;
-use super::cut::{cut, unjudged};
+use super::cut::{cut, followed, unjudged};
 use super::mutation::Mutation;
 use super::netlist::Unknown;
 use super::report::Proof;
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::formal::{
     Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
 };
-use crate::harness::{Block, Parameters};
+use crate::harness::{Block, Meaning, Parameters};
 use crate::prove::monitor::{MONITOR, Monitor, TOP};
 use crate::yosys::Workshop;
 use std::collections::BTreeMap;
@@ -20,6 +20,8 @@ use std::sync::{Arc, Mutex};
 const FILES: [&str; 3] = ["flat.il", "cut.il", "judge.aag"];
 /// Which bits of the graph are of one register.
 const WORDS: &str = "judge.map";
+/// The module that says what words of a memory mean, and its graph.
+const MEANING: [&str; 2] = ["meaning.v", "meaning.aag"];
 /// The input that switches mutations on.
 const SELECT: &str = "cosim_select";
 /// How the names of outputs begin that break what is to hold in every cycle.
@@ -34,10 +36,14 @@ const SEARCHED: [u32; 2] = [20, 5_000];
 const PROVED: [u32; 2] = [100, 2_000];
 /// How far from a mutation registers may be that differ, in a proof that takes little, and what shows it.
 const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
-const NEARBY: &str = "pdr -F 40 -C 1000 -T 2";
+const NEARBY: &str = "pdr -F 40 -C 20000 -T 2";
+/// The same with more time, where it is one of the last that are left.
+const NEARBY_LONGER: &str = "pdr -F 100 -C 20000 -T 20";
 /// What shows that one register alone is reached. It is a small network that may have to be followed for long: a counter and
 /// one that counts in another order have many pairs of values.
 const ALONE: &str = "pdr -F 600 -C 5000 -T 3";
+/// What shows that words of memories stay the same where they count.
+const WORD: &str = "scorr; dc2; pdr -F 100 -C 20000 -T 30";
 /// A proof that needs no more than that registers of both sides that are always equal are one.
 const REGISTERS: &str = "lcorr; pdr -F 2 -C 100 -T 10";
 /// The same of any signals.
@@ -67,6 +73,8 @@ pub struct Judge<'a> {
     apart: BTreeMap<u32, &'static str>,
     /// Outputs that are proved to be 0 in every cycle, of the RTL as it is.
     proved: Vec<String>,
+    /// What words mean, by the numbers of memories.
+    meanings: BTreeMap<String, Aig>,
     /// With memories as they are, or the reason why there is none; made when it is first asked.
     whole: Mutex<Option<Result<Arc<Aig>, String>>>,
 }
@@ -83,7 +91,38 @@ impl<'a> Judge<'a> {
     ) -> Result<Result<Self, String>, Error> {
         let monitor = |bits| Monitor::of_invariants::<B>(parameters, (SELECT, bits), NEVER);
         let reset = B::RESET.map(|pin| pin.name_and_level());
-        Self::of(workshop, mutations, monitor, B::RTL.clock, reset)
+        let judge = Self::of(workshop, mutations, monitor, B::RTL.clock, reset)?;
+        let meanings = B::promises(parameters).meanings;
+        Ok(match judge {
+            Ok(judge) => Ok(judge.with_meanings(&meanings)?),
+            Err(because) => Err(because),
+        })
+    }
+
+    /// Learns what words of memories mean.
+    fn with_meanings(mut self, meanings: &[Meaning]) -> Result<Self, Error> {
+        let [flat, ..] = FILES;
+        let [verilog, graph] = MEANING;
+        let followed = followed(&self.workshop.text(flat)?);
+        for Meaning { memory, width, meaning } in meanings {
+            let is_it = |name: &str| {
+                let name = name.trim_start_matches('\\');
+                name == *memory || name.strip_suffix(memory).is_some_and(|path| path.ends_with('.'))
+            };
+            let Some((_, number)) = followed.iter().find(|(name, _)| is_it(name)) else { continue };
+            let high = width - 1;
+            let text = format!(
+                "module meaning(input [{high}:0] word, output [{high}:0] meaning);\n  assign meaning = {meaning};\nendmodule\n"
+            );
+            self.workshop.write(verilog, &text)?;
+            self.workshop.script(&format!(
+                "read_verilog {verilog}\nproc\ntechmap\naigmap\nopt_clean\nwrite_aiger -ascii -symbols {graph}\n"
+            ))?;
+            self.meanings.extend(
+                Aig::parse(&self.workshop.text(graph)?).map(|aig| (number.to_string(), aig)),
+            );
+        }
+        Ok(self)
     }
 
     fn of(
@@ -138,8 +177,8 @@ impl<'a> Judge<'a> {
             return Ok(Err("its network has a loop without a register".to_owned()));
         };
         let aig = aig.with_words(&workshop.text(WORDS)?);
-        let (proved, whole) = (Vec::new(), Mutex::default());
-        let mut judge = Self { workshop, aig, reset, selected, apart, proved, whole };
+        let (proved, meanings, whole) = (Vec::new(), BTreeMap::new(), Mutex::default());
+        let mut judge = Self { workshop, aig, reset, selected, apart, proved, meanings, whole };
         for place in 0..monitor.map_or(0, |monitor| monitor.properties.len()) {
             let output = format!("{NEVER}{place}");
             if judge.holds(&output)? {
@@ -151,14 +190,21 @@ impl<'a> Judge<'a> {
 
     /// Whether an output is 0 in every cycle of the RTL as it is, as far as that takes little to show.
     fn holds(&self, output: &str) -> Result<bool, Error> {
-        let question = self.aig.property(&self.interface(false), output, false);
-        let (file, inputs) = match question {
-            None => return Ok(false),
-            Some(Question::Same) => return Ok(true),
-            Some(Question::Open { file, inputs }) => (file, inputs),
-        };
-        let put = |engines| ask(self.workshop, output, &file, &inputs, engines);
-        Ok(put(SHORT)?.is_base() && put(STEP)? == Answer::Never || put(INVARIANT)? == Answer::Never)
+        for reads in [Reads::Anything, Reads::Word] {
+            let question = self.aig.property(&self.interface(false), output, reads);
+            let (file, inputs) = match question {
+                None => continue,
+                Some(Question::Same) => return Ok(true),
+                Some(Question::Open { file, inputs }) => (file, inputs),
+            };
+            let put = |engines| ask(self.workshop, output, &file, &inputs, engines);
+            if put(SHORT)?.is_base() && put(STEP)? == Answer::Never
+                || put(INVARIANT)? == Answer::Never
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
     }
 
     /// Why a mutation cannot be judged; `None` if it can be.
@@ -180,11 +226,16 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
     pub fn soon(&self, id: u32) -> Result<bool, Error> {
+        Ok(self.near(id, NEARBY)? || self.by(id, REGISTERS)?)
+    }
+
+    /// Whether registers near the mutation are all that it reaches.
+    fn near(&self, id: u32, engine: &str) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for hops in NEAR {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
             let Question::Open { file, inputs } = question else { return Ok(true) };
-            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, NEARBY)? {
+            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, engine)? {
                 Answer::Never => return Ok(true),
                 // It may still be that it goes no farther.
                 Answer::Seen(_) => {}
@@ -192,7 +243,7 @@ impl<'a> Judge<'a> {
                 Answer::Open { .. } => break,
             }
         }
-        self.by(id, REGISTERS)
+        Ok(false)
     }
 
     /// The same by what takes a little longer, where [`Judge::soon`] does not do.
@@ -200,7 +251,22 @@ impl<'a> Judge<'a> {
     /// # Errors
     /// As [`Judge::soon`].
     pub fn later(&self, id: u32) -> Result<bool, Error> {
-        Ok(self.by(id, SIGNALS)? || self.alone(id)?)
+        Ok(self.by(id, SIGNALS)?
+            || self.alone(id)?
+            || self.by_word(id)?
+            || self.near(id, NEARBY_LONGER)?)
+    }
+
+    /// Whether nothing differs but words of memories that mean the same.
+    fn by_word(&self, id: u32) -> Result<bool, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+        Ok(match self.aig.by_word(&self.interface(false), *value, &self.meanings) {
+            None => false,
+            Some(Question::Same) => true,
+            Some(Question::Open { file, inputs }) => {
+                ask(self.workshop, &format!("word-{id}"), &file, &inputs, WORD)? == Answer::Never
+            }
+        })
     }
 
     /// Whether one register alone is ever reached.
@@ -315,248 +381,4 @@ fn open(because: impl Into<String>) -> Ruling {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::mutate::Mode;
-    use crate::mutate::build::{begin, chosen};
-    use crate::prove::{Kind, Property};
-    use std::iter;
-
-    const CHOICE: &str =
-        "module top(input [1:0] s, a, b, input [2:0] n, output reg [1:0] y, output z);
-        always @* case (s)
-            0: y = a;
-            1: y = b;
-            2: y = a | b;
-            3: y = a & b;
-        endcase
-        wire [4:0] all = {b, a, s[0]};
-        assign z = all[n];
-        endmodule";
-
-    /// Whether the Verilog that is written of a mutation differs, by its number: Yosys reads it again, and says so.
-    fn differing(workshop: &Workshop, mutations: &[Mutation]) -> Vec<u32> {
-        let [mut write, mut ask] = [String::new(), String::new()];
-        for mutation in mutations {
-            let (id, command) = (mutation.id, mutation.command());
-            write += &format!(
-                "read_ilang {BASE}\nmutate {command}\nwrite_verilog -noattr {id}.v\ndesign -reset\n"
-            );
-            ask += &format!(
-                "read_verilog {id}.v\nrename top mutant\nproc\nread_ilang {BASE}\n\
-                 miter -equiv -flatten -make_outputs top mutant both\n\
-                 sat -prove trigger 0 -dump_json {id}.json both\ndesign -reset\n"
-            );
-        }
-        workshop.script(&write).unwrap();
-        for mutation in mutations {
-            // To Verilator, unlike Yosys, this is a comment.
-            let name = format!("{}.v", mutation.id);
-            let text = workshop.text(&name).unwrap().replace("// synopsys parallel_case", "");
-            workshop.write(&name, &text).unwrap();
-        }
-        workshop.script(&ask).unwrap();
-        let ids = mutations.iter().map(|mutation| mutation.id);
-        ids.filter(|id| workshop.path(&format!("{id}.json")).exists()).collect()
-    }
-
-    #[test]
-    fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
-        let workshop = Workshop::of_verilog(CHOICE);
-        begin(&workshop, &[]).unwrap();
-        let mut mutations = chosen(&workshop, 1000, 1).unwrap();
-        // Where several cases may come to be at once, and what lies beyond a signal.
-        mutations.retain(|Mutation { cell, port, .. }| match port.as_str() {
-            "S" => true,
-            "Y" => cell.contains("CMP"),
-            "B" => cell.contains("shiftx"),
-            _ => false,
-        });
-        mutations.truncate(60);
-        let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
-        let differing = differing(&workshop, &mutations);
-        let mut same = 0;
-        for mutation in &mutations {
-            let ruling = judge.rule(mutation.id).unwrap();
-            // What takes little says nothing else.
-            if judge.soon(mutation.id).unwrap() || judge.later(mutation.id).unwrap() {
-                assert!(
-                    matches!(ruling, Ruling::Equivalent(_)),
-                    "{ruling:?}: {}",
-                    mutation.words()
-                );
-            }
-            if differing.contains(&mutation.id) {
-                assert!(matches!(ruling, Ruling::Differs(_)), "{ruling:?}: {}", mutation.words());
-            } else {
-                same += 1;
-                assert!(
-                    matches!(ruling, Ruling::Equivalent(_)),
-                    "{ruling:?}: {}",
-                    mutation.words()
-                );
-            }
-        }
-        assert!((1..40).contains(&same), "{same} are the same");
-        let makes_two_hot = |mutation: &&Mutation| {
-            mutation.cell.contains("procmux")
-                && mutation.port == "S"
-                && mutation.mode == Mode::Const1
-        };
-        let two_hot: Vec<u32> = mutations.iter().filter(makes_two_hot).map(|m| m.id).collect();
-        assert!(two_hot.iter().any(|id| differing.contains(id)), "none is chosen: take more");
-    }
-
-    #[test]
-    fn a_mutation_at_the_clock_is_not_judged_and_does_not_keep_others_from_it() {
-        let workshop = Workshop::of_verilog(
-            "module top(input clk, input [1:0] a, output reg y, output z);
-             reg [1:0] m [0:1];
-             always @(posedge clk) begin m[a[0]] <= a; y <= a[1] & a[0]; end
-             assign z = m[0][1];
-             endmodule",
-        );
-        begin(&workshop, &[]).unwrap();
-        let mutations = chosen(&workshop, 1000, 1).unwrap();
-        let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
-        let mut apart = 0;
-        for mutation in &mutations {
-            let is_clock = mutation.port == "CLK";
-            apart += usize::from(is_clock);
-            assert_eq!(judge.apart(mutation.id).is_some(), is_clock, "{}", mutation.words());
-        }
-        assert!(apart > 0);
-        let at = |port: &str| mutations.iter().find(|m| m.port == port && m.mode == Mode::Inv);
-        let ruling = judge.rule(at("CLK").unwrap().id).unwrap();
-        assert_eq!(ruling, open("its clock is mutated"));
-        assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), Ruling::Differs(_)));
-    }
-
-    /// `s` is never 3, so `hidden` is never seen; `chain` is, five cycles later.
-    const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
-        reg [1:0] s; reg hidden; reg [4:0] chain;
-        always @(posedge clk or posedge rst) if (rst) s <= 0; else s <= s == 2 ? 0 : s + 1;
-        always @(posedge clk) begin hidden <= a; chain <= {chain[3:0], a}; end
-        assign y = s == 3 ? hidden : chain[4];
-        endmodule";
-
-    #[test]
-    fn what_stays_near_a_mutation_is_shown_soon_and_what_comes_out_later_is_not() {
-        let workshop = Workshop::of_verilog(NEVER_THREE);
-        begin(&workshop, &[]).unwrap();
-        let mutations = chosen(&workshop, 1000, 1).unwrap();
-        let reset = Some(("rst", true));
-        let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
-        let of = |signal: &str| -> Vec<u32> {
-            let is_it = |m: &&Mutation| {
-                m.signal.as_deref() == Some(signal) && m.port == "Q" && m.mode == Mode::Inv
-            };
-            mutations.iter().filter(is_it).map(|mutation| mutation.id).collect()
-        };
-        assert_eq!(of("hidden[0]").len(), 1);
-        for id in of("hidden[0]") {
-            assert_eq!(judge.at_once(id), None, "the network alone does not show it");
-            assert!(judge.soon(id).unwrap());
-        }
-        for signal in ["chain[0]", "chain[4]", "s[0]"] {
-            assert_eq!(of(signal).len(), 1, "{signal}");
-            for id in of(signal) {
-                assert!(!judge.soon(id).unwrap(), "{signal}");
-                assert!(!judge.later(id).unwrap(), "{signal}");
-            }
-        }
-    }
-
-    /// A timer that counts in another order and takes as many steps is the same; one that takes more or fewer is not.
-    #[test]
-    fn another_order_of_counting_is_shown_to_be_the_same() {
-        let workshop = Workshop::of_verilog(
-            "module top(input clk, input rst, input go, input [7:0] a, output reg tick, output reg [7:0] sum);
-             reg [4:0] t; reg busy;
-             wire [4:0] t_d = busy ? t + 5'd1 : 5'd0;
-             always @(posedge clk or posedge rst)
-               if (rst) begin t <= 0; busy <= 0; tick <= 0; sum <= 0; end
-               else begin
-                 t <= t_d;
-                 busy <= go;
-                 tick <= busy && t == 31;
-                 sum <= tick ? 8'd0 : sum + a;
-               end
-             endmodule",
-        );
-        begin(&workshop, &[]).unwrap();
-        let mut mutations = chosen(&workshop, 1000, 1).unwrap();
-        mutations.retain(|mutation| {
-            let is_of =
-                |name| mutation.signal.as_ref().is_some_and(|signal| signal.starts_with(name));
-            is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
-        });
-        let reset = Some(("rst", true));
-        let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
-        let mut same = 0;
-        for mutation in &mutations {
-            let Mutation { id, mode, bit, control, .. } = mutation;
-            let seen = |held: u32| {
-                let is_control = control.is_some_and(|control| held >> control & 1 == 1);
-                match mode {
-                    Mode::Inv => held ^ 1 << bit,
-                    Mode::Const0 => held & !(1 << bit),
-                    Mode::Const1 => held | 1 << bit,
-                    Mode::Cnot0 => held ^ u32::from(!is_control) << bit,
-                    Mode::Cnot1 => held ^ u32::from(is_control) << bit,
-                }
-            };
-            // It is cleared before it counts, and wraps to what it is cleared to.
-            let steps = if mutation.port == "Q" {
-                let values = iter::successors(Some(0), |held| Some((seen(*held) + 1) % 32));
-                values.take(100).position(|held| seen(held) == 31)
-            } else {
-                let values = iter::successors(Some(seen(0)), |held| Some(seen((*held + 1) % 32)));
-                values.take(100).position(|held| held == 31)
-            };
-            let is_same = steps == Some(31);
-            same += u32::from(is_same);
-            assert_eq!(judge.alone(*id).unwrap(), is_same, "{}", mutation.words());
-        }
-        assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
-    }
-
-    #[test]
-    fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
-        let workshop = Workshop::of_verilog(NEVER_THREE);
-        begin(&workshop, &[]).unwrap();
-        let mutations = chosen(&workshop, 1000, 1).unwrap();
-        let text = format!(
-            "module {TOP}(input clk, input rst, input a, input [63:0] {SELECT}, output y,
-               output {NEVER}0, output {NEVER}1);
-             wire [1:0] s;
-             top dut(.clk(clk), .rst(rst), .a(a), .{SELECT}({SELECT}), .y(y), .s(s));
-             assign {NEVER}0 = s == 3;
-             assign {NEVER}1 = s == 2;
-             endmodule"
-        );
-        let property =
-            |text: &str| Property { kind: Kind::Always, text: text.to_owned(), of_registers: true };
-        let monitor = |bits: u32| {
-            Ok(Some(Monitor {
-                text: text.replace("[63:0]", &format!("[{}:0]", bits - 1)),
-                state: None,
-                registers: vec![("s", 2)],
-                properties: vec![property("not 3"), property("not 2")],
-                assumes: false,
-            }))
-        };
-        let reset = Some(("rst", true));
-        let judge = Judge::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
-        assert_eq!(judge.proved, [format!("{NEVER}0")]);
-        // With it, and without it, the same is equivalent.
-        let plain = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
-        for Mutation { id, .. } in mutations.iter().step_by(7) {
-            let [with, without] = [&judge, &plain].map(|judge| {
-                judge.at_once(*id).is_some()
-                    || matches!(judge.rule(*id).unwrap(), Ruling::Equivalent(_))
-            });
-            assert_eq!(with, without, "{id}");
-        }
-    }
-}
+mod tests;

@@ -5,11 +5,12 @@ use crate::engine::Cases;
 use crate::error::Error;
 use crate::harness::{
     Block, Breach, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, Stimulus,
-    Verdict, Watch, follow,
+    Verdict, Watch, follow, run_all, run_golden,
 };
 use crate::vector::{Origin, Vector};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
 use verilated::{BeforeReset, Model, ModelKind, Pins};
 use zerocopy::IntoBytes;
 
@@ -73,47 +74,68 @@ pub fn hunt<B: Block>(
             break;
         }
         let stimulus = cases.stimulus(case);
-        let recording = Recording::<B>::new(&stimulus, &parameters);
-        alive.retain(|mutation| {
-            let run = || match kind.with_mutation(*mutation).create(stimulus.before_reset) {
-                Ok(mut model) => match hunt.means {
-                    Means::Compare => recording.run(&mut model, watch),
-                    Means::Checks => judged(&stimulus, &recording, &parameters, &mut model, watch),
-                },
-                Err(error) => Outcome::without_cycles(Verdict::Crashed {
-                    cycle: None,
-                    message: error.to_string(),
-                }),
-            };
-            let outcome = watch.model(run);
+        let mut found = |mutation, outcome: Outcome| {
             let is_found = outcome.verdict.is_failure();
             if is_found {
-                deaths.push(Death { mutation: *mutation, case: index, outcome });
+                deaths.push(Death { mutation, case: index, outcome });
             }
-            !is_found
+            is_found
+        };
+        // Of each that has a model.
+        let mut models = Vec::new();
+        alive.retain(|mutation| {
+            let create = || kind.with_mutation(*mutation).create(stimulus.before_reset);
+            match watch.model(create) {
+                Ok(model) => models.push(model),
+                Err(error) => {
+                    let message = error.to_string();
+                    let verdict = Verdict::Crashed { cycle: None, message };
+                    return !found(*mutation, Outcome::without_cycles(verdict));
+                }
+            }
+            true
+        });
+        let outcomes = match hunt.means {
+            Means::Compare => {
+                let (golden, outcomes) = run_all(&stimulus, &parameters, &mut models, watch);
+                outcomes
+                    .into_iter()
+                    .map(|of_own| of_own.unwrap_or_else(|| golden.clone()))
+                    .collect()
+            }
+            Means::Checks => judged(&stimulus, &parameters, &mut models, watch),
+        };
+        let mut outcomes: VecDeque<Outcome> = outcomes;
+        alive.retain(|mutation| match outcomes.pop_front() {
+            Some(outcome) => !found(*mutation, outcome),
+            None => true,
         });
     }
     Ok(deaths)
 }
 
-/// What the checks say of a mutant alone; a match if they have no objection.
+/// What the checks say of each mutant alone; a match if they have no objection.
 fn judged<B: Block>(
     stimulus: &Stimulus<B>,
-    recording: &Recording<'_, B>,
     parameters: &Parameters,
-    model: &mut Model<B::Inputs, B::Outputs>,
+    models: &mut [Model<B::Inputs, B::Outputs>],
     watch: &Watch,
-) -> Outcome {
+) -> VecDeque<Outcome> {
     let Drive::Traffic(traffic) = &stimulus.drive else {
-        return Outcome::without_cycles(Verdict::Match);
+        return models.iter().map(|_| Outcome::without_cycles(Verdict::Match)).collect();
     };
-    let most = CYCLES[0] * recording.outcome().cycles + CYCLES[1];
-    let followed = watch.during(|| follow::<B>(traffic, parameters, model, most, watch));
-    Outcome::without_cycles(match followed {
-        None => Verdict::Cancelled,
-        Some((None, _)) => Verdict::Match,
-        Some((Some(Breach { cycle, violation }), _)) => Verdict::CheckFailed { cycle, violation },
-    })
+    let most = CYCLES[0] * run_golden(stimulus, parameters, watch).cycles + CYCLES[1];
+    let judge = |model| {
+        let followed = watch.during(|| follow::<B>(traffic, parameters, model, most, watch));
+        Outcome::without_cycles(match followed {
+            None => Verdict::Cancelled,
+            Some((None, _)) => Verdict::Match,
+            Some((Some(Breach { cycle, violation }), _)) => {
+                Verdict::CheckFailed { cycle, violation }
+            }
+        })
+    };
+    models.iter_mut().map(judge).collect()
 }
 
 /// Inputs that the judge says make a difference.

@@ -64,7 +64,9 @@ impl Monitor {
         let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
         outputs(&bad, &breaks, B::RTL.clock, &mut text);
         let registers = promises.registers;
-        let of = |place| ["bad", "legal", "given"].map(|of| format!("output cosim_{of}_{place}"));
+        let of = |place| {
+            ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
+        };
         let pins: Vec<String> = (0..bad.len()).flat_map(of).collect();
         let text = format!("{}{text}endmodule\n", around::<B>(&pins, &[], &registers));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
@@ -148,7 +150,7 @@ impl Monitor {
 }
 
 /// The monitor's outputs: for each property `bad`, 1 where it is broken; `legal`, only if no partner broke the protocol so far;
-/// `given`, only if so far all held that is to hold in every cycle, too.
+/// `known` and `given`, the same only if so far all held that is to hold in every cycle.
 pub fn outputs(bad: &[(Property, String)], breaks: &str, clock: &str, text: &mut String) {
     for (so_far, now, expression) in
         [("broken", "breaks", breaks), ("failed", "fails", &invariants(bad))]
@@ -163,7 +165,8 @@ pub fn outputs(bad: &[(Property, String)], breaks: &str, clock: &str, text: &mut
         let _ = writeln!(
             text,
             "  assign cosim_bad_{place} = {expression};\n  assign cosim_legal_{place} = cosim_bad_{place} & ~broken \
-             & ~breaks;\n  assign cosim_given_{place} = cosim_legal_{place} & ~failed & ~fails;"
+             & ~breaks;\n  assign cosim_known_{place} = cosim_bad_{place} & ~failed & ~fails;\n  \
+             assign cosim_given_{place} = cosim_legal_{place} & ~failed & ~fails;"
         );
     }
 }

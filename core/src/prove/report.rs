@@ -136,6 +136,7 @@ impl Shown {
                 let memories = match memories {
                     Memories::Whole => "; with memories as registers",
                     Memories::Kept => "; with memories that keep what they give",
+                    Memories::Word => "; with one word of each memory, whichever it is",
                     Memories::Cut | Memories::None => "",
                 };
                 format!("{}{memories}", assuming(assumed))

@@ -70,7 +70,8 @@ fn prover_of(
     let mut text = "module cosim_monitor(input clk, input rst, input go, input [3:0] d".to_owned();
     for place in 0..bad.len() {
         text += &format!(
-            ", output cosim_bad_{place}, output cosim_legal_{place}, output cosim_given_{place}"
+            ", output cosim_bad_{place}, output cosim_legal_{place}, output cosim_known_{place}, \
+             output cosim_given_{place}"
         );
     }
     text += ");\nwire [3:0] count, kept; wire free;\n";
@@ -117,8 +118,8 @@ fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
 #[test]
 fn a_memory_counts_where_any_data_would_break_a_property() {
     let all = found(&["kept > 1", "kept == 1"], "1'b1");
-    let whole = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Whole };
-    assert_eq!(all[0], Found::Shown(whole));
+    let word = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Word };
+    assert_eq!(all[0], Found::Shown(word));
     assert!(matches!(all[1], Found::Broken { memories: Memories::Whole, .. }), "{:?}", all[1]);
 }
 
@@ -139,9 +140,51 @@ endmodule";
 #[test]
 fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
     let all = found_of(LARGE, "", &["count != 0", "free"], "1'b1", Vec::new());
-    assert!(matches!(all[0], Found::Broken { memories: Memories::Kept, .. }), "{:?}", all[0]);
+    assert!(matches!(all[0], Found::Broken { memories: Memories::Word, .. }), "{:?}", all[0]);
     let kept = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Kept };
     assert_eq!(all[1], Found::Shown(kept));
+}
+
+/// Words that count to 5, each for itself, and are 0 until they are written.
+const WORDS: &str =
+    "module top(input clk, input rst, input go, input [3:0] d, output [3:0] count, output free,
+                              output [3:0] kept);
+    reg [2:0] memory [0:7]; reg [7:0] used; reg [2:0] at, other;
+    wire [2:0] word = used[at] ? memory[at] : 3'd0;
+    wire [2:0] beside = used[other] ? memory[other] : 3'd0;
+    always @(posedge clk) begin
+      if (go) memory[at] <= word == 5 ? 3'd0 : word + 3'd1;
+      if (go & d[0] & other == at) memory[other] <= beside & 3'd5;
+    end
+    always @(posedge clk or posedge rst)
+      if (rst) begin used <= 0; at <= 0; other <= 0; end
+      else begin if (go) used[at] <= 1; at <= d[2:0]; other <= {other[1:0], d[3]}; end
+    assign count = word;
+    assign free = word == 6 | beside == 6;
+    assign kept = beside;
+endmodule";
+
+#[test]
+fn a_word_of_a_memory_is_what_was_written_to_it() {
+    let bad = ["count > 5", "count == 5", "kept > 5", "free"];
+    let all = found_of(WORDS, "", &bad, "1'b1", Vec::new());
+    let word = Found::Shown(Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Word });
+    assert_eq!(all[0], word);
+    assert!(matches!(all[1], Found::Broken { .. }), "{:?}", all[1]);
+    assert_eq!(all[2], word);
+    // It looks at two words.
+    let whole = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Whole };
+    assert_eq!(all[3], Found::Shown(whole));
+}
+
+/// As [`WORDS`], but something writes to a word what it has not held.
+#[test]
+fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
+    let beside = "beside & 3'd5";
+    assert!(WORDS.contains(beside));
+    let rtl = WORDS.replace(beside, "beside | 3'd6");
+    let all = found_of(&rtl, "", &["count > 5"], "1'b1", Vec::new());
+    assert!(matches!(all[0], Found::Broken { .. }), "{:?}", all[0]);
 }
 
 #[test]
@@ -174,12 +217,31 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
     let (memories, aig) = &prover.graph;
-    let asking = Asking { prover: &prover, property: 1, memories: *memories, aig };
-    assert!(!asking.step("legal").unwrap());
-    assert!(asking.step("given").unwrap());
-    assert!(prover.invariants_hold().unwrap());
-    let asked = Asked::by_induction(asking, Assumed::OffersStay).unwrap();
-    assert!(asked.is_proved(), "{:?}", asked.answer);
+    let asking = || Asking { prover: &prover, property: 1, memories: *memories, aig };
+    assert!(!asking().step("legal").unwrap());
+    assert!(asking().step("given").unwrap());
+    assert!(asking().step("known").unwrap());
+    // It takes no assumption, so neither does what is shown with it.
+    assert_eq!(prover.invariants().unwrap(), Some(Assumed::Nothing));
+    for assumed in [Assumed::Nothing, Assumed::OffersStay] {
+        let asked = Asked::by_induction(asking(), assumed).unwrap().unwrap();
+        assert!(asked.is_proved(), "{assumed:?}: {:?}", asked.answer);
+    }
+}
+
+/// What takes an assumption itself is not known where nothing is assumed.
+#[test]
+fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
+    let far = "reg [3:0] far;\nalways @(posedge clk or posedge rst)\n\
+               if (rst) far <= 0; else if (go & d == 5) far <= far + 1;\n";
+    let bad = [(Kind::Always, "go & d == 5"), (Kind::Held, "far == 15")];
+    let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
+    assert_eq!(prover.invariants().unwrap(), Some(Assumed::OffersStay));
+    let (memories, aig) = &prover.graph;
+    for (assumed, is_proved) in [(Assumed::Nothing, false), (Assumed::OffersStay, true)] {
+        let asking = Asking { prover: &prover, property: 1, memories: *memories, aig };
+        assert_eq!(asking.is_given(assumed).unwrap(), is_proved, "{assumed:?}");
+    }
 }
 
 #[test]

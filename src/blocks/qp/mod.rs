@@ -53,6 +53,7 @@ impl Block for Qp {
             registers: proof::REGISTERS.to_vec(),
             rules: proof::says(),
             always: proof::always(),
+            meanings: vec![proof::MEANING],
             progress: proof::progress(),
             ..Promises::default()
         }

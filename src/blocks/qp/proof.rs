@@ -1,16 +1,19 @@
 //! What the golden model's rules say of the RTL, for `cosim prove`: the rows of [`rules`](super::rules) as Verilog, over
 //! wires and registers of `QpStateCtrl`. Here alone they have their names.
 //!
-//! What the memory of QPs gives is anything in a proof. No code 7 is ever written where none was read, so none is
-//! ever read: what is said of reads is said of the other codes.
+//! What the memory of QPs gives is anything in a proof, but what is proved of its words: they have no code 7. So what is said
+//! of reads is said of the other codes.
 
-use super::rules::{Answer, HAPPENINGS, Happening, PERMITS, RECEPTIONS, RULES, Store, TRANSITIONS};
-use cosim_core::harness::{Progress, RuleSays, RuleSet};
+use super::rules::{
+    Answer, HAPPENINGS, Happening, PERMITS, RECEPTIONS, RULES, State, Store, TRANSITIONS,
+};
+use cosim_core::harness::{Meaning, Progress, RuleSays, RuleSet};
 
 /// What rules read and give: words of QPs as they are read and written, the answer, the level of the event queue.
-pub const REGISTERS: [(&str, u32); 22] = [
+pub const REGISTERS: [(&str, u32); 23] = [
     ("cmd_taken", 1),
     ("cmd_writes", 1),
+    ("cmd_word", 7),
     ("cmd_state", 3),
     ("cmd_old_service", 3),
     ("cmd_flag", 1),
@@ -33,6 +36,17 @@ pub const REGISTERS: [(&str, u32); 22] = [
     ("evt_count", 5),
 ];
 
+/// A QP's word: its state; in SQD whether an event is owed; and of its service whether it is one that answers packets, and one that
+/// goes to RTS by itself, but in RESET and ERR, where nobody asks, and from where it leads to INIT with another one.
+pub const MEANING: Meaning = Meaning {
+    memory: "qp_words",
+    width: 7,
+    meaning: "{word[2:0] == 3'd4 & word[6],
+      word[2:0] != 3'd0 & word[2:0] != 3'd6 & (word[5:3] == 3'd0 | word[5:3] == 3'd2 | word[5:3] == 3'd5),
+      word[2:0] != 3'd0 & word[2:0] != 3'd6 & word[5:3] == 3'd1,
+      word[2:0]}",
+};
+
 /// What holds in every cycle.
 pub fn always() -> Vec<(String, String)> {
     let says = |words: &str, expression: &str| (words.to_owned(), expression.to_owned());
@@ -48,15 +62,18 @@ pub fn always() -> Vec<(String, String)> {
             "cmd_ready == (evt_count != 5'd16) & cmd_taken == (cmd_valid & cmd_ready)",
         ),
         says("an event is taken with hw_ready", "hw_taken == (hw_valid & hw_ready)"),
-        says(
-            "an event writes no code 7 that it has not read",
-            "~hw_taken | hw_state == 3'd7 | hw_state_d != 3'd7",
-        ),
-        says(
-            "a command writes no code 7 that it has not read",
-            "~cmd_writes | cmd_state == 3'd7 | cmd_state_d != 3'd7",
-        ),
+        word("an event of hardware", "hw_state", "hw_notify"),
+        word("a command", "cmd_word[2:0]", "cmd_word[6]"),
+        word("a request packet", "msg_state", "1'b0"),
+        word("a query", "asked_state", "1'b0"),
     ]
+}
+
+/// What the word of a QP has where it is read, by its state and its flag, if that is read.
+fn word(by: &str, state: &str, flag: &str) -> (String, String) {
+    let sqd = State::Sqd as u32;
+    let what = format!("the word that {by} reads has no code 7, and owes no event outside of SQD");
+    (what, format!("{state} != 3'd7 & (~{flag} | {state} == 3'd{sqd})"))
 }
 
 /// What every rule says.

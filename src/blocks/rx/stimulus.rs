@@ -110,6 +110,10 @@ impl harness::Traffic for Traffic {
             path: format!("requests[{index}].packet.{field}"),
             message,
         })?;
+        if let Some(index) = self.packets().position(|packet| packet.again.get() > 0) {
+            let message = "a request packet of the system comes once";
+            return object(format!("requests[{index}].packet.again"), message);
+        }
         let inside = |name: &str, result: Result<(), Objection>| {
             result.map_err(|Objection { path, message }| Objection {
                 path: format!("{name}.{path}"),

@@ -9,7 +9,7 @@ use super::layout::QueueResponse;
 use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
-use super::stimulus::{self, Packet, Queue, Traffic, Unit};
+use super::stimulus::{self, Packet, Place, Queue, Traffic, Unit};
 use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
@@ -26,8 +26,10 @@ const WAITS: u64 = 3;
 pub struct Environment<'a> {
     packets: &'a [Packet],
     noise: Noise,
+    /// The packet that is offered next, or on offer.
+    place: Place,
     /// Packets offered and taken.
-    taken: usize,
+    taken: u64,
     station: Station,
     modules: Modules<'a>,
     reset: ResetTimer,
@@ -175,7 +177,7 @@ impl Tables {
 impl<'a> Environment<'a> {
     /// What is processed and what waits, in words.
     pub(super) fn in_flight(&self) -> Vec<String> {
-        stimulus::in_flight(self.packets, self.taken)
+        stimulus::in_flight(self.packets, self.place)
     }
 
     /// The station's side: waits out the gap while the block is idle, then offers.
@@ -186,7 +188,7 @@ impl<'a> Environment<'a> {
                 return;
             }
             self.station.offered = false;
-            if let Some(packet) = self.packets.get(self.taken) {
+            if let Some(packet) = self.packets.get(self.place.index) {
                 self.take_packet(packet);
             }
         } else if ready {
@@ -197,7 +199,7 @@ impl<'a> Environment<'a> {
 
     /// Offers the next packet once its gap is over.
     fn offer_packet(&mut self) {
-        if let Some(packet) = self.packets.get(self.taken)
+        if let Some(packet) = self.packets.get(self.place.index)
             && self.station.gap == 0
         {
             (self.station.head, self.station.data) = context(packet, &mut self.noise);
@@ -212,7 +214,8 @@ impl<'a> Environment<'a> {
             self.reset.start(reset);
         }
         self.taken += 1;
-        self.station.gap = self.packets.get(self.taken).map_or(0, |packet| packet.gap.get());
+        self.place.step(packet);
+        self.station.gap = self.packets.get(self.place.index).map_or(0, |packet| packet.gap.get());
     }
 }
 
@@ -428,6 +431,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
         let mut environment = Self {
             packets: &traffic.packets,
             noise: Noise::new(traffic.noise.get()),
+            place: Place::default(),
             taken: 0,
             station: Station {
                 gap: traffic.packets.first().map_or(0, |packet| packet.gap.get()),
@@ -494,7 +498,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
             return;
         }
         let ready = high(outputs.fetch_cxt_egress_ready);
-        let idle = ready && !self.station.offered && self.taken == self.packets.len();
+        let idle = ready && !self.station.offered && self.place.index == self.packets.len();
         self.drained = if idle { self.drained + 1 } else { 0 };
         self.handshakes += u64::from(self.station.offered && ready);
         self.clock_station(ready);
@@ -517,6 +521,6 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
     }
 
     fn packets(&self) -> u64 {
-        self.taken as u64
+        self.taken
     }
 }

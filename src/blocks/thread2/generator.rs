@@ -4,7 +4,7 @@ use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES, opcode, qp_
 use super::rows::{self, fix};
 use super::rtl::{Bits128, Bits416, Bits488};
 use super::scenarios::Weights;
-use super::stimulus::{Entry, Packet, Queue, Tables, Traffic, Unit, Wqe};
+use super::stimulus::{Entry, LONGEST_MESSAGE, Packet, Queue, Tables, Traffic, Unit, Wqe};
 use cosim_core::harness::{CaseRng, Draw, Reset};
 use cosim_core::value::Uint;
 use rand::RngExt;
@@ -13,12 +13,14 @@ use rand::RngExt;
 const CELL_SLOTS: u64 = 256;
 /// Slots that an RQ offset can count.
 const RQ_SLOTS: u64 = 1 << 24;
+/// Bytes of a unit at most.
+const UNIT: u64 = Uint::<31>::MAX;
 /// Cycles within which a reset follows its packet.
 const RESET_WITHIN: u64 = 40;
 
 /// Draws traffic of `packets` packets that is legal under `mask`.
 pub fn traffic(weights: &Weights, mask: u8, packets: u32, rng: &mut CaseRng) -> Traffic {
-    let mut generator = Generator { weights, mask, rng };
+    let mut generator = Generator { weights, mask, count: packets, rng };
     let mut pairs = generator.pairs();
     let tables = Tables {
         rq_offset: pairs.iter().map(|qp| entry(qp.index(), qp.rq_offset)).collect(),
@@ -30,13 +32,14 @@ pub fn traffic(weights: &Weights, mask: u8, packets: u32, rng: &mut CaseRng) -> 
             .collect(),
     };
     let noise = Uint::new(generator.rng.random());
-    let packets = (0..packets)
-        .map(|_| {
-            let chosen = generator.rng.random_range(0..pairs.len());
-            generator.packet(&mut pairs[chosen])
-        })
-        .collect();
-    Traffic { noise, tables, packets }
+    let (mut all, mut left) = (Vec::new(), u64::from(packets));
+    while left > 0 {
+        let chosen = generator.rng.random_range(0..pairs.len());
+        let packet = generator.packet(&mut pairs[chosen], left - 1);
+        left -= 1 + packet.again.get();
+        all.push(packet);
+    }
+    Traffic { noise, tables, packets: all }
 }
 
 fn entry<const ADDRESS: u32, const VALUE: u32>(address: u64, value: u64) -> Entry<ADDRESS, VALUE> {
@@ -78,12 +81,22 @@ struct Message {
     next: NextUnit,
     /// Bytes of a SEND that were placed.
     placed: u64,
-    payloads: Vec<u64>,
+    /// Bytes of each packet, and how often it comes again.
+    payloads: Vec<(u64, u64)>,
+}
+
+impl Message {
+    /// Bytes that the units hold.
+    fn room(&self) -> u64 {
+        self.units.iter().map(|unit| unit.byte_cnt.get()).sum()
+    }
 }
 
 struct Generator<'a> {
     weights: &'a Weights,
     mask: u8,
+    /// Packets of the case.
+    count: u32,
     rng: &'a mut CaseRng,
 }
 
@@ -127,6 +140,9 @@ impl Generator<'_> {
                 && self.rng.chance(self.weights.shared_cell)
             {
                 index = other ^ 0x80;
+            }
+            if self.rng.chance(self.weights.zero_index) {
+                index = 0;
             }
             while taken[index as usize] {
                 index = (index + 1) % 256;
@@ -227,8 +243,8 @@ impl Generator<'_> {
         }
     }
 
-    /// The next packet of a pair: of the message in progress, or of a new one.
-    fn packet(&mut self, pair: &mut Pair) -> Packet {
+    /// The next packet of a pair: of the message in progress, or of a new one. It comes again so often at most.
+    fn packet(&mut self, pair: &mut Pair, most: u64) -> Packet {
         if self.rng.chance(self.weights.new_context) {
             self.renew(&mut pair.context);
         }
@@ -237,7 +253,12 @@ impl Generator<'_> {
             None => self.message(pair),
         };
         let net_opcode = message.opcodes.pop().unwrap_or(opcode::SEND_ONLY);
-        let length = message.payloads.pop().unwrap_or(0);
+        let (length, again) = message.payloads.pop().unwrap_or_default();
+        let again = again.min(most).min(match rows::is_send(net_opcode) {
+            // With a length error the message is over: the one that has it is the last one.
+            true => (message.room() - message.placed).checked_div(length).unwrap_or(most),
+            false => most,
+        });
         let reset = self.rng.chance(self.weights.reset).then(|| Reset {
             after: Uint::new(self.rng.random_range(0..RESET_WITHIN)),
             cycles: Uint::new(self.rng.random_range(1..=3)),
@@ -245,8 +266,10 @@ impl Generator<'_> {
         // What a SEND's lost end has placed stays in the table, and the next message of the QP finds it there.
         let ends_long_send = matches!(net_opcode, opcode::SEND_LAST | opcode::SEND_LAST_WITH_IMM);
         let may_be_lost = !ends_long_send || reset.is_some();
+        let again = if reset.is_some() { 0 } else { again };
         let packet = Packet {
             gap: self.gap(),
+            again: Uint::new(again),
             context: pair.context,
             header: Header {
                 net_opcode: Uint::new(net_opcode),
@@ -274,7 +297,7 @@ impl Generator<'_> {
         if lost || refused {
             // The message goes on, or is over; nothing of it was placed.
         } else {
-            self.account(pair, &mut message, net_opcode, length);
+            self.account(pair, &mut message, net_opcode, length * (1 + again));
         }
         if !message.opcodes.is_empty() {
             pair.message = Some(message);
@@ -282,13 +305,12 @@ impl Generator<'_> {
         packet
     }
 
-    /// What a processed packet changes: bytes placed, and a step of the RQ at a message's end.
+    /// What a processed packet changes, as often as it comes: bytes placed, and a step of the RQ at a message's end.
     fn account(&mut self, pair: &mut Pair, message: &mut Message, net_opcode: u64, length: u64) {
         let mut completes = rows::ends_send(net_opcode) || rows::is_write_with_imm(net_opcode);
         if rows::is_send(net_opcode) {
             message.placed += length;
-            let room: u64 = message.units.iter().map(|unit| unit.byte_cnt.get()).sum();
-            if message.placed > room {
+            if message.placed > message.room() {
                 // A length error completes the message; the sender's other packets do not come.
                 message.opcodes.clear();
                 completes = true;
@@ -347,16 +369,15 @@ impl Generator<'_> {
             ],
             _ => vec![self.rng.random_range(opcode::RDMA_READ_RESPONSE_FIRST..32)],
         };
-        let payloads: Vec<u64> = opcodes
-            .iter()
-            .map(|_| {
-                if self.rng.chance(self.weights.empty) {
-                    0
-                } else if self.rng.chance(self.weights.jumbo) {
-                    self.rng.random_range(0..=Uint::<16>::MAX)
-                } else {
-                    self.weights.payload.draw(self.rng)
-                }
+        let middle = 1..opcodes.len().saturating_sub(1);
+        let mut left = LONGEST_MESSAGE;
+        let payloads: Vec<(u64, u64)> = (0..opcodes.len())
+            .map(|index| {
+                let length = self.payload().min(left);
+                let again = if middle.contains(&index) { self.again(middle.len()) } else { 0 };
+                let again = again.min((left - length).checked_div(length).unwrap_or(again));
+                left -= length * (1 + again);
+                (length, again)
             })
             .collect();
         let units = self.units(&payloads);
@@ -364,10 +385,29 @@ impl Generator<'_> {
         Message { opcodes, units, next, placed: 0, payloads }
     }
 
+    fn payload(&mut self) -> u64 {
+        if self.rng.chance(self.weights.empty) {
+            0
+        } else if self.rng.chance(self.weights.jumbo) {
+            self.rng.random_range(0..=Uint::<16>::MAX)
+        } else {
+            self.weights.payload.draw(self.rng)
+        }
+    }
+
+    /// How often a packet that is one of `middle` comes again, if that makes a message as long as the case.
+    fn again(&mut self, middle: usize) -> u64 {
+        if !self.rng.chance(self.weights.again) {
+            return 0;
+        }
+        let most = 2 * u64::from(self.count) / middle as u64;
+        self.rng.random_range(0..=most.min(Uint::<16>::MAX))
+    }
+
     /// Units for a message with those payloads, the last one first: as many as the weights say, of uneven
     /// sizes. Without F5 they hold the message and a terminator ends them.
-    fn units(&mut self, payloads: &[u64]) -> Vec<DataUnit> {
-        let total = payloads.iter().sum();
+    fn units(&mut self, payloads: &[(u64, u64)]) -> Vec<DataUnit> {
+        let total = payloads.iter().map(|(length, again)| length * (1 + again)).sum();
         let count = self.weights.units.draw(self.rng);
         let room = if self.fixed(5) && self.rng.chance(self.weights.short_wqe) {
             self.rng.random_range(0..=total)
@@ -379,10 +419,17 @@ impl Generator<'_> {
         let mut cuts: Vec<u64> = (1..count).map(|_| self.cut(payloads, room)).collect();
         cuts.extend([0, room]);
         cuts.sort_unstable();
+        let mut place = 1;
+        while place < cuts.len() {
+            if cuts[place] - cuts[place - 1] > UNIT {
+                cuts.insert(place, cuts[place - 1] + UNIT);
+            }
+            place += 1;
+        }
         if self.rng.chance(self.weights.large_unit) && room >= total {
             // The end of the last unit, which no payload reaches.
             let last = cuts.len() - 1;
-            cuts[last] = cuts[last - 1] + self.rng.random_range(room - cuts[last - 1]..1 << 31);
+            cuts[last] = cuts[last - 1] + self.rng.random_range(room - cuts[last - 1]..=UNIT);
         }
         let mut units: Vec<DataUnit> = cuts
             .windows(2)
@@ -407,12 +454,17 @@ impl Generator<'_> {
     }
 
     /// Where a unit ends: anywhere, or where a packet ends or a byte beside that.
-    fn cut(&mut self, payloads: &[u64], room: u64) -> u64 {
+    fn cut(&mut self, payloads: &[(u64, u64)], room: u64) -> u64 {
         if !self.rng.chance(self.weights.packet_edge) {
             return self.rng.random_range(0..=room);
         }
         let later = self.rng.random_range(0..payloads.len());
-        let edge: u64 = payloads[later..].iter().sum();
+        let mut edge: u64 =
+            payloads[later..].iter().map(|(length, again)| length * (1 + again)).sum();
+        let (length, again) = payloads[later];
+        if again > 0 {
+            edge -= length * self.rng.random_range(0..=again);
+        }
         match self.rng.random_range(0..4) {
             0 => edge + 1,
             1 => edge.saturating_sub(1),
@@ -441,7 +493,10 @@ impl Generator<'_> {
         let mut next_wqe_addr = next_entry(pair, cur_wqe_size);
         let mut next_wqe_size = if self.rng.random_range(0..8) == 0 { 0 } else { units + 1 };
         if self.rng.chance(self.weights.far_next) {
-            next_wqe_addr = self.far_from(pair.rq_offset);
+            next_wqe_addr = match self.rng.random_range(0..8) {
+                0 => (pair.rq_offset + self.rng.random_range(0..3)).saturating_sub(1),
+                _ => self.far_from(pair.rq_offset),
+            };
         } else if self.rng.chance(self.weights.cell_edge) {
             let edge = self.rng.random_range(0..3);
             if self.rng.random_range(0..4) == 0 {
@@ -487,149 +542,4 @@ fn next_entry(pair: &Pair, size: u64) -> u64 {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use cosim_core::harness::{Traffic as _, Weights as _};
-    use rand::SeedableRng;
-    use std::collections::BTreeSet;
-
-    fn draw(scenario: &str, mask: u8, seed: u64) -> Traffic {
-        let scenarios = Weights::scenarios();
-        let scenario = scenarios.iter().find(|known| known.name == scenario).unwrap();
-        traffic(&scenario.weights, mask, 64, &mut CaseRng::seed_from_u64(seed))
-    }
-
-    fn sizes(wqe: &Wqe) -> Vec<u64> {
-        wqe.units.iter().map(|unit| unit.data.byte_cnt.get()).collect()
-    }
-
-    #[test]
-    fn every_traffic_passes_the_checks() {
-        for scenario in Weights::scenarios() {
-            for (mask, seed) in [(0x00, 1), (0xff, 2), (0x00, 3), (0xff, 4)] {
-                let traffic = draw(&scenario.name, mask, seed);
-                assert_eq!(traffic.check(), Ok(()), "{} {seed}", scenario.name);
-                assert_eq!(traffic.packets.len(), 64);
-            }
-        }
-    }
-
-    /// Spec, section 9: without F5 the units hold the whole message and a terminator ends them.
-    #[test]
-    fn without_f5_a_wqe_holds_its_message_and_ends_with_a_terminator() {
-        let mut seen = 0;
-        for seed in 0..40 {
-            for packet in draw("errors", 0x00, seed).packets {
-                if let (Some(wqe), opcode::SEND_ONLY) =
-                    (&packet.wqe, packet.header.net_opcode.get())
-                {
-                    let sizes = sizes(wqe);
-                    assert_eq!(sizes.last(), Some(&0));
-                    assert!(sizes.iter().sum::<u64>() >= packet.header.pkt_length.get());
-                    seen += 1;
-                }
-            }
-        }
-        assert!(seen > 100, "{seen}");
-    }
-
-    #[test]
-    fn units_end_where_packets_end_and_can_be_far_too_large() {
-        let (mut at_edge, mut large) = (0, 0);
-        for seed in 0..40 {
-            for packet in draw("default", 0xff, seed).packets {
-                let Some(wqe) = &packet.wqe else { continue };
-                let sizes = sizes(wqe);
-                large += u32::from(sizes.iter().any(|size| *size > 1 << 24));
-                if packet.header.net_opcode.get() == opcode::SEND_FIRST {
-                    let length = packet.header.pkt_length.get();
-                    let ends = sizes.iter().scan(0, |end, size| {
-                        *end += size;
-                        Some(*end)
-                    });
-                    at_edge += u32::from(ends.take(sizes.len() - 1).any(|end| end == length));
-                }
-            }
-        }
-        assert!(at_edge > 20, "{at_edge}");
-        assert!(large > 20, "{large}");
-    }
-
-    /// The next WQE may lie ahead or behind by any power of two from 2^8 to 2^25 slots, give or take 16.
-    #[test]
-    fn far_successors_are_near_but_for_one_bit_of_the_distance() {
-        let scenarios = Weights::scenarios();
-        let mut rng = CaseRng::seed_from_u64(1);
-        let mut generator = Generator { weights: &scenarios[0].weights, mask: 0, rng: &mut rng };
-        let (mut ahead, mut behind) = (0_u32, 0_u32);
-        for _ in 0..4000 {
-            let slot = 1 << 25;
-            let far = generator.far_from(slot);
-            assert!(far <= Uint::<26>::MAX, "{far}");
-            let distance = far.abs_diff(slot);
-            let (near, high) = (distance + 15, distance.saturating_sub(15));
-            let power = 1 << near.ilog2();
-            assert!((high..=near).contains(&power), "{distance}: no power of two is that near");
-            let seen = if far > slot { &mut ahead } else { &mut behind };
-            *seen |= power as u32;
-        }
-        assert_eq!(ahead | 1 << 25, 0x3ff_ff00, "each distance ahead, {ahead:#x}");
-        assert_eq!(behind, 0x3ff_ff00, "each distance behind, {behind:#x}");
-    }
-
-    #[test]
-    fn illegal_sizes_are_legal_ones_but_for_a_bit_or_too_small() {
-        let scenarios = Weights::scenarios();
-        let mut rng = CaseRng::seed_from_u64(1);
-        let mut generator = Generator { weights: &scenarios[0].weights, mask: 0, rng: &mut rng };
-        let seen: BTreeSet<u64> = (0..2000).map(|_| generator.illegal_log().get()).collect();
-        let legal = 6..=10;
-        let expected: BTreeSet<u64> = (0..6)
-            .chain(legal.clone().flat_map(|log| (4..8).map(move |bit| log ^ 1 << bit)))
-            .collect();
-        assert!(legal.clone().all(|log| !seen.contains(&log)), "{seen:?}");
-        assert_eq!(seen, expected);
-    }
-
-    /// Half of a crowd of 64 QPs and more has a message in progress at once; of other scenarios no more than 8 QPs take part.
-    #[test]
-    fn a_crowd_has_messages_of_many_qps_in_progress() {
-        for seed in 0..8 {
-            let scenarios = Weights::scenarios();
-            let crowd = scenarios.iter().find(|known| known.name == "crowd").unwrap();
-            let traffic = traffic(&crowd.weights, 0xff, 400, &mut CaseRng::seed_from_u64(seed));
-            let (mut open, mut most) = (BTreeSet::new(), 0);
-            for packet in &traffic.packets {
-                let qpn = packet.header.local_qpn.get();
-                match packet.header.net_opcode.get() {
-                    opcode::SEND_FIRST => drop(open.insert(qpn)),
-                    opcode::SEND_LAST | opcode::SEND_LAST_WITH_IMM => drop(open.remove(&qpn)),
-                    _ => {}
-                }
-                most = most.max(open.len());
-            }
-            assert!(most >= 32, "{most} at once");
-        }
-    }
-
-    /// With 64 packets a message comes to more than 2^21 bytes; those of the default mix do not.
-    #[test]
-    fn giant_messages_need_many_bits_to_count() {
-        let longest = |scenario: &str| {
-            let (mut sum, mut most) = (0, 0);
-            for seed in 0..8 {
-                for packet in draw(scenario, 0xff, seed).packets {
-                    match packet.header.net_opcode.get() {
-                        opcode::SEND_FIRST => sum = packet.header.pkt_length.get(),
-                        opcode::SEND_MIDDLE => sum += packet.header.pkt_length.get(),
-                        _ => sum = 0,
-                    }
-                    most = most.max(sum);
-                }
-            }
-            most
-        };
-        assert!(longest("giant-messages") > 1 << 21, "{}", longest("giant-messages"));
-        assert!(longest("default") < 1 << 21, "{}", longest("default"));
-    }
-}
+mod tests;

@@ -67,13 +67,31 @@ pub fn promises(parameters: &Parameters) -> Promises {
         ],
         registers: REGISTERS.to_vec(),
         rules: says(parameters),
-        always: vec![(
-            "in MR_FOR_SEND_s a unit is on offer".to_owned(),
-            format!("~{} | wqe_resp_valid", is_in(State::MR_FOR_SEND_s)),
-        )],
+        always: always(),
+        meanings: Vec::new(),
         remembered: remembered(),
         progress: vec![progress(parameters)],
     }
+}
+
+/// What holds in every cycle.
+fn always() -> Vec<(String, String)> {
+    let states = |states: [State; 2]| format!("({})", states.map(is_in).join(" | "));
+    let before = states([State::WQE_REQ_s, State::NEXT_UNIT_s]);
+    let inside = states([State::DATA_UNIT_s, State::MR_FOR_SEND_s]);
+    let passes_all = is_one(&header("net_opcode"), 5, is_write_with_imm);
+    vec![
+        (
+            "in MR_FOR_SEND_s a unit is on offer".to_owned(),
+            format!("~{} | wqe_resp_valid", is_in(State::MR_FOR_SEND_s)),
+        ),
+        (
+            "units that were passed are no longer than what is placed, as long as bytes are to be placed".to_owned(),
+            format!(
+                "(~{before} | parsed == 32'd0) & (~{inside} | {passes_all} | pkt_left == 32'd0 | parsed <= msg_offset)"
+            ),
+        ),
+    ]
 }
 
 /// What every row says, and that registers stay what they are where no row loads them.

@@ -26,6 +26,9 @@ pub struct Weights {
     pub services: Services,
     /// Packets of a multi-packet message.
     pub message_packets: Span<12, 2>,
+    /// Messages of several packets that have as many as the case, since those in the middle come again and again.
+    #[serde(deserialize_with = "percent")]
+    pub again: Percent,
     /// Payload bytes of a packet.
     pub payload: Span<16>,
     /// DataUnits of a WQE, the terminator not counted.
@@ -82,12 +85,15 @@ pub struct Weights {
     /// WQEs whose successor lies around the end of the cache cell.
     #[serde(deserialize_with = "percent")]
     pub cell_edge: Percent,
-    /// WQEs whose successor lies far from them, by about a power of two.
+    /// WQEs whose successor lies far from them, by about a power of two, or just where they are.
     #[serde(deserialize_with = "percent")]
     pub far_next: Percent,
     /// QPs that share a cache cell with another.
     #[serde(deserialize_with = "percent")]
     pub shared_cell: Percent,
+    /// QPs whose number ends with 0x00, the address that RTL often has where none is meant.
+    #[serde(deserialize_with = "percent")]
+    pub zero_index: Percent,
     /// Packets at which the cache cell changes its owner.
     #[serde(deserialize_with = "percent")]
     pub new_owner: Percent,
@@ -195,6 +201,7 @@ impl Default for Weights {
             operations: Operations::default(),
             services: Services::default(),
             message_packets: Span::new(2, 5),
+            again: n(0),
             payload: Span::new(1, 4096),
             units: Span::new(1, 6),
             empty: n(5),
@@ -217,6 +224,7 @@ impl Default for Weights {
             cell_edge: n(20),
             far_next: n(4),
             shared_cell: n(20),
+            zero_index: n(0),
             new_owner: n(30),
             reset: n(0),
         }
@@ -315,7 +323,8 @@ impl harness::Weights<Thread2> for Weights {
                     stall: n(5),
                     ..base()
                 },
-            ),
+            )
+            .with_long(3, Span::new(4000, 8000)),
             scenario(
                 "giant-messages",
                 "one QP whose messages are as long as the case and need many bits to count",
@@ -329,9 +338,12 @@ impl harness::Weights<Thread2> for Weights {
                         read: n(0),
                         unknown: n(0),
                     },
-                    message_packets: Span::new(32, 4095),
-                    payload: Span::new(0x8000, 0xffff),
-                    units: Span::new(1, 4),
+                    message_packets: Span::new(24, 200),
+                    again: n(100),
+                    zero_index: n(70),
+                    payload: Span::new(0xa000, 0xffff),
+                    units: Span::new(2, 6),
+                    packet_edge: n(70),
                     large_unit: n(40),
                     gap: n(5),
                     stall: n(2),
@@ -339,7 +351,8 @@ impl harness::Weights<Thread2> for Weights {
                     new_context: n(2),
                     ..base()
                 },
-            ),
+            )
+            .with_long(1, Span::new(45_000, 75_000)),
             scenario(
                 "events",
                 "nearly every packet asks for an event",

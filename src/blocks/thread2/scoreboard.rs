@@ -18,7 +18,7 @@ use self::ring::Ring;
 use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Inputs, Outputs};
-use super::stimulus::{Packet, Tables, Traffic};
+use super::stimulus::{Packet, Place, Tables, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::fmt;
 
@@ -66,8 +66,8 @@ const BEATS: &str = "wqe-taken-whole";
 pub struct Scoreboard<'a> {
     packets: Vec<&'a Packet>,
     mask: u8,
-    /// Packets taken so far.
-    taken: usize,
+    /// The packet that is taken next.
+    place: Place,
     /// The state of its QP, if that is not what the context says.
     known_state: Option<u64>,
     account: Option<Account>,
@@ -214,7 +214,7 @@ impl<'a> Scoreboard<'a> {
         Self {
             packets,
             mask,
-            taken: 0,
+            place: Place::default(),
             known_state: None,
             account: None,
             offer: Offer::none(),
@@ -227,7 +227,7 @@ impl<'a> Scoreboard<'a> {
     /// Which packet comes next, and the state of its QP, which is not that of its context.
     #[inline]
     pub(crate) fn expect(&mut self, packet: usize, state: u64) {
-        self.taken = packet;
+        self.place = Place::at(packet);
         self.known_state = Some(state);
     }
 
@@ -726,11 +726,11 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
         pins::in_cycle(outputs)?;
         if inputs.fetch_cxt_egress_valid.is_high() && outputs.fetch_cxt_egress_ready.is_high() {
             self.close()?;
-            if self.taken >= self.packets.len() {
+            let Some(packet) = self.packets.get(self.place.index).copied() else {
                 return Err(Violation::new(UNASKED, "a context was taken that was never offered"));
-            }
-            self.account = Some(self.open(self.taken));
-            self.taken += 1;
+            };
+            self.account = Some(self.open(self.place.index));
+            self.place.step(packet);
         }
         Ok(())
     }

@@ -7,6 +7,9 @@ use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
+/// Bytes of a message at most.
+pub const LONGEST_MESSAGE: u64 = u32::MAX as u64;
+
 /// Everything that surrounds the block in one case.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
@@ -51,6 +54,9 @@ pub struct Packet {
     /// Cycles the block is idle before the packet is offered; 0: offered while the block is busy.
     #[serde(default)]
     pub gap: Uint<12>,
+    /// Times that the packet comes again, each with the same answers; only in the middle of a message.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub again: Uint<16>,
     /// The contexts OoOStation fetched.
     pub context: Context,
     /// The packet's header.
@@ -73,6 +79,42 @@ pub struct Packet {
     /// A reset after the packet was taken.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reset: Option<Reset>,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_zero(again: &Uint<16>) -> bool {
+    again.get() == 0
+}
+
+/// How far a list of packets was taken, of which some come again.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Place {
+    /// Of the packet that comes next.
+    pub index: usize,
+    /// How often that one was taken.
+    times: u64,
+}
+
+impl Place {
+    /// Before the first time that a packet comes.
+    pub fn at(index: usize) -> Self {
+        Self { index, times: 0 }
+    }
+
+    /// The packet that was taken last.
+    pub fn last(self) -> Option<usize> {
+        if self.times > 0 { Some(self.index) } else { self.index.checked_sub(1) }
+    }
+
+    /// `packet`, the one at this place, is taken.
+    #[inline]
+    pub fn step(&mut self, packet: &Packet) {
+        if self.times < packet.again.get() {
+            self.times += 1;
+        } else {
+            *self = Self::at(self.index + 1);
+        }
+    }
 }
 
 /// The answer to a WQE request.
@@ -128,8 +170,8 @@ impl harness::Traffic for Traffic {
 pub(crate) fn check<'a>(
     packets: impl Iterator<Item = &'a Packet>,
 ) -> Result<(), (usize, &'static str, String)> {
-    // The operation whose message is open, for each QP.
-    let mut open = [None; 256];
+    // The operation whose message is open and the bytes that it has so far, for each QP.
+    let mut open = [(None, 0); 256];
     for (index, packet) in packets.enumerate() {
         let object = |field: &'static str, message: String| Err((index, field, message));
         let net_opcode = packet.header.net_opcode.get();
@@ -147,12 +189,17 @@ pub(crate) fn check<'a>(
         if packet.reset.is_some_and(|reset| reset.cycles.get() == 0) {
             return object("reset.cycles", "0; a reset lasts at least one cycle".to_owned());
         }
+        if packet.again.get() > 0 && (!name.contains("_MIDDLE") || packet.reset.is_some()) {
+            let message =
+                "only a packet in the middle of a message comes again, and none with a reset";
+            return object("again", message.to_owned());
+        }
         let operation = match net_opcode {
             code if rows::is_send(code) => "SEND",
             code if rows::is_write(code) => "RDMA_WRITE",
             _ => continue,
         };
-        let open = &mut open[(packet.header.local_qpn.get() & 0xff) as usize];
+        let (open, bytes) = &mut open[(packet.header.local_qpn.get() & 0xff) as usize];
         let continues = name.contains("_MIDDLE") || name.contains("_LAST");
         if continues && *open != Some(operation) {
             let message = format!("{name} without a {operation}_FIRST of the same QP before it");
@@ -160,12 +207,20 @@ pub(crate) fn check<'a>(
         }
         let goes_on = name.contains("_FIRST") || name.contains("_MIDDLE");
         *open = goes_on.then_some(operation);
+        let before = if continues { *bytes } else { 0 };
+        *bytes = before + packet.header.pkt_length.get() * (1 + packet.again.get());
+        if *bytes > LONGEST_MESSAGE {
+            let message = format!(
+                "{name} ends a message's first {bytes} bytes; it has at most {LONGEST_MESSAGE}"
+            );
+            return object("header.pkt_length", message);
+        }
     }
     Ok(())
 }
 
 /// The packet being processed and the one that waits behind it, in words.
-pub fn in_flight(packets: &[Packet], taken: usize) -> Vec<String> {
+pub fn in_flight(packets: &[Packet], taken: Place) -> Vec<String> {
     let describe = |index: usize, role: &str| {
         let Packet { header, wqe, .. } = packets.get(index)?;
         let name = opcode::NAMES[header.net_opcode.get() as usize];
@@ -183,6 +238,6 @@ pub fn in_flight(packets: &[Packet], taken: usize) -> Vec<String> {
             header.pkt_length.get(),
         ))
     };
-    let current = taken.checked_sub(1).and_then(|index| describe(index, "in flight"));
-    current.into_iter().chain(describe(taken, "next")).collect()
+    let current = taken.last().and_then(|index| describe(index, "in flight"));
+    current.into_iter().chain(describe(taken.index, "next")).collect()
 }

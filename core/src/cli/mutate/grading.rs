@@ -5,7 +5,7 @@ use super::{Chosen, Graduated, Job};
 use crate::cli::{INTERRUPTED, counted};
 use crate::engine::Setup;
 use crate::error::Error;
-use crate::harness::{Case, Profile};
+use crate::harness::{Case, LONGEST, Profile};
 use crate::models::Built;
 use crate::mutate::grade::{Found, Ground, Workers};
 use crate::mutate::report::{Fate, Graded, Report};
@@ -114,7 +114,7 @@ impl Job {
         let setup = Setup { profiles: vec![profile.clone()], ..setup.clone() };
         let opening = block.session(&setup)?.opening()?;
         let plan = self.plan(profile)?;
-        let cases: Vec<_> = plan.iter().collect();
+        let cases = self.cases(&plan)?;
         self.check_run(&report.profiles[index], cases.len())?;
         let mut made: Option<(Built, usize)> = None;
         for end in ROUNDS.into_iter().filter(|end| *end < header.cases).chain([header.cases]) {
@@ -195,6 +195,18 @@ impl Job {
             indices: 0..header.cases,
             shard: Shard::WHOLE,
         })
+    }
+
+    /// The cases of a plan in the order in which they are run: far longer ones, which take as long as hundreds of others,
+    /// only where all others find nothing.
+    pub(super) fn cases(&self, plan: &Plan) -> Result<Vec<Case>, Error> {
+        let setup = Setup { profiles: plan.profiles.clone(), ..self.setup.clone() };
+        let session = self.block.session(&setup)?;
+        let mut cases: Vec<Case> = plan.iter().collect();
+        if self.header.packets.is_none() {
+            cases.sort_by_key(|case| session.length(case) > LONGEST);
+        }
+        Ok(cases)
     }
 
     /// The mutations of the part that is graded.

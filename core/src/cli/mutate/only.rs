@@ -59,7 +59,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     write_whole(&path("v"), mutants.rtl_with(mutation)?.as_bytes(), Sync::OnDisk)?;
 
     let plan = job.plan(profile)?;
-    let cases: Vec<_> = plan.iter().collect();
+    let cases = job.cases(&plan)?;
     let session =
         job.block.session(&Setup { profiles: vec![profile.clone()], ..job.setup.clone() })?;
     let model = job.block.mutated(mutants, std::slice::from_ref(mutation))?;

@@ -1,7 +1,13 @@
 //! The RTL as it is and with a mutation, side by side in one network.
 
+mod words;
+
+use super::super::cut::OF;
 use super::{Aig, FALSE, Interface, Literal, Question, TRUE, split};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+
+/// False in the first cycle, which is in reset: the first node.
+const STARTED: Literal = 2;
 
 /// A literal of the original, on one side.
 pub(super) fn of(side: &[Literal], literal: Literal) -> Literal {
@@ -42,6 +48,18 @@ impl Both {
         shared: &HashSet<usize>,
         freed: Option<&HashMap<usize, bool>>,
     ) -> Self {
+        Self::with_memories(aig, interface, mutation, shared, freed, false)
+    }
+
+    /// The same; if memories are `apart`, those of which a word can be followed give each side anything of its own.
+    pub(super) fn with_memories(
+        aig: &Aig,
+        interface: &Interface<'_>,
+        mutation: u32,
+        shared: &HashSet<usize>,
+        freed: Option<&HashMap<usize, bool>>,
+        apart: bool,
+    ) -> Self {
         let highest = aig.inputs.iter().map(|(node, _)| *node);
         let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
         let highest = highest.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
@@ -56,6 +74,7 @@ impl Both {
         };
         // False in the first cycle, which is in reset.
         let started = both.latch();
+        debug_assert_eq!(started, STARTED);
         both.latches[0] = TRUE;
         for (node, name) in &aig.inputs {
             let (port, bit) = split(name);
@@ -71,7 +90,8 @@ impl Both {
                         _ => both.and(started, pin),
                     }
                 };
-                [value; 2]
+                let is_own = apart && port.starts_with(interface.read) && port.contains(OF);
+                [value, if is_own { both.input("") } else { value }]
             };
             for (side, value) in both.sides.iter_mut().zip(values) {
                 side[*node as usize] = value;
@@ -182,6 +202,15 @@ impl Both {
         self.choose(left, right ^ 1, right)
     }
 
+    /// Whether something was 0 in every cycle so far.
+    fn so_far(&mut self, broken: Literal) -> Literal {
+        let place = self.latches.len();
+        let was_broken = self.latch();
+        let is_broken = self.or(was_broken, broken);
+        self.latches[place] = is_broken;
+        is_broken ^ 1
+    }
+
     /// Whether memories that are read without a clock have kept in every cycle so far what they gave, if nothing was
     /// written.
     pub(super) fn kept(&mut self, aig: &Aig, interface: &Interface<'_>) -> Literal {
@@ -223,12 +252,7 @@ impl Both {
             let breaks = self.and(is_same_place, changed);
             broken = self.or(broken, breaks);
         }
-        // What was broken once stays so.
-        let place = self.latches.len();
-        let was_broken = self.latch();
-        let is_broken = self.or(was_broken, broken);
-        self.latches[place] = is_broken;
-        is_broken ^ 1
+        self.so_far(broken)
     }
 
     /// What a literal was in the cycle before; 0 in the first one.
@@ -247,10 +271,22 @@ impl Both {
 
     /// Asks whether an output ever differs, or one of the other pairs of literals.
     pub(super) fn ask(
+        self,
+        aig: &Aig,
+        interface: &Interface<'_>,
+        pairs: &[[Literal; 2]],
+    ) -> Question {
+        self.ask_but(aig, interface, pairs, |_| false, [TRUE, FALSE])
+    }
+
+    /// The same but for some outputs, only as long as something is given, and whether something else comes to be.
+    pub(super) fn ask_but(
         mut self,
         aig: &Aig,
         interface: &Interface<'_>,
         pairs: &[[Literal; 2]],
+        is_apart: impl Fn(&str) -> bool,
+        [given, more]: [Literal; 2],
     ) -> Question {
         // Bits of each memory's writes, by what stands behind the prefix.
         let [enable, data, address] = interface.write;
@@ -266,8 +302,10 @@ impl Both {
                 any.insert(memory.to_owned(), now);
             }
         }
-        let mut differs = FALSE;
-        let is_own = |name: &str| !interface.never.is_empty() && name.starts_with(interface.never);
+        let mut differs = more;
+        let is_own = |name: &str| {
+            !interface.never.is_empty() && name.starts_with(interface.never) || is_apart(name)
+        };
         for (literal, name) in aig.outputs.iter().filter(|(_, name)| !is_own(name)) {
             let (port, bit) = split(name);
             let mask = if let Some(memory) = port.strip_prefix(data) {
@@ -287,6 +325,7 @@ impl Both {
             differs = self.or(differs, difference);
         }
         let differs = self.and(differs, self.proved);
+        let differs = self.and(differs, given);
         if differs == FALSE { Question::Same } else { self.file(differs) }
     }
 

@@ -69,14 +69,15 @@ fn a_memory_that_keeps_what_it_gives_is_asked_with_its_places_and_writes() {
     let text = "aag 8 4 1 3 3\n2\n4\n6\n8\n10 4\n16\n6\n8\n12 4 10\n14 5 11\n16 13 15\n\
                 i0 rst\ni1 read_1\ni2 place\ni3 write\no0 bad\no1 where_1\no2 enable_2\nc\n";
     let network = Aig::parse(text).unwrap();
-    let inputs = |keeps| match network.property(&INTERFACE, "bad", keeps).unwrap() {
+    let inputs = |reads| match network.property(&INTERFACE, "bad", reads).unwrap() {
         Question::Open { inputs, .. } => inputs,
         Question::Same => Vec::new(),
     };
-    assert_eq!(inputs(false), ["read_1"]);
+    assert_eq!(inputs(Reads::Anything), ["read_1"]);
     // Where and whether something is written count, and the cycle in reset.
-    assert_eq!(inputs(true), ["read_1", "place", "write"]);
-    assert_eq!(network.property(&INTERFACE, "no such output", true), None);
+    assert_eq!(inputs(Reads::Kept), ["read_1", "place", "write"]);
+    assert_eq!(network.property(&INTERFACE, "no such output", Reads::Kept), None);
+    assert_eq!(network.property(&INTERFACE, "bad", Reads::Word), None, "no word can be followed");
 }
 
 #[test]

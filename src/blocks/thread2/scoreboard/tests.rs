@@ -243,6 +243,52 @@ fn a_message_over_several_packets_splits_units() {
     assert_eq!(counters, [0, 0, 170, 1, 1, 3, 1]);
 }
 
+#[test]
+fn a_packet_that_comes_again_is_as_many_packets() {
+    let units = [60, 60, 130];
+    let mut message = traffic(vec![
+        packet(opcode::SEND_FIRST, 70, &units),
+        packet(opcode::SEND_MIDDLE, 40, &units),
+        packet(opcode::SEND_LAST, 60, &units),
+    ]);
+    message.packets[1].again = Uint::new(2);
+    let counters = judge(&message, REPAIRED, |_| {}).unwrap();
+    assert_eq!(counters, [0, 0, 70 + 3 * 40 + 60, 1, 1, 5, 1]);
+    // The last one places what is behind the three before it.
+    let told = fires(
+        PAYLOAD,
+        &message,
+        on_requests(opcode::SEND_LAST, |head, _| {
+            head.address = Uint::new(head.address.get() - 40);
+        }),
+    );
+    assert!(told.contains("packet 2: request of 60 bytes at 0x301e"), "{told}");
+}
+
+#[test]
+fn what_comes_again_is_in_the_middle_of_a_message_and_messages_have_an_end() {
+    let first = |length| packet(opcode::SEND_FIRST, length, &[u64::from(u16::MAX)]);
+    let middle = |again| {
+        let mut middle = packet(opcode::SEND_MIDDLE, 0xffff, &[0xffff]);
+        middle.again = Uint::new(again);
+        middle
+    };
+    let objection = |packets: Vec<Packet>| {
+        let objection = harness::Traffic::check(&traffic(packets)).unwrap_err();
+        format!("{}: {}", objection.path, objection.message)
+    };
+    // 65535 * 65536 bytes and 65535 more are 2^32 - 1.
+    assert_eq!(harness::Traffic::check(&traffic(vec![first(0xffff), middle(0xffff)])), Ok(()));
+    let told = objection(vec![first(0xffff), middle(0xfffe), middle(1)]);
+    assert!(told.starts_with("packets[2].header.pkt_length: "), "{told}");
+    let mut again = first(1);
+    again.again = Uint::new(1);
+    assert!(objection(vec![again]).starts_with("packets[0].again: "));
+    let mut with_reset = middle(1);
+    with_reset.reset = Some(Reset { after: Uint::new(0), cycles: Uint::new(1) });
+    assert!(objection(vec![first(1), with_reset]).starts_with("packets[1].again: "));
+}
+
 /// The scoreboard's own codes against the golden model's, for every packet and every single fix.
 #[test]
 fn a_right_model_is_right_for_every_code() {
