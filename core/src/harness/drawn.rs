@@ -125,6 +125,18 @@ mod tests {
     use super::*;
     use crate::harness::{Percent, Span};
 
+    /// A case of its own for each number.
+    fn case(index: u64) -> Case {
+        Case {
+            place: index,
+            profile: 0,
+            scenario: 0,
+            name: String::new(),
+            seed: case_seed(1, &index.to_string()),
+            varies: None,
+        }
+    }
+
     #[test]
     fn seeds_never_change() {
         // First 8 bytes of SHA-256("1:thread2/spec/smoke/0"), little endian.
@@ -151,14 +163,6 @@ mod tests {
     #[test]
     fn lengths_have_a_tail_and_cost_what_64_packets_do() {
         assert_eq!(LENGTHS.iter().map(|(weight, _)| weight).sum::<u32>(), PER_MILLE);
-        let case = |index: u64| Case {
-            place: index,
-            profile: 0,
-            scenario: 0,
-            name: String::new(),
-            seed: case_seed(1, &index.to_string()),
-            varies: None,
-        };
         let lengths: Vec<u32> = (0..20_000).map(|index| case(index).packets(None)).collect();
         let share = |from, to| {
             lengths.iter().filter(|packets| (from..=to).contains(*packets)).count() as u64 * 100
@@ -177,14 +181,7 @@ mod tests {
         let long = Long { percent: Percent::new(2), packets: Span::new(60_000, 70_000) };
         let mut many = 0;
         for index in 0..5000_u64 {
-            let case = Case {
-                place: index,
-                profile: 0,
-                scenario: 0,
-                name: String::new(),
-                seed: case_seed(1, &index.to_string()),
-                varies: None,
-            };
+            let case = case(index);
             let packets = case.packets(Some(&long));
             if packets > LONGEST {
                 assert!((60_000..=70_000).contains(&packets), "{packets}");
@@ -198,14 +195,6 @@ mod tests {
 
     #[test]
     fn registers_begin_as_zeros_ones_and_random_bits() {
-        let case = |index: u64| Case {
-            place: index,
-            profile: 0,
-            scenario: 0,
-            name: String::new(),
-            seed: case_seed(1, &index.to_string()),
-            varies: None,
-        };
         let drawn: Vec<BeforeReset> = (0..3000).map(|index| case(index).before_reset()).collect();
         let often = |wanted| drawn.iter().filter(|drawn| **drawn == wanted).count();
         assert!((900..1100).contains(&often(BeforeReset::Zeros)));

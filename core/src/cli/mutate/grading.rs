@@ -3,7 +3,7 @@
 use super::judging::Bench;
 use super::{Chosen, Graduated, Job};
 use crate::cli::{INTERRUPTED, counted};
-use crate::engine::Setup;
+use crate::engine::{Session, Setup};
 use crate::error::Error;
 use crate::harness::{Case, LONGEST, Profile};
 use crate::models::Built;
@@ -110,16 +110,16 @@ impl Job {
         report: &mut Report,
         say: &impl Fn(&str),
     ) -> Result<(), Error> {
-        let Self { block, setup, header, .. } = self;
-        let setup = Setup { profiles: vec![profile.clone()], ..setup.clone() };
-        let opening = block.session(&setup)?.opening()?;
-        let plan = self.plan(profile)?;
-        let cases = self.cases(&plan)?;
+        let Self { block, header, .. } = self;
+        let session = self.session(profile)?;
+        let opening = session.opening()?;
+        let cases = self.cases(profile, &*session);
+        let scenarios = session.scenarios().len();
         self.check_run(&report.profiles[index], cases.len())?;
         let mut made: Option<(Built, usize)> = None;
         for end in ROUNDS.into_iter().filter(|end| *end < header.cases).chain([header.cases]) {
             let graded = &mut report.profiles[index];
-            let end = end as usize * plan.scenarios.len();
+            let end = end as usize * scenarios;
             let begin = graded.cases_run as usize;
             let alive = graded.alive();
             if begin >= end {
@@ -152,7 +152,7 @@ impl Job {
             let killed = |(case, outcome): &Found| Fate::killed(&cases[*case].name, outcome);
             graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
             // What nothing can find need not be run with all the cases that follow.
-            let looked_at = LOOKS * plan.scenarios.len();
+            let looked_at = LOOKS * scenarios;
             if self.looks() && begin < looked_at && looked_at <= end {
                 say("the judge looks");
                 bench.look(report, index)?;
@@ -182,31 +182,25 @@ impl Job {
         Err(Error::File { path: self.claim.folder.clone(), message })
     }
 
-    /// The cases of a profile.
-    pub(super) fn plan(&self, profile: &Profile) -> Result<Plan, Error> {
-        let Self { block, setup, header, .. } = self;
-        let profiles = vec![profile.clone()];
-        let session = block.session(&Setup { profiles: profiles.clone(), ..setup.clone() })?;
-        Ok(Plan {
-            block: block.name(),
-            seed: header.run_seed,
-            profiles,
+    /// The cases of one profile, whose session it is, in the order in which they are run: far longer ones, which take as
+    /// long as hundreds of others, only where all others find nothing.
+    pub(super) fn cases(&self, profile: &Profile, session: &dyn Session) -> Vec<Case> {
+        let plan = Plan {
+            block: self.block.name(),
+            seed: self.header.run_seed,
+            profiles: vec![profile.clone()],
             scenarios: session.scenarios(),
-            indices: 0..header.cases,
+            indices: 0..self.header.cases,
             shard: Shard::WHOLE,
-        })
+        };
+        let mut cases: Vec<Case> = plan.iter().collect();
+        cases.sort_by_key(|case| session.length(case) > LONGEST);
+        cases
     }
 
-    /// The cases of a plan in the order in which they are run: far longer ones, which take as long as hundreds of others,
-    /// only where all others find nothing.
-    pub(super) fn cases(&self, plan: &Plan) -> Result<Vec<Case>, Error> {
-        let setup = Setup { profiles: plan.profiles.clone(), ..self.setup.clone() };
-        let session = self.block.session(&setup)?;
-        let mut cases: Vec<Case> = plan.iter().collect();
-        if self.header.packets.is_none() {
-            cases.sort_by_key(|case| session.length(case) > LONGEST);
-        }
-        Ok(cases)
+    /// The session of a profile alone.
+    pub(super) fn session(&self, profile: &Profile) -> Result<Arc<dyn Session>, Error> {
+        self.block.session(&Setup { profiles: vec![profile.clone()], ..self.setup.clone() })
     }
 
     /// The mutations of the part that is graded.

@@ -4,7 +4,7 @@ use super::grading::check_green;
 use super::{Arguments, Chosen, Job, Prepared};
 use crate::cli::explain;
 use crate::cli::{interruption, print_text};
-use crate::engine::{Setup, Waves};
+use crate::engine::Waves;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::models::Rtl;
@@ -58,10 +58,8 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let rtl = Rtl { paths: vec![path("v")], ..Rtl::default() };
     write_whole(&path("v"), mutants.rtl_with(mutation)?.as_bytes(), Sync::OnDisk)?;
 
-    let plan = job.plan(profile)?;
-    let cases = job.cases(&plan)?;
-    let session =
-        job.block.session(&Setup { profiles: vec![profile.clone()], ..job.setup.clone() })?;
+    let session = job.session(profile)?;
+    let cases = job.cases(profile, &*session);
     let model = job.block.mutated(mutants, std::slice::from_ref(mutation))?;
     let ground = Ground {
         block: job.block.name(),

@@ -10,9 +10,12 @@ fn draw(scenario: &str, mask: u8, seed: u64) -> Traffic {
 }
 
 fn draw_packets(scenario: &str, mask: u8, packets: u32, seed: u64) -> Traffic {
-    let scenarios = Weights::scenarios();
-    let scenario = scenarios.iter().find(|known| known.name == scenario).unwrap();
-    traffic(&scenario.weights, mask, packets, &mut CaseRng::seed_from_u64(seed))
+    traffic(&weights(scenario), mask, packets, &mut CaseRng::seed_from_u64(seed))
+}
+
+fn weights(scenario: &str) -> Weights {
+    let mut scenarios = Weights::scenarios().into_iter();
+    scenarios.find(|known| known.name == scenario).unwrap().weights
 }
 
 fn sizes(wqe: &Wqe) -> Vec<u64> {
@@ -72,10 +75,8 @@ fn units_end_where_packets_end_and_can_be_far_too_large() {
 /// The next WQE may lie ahead or behind by any power of two from 2^8 to 2^25 slots, give or take 16.
 #[test]
 fn far_successors_are_near_but_for_one_bit_of_the_distance() {
-    let scenarios = Weights::scenarios();
-    let mut rng = CaseRng::seed_from_u64(1);
-    let mut generator =
-        Generator { weights: &scenarios[0].weights, mask: 0, count: 1, rng: &mut rng };
+    let (weights, mut rng) = (weights("smoke"), CaseRng::seed_from_u64(1));
+    let mut generator = Generator { weights: &weights, mask: 0, count: 1, rng: &mut rng };
     let (mut ahead, mut behind) = (0_u32, 0_u32);
     for _ in 0..4000 {
         let slot = 1 << 25;
@@ -110,10 +111,8 @@ fn successors_lie_just_where_their_wqe_is_too() {
 
 #[test]
 fn illegal_sizes_are_legal_ones_but_for_a_bit_or_too_small() {
-    let scenarios = Weights::scenarios();
-    let mut rng = CaseRng::seed_from_u64(1);
-    let mut generator =
-        Generator { weights: &scenarios[0].weights, mask: 0, count: 1, rng: &mut rng };
+    let (weights, mut rng) = (weights("smoke"), CaseRng::seed_from_u64(1));
+    let mut generator = Generator { weights: &weights, mask: 0, count: 1, rng: &mut rng };
     let seen: BTreeSet<u64> = (0..2000).map(|_| generator.illegal_log().get()).collect();
     let legal = 6..=10;
     let expected: BTreeSet<u64> =
@@ -126,11 +125,8 @@ fn illegal_sizes_are_legal_ones_but_for_a_bit_or_too_small() {
 #[test]
 fn a_crowd_has_messages_of_many_qps_in_progress() {
     for seed in 0..8 {
-        let scenarios = Weights::scenarios();
-        let crowd = scenarios.iter().find(|known| known.name == "crowd").unwrap();
-        let traffic = traffic(&crowd.weights, 0xff, 400, &mut CaseRng::seed_from_u64(seed));
         let (mut open, mut most) = (BTreeSet::new(), 0);
-        for packet in &traffic.packets {
+        for packet in draw_packets("crowd", 0xff, 400, seed).packets {
             let qpn = packet.header.local_qpn.get();
             match packet.header.net_opcode.get() {
                 opcode::SEND_FIRST => drop(open.insert(qpn)),
@@ -143,7 +139,6 @@ fn a_crowd_has_messages_of_many_qps_in_progress() {
     }
 }
 
-/// With 64 packets a message comes to more than 2^21 bytes; those of the default mix do not.
 /// The longest run of bytes of a message that a case has.
 fn longest(scenario: &str, packets: u32, seed: u64) -> u64 {
     let (mut sum, mut most) = (0, 0);
@@ -159,6 +154,7 @@ fn longest(scenario: &str, packets: u32, seed: u64) -> u64 {
     most
 }
 
+/// With 64 packets a message comes to more than 2^21 bytes; those of the default mix do not.
 #[test]
 fn giant_messages_need_many_bits_to_count() {
     let of = |scenario| (0..8).map(|seed| longest(scenario, 64, seed)).max().unwrap();
