@@ -3,7 +3,9 @@
 use crate::error::Error;
 use crate::yosys::{Workshop, abc};
 use std::fs;
+use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
+use verilated_build::EXCEEDED;
 
 /// From a netlist without memories to a graph.
 const TO_GRAPH: &str = "setundef -undriven -zero\ndffunmap\nopt_expr\nopt_clean\ntechmap -map first.v\nsimplemap\n\
@@ -39,6 +41,8 @@ pub const MEMORY: u64 = 1 << 16;
 /// Seconds after which an engine is given up. Limits on the work are to come first, so that answers are the same
 /// everywhere; where this one does, the reason says so.
 pub const SECONDS: u32 = 60;
+/// Seconds of processor time after which ABC is ended, whatever it does: some of its commands have no limit of their own.
+const MOST: u32 = 2 * SECONDS;
 
 /// What happens within a few cycles; if nothing does, the base of an induction.
 pub const SHORT: &str = "bmc3 -F 6 -C 20000 -T 10";
@@ -113,11 +117,12 @@ pub fn ask(
 ) -> Result<Answer, Error> {
     let [path, trace] = ["aig", "trace"].map(|ending| workshop.path(&format!("{name}.{ending}")));
     fs::write(&path, file).map_err(Error::write(&path))?;
-    let output = abc(&format!(
+    let commands = format!(
         "read_aiger {0}; {engines}; print_status; write_cex -a {1}",
         path.display(),
         trace.display()
-    ))?;
+    );
+    let output = abc(&commands, MOST.into())?;
     let _ = fs::remove_file(&path);
     let said = String::from_utf8_lossy(&output.stdout);
     let status = said
@@ -146,7 +151,10 @@ pub fn ask(
 /// Why ABC has shown nothing, in its own numbers.
 fn not_shown(said: &str, output: &Output) -> Answer {
     if !output.status.success() {
-        let because = format!("nothing was shown: ABC ended with {}", output.status);
+        let because = match output.status.signal() {
+            Some(EXCEEDED) => format!("nothing was shown within the time limit of {MOST} s"),
+            _ => format!("nothing was shown: ABC ended with {}", output.status),
+        };
         return Answer::Open { cycles: None, because };
     }
     let cycles = said.lines().find_map(|line| {
@@ -191,7 +199,6 @@ fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::os::unix::process::ExitStatusExt;
 
     #[test]
     fn why_nothing_was_shown_is_said_with_what_was_done() {
@@ -218,6 +225,7 @@ mod tests {
             assert_eq!(because(said, 0), expected);
         }
         assert!(because("", 6).starts_with("nothing was shown: ABC ended with signal: 6"));
+        assert_eq!(because("", EXCEEDED), "nothing was shown within the time limit of 120 s");
     }
 
     /// As ABC writes it.

@@ -9,7 +9,7 @@ pub mod report;
 
 use crate::error::Error;
 use crate::formal::{
-    Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
+    Answer, MEMORY, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
 };
 use crate::harness::{Explain, Parameters};
 use crate::models::Examined;
@@ -29,10 +29,12 @@ const FILES: [&str; 5] = ["rtl.il", "both.il", "cut.il", "cut.aag", "whole.aag"]
 /// From what was read to a netlist. Assertions are no part of the design, and what is unknown is 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
-/// What is asked where an induction does not show it: a proof that needs little more; then a bounded search that leaves
-/// nothing to prove if it finds something, and a proof that takes its time.
-const ENGINES: &[&str] =
-    &["pdr -F 20 -C 1000 -T 10", "bmc3 -F 30 -C 20000 -T 20; scorr; dc2; pdr -F 200 -C 5000 -T 60"];
+/// A proof that needs little more than an induction that does not show it.
+const SOON: &str = "pdr -F 20 -C 1000 -T 10";
+/// A search within so many cycles.
+const SEARCH: &str = "bmc3 -F 30 -C 20000 -T 20";
+/// A proof that takes its time.
+const LATE: &str = "scorr; dc2; pdr -F 200 -C 5000 -T 60";
 
 /// Why some networks are not read.
 const LOOP: &str = "its network has a loop without a register";
@@ -350,7 +352,7 @@ impl Prover {
                 let proved = last.found();
                 // It may hold without an assumption, too.
                 let [first, .., _] = &mut asked[..] else { return Ok(proved) };
-                first.put(&ENGINES[..1])?;
+                first.put(&[SOON])?;
                 return Ok(if first.is_proved() { first.found() } else { proved });
             }
             networks.extend((!asked.is_empty()).then_some(asked));
@@ -394,7 +396,7 @@ impl Prover {
 fn by_engines(all: Vec<Asked<'_>>) -> Result<Found, Error> {
     let mut found = Found::nothing();
     for mut asked in all {
-        asked.put(ENGINES)?;
+        asked.put(&asked.engines())?;
         found = asked.found();
         if asked.is_proved() {
             break;
@@ -426,12 +428,24 @@ impl<'a> Asked<'a> {
         Ok(Some(Self { asking, assumed, question, answer }))
     }
 
+    /// What is asked where an induction does not show it. A hang that is known of is looked for.
+    fn engines(&self) -> [&'static str; 3] {
+        match self.asking.prover.properties[self.asking.property].kind {
+            Kind::Hang => [SEARCH, SOON, LATE],
+            _ => [SOON, SEARCH, LATE],
+        }
+    }
+
     /// Asks some engines, until there is an answer.
     fn put(&mut self, engines: &[&str]) -> Result<(), Error> {
         let Question::Open { file, inputs } = &self.question else { return Ok(()) };
         for engine in engines {
-            if matches!(self.answer, Answer::Open { .. }) {
-                self.answer = self.asking.put(of(self.assumed), file, inputs, engine)?;
+            if let Answer::Open { cycles: before, .. } = &self.answer {
+                let mut answer = self.asking.put(of(self.assumed), file, inputs, engine)?;
+                if let Answer::Open { cycles, .. } = &mut answer {
+                    *cycles = (*cycles).max(*before);
+                }
+                self.answer = answer;
             }
         }
         Ok(())
@@ -450,8 +464,7 @@ impl<'a> Asked<'a> {
                 Found::Shown(Shown::Bounded { cycles: *cycles, assumed })
             }
             Answer::Open { cycles: None, because } => {
-                let because = format!("{because} in {SECONDS} s");
-                Found::Shown(Shown::Open { because })
+                Found::Shown(Shown::Open { because: because.clone() })
             }
         }
     }

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
-use verilated_build::{Error as BuildError, output};
+use verilated_build::{Error as BuildError, output, output_within};
 
 /// The program, unless the environment names another one.
 const YOSYS: &str = "yosys";
@@ -164,20 +164,26 @@ fn program() -> PathBuf {
     program.map_or_else(|| PathBuf::from(YOSYS), PathBuf::from)
 }
 
-/// What ABC, which comes with Yosys, says to some commands.
+/// What ABC, which comes with Yosys, says to some commands, with so many seconds of processor time at most: not all of its
+/// commands can be given a limit.
 ///
 /// # Errors
 /// [`Error::Environment`] if there is none; [`Error::Interrupted`].
-pub fn abc(commands: &str) -> Result<Output, Error> {
+pub fn abc(commands: &str, seconds: u64) -> Result<Output, Error> {
     let mut name = program().file_name().unwrap_or_default().to_owned();
     name.push("-abc");
     let mut command = Command::new(program().with_file_name(name));
     command.arg("-c").arg(commands);
-    said_by(command)
+    needed(output_within(seconds, command))
 }
 
 fn said_by(command: Command) -> Result<Output, Error> {
-    output(command).map_err(|error| match error {
+    needed(output(command))
+}
+
+/// What a program of Yosys said, or that it is needed.
+fn needed(said: Result<Output, BuildError>) -> Result<Output, Error> {
+    said.map_err(|error| match error {
         BuildError::Program { program, source } => Error::Environment(format!(
             "Yosys is needed, and `{program}` cannot be run ({source}); {INSTALL}"
         )),

@@ -32,7 +32,9 @@ const INVARIANT: &str = "pdr -F 20 -C 1000 -T 10";
 const BOUNDED: [u32; 2] = [40, 20_000];
 /// The same of a search with memories as they are, in which a frame is much larger.
 const SEARCHED: [u32; 2] = [20, 5_000];
-/// The same of the proof.
+/// A search that takes little. What is found needs none of the proofs that take longer.
+const GLANCE: &str = "bmc3 -F 40 -C 20000 -T 3";
+/// The limits of the proof.
 const PROVED: [u32; 2] = [100, 2_000];
 /// How far from a mutation registers may be that differ, in a proof that takes little, and what shows it.
 const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
@@ -291,24 +293,42 @@ impl<'a> Judge<'a> {
     /// As [`Judge::soon`].
     pub fn rule(&self, id: u32) -> Result<Ruling, Error> {
         let [[frames, conflicts], [most, each]] = [BOUNDED, PROVED];
-        let engines = format!(
-            "bmc3 -F {frames} -C {conflicts} -T {SECONDS}; scorr; dc2; pdr -F {most} -C {each} -T {SECONDS}"
-        );
-        self.judge(id, &self.aig, false, &engines)
+        let search = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
+        let found = self.judge(id, &self.aig, false, &search)?;
+        let Ruling::Open(because) = &found else { return Ok(found) };
+        let proof = format!("scorr; dc2; pdr -F {most} -C {each} -T {SECONDS}");
+        Ok(match self.judge(id, &self.aig, false, &proof)? {
+            Ruling::Open(_) => open(because),
+            shown => shown,
+        })
+    }
+
+    /// Searches for a difference as far as that takes little, with memories cut out or as they are. It proves nothing.
+    ///
+    /// # Errors
+    /// As [`Judge::soon`].
+    pub fn glance(&self, id: u32, with_memories: bool) -> Result<Ruling, Error> {
+        match with_memories {
+            false => self.judge(id, &self.aig, false, GLANCE),
+            true => self.with_memories(id, GLANCE),
+        }
     }
 
     /// Searches for a difference with memories as they are: registers, many of them. It proves nothing.
     ///
     /// # Errors
-    /// As [`Judge::rule`].
+    /// As [`Judge::soon`].
     pub fn search(&self, id: u32) -> Result<Ruling, Error> {
+        let [frames, conflicts] = SEARCHED;
+        self.with_memories(id, &format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}"))
+    }
+
+    fn with_memories(&self, id: u32, engine: &str) -> Result<Ruling, Error> {
         let aig = match self.whole()? {
             Ok(aig) => aig,
             Err(because) => return Ok(open(because)),
         };
-        let [frames, conflicts] = SEARCHED;
-        let engine = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
-        Ok(match self.judge(id, &aig, true, &engine)? {
+        Ok(match self.judge(id, &aig, true, engine)? {
             // Of registers that begin with some values, not with any.
             Ruling::Equivalent(_) => open("with memories as they are nothing differs"),
             Ruling::Open(because) => open(format!("with memories as they are {because}")),

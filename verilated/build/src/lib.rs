@@ -42,7 +42,7 @@ pub use ports::{Port, Ports, own_name};
 pub use registered::{Driving, choose};
 pub use registers::Register;
 pub use templates::render;
-pub use tool::{interrupt, output};
+pub use tool::{EXCEEDED, interrupt, output, output_within};
 pub use toolchain::{MINIMUM_VERSION, Verilator};
 pub use verilate::{Clock, Design, Tracing, Verilated};
 

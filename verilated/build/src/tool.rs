@@ -1,7 +1,7 @@
 //! Programs that are run: watched, so that an interruption ends them.
 
 use crate::Error;
-use rustix::process::{Pid, Signal, kill_process_group};
+use rustix::process::{Pid, Resource, Rlimit, Signal, getrlimit, kill_process_group, prlimit};
 use std::io::Read;
 use std::os::unix::process::CommandExt;
 use std::path::Path;
@@ -12,6 +12,8 @@ use std::time::{Duration, Instant};
 
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 
+/// The signal that ends a program behind its limit of processor time.
+pub const EXCEEDED: i32 = Signal::XCPU.as_raw();
 /// How often a running program is looked at.
 const TICK: Duration = Duration::from_millis(5);
 /// How long a program may take to end once it was asked to.
@@ -44,7 +46,19 @@ pub(crate) fn wait<T>(mut ready: impl FnMut() -> Result<Option<T>, Error>) -> Re
 ///
 /// # Errors
 /// [`Error::Interrupted`]; [`Error::Program`] if it cannot be begun.
-pub fn output(mut command: Command) -> Result<Output, Error> {
+pub fn output(command: Command) -> Result<Output, Error> {
+    watched(command, None)
+}
+
+/// Runs a program as [`output`] does, with so many seconds of processor time at most: behind them [`EXCEEDED`] ends it.
+///
+/// # Errors
+/// As [`output`].
+pub fn output_within(seconds: u64, command: Command) -> Result<Output, Error> {
+    watched(command, Some(seconds))
+}
+
+fn watched(mut command: Command, seconds: Option<u64>) -> Result<Output, Error> {
     check()?;
     let program = command.get_program().to_string_lossy().into_owned();
     let spawned = command
@@ -54,6 +68,11 @@ pub fn output(mut command: Command) -> Result<Output, Error> {
         .stderr(Stdio::piped())
         .spawn();
     let mut child = spawned.map_err(|source| Error::Program { program, source })?;
+    if let (Some(pid), Some(_)) = (Pid::from_raw(child.id().cast_signed()), seconds) {
+        let limit = Rlimit { current: seconds, ..getrlimit(Resource::Cpu) };
+        // Where it has ended already there is nothing to limit.
+        let _ = prlimit(Some(pid), Resource::Cpu, limit);
+    }
     let stdout = reader(child.stdout.take());
     let stderr = reader(child.stderr.take());
     let status = watch(&mut child);
@@ -91,4 +110,23 @@ fn watch(child: &mut Child) -> Result<ExitStatus, Error> {
     end(Signal::KILL);
     child.wait().map_err(failed)?;
     ended
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    #[test]
+    fn a_program_that_computes_for_too_long_is_ended_by_a_signal() {
+        let shell = |text: &str| {
+            let mut command = Command::new("sh");
+            command.args(["-c", text]);
+            command
+        };
+        let output = output_within(1, shell("while :; do :; done")).unwrap();
+        assert_eq!(output.status.signal(), Some(EXCEEDED), "{output:?}");
+        let output = output_within(1, shell("sleep 1.5; echo end")).unwrap();
+        assert_eq!(output.stdout, b"end\n", "time that passes is no work");
+    }
 }

@@ -227,13 +227,22 @@ struct Court<'a, 'b> {
 }
 
 impl Court<'_, '_> {
-    /// The word on a mutation, if it takes no search.
+    /// The word on a mutation, if it takes no long search.
     fn soon(&self, id: u32) -> Result<Option<Fate>, Error> {
         if let Some(because) = self.judge.apart(id) {
             return Ok(Some(Fate::Undecided { because: because.to_owned() }));
         }
-        let is_shown = self.bench.soon(self.judge, id)? || self.judge.later(id)?;
-        Ok(is_shown.then_some(INDUCTION))
+        if self.bench.soon(self.judge, id)? {
+            return Ok(Some(INDUCTION));
+        }
+        // What differs with memories that are cut out may not do so with those that are there.
+        for with_memories in [false, true] {
+            let Ruling::Differs(cycles) = self.judge.glance(id, with_memories)? else { break };
+            if let Ok(fate) = self.attempt(id, cycles)? {
+                return Ok(Some(fate));
+            }
+        }
+        Ok(self.judge.later(id)?.then_some(INDUCTION))
     }
 
     /// The last word on a mutation.
@@ -246,7 +255,6 @@ impl Court<'_, '_> {
                 Err(because) => because,
             },
         };
-        // What differs with memories that are cut out may not do so with those that are there.
         let second = match self.judge.search(id)? {
             Ruling::Equivalent(proof) => return Ok(Fate::Equivalent { proof }),
             Ruling::Open(because) => because,
