@@ -115,7 +115,12 @@ pub trait AnyBlock: Sync {
     ///
     /// # Errors
     /// As [`Prover::new`].
-    fn prover(&self, rtl: &Rtl, profile: &Profile) -> Result<Result<Prover, String>, Error>;
+    fn prover(
+        &self,
+        rtl: &Rtl,
+        profile: &Profile,
+        only: Option<&str>,
+    ) -> Result<Result<Prover, String>, Error>;
 
     /// A vector of raw pins: for each cycle behind the one in reset the names of the bits that are 1.
     ///
@@ -395,8 +400,13 @@ impl<B: Explain> AnyBlock for Engine<B> {
         Ok(Some(gates::netlist::<B>(&examined, &profile.parameters, &kept()?)?.area))
     }
 
-    fn prover(&self, rtl: &Rtl, profile: &Profile) -> Result<Result<Prover, String>, Error> {
-        Prover::new::<B>(&*rtl.examined::<B>()?, &profile.parameters)
+    fn prover(
+        &self,
+        rtl: &Rtl,
+        profile: &Profile,
+        only: Option<&str>,
+    ) -> Result<Result<Prover, String>, Error> {
+        Prover::new::<B>(&*rtl.examined::<B>()?, &profile.parameters, only)
     }
 
     fn raw_vector(

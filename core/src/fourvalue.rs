@@ -25,7 +25,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use verilated::{Pins, Port};
 use verilated_build::{
-    Error as BuildError, Icarus, Kept, Simulation, SourceFile, output, simulate,
+    EXCEEDED, Error as BuildError, Icarus, Kept, Simulation, SourceFile, output_within, simulate,
 };
 use zerocopy::IntoBytes;
 
@@ -40,9 +40,7 @@ const PULSE: u64 = 4096;
 /// How often that file is looked at.
 const LOOKED_AT: Duration = Duration::from_millis(500);
 /// Seconds of the processor that a case may take.
-const SECONDS: u32 = 600;
-/// The signal that ends a process which has used up its time.
-const OUT_OF_TIME: i32 = 24;
+const SECONDS: u64 = 600;
 
 /// Compiles an RTL with these parameters, unless it is among the kept ones: a file for [`run`].
 ///
@@ -146,7 +144,7 @@ pub fn run<B: Block>(
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let case = folder.path().join("case");
         write_case(&recording, &case).map_err(Error::write(&case))?;
-        let mut command = simulate(compiled, SECONDS);
+        let mut command = simulate(compiled);
         if let Some(waves) = waves {
             if waves.extension().is_some_and(|ending| ending == "fst") {
                 command.arg("-fst");
@@ -156,10 +154,13 @@ pub fn run<B: Block>(
         let pulse = folder.path().join("pulse");
         command.arg(format!("+case={}", case.display()));
         command.arg(format!("+pulse={}", pulse.display()));
-        let said = alive(&pulse, watch, || output(command)).map_err(|error| match error {
-            BuildError::Interrupted => Error::Interrupted,
-            other => Error::Environment(other.to_string()),
-        })?;
+        let said =
+            alive(&pulse, watch, || output_within(SECONDS, command)).map_err(
+                |error| match error {
+                    BuildError::Interrupted => Error::Interrupted,
+                    other => Error::Environment(other.to_string()),
+                },
+            )?;
         Ok(outcome(&recording, parameters, &said))
     })
 }
@@ -314,7 +315,7 @@ fn golden_at<B: Block>(
 
 /// How a simulation ended that did not come to its end.
 fn ended(said: &Output) -> Verdict {
-    if said.status.signal() == Some(OUT_OF_TIME) {
+    if said.status.signal() == Some(EXCEEDED) {
         return Verdict::Hang { cycle: None, state: "unknown".to_owned() };
     }
     let text = [&said.stdout, &said.stderr].map(|text| String::from_utf8_lossy(text).into_owned());

@@ -31,6 +31,8 @@ const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift 
                           setundef -undriven -zero";
 /// A proof that needs little more than an induction that does not show it.
 const SOON: &str = "pdr -F 20 -C 1000 -T 10";
+/// A search that takes little, in the RTL as it is: what is broken is seldom far from reset.
+const GLANCE: &str = "bmc3 -F 30 -C 5000 -T 5";
 /// A search within so many cycles.
 const SEARCH: &str = "bmc3 -F 30 -C 20000 -T 20";
 /// A proof that takes its time.
@@ -86,6 +88,13 @@ pub enum Assumed {
     Nothing,
     /// What is offered to the block stays, valid and payload, until the block is ready.
     OffersStay,
+}
+
+impl Property {
+    /// Whether it is among those that are asked: those with these words, or all.
+    pub fn is_asked(&self, only: Option<&str>) -> bool {
+        only.is_none_or(|only| self.text.contains(only))
+    }
 }
 
 /// What was done with memories.
@@ -205,7 +214,8 @@ pub struct Prover {
 }
 
 impl Prover {
-    /// Reads an RTL, and what its block promises of it.
+    /// Reads an RTL, and what its block promises of it. With `only` nothing can be asked but properties that have that in their
+    /// words.
     ///
     /// # Errors
     /// [`Error::Usage`] if the promises name what is not there; [`Error::Environment`] if there is no Yosys, or if it
@@ -213,8 +223,9 @@ impl Prover {
     pub fn new<B: Explain>(
         examined: &Examined,
         parameters: &Parameters,
+        only: Option<&str>,
     ) -> Result<Result<Self, String>, Error> {
-        let monitor = Monitor::new::<B>(parameters)?;
+        let monitor = Monitor::new::<B>(parameters, only)?;
         let mut values = parameters.verilog(B::RTL.mask_parameter);
         values.retain(|(name, _)| examined.parameters.contains(name));
         Self::of(examined, &values, monitor, B::RTL.clock, B::RESET.map(|pin| pin.name_and_level()))
@@ -357,6 +368,20 @@ impl Prover {
             }
             networks.extend((!asked.is_empty()).then_some(asked));
         }
+        // What nothing breaks where more can happen is not broken. What is, is told before proofs are tried that it has not.
+        if let Some(asked) = networks.last_mut().and_then(|asked| asked.last_mut()) {
+            asked.put(&[GLANCE])?;
+            if let found @ Found::Broken { .. } = asked.found() {
+                let found = match (asked.asking.memories, self.whole()?) {
+                    (Memories::None, _) => found,
+                    (_, None) => Found::nothing(),
+                    (_, Some(aig)) => self.seen(property, &aig, &all[all.len() - 1..])?,
+                };
+                if matches!(found, Found::Broken { .. }) {
+                    return Ok(found);
+                }
+            }
+        }
         let mut found = Found::nothing();
         for asked in networks {
             found = by_engines(asked)?;
@@ -368,6 +393,14 @@ impl Prover {
             Some(aig) => by_engines(self.by_induction(property, Memories::Whole, &aig, all)?),
             None => Ok(found),
         }
+    }
+
+    /// What is found at a glance with memories as they are.
+    fn seen(&self, property: usize, aig: &Aig, assumed: &[Assumed]) -> Result<Found, Error> {
+        let asked = self.by_induction(property, Memories::Whole, aig, assumed)?;
+        let Some(mut asked) = asked.into_iter().next() else { return Ok(Found::nothing()) };
+        asked.put(&[GLANCE])?;
+        Ok(asked.found())
     }
 
     /// Asks one network by induction, with one assumption after the other until it is proved.

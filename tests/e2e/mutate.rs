@@ -11,10 +11,12 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
 
-/// A grading that takes seconds: the models with mutants are compiled with little optimisation.
+/// A grading that takes seconds: of a block whose judge is quick, and the models with mutants are compiled with little
+/// optimisation.
 fn grading(out: &Path, arguments: &[&str]) -> Command {
     let mut command = program();
-    command.env("CXXFLAGS", "-O0").args(["mutate", "--block", "qp", "--out"]).arg(out);
+    command.env("CXXFLAGS", "-O0").args(["mutate", "--block", "recv", "--fixes", "repaired"]);
+    command.arg("--out").arg(out);
     command.args(arguments);
     command
 }
@@ -56,7 +58,7 @@ fn assert_page(out: &Path, mutants: &[Value]) {
     let left = mutants.iter().filter(is_left).count();
     let seen = looked_at(out, "survived");
     let [title, verdict, failures, links, rest @ ..] = &seen[..] else { panic!("{seen:?}") };
-    assert!(title.starts_with("title: Mutation: qp, "), "{title}");
+    assert!(title.starts_with("title: Mutation: recv, "), "{title}");
     assert!(verdict.ends_with(" %"), "{verdict}");
     assert_eq!(
         (failures.as_str(), links.as_str()),
@@ -67,7 +69,7 @@ fn assert_page(out: &Path, mutants: &[Value]) {
     assert!(left == 0 || rows.starts_with(&format!("rows: {left} filtered: ")), "{left}: {rows}");
     assert_is_for_anyone(rest);
     let text = page(out);
-    assert!(text.contains("QpStateCtrl.v <span class="), "the RTL is shown");
+    assert!(text.contains("RecvSideFsm.v <span class="), "the RTL is shown");
     // One that was killed is told at its line.
     let killed = mutants.iter().find(|mutant| mutant["verdict"] == "killed").unwrap();
     let line = format!("<b>{:5} ", killed["sources"][0]["line"].as_u64().unwrap());
@@ -80,7 +82,8 @@ fn assert_page(out: &Path, mutants: &[Value]) {
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     let folder = TempDir::new().unwrap();
     let [one, three, other] = ["one", "three", "other"].map(|name| folder.path().join(name));
-    let few = ["--mutants", "36", "--cases", "4", "--seed", "5"];
+    // One case leaves some that the judge finds vectors for, and some that it proves.
+    let few = ["--mutants", "24", "--cases", "1", "--scenario", "default", "--seed", "5"];
     let output = grade(&one, &[&few[..], &["--threads", "1"]].concat());
     assert_eq!(code(&output), 0, "{}", text(&output));
     let [first, second] = ["1/2", "2/2"].map(|part| {
@@ -91,18 +94,20 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     });
     let output = merge(&[&second, &first], &three);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(text(&output).contains(" of 36 mutants killed"), "{}", text(&output));
+    assert!(text(&output).contains(" of 24 mutants killed"), "{}", text(&output));
     let report = json(&one.join("mutate.json"));
-    assert!(
-        mutants(&report).iter().any(|mutant| mutant["verdict"] != "killed"),
-        "choose another seed"
-    );
+    for verdict in ["killed", "survived", "equivalent"] {
+        let is_it = |mutant: &Value| mutant["verdict"] == verdict;
+        assert!(mutants(&report).iter().any(is_it), "none is {verdict}: choose another seed");
+    }
+    let vectors = mutants(&report).iter().filter(|mutant| mutant["vector"].is_string()).count();
+    assert_eq!(left(&one).len(), 1 + vectors, "the grading and a vector for each survivor");
     assert!(left(&one) == left(&three), "the parts do not make the whole");
     assert_page(&one, mutants(&report));
     assert_eq!(page(&one), page(&three), "the parts have another page than the whole");
     // What is no part of it, or not all of it, is refused by name.
     for (parts, expected) in [
-        (vec![first.as_path()], "parts of the grading of qp are missing: 2/2"),
+        (vec![first.as_path()], "parts of the grading of recv are missing: 2/2"),
         (vec![first.as_path(), first.as_path()], "is part 1/2, and so is"),
         (vec![first.as_path(), one.as_path()], "is no part of the same grading as"),
     ] {
@@ -112,7 +117,7 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
         assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
         assert!(!refused.exists());
     }
-    let output = grade(&other, &["--mutants", "36", "--cases", "1", "--seed", "6", "--no-judge"]);
+    let output = grade(&other, &["--mutants", "24", "--cases", "1", "--seed", "6", "--no-judge"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let places = |out: &Path| -> Vec<String> {
         let report = json(&out.join("mutate.json"));
@@ -135,7 +140,17 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
     assert!(!schema.is_valid(&serde_json::json!({ "format": "cosim-mutation" })));
 
     // What leaves the block with its valid, wrong in every cycle, or never there.
-    let outputs = ["cmd_ready", "rsp_valid", "hw_ready", "msg_accept", "msg_ack", "evt_valid"];
+    let outputs = [
+        "pkt_ready",
+        "match_req",
+        "alloc_valid",
+        "credit_valid",
+        "copy_valid",
+        "keep_valid",
+        "release_valid",
+        "temp_alloc_valid",
+        "protocol_error",
+    ];
     let mut seen = 0;
     for mutant in mutants(&report) {
         let signal = mutant["signal"].as_str().unwrap_or_default();
@@ -156,7 +171,7 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
     assert!(count("killed") >= 200, "{score}");
     for mutant in mutants(&report) {
         for source in mutant["sources"].as_array().unwrap() {
-            assert_eq!(source["file"], "QpStateCtrl.v", "{mutant}");
+            assert_eq!(source["file"], "RecvSideFsm.v", "{mutant}");
         }
     }
 }
@@ -173,7 +188,8 @@ fn a_score_below_the_least_is_a_failure() {
     // What a plan asks for is asked of all parts together.
     let plan = folder.path().join("plan.toml");
     let text_of_plan = "format = \"cosim-plan\"\nversion = 1\n[[run]]\nblocks = [\"dll\"]\n\
-                        [[run]]\nname = \"score\"\nblocks = [\"qp\"]\ncases = 1\nmutants = 60\nmin_score = 100\n";
+                        [[run]]\nname = \"score\"\nblocks = [\"recv\"]\nfixes = \"repaired\"\ncases = 1\n\
+                        mutants = 60\nmin_score = 100\n";
     fs::write(&plan, text_of_plan).unwrap();
     let parts = ["1/2", "2/2"].map(|part| {
         let out = folder.path().join(part.replace('/', "-of-"));
@@ -197,7 +213,7 @@ fn a_score_below_the_least_is_a_failure() {
     let run = &json(&whole.join("mutate.json"))["run"];
     assert_eq!(
         (&run["block"], &run["mutants"], &run["cases"]),
-        (&"qp".into(), &60.into(), &1.into())
+        (&"recv".into(), &60.into(), &1.into())
     );
 }
 
@@ -205,7 +221,7 @@ fn a_score_below_the_least_is_a_failure() {
 fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     let folder = TempDir::new().unwrap();
     let [whole, parts] = ["whole", "parts"].map(|name| folder.path().join(name));
-    let few = ["--mutants", "60", "--cases", "60", "--seed", "5", "--no-judge"];
+    let few = ["--mutants", "60", "--cases", "200", "--seed", "5", "--no-judge"];
     let output = grade(&whole, &few);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let mut child = grading(&parts, &few).stderr(Stdio::piped()).spawn().unwrap();
@@ -272,11 +288,11 @@ fn a_grading_of_several_blocks_that_was_killed_goes_on_with_all_of_them() {
 /// Verilator takes it, Yosys does not.
 #[test]
 fn rtl_that_yosys_cannot_read_is_an_error_that_says_where() {
-    let from = "module QpStateCtrl";
-    let rtl = changed_rtl("QpStateCtrl.v", from, &format!("class odd; int x[$]; endclass\n{from}"));
+    let from = "module RecvSideFsm";
+    let rtl = changed_rtl("RecvSideFsm.v", from, &format!("class odd; int x[$]; endclass\n{from}"));
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
-    let file = rtl.path().join("QpStateCtrl.v");
+    let file = rtl.path().join("RecvSideFsm.v");
     let output = grade(&out, &["--mutants", "10", "--rtl", file.to_str().unwrap()]);
     assert_eq!(code(&output), 3, "{}", text(&output));
     let said = text(&output);
@@ -298,11 +314,10 @@ fn without_yosys_the_error_says_how_to_install_it() {
 /// A bench that is red without any mutant says nothing of mutants.
 #[test]
 fn rtl_with_a_bug_is_not_graded() {
-    let patch = crate::common::project().join("tests/bad_rtl/qp");
-    let patch = crate::common::files(&patch, "patch").remove(0);
+    let patch = crate::common::project().join("tests/bad_rtl/recv/46-kept-dp-released.patch");
     let wrong = crate::common::patched_rtl(&patch);
     let folder = TempDir::new().unwrap();
-    let file = wrong.path().join("rtl/QpStateCtrl.v");
+    let file = wrong.path().join("rtl/RecvSideFsm.v");
     let few = ["--mutants", "10", "--cases", "100", "--rtl", file.to_str().unwrap()];
     let output = grade(&folder.path().join("out"), &few);
     assert_eq!(code(&output), 1, "{}", text(&output));

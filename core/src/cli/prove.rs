@@ -56,24 +56,24 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Err(Error::Usage(message.to_owned()));
     }
     let desk = Desk::new(arguments.patience.program()?, Arc::clone(&interrupted));
+    let only = arguments.only.as_deref();
     let mut jobs = Vec::new();
     for block in &blocks {
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
         block.check_profiles(&rtl, &profiles).map_err(of_block(*block, &blocks))?;
-        let prover = |profile: &Profile| Ok((profile.clone(), block.prover(&rtl, profile)?));
+        let prover = |profile: &Profile| Ok((profile.clone(), block.prover(&rtl, profile, only)?));
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
     }
     let mut asked =
         jobs.iter().flat_map(|(_, provers)| provers).filter_map(|(_, one)| one.as_ref().ok());
-    if let Some(only) = &arguments.only
+    if let Some(only) = only
         && !asked.any(|prover| !places(prover, Some(only)).is_empty())
     {
         let message =
             format!("--only: no property has `{only}` in its words; without it, all are listed");
         return Err(Error::Usage(message));
     }
-    let only = arguments.only.as_deref();
     let place = match &arguments.out {
         Some(folder) => Place::Named { folder: folder.clone(), replace: false },
         None => Place::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
@@ -106,7 +106,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// The places of the properties that are asked.
 fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
     let all = prover.properties().iter().enumerate();
-    let asked = all.filter(|(_, property)| only.is_none_or(|only| property.text.contains(only)));
+    let asked = all.filter(|(_, property)| property.is_asked(only));
     asked.map(|(place, _)| place).collect()
 }
 

@@ -13,6 +13,7 @@ use crate::formal::{
 use crate::harness::{Block, Meaning, Parameters};
 use crate::prove::monitor::{MONITOR, Monitor, TOP};
 use crate::yosys::Workshop;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex};
 
@@ -73,6 +74,8 @@ pub struct Judge<'a> {
     selected: BTreeMap<u32, u32>,
     /// Those that cannot be judged, and why.
     apart: BTreeMap<u32, &'static str>,
+    /// Properties of the RTL that its monitor looks at.
+    promised: usize,
     /// Outputs that are proved to be 0 in every cycle, of the RTL as it is.
     proved: Vec<String>,
     /// What words mean, by the numbers of memories.
@@ -179,15 +182,32 @@ impl<'a> Judge<'a> {
             return Ok(Err("its network has a loop without a register".to_owned()));
         };
         let aig = aig.with_words(&workshop.text(WORDS)?);
-        let (proved, meanings, whole) = (Vec::new(), BTreeMap::new(), Mutex::default());
-        let mut judge = Self { workshop, aig, reset, selected, apart, proved, meanings, whole };
-        for place in 0..monitor.map_or(0, |monitor| monitor.properties.len()) {
+        Ok(Ok(Self {
+            workshop,
+            aig,
+            reset,
+            selected,
+            apart,
+            promised: monitor.map_or(0, |monitor| monitor.properties.len()),
+            proved: Vec::new(),
+            meanings: BTreeMap::new(),
+            whole: Mutex::default(),
+        }))
+    }
+
+    /// Proves what the block promises of the RTL as it is: that helps proofs, and what is seen at once does without.
+    ///
+    /// # Errors
+    /// As [`Judge::soon`].
+    pub fn with_promises(mut self) -> Result<Self, Error> {
+        let proved = |place| {
             let output = format!("{NEVER}{place}");
-            if judge.holds(&output)? {
-                judge.proved.push(output);
-            }
-        }
-        Ok(Ok(judge))
+            Ok(self.holds(&output)?.then_some(output))
+        };
+        let proved = (0..self.promised).into_par_iter().map(proved);
+        let proved = proved.collect::<Result<Vec<Option<String>>, Error>>()?;
+        self.proved = proved.into_iter().flatten().collect();
+        Ok(self)
     }
 
     /// Whether an output is 0 in every cycle of the RTL as it is, as far as that takes little to show.
@@ -298,7 +318,7 @@ impl<'a> Judge<'a> {
         let Ruling::Open(because) = &found else { return Ok(found) };
         let proof = format!("scorr; dc2; pdr -F {most} -C {each} -T {SECONDS}");
         Ok(match self.judge(id, &self.aig, false, &proof)? {
-            Ruling::Open(_) => open(because),
+            Ruling::Open(more) => open(format!("{because}; {more}")),
             shown => shown,
         })
     }

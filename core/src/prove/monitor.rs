@@ -39,11 +39,12 @@ struct Waits {
 }
 
 impl Monitor {
-    /// The monitor of a block's promises.
+    /// The monitor of a block's promises. It looks at those properties only that have `only` in their words, if that is said, and
+    /// at what is to hold in every cycle.
     ///
     /// # Errors
     /// [`Error::Usage`] if they name what is not there.
-    pub fn new<B: Explain>(parameters: &Parameters) -> Result<Self, Error> {
+    pub fn new<B: Explain>(parameters: &Parameters, only: Option<&str>) -> Result<Self, Error> {
         let promises = B::promises(parameters);
         let mut bad = Vec::new();
         zeros::<B>(&promises, &mut bad)?;
@@ -62,12 +63,16 @@ impl Monitor {
             breaks.push(withdrawn::<B>(offer, &format!("offer_{place}"), &mut text));
         }
         let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
-        outputs(&bad, &breaks, B::RTL.clock, &mut text);
+        // What nobody asks for is left out of the network. The others keep their numbers.
+        let is_asked =
+            |property: &Property| property.kind == Kind::Always || property.is_asked(only);
+        let asked: Vec<usize> = (0..bad.len()).filter(|place| is_asked(&bad[*place].0)).collect();
+        outputs(&bad, &asked, &breaks, B::RTL.clock, &mut text);
         let registers = promises.registers;
         let of = |place| {
             ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
         };
-        let pins: Vec<String> = (0..bad.len()).flat_map(of).collect();
+        let pins: Vec<String> = asked.into_iter().flat_map(of).collect();
         let text = format!("{}{text}endmodule\n", around::<B>(&pins, &[], &registers));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         let assumes = !offers.is_empty();
@@ -151,7 +156,13 @@ impl Monitor {
 
 /// The monitor's outputs: for each property `bad`, 1 where it is broken; `legal`, only if no partner broke the protocol so far;
 /// `known` and `given`, the same only if so far all held that is to hold in every cycle.
-pub fn outputs(bad: &[(Property, String)], breaks: &str, clock: &str, text: &mut String) {
+pub fn outputs(
+    bad: &[(Property, String)],
+    asked: &[usize],
+    breaks: &str,
+    clock: &str,
+    text: &mut String,
+) {
     for (so_far, now, expression) in
         [("broken", "breaks", breaks), ("failed", "fails", &invariants(bad))]
     {
@@ -161,7 +172,8 @@ pub fn outputs(bad: &[(Property, String)], breaks: &str, clock: &str, text: &mut
              always @(posedge {clock}) {so_far} <= {so_far} | {now};"
         );
     }
-    for (place, (_, expression)) in bad.iter().enumerate() {
+    for place in asked {
+        let (_, expression) = &bad[*place];
         let _ = writeln!(
             text,
             "  assign cosim_bad_{place} = {expression};\n  assign cosim_legal_{place} = cosim_bad_{place} & ~broken \

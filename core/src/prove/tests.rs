@@ -90,7 +90,8 @@ fn prover_of(
         (property, text)
     };
     let bad: Vec<(Property, String)> = bad.iter().map(property).collect();
-    monitor::outputs(&bad, &format!("~({assumption})"), "clk", &mut text);
+    let all: Vec<usize> = (0..bad.len()).collect();
+    monitor::outputs(&bad, &all, &format!("~({assumption})"), "clk", &mut text);
     text += "endmodule\n";
     let properties = bad.into_iter().map(|(property, _)| property).collect();
     let assumes = assumption != "1'b1";

@@ -112,11 +112,10 @@ impl Icarus {
     }
 }
 
-/// The command that simulates what was compiled, and ends it after so many seconds of the processor: nothing else ends
-/// a loop without delay once nobody waits for it.
-pub fn simulate(compiled: &Path, seconds: u32) -> Command {
-    let mut command = Command::new("sh");
-    command.args(["-c", "ulimit -t \"$0\"; exec vvp -n \"$@\""]);
-    command.arg(seconds.to_string()).arg(compiled);
+/// The command that simulates what was compiled. It is for [`output_within`](crate::output_within): nothing else ends a loop
+/// without delay once nobody waits for it.
+pub fn simulate(compiled: &Path) -> Command {
+    let mut command = Command::new("vvp");
+    command.arg("-n").arg(compiled);
     command
 }

@@ -51,7 +51,10 @@ impl<'a> Bench<'a> {
         if let Some(judge) = &*judge {
             return Ok(judge.clone());
         }
-        let made = self.job.block.judge(self.mutants, &self.mutants.mutations)?;
+        let made = match self.job.block.judge(self.mutants, &self.mutants.mutations)? {
+            Ok(made) if self.job.judges => Ok(made.with_promises()?),
+            made => made,
+        };
         Ok(judge.insert(made.map(Arc::new)).clone())
     }
 
