@@ -130,6 +130,21 @@ impl Error {
         Self::Input { path: path.to_owned(), line: error.line(), column: error.column(), message }
     }
 
+    /// A TOML error in the file `path`, whose text this is, at a place as in `run[3].seeds` if it is known.
+    pub fn toml(path: &Path, text: &str, place: Option<&str>, error: &toml::de::Error) -> Self {
+        let place = place.filter(|place| *place != ".").map(|place| format!("{place}: "));
+        let message = format!("{}{}", place.unwrap_or_default(), error.message());
+        Self::at_offset(path, text, error.span().map_or(0, |span| span.start), message)
+    }
+
+    /// An error at a byte of the text of the file `path`.
+    pub fn at_offset(path: &Path, text: &str, offset: usize, message: String) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        let line = before.matches('\n').count() + 1;
+        Self::Input { path: path.to_owned(), line, column, message }
+    }
+
     /// A file that cannot be read.
     pub fn unreadable(path: &Path, error: &io::Error) -> Self {
         Self::File { path: path.to_owned(), message: format!("cannot be read: {error}") }

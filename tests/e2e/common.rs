@@ -90,6 +90,8 @@ pub fn cargo_outside(folder: &Path) -> std::process::Command {
         command.args(["--config", &format!("profile.dev.package.{own}.opt-level=0")]);
     }
     command
+        // Who lets this program tell the times of tests does not mean the compiler: all would be built again.
+        .env_remove("RUSTC_BOOTSTRAP")
         .env(QUICKLY.0, QUICKLY.1)
         .current_dir(folder)
         .env("CARGO_TARGET_DIR", outside())

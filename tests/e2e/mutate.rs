@@ -255,6 +255,78 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     assert!(text(&output).contains("its grading has ended"), "{}", text(&output));
 }
 
+/// What people have written of what cases leave counts as equivalent; of what they find it is an error.
+#[test]
+fn a_mutant_of_which_it_is_written_that_it_makes_no_difference_counts_as_equivalent() {
+    let folder = TempDir::new().unwrap();
+    let few = ["--mutants", "24", "--cases", "1", "--scenario", "default", "--seed", "5"];
+    let grade = |name: &str, more: &[&str]| {
+        let out = folder.path().join(name);
+        let output = grade(&out, &[&few[..], &["--no-judge"], more].concat());
+        (output, out)
+    };
+    let (output, plain) = grade("plain", &[]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let report = json(&plain.join("mutate.json"));
+    let of = |verdict: &str| {
+        mutants(&report).iter().find(|mutant| mutant["verdict"] == verdict).unwrap()
+    };
+    let rtl = fs::read_to_string(crate::common::project().join("rtl/RecvSideFsm.v")).unwrap();
+    let written = |mutant: &Value, reason: &str| {
+        let line = mutant["sources"][0]["line"].as_u64().unwrap() as usize;
+        let line = toml_text(rtl.lines().nth(line - 1).unwrap());
+        let does = toml_text(mutant["does"].as_str().unwrap());
+        format!(
+            "[[equivalent]]\nblock = \"recv\"\nfile = \"RecvSideFsm.v\"\nline = {line}\ndoes = {does}\nreason = {reason}\n"
+        )
+    };
+    let file = folder.path().join("equivalents.toml");
+    let write = |reasons: &str| {
+        let head = "format = \"cosim-equivalents\"\nversion = 1\n";
+        fs::write(&file, format!("{head}{reasons}")).unwrap();
+        ["--equivalents", file.to_str().unwrap()]
+    };
+    let survivor = of("survived");
+    let (output, out) = grade("written", &write(&written(survivor, "\"nobody reads it\"")));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(
+        text(&output).contains("equivalent, as is written: nobody reads it"),
+        "{}",
+        text(&output)
+    );
+    let scores =
+        [&plain, &out].map(|out| json(&out.join("mutate.json"))["profiles"][0]["score"].clone());
+    let count = |score: &Value, what: &str| score[what].as_u64().unwrap();
+    assert_eq!(count(&scores[1], "equivalent"), count(&scores[0], "equivalent") + 1);
+    assert_eq!(count(&scores[1], "survived"), count(&scores[0], "survived") - 1);
+    assert!(page(&out).contains("nobody reads it"), "the page tells the reason");
+    // A case shows that it is wrong.
+    let (output, _) = grade("wrong", &write(&written(of("killed"), "\"nobody reads it\"")));
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("and recv/repaired/default/0 shows one"), "{}", text(&output));
+    // A line that is not there is told.
+    let gone = written(survivor, "\"it is gone\"").replacen("line = ", "line = \"x\" # ", 1);
+    let (output, _) = grade("gone", &write(&gone));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("RecvSideFsm.v has no line `x`"), "{}", text(&output));
+    for (reasons, expected) in [
+        (written(survivor, "\" \""), "equivalents.toml:3:1: has no `reason`"),
+        (written(survivor, "\"a\"").replace("\"recv\"", "\"dma\""), "`dma` is no block"),
+        (written(survivor, "\"a\"\nprofiles = [\"odd\"]"), "`odd` is no profile of recv"),
+        (written(survivor, "\"a\"\nodd = 1"), "unknown field `odd`"),
+    ] {
+        let (output, out) = grade("refused", &write(&reasons));
+        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
+        assert!(!out.exists(), "nothing is written");
+    }
+}
+
+/// A string as TOML has it.
+fn toml_text(text: &str) -> String {
+    format!("{:?}", text.trim())
+}
+
 /// Of several blocks, also those that had not begun; by the paths that were typed, wherever one goes on.
 #[test]
 fn a_grading_of_several_blocks_that_was_killed_goes_on_with_all_of_them() {

@@ -14,7 +14,7 @@ use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::Rtl;
 use crate::mutate::report::{Begun, Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
-use crate::mutate::{Means, Mutants};
+use crate::mutate::{Means, Mutants, reasons};
 use crate::program;
 use crate::runner::{Claim, Place, Shard};
 use crate::worker::Program;
@@ -28,7 +28,7 @@ use std::thread;
 const MUTANTS: u32 = 1000;
 
 /// What a grading that is in a folder has said before.
-const SAID_BEFORE: [&str; 22] = [
+const SAID_BEFORE: [&str; 23] = [
     "golden",
     "corpus",
     "block",
@@ -48,6 +48,7 @@ const SAID_BEFORE: [&str; 22] = [
     "no_judge",
     "checks_only",
     "min_score",
+    "equivalents",
     "only",
     "stuck_after",
     "memory_limit",
@@ -117,6 +118,10 @@ pub struct Arguments {
     /// Fail if less than so many percent of the mutants that are not equivalent are killed.
     #[arg(long, value_name = "PCT", value_parser = regression::percent)]
     min_score: Option<f64>,
+    /// What people have written of mutants that make no difference: they count as equivalent unless something shows a
+    /// difference, which is a failure.
+    #[arg(long, value_name = "FILE", conflicts_with_all = ["golden", "checks_only", "only"])]
+    equivalents: Option<PathBuf>,
     /// This mutant alone, by its number: the case that finds it, its vector, waves and explanation.
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "min_score", "format"])]
     only: Option<u32>,
@@ -178,8 +183,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let mut code = 0;
-    for line in reports.iter().flat_map(|one| one.below(arguments.min_score.or(one.run.min_score)))
-    {
+    let below = reports.iter().flat_map(|one| one.below(arguments.min_score.or(one.run.min_score)));
+    for line in reports.iter().flat_map(Report::contradicted).chain(below) {
         code = 1;
         program::say(format_args!("{line}"));
     }
@@ -402,6 +407,14 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         scenarios: wanted.scenarios.clone(),
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         min_score: wanted.min_score,
+        equivalents: match &arguments.equivalents {
+            None => Vec::new(),
+            Some(path) => {
+                let mut reasons = reasons::read(path)?;
+                reasons.retain(|reason| reason.block == block.name());
+                reasons
+            }
+        },
     })
 }
 

@@ -375,17 +375,11 @@ fn from_json(path: &Path, text: &str) -> Result<File, Error> {
 }
 
 fn from_toml(path: &Path, text: &str) -> Result<File, Error> {
-    let input = |place: Option<String>, error: &toml::de::Error| {
-        let before = &text[..error.span().map_or(0, |span| span.start.min(text.len()))];
-        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-        let line = before.matches('\n').count() + 1;
-        let place = place.filter(|place| place != ".").map(|place| format!("{place}: "));
-        let message = format!("{}{}", place.unwrap_or_default(), error.message());
-        Error::Input { path: path.to_owned(), line, column, message }
-    };
+    let input =
+        |place: Option<&str>, error: &toml::de::Error| Error::toml(path, text, place, error);
     let toml = toml::Deserializer::parse(text).map_err(|error| input(None, &error))?;
     serde_path_to_error::deserialize(toml)
-        .map_err(|error| input(Some(error.path().to_string()), error.inner()))
+        .map_err(|error| input(Some(&error.path().to_string()), error.inner()))
 }
 
 /// The JSON schema of plans.

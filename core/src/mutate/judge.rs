@@ -318,7 +318,8 @@ impl<'a> Judge<'a> {
         let Ruling::Open(because) = &found else { return Ok(found) };
         let proof = format!("scorr; dc2; pdr -F {most} -C {each} -T {SECONDS}");
         Ok(match self.judge(id, &self.aig, false, &proof)? {
-            Ruling::Open(more) => open(format!("{because}; {more}")),
+            Ruling::Open(more) if more != *because => open(format!("{because}; {more}")),
+            Ruling::Open(_) => open(because),
             shown => shown,
         })
     }

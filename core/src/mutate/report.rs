@@ -4,6 +4,7 @@
 
 use super::kill::Means;
 use super::mutation::Mutation;
+use super::reasons::{Reason, Reasons};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Outcome, Verdict};
@@ -110,6 +111,9 @@ pub struct Header {
     /// Percent of the mutations that are not equivalent that are to be killed in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
+    /// What is written of mutations of this block that make no difference.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub equivalents: Vec<Reason>,
 }
 
 fn whole() -> Shard {
@@ -157,6 +161,42 @@ pub struct Mutant {
     /// What became of it.
     #[serde(flatten)]
     pub fate: Fate,
+    /// Why it makes no difference, if that is written. It counts as equivalent as long as nothing shows a difference.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+}
+
+/// As what a mutation counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// A case has found it.
+    Killed,
+    /// No case has found it.
+    Survived,
+    /// Nothing can find it: that is proved, or written and not shown to be wrong.
+    Equivalent,
+    /// It is not known whether anything can find it.
+    Undecided,
+}
+
+impl Mutant {
+    /// As what it counts.
+    pub fn counts(&self) -> Counted {
+        match (&self.fate, &self.reason) {
+            (Fate::Killed { .. }, _) => Counted::Killed,
+            (Fate::Equivalent { .. }, _) => Counted::Equivalent,
+            (Fate::Survived { vector: None } | Fate::Undecided { .. }, Some(_)) => {
+                Counted::Equivalent
+            }
+            (Fate::Survived { .. }, _) => Counted::Survived,
+            (Fate::Undecided { .. }, None) => Counted::Undecided,
+        }
+    }
+
+    /// Whether it is written that it makes no difference, and it makes one.
+    pub fn is_contradicted(&self) -> bool {
+        self.reason.is_some() && matches!(self.counts(), Counted::Killed | Counted::Survived)
+    }
 }
 
 /// What became of a mutation.
@@ -212,7 +252,7 @@ pub struct Score {
     pub killed: u64,
     /// Those that none has found.
     pub survived: u64,
-    /// Those that were shown to be equivalent.
+    /// Those that were shown to be equivalent, or of which that is written and not shown to be wrong.
     pub equivalent: u64,
     /// Those of which that is not known.
     pub undecided: u64,
@@ -247,11 +287,11 @@ impl Score {
         let mut score = Self::default();
         for mutant in mutants {
             score.mutants += 1;
-            match mutant.fate {
-                Fate::Killed { .. } => score.killed += 1,
-                Fate::Survived { .. } => score.survived += 1,
-                Fate::Equivalent { .. } => score.equivalent += 1,
-                Fate::Undecided { .. } => score.undecided += 1,
+            match mutant.counts() {
+                Counted::Killed => score.killed += 1,
+                Counted::Survived => score.survived += 1,
+                Counted::Equivalent => score.equivalent += 1,
+                Counted::Undecided => score.undecided += 1,
             }
         }
         score.percent = percent(score.killed, score.mutants);
@@ -278,12 +318,13 @@ pub fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, u64)> 
 }
 
 impl Graded {
-    /// A profile of which no case was run yet.
-    pub fn new(profile: &str, mutations: &[Mutation]) -> Self {
+    /// A profile of which no case was run yet, with what is written of its mutations.
+    pub fn new(profile: &str, mutations: &[Mutation], reasons: &Reasons<'_>) -> Self {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
             does: mutation.words(),
             fate: Fate::Survived { vector: None },
+            reason: reasons.of(mutation),
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
         let score = Score::of(mutants.iter());
@@ -431,6 +472,28 @@ impl Report {
         below.map(line).collect()
     }
 
+    /// Mutations that make a difference though it is written that they make none, each in a line.
+    pub fn contradicted(&self) -> Vec<String> {
+        let of_profile = |graded: &Graded| -> Vec<String> {
+            let wrong = graded.mutants.iter().filter(|mutant| mutant.is_contradicted());
+            let line = |Mutant { mutation, does, fate, .. }: &Mutant| {
+                let by = match fate {
+                    Fate::Killed { case, .. } => case,
+                    Fate::Survived { vector: Some(vector) } => vector,
+                    _ => "",
+                };
+                format!(
+                    "{} {}: {} {does}: it is written that this makes no difference, and {by} shows one",
+                    self.run.block,
+                    graded.profile,
+                    mutation.at()
+                )
+            };
+            wrong.map(line).collect()
+        };
+        self.profiles.iter().flat_map(of_profile).collect()
+    }
+
     /// The table for people: a line for each profile, and the survivors.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -451,9 +514,17 @@ impl Report {
             if !most.is_empty() {
                 let _ = writeln!(text, "  killed by {}", most.join(", "));
             }
-            for Mutant { mutation, does, fate } in mutants {
+            for Mutant { mutation, does, fate, reason } in mutants {
                 let more = match fate {
                     Fate::Killed { .. } | Fate::Equivalent { .. } => continue,
+                    Fate::Survived { vector: None } | Fate::Undecided { .. }
+                        if reason.is_some() =>
+                    {
+                        format!(
+                            "; equivalent, as is written: {}",
+                            reason.as_deref().unwrap_or_default()
+                        )
+                    }
                     Fate::Survived { vector: None } => String::new(),
                     Fate::Survived { vector: Some(vector) } => format!("; found by {vector}"),
                     Fate::Undecided { because } => format!("; undecided: {because}"),

@@ -3,7 +3,7 @@
 use super::code::MOST_TEXT;
 use super::page::render;
 use crate::error::Error;
-use crate::mutate::report::{Fate, Graded, Header, Mutant, Report, Score};
+use crate::mutate::report::{Counted, Fate, Graded, Header, Mutant, Report, Score};
 use crate::program;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -20,6 +20,9 @@ struct Page<'a> {
     is_below: bool,
     profiles: Vec<Profile<'a>>,
     left: Vec<Left<'a>>,
+    /// Those of which it is written that they make no difference, and nothing shows one.
+    written: Vec<Written<'a>>,
+    contradicted: Vec<String>,
     files: Vec<File>,
     /// Why there is no text of the RTL.
     because: Option<String>,
@@ -44,6 +47,16 @@ struct Left<'a> {
     verdict: &'static str,
     because: &'a str,
     vector: Option<&'a str>,
+}
+
+/// A mutant of which it is written why it makes no difference.
+#[derive(Serialize)]
+struct Written<'a> {
+    profile: &'a str,
+    id: u32,
+    at: String,
+    does: &'a str,
+    reason: &'a str,
 }
 
 /// A file with the mutants of its lines.
@@ -112,6 +125,14 @@ pub fn page(report: &Report) -> Result<String, Error> {
                 graded.mutants.iter().filter_map(|mutant| left(&graded.profile, mutant))
             })
             .collect(),
+        written: report
+            .profiles
+            .iter()
+            .flat_map(|graded| {
+                graded.mutants.iter().filter_map(|mutant| written(&graded.profile, mutant))
+            })
+            .collect(),
+        contradicted: report.contradicted(),
         files,
         because,
     };
@@ -125,6 +146,9 @@ fn profile(graded: &Graded) -> Profile<'_> {
 }
 
 fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Left<'a>> {
+    if mutant.counts() == Counted::Equivalent {
+        return None;
+    }
     let (verdict, because, vector) = match &mutant.fate {
         Fate::Killed { .. } | Fate::Equivalent { .. } => return None,
         Fate::Survived { vector } => ("survived", "", vector.as_deref()),
@@ -132,6 +156,13 @@ fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Left<'a>> {
     };
     let (id, at) = (mutant.mutation.id, mutant.mutation.at());
     Some(Left { profile, id, at, does: &mutant.does, verdict, because, vector })
+}
+
+fn written<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Written<'a>> {
+    let is_proved = matches!(mutant.fate, Fate::Equivalent { .. });
+    let reason = mutant.reason.as_deref().filter(|_| !is_proved && !mutant.is_contradicted())?;
+    let Mutant { mutation, does, .. } = mutant;
+    Some(Written { profile, id: mutation.id, at: mutation.at(), does, reason })
 }
 
 /// The RTL with the mutants of each line, of all profiles together; else why there is none.
@@ -199,7 +230,7 @@ mod tests {
         let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();
         command.extend(lines.iter().map(|line| format!(" -src a.v:{line}.1-{line}.2")));
         let mutation = Mutation::parse(1, &command, &str::to_owned).unwrap();
-        Mutant { mutation, does: String::new(), fate }
+        Mutant { mutation, does: String::new(), fate, reason: None }
     }
 
     #[test]

@@ -46,10 +46,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             reports => print_json(&reports)?,
         }
     }
-    let below: Vec<String> =
-        reports.iter().flat_map(|report| report.below(report.run.min_score)).collect();
-    below.iter().for_each(|line| program::say(format_args!("{line}")));
-    Ok(ExitCode::from(u8::from(!below.is_empty())))
+    let below = reports.iter().flat_map(|report| report.below(report.run.min_score));
+    let wrong: Vec<String> = reports.iter().flat_map(Report::contradicted).chain(below).collect();
+    wrong.iter().for_each(|line| program::say(format_args!("{line}")));
+    Ok(ExitCode::from(u8::from(!wrong.is_empty())))
 }
 
 /// The grading of one block. If its parts are of no use, nothing is left.

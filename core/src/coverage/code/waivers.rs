@@ -60,29 +60,17 @@ impl Waivers {
     /// [`Error::Input`] if it is none.
     pub fn read(file: WaiverFile) -> Result<Self, Error> {
         let WaiverFile { path, text } = file;
-        let at = |offset: usize| {
-            let before = &text[..offset.min(text.len())];
-            let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
-            (before.matches('\n').count() + 1, column)
-        };
-        let wrong = |offset: usize, message: String| {
-            let (line, column) = at(offset);
-            Error::Input { path: Path::new(path).to_owned(), line, column, message }
-        };
-        let parsed: Text = toml::from_str(text).map_err(|error| {
-            wrong(error.span().map_or(0, |span| span.start), error.message().to_owned())
-        })?;
+        let parsed: Text = toml::from_str(text)
+            .map_err(|error| Error::toml(Path::new(path), text, None, &error))?;
         let mut all = Vec::new();
         for waiver in parsed.waiver {
             let start = waiver.span().start;
             let waiver = waiver.into_inner();
             if waiver.reason.trim().is_empty() {
-                return Err(wrong(
-                    start,
-                    "a waiver has a reason: say why nothing reaches it".into(),
-                ));
+                let message = "a waiver has a reason: say why nothing reaches it".to_owned();
+                return Err(Error::at_offset(Path::new(path), text, start, message));
             }
-            all.push((at(start).0, waiver));
+            all.push((text[..start].matches('\n').count() + 1, waiver));
         }
         Ok(Self { path, all })
     }
