@@ -174,10 +174,10 @@ fn each_block_has_its_bugs_and_there_are_no_others() {
     );
 }
 
-/// The part of the bugs that is looked for: every twentieth, or what `COSIM_TEST_BUGS` says. `scripts/test bugs` looks
+/// The part of the bugs that is looked for: every 32nd, or what `COSIM_TEST_BUGS` says. `scripts/test bugs` looks
 /// for all of them, which takes longer than all other tests together.
 fn part() -> Shard {
-    let part = env::var("COSIM_TEST_BUGS").unwrap_or_else(|_| "1/20".to_owned());
+    let part = env::var("COSIM_TEST_BUGS").unwrap_or_else(|_| "1/32".to_owned());
     part.parse().unwrap_or_else(|error| panic!("COSIM_TEST_BUGS: {error}"))
 }
 

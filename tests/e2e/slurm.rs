@@ -177,9 +177,10 @@ fn a_grading(cluster: &Cluster, folder: &Path) {
     let line = DIES_ONCE.replace("REAL", &real).replace("BELOW", folder.to_str().unwrap());
     let program = stand_in(&folder.join("dies-once"), &line);
     let [alone, out] = ["grading-alone", "grading"].map(|name| folder.join(name));
-    let graded = ["--block", "qp", "--mutants", "40", "--cases", "12", "--no-judge"];
+    let few = ["--mutants", "40", "--cases", "12", "--no-judge"];
+    let graded = [&["--block", "recv", "--fixes", "repaired"][..], &few].concat();
     let mut whole = crate::common::program();
-    whole.env("CXXFLAGS", "-O0").args(["mutate", "--quiet", "--out"]).arg(&alone).args(graded);
+    whole.env("CXXFLAGS", "-O0").args(["mutate", "--quiet", "--out"]).arg(&alone).args(&graded);
     assert_eq!(code(&whole.output().unwrap()), 0);
     let options = ["mutate", "--shards", "2", "--out", out.to_str().unwrap()];
     let mut command = cluster.submit(&program, &options, &graded);
