@@ -25,7 +25,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use verilated::{Pins, Port};
 use verilated_build::{
-    EXCEEDED, Error as BuildError, Icarus, Kept, Simulation, SourceFile, output_within, simulate,
+    EXCEEDED, Error as BuildError, Icarus, Kept, Simulation, SourceFile, simulate,
 };
 use zerocopy::IntoBytes;
 
@@ -144,23 +144,19 @@ pub fn run<B: Block>(
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let case = folder.path().join("case");
         write_case(&recording, &case).map_err(Error::write(&case))?;
-        let mut command = simulate(compiled);
-        if let Some(waves) = waves {
-            if waves.extension().is_some_and(|ending| ending == "fst") {
-                command.arg("-fst");
-            }
-            command.arg(format!("+waves={}", waves.display()));
-        }
         let pulse = folder.path().join("pulse");
-        command.arg(format!("+case={}", case.display()));
-        command.arg(format!("+pulse={}", pulse.display()));
-        let said =
-            alive(&pulse, watch, || output_within(SECONDS, command)).map_err(
-                |error| match error {
-                    BuildError::Interrupted => Error::Interrupted,
-                    other => Error::Environment(other.to_string()),
-                },
-            )?;
+        let mut arguments =
+            vec![format!("+case={}", case.display()), format!("+pulse={}", pulse.display())];
+        if let Some(waves) = waves {
+            let is_fst = waves.extension().is_some_and(|ending| ending == "fst");
+            arguments.extend(is_fst.then(|| "-fst".to_owned()));
+            arguments.push(format!("+waves={}", waves.display()));
+        }
+        let simulated = alive(&pulse, watch, || simulate(compiled, &arguments, SECONDS));
+        let said = simulated.map_err(|error| match error {
+            BuildError::Interrupted => Error::Interrupted,
+            other => Error::Environment(other.to_string()),
+        })?;
         Ok(outcome(&recording, parameters, &said))
     })
 }

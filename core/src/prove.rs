@@ -4,19 +4,19 @@
 //! Yosys makes an and-inverter graph of both, and ABC is asked whether the output is ever 1. `docs/proof.md` says what is
 //! proved and what is assumed.
 
+mod asked;
 pub(crate) mod monitor;
 pub mod report;
 
 use crate::error::Error;
-use crate::formal::{
-    Answer, MEMORY, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
-};
+use crate::formal::{MEMORY, memory_bits, write_graph, write_whole_graph};
 use crate::harness::{Explain, Parameters};
 use crate::models::Examined;
-use crate::mutate::aig::{Aig, Interface, Question, Reads};
+use crate::mutate::aig::{Aig, Reads};
 use crate::mutate::cut::{cut, enabled};
 use crate::mutate::netlist::Unknown;
 use crate::yosys::Workshop;
+use asked::{Asked, Asking, by_engines};
 use monitor::{MONITOR, Monitor, TOP};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -29,15 +29,6 @@ const FILES: [&str; 5] = ["rtl.il", "both.il", "cut.il", "cut.aag", "whole.aag"]
 /// From what was read to a netlist. Assertions are no part of the design, and what is unknown is 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
-/// A proof that needs little more than an induction that does not show it.
-const SOON: &str = "pdr -F 20 -C 1000 -T 10";
-/// A search that takes little, in the RTL as it is: what is broken is seldom far from reset.
-const GLANCE: &str = "bmc3 -F 30 -C 5000 -T 5";
-/// A search within so many cycles.
-const SEARCH: &str = "bmc3 -F 30 -C 20000 -T 20";
-/// A proof that takes its time.
-const LATE: &str = "scorr; dc2; pdr -F 200 -C 5000 -T 60";
-
 /// Why some networks are not read.
 const LOOP: &str = "its network has a loop without a register";
 
@@ -363,23 +354,23 @@ impl Prover {
                 let proved = last.found();
                 // It may hold without an assumption, too.
                 let [first, .., _] = &mut asked[..] else { return Ok(proved) };
-                first.put(&[SOON])?;
+                first.prove_soon()?;
                 return Ok(if first.is_proved() { first.found() } else { proved });
             }
             networks.extend((!asked.is_empty()).then_some(asked));
         }
-        // What nothing breaks where more can happen is not broken. What is, is told before proofs are tried that it has not.
-        if let Some(asked) = networks.last_mut().and_then(|asked| asked.last_mut()) {
-            asked.put(&[GLANCE])?;
-            if let found @ Found::Broken { .. } = asked.found() {
-                let found = match (asked.asking.memories, self.whole()?) {
-                    (Memories::None, _) => found,
-                    (_, None) => Found::nothing(),
-                    (_, Some(aig)) => self.seen(property, &aig, &all[all.len() - 1..])?,
-                };
-                if matches!(found, Found::Broken { .. }) {
-                    return Ok(found);
-                }
+        // What is broken is told before proofs are tried that it is not. What nothing breaks where more can happen is not
+        // looked for with memories as they are.
+        if let Some(asked) = networks.last_mut().and_then(|asked| asked.last_mut())
+            && let found @ Found::Broken { .. } = asked.glance()?
+        {
+            let found = match (asked.memories(), self.whole()?) {
+                (Memories::None, _) => found,
+                (_, None) => Found::nothing(),
+                (_, Some(aig)) => asked.glance_at(Memories::Whole, &aig)?,
+            };
+            if matches!(found, Found::Broken { .. }) {
+                return Ok(found);
             }
         }
         let mut found = Found::nothing();
@@ -393,14 +384,6 @@ impl Prover {
             Some(aig) => by_engines(self.by_induction(property, Memories::Whole, &aig, all)?),
             None => Ok(found),
         }
-    }
-
-    /// What is found at a glance with memories as they are.
-    fn seen(&self, property: usize, aig: &Aig, assumed: &[Assumed]) -> Result<Found, Error> {
-        let asked = self.by_induction(property, Memories::Whole, aig, assumed)?;
-        let Some(mut asked) = asked.into_iter().next() else { return Ok(Found::nothing()) };
-        asked.put(&[GLANCE])?;
-        Ok(asked.found())
     }
 
     /// Asks one network by induction, with one assumption after the other until it is proved.
@@ -422,172 +405,6 @@ impl Prover {
             }
         }
         Ok(done)
-    }
-}
-
-/// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
-fn by_engines(all: Vec<Asked<'_>>) -> Result<Found, Error> {
-    let mut found = Found::nothing();
-    for mut asked in all {
-        asked.put(&asked.engines())?;
-        found = asked.found();
-        if asked.is_proved() {
-            break;
-        }
-    }
-    Ok(found)
-}
-
-/// A property of a network with an assumption, and what is known of it.
-struct Asked<'a> {
-    asking: Asking<'a>,
-    assumed: Assumed,
-    question: Question,
-    answer: Answer,
-}
-
-impl<'a> Asked<'a> {
-    /// Asks by induction; `None` if there is no such question.
-    fn by_induction(asking: Asking<'a>, assumed: Assumed) -> Result<Option<Self>, Error> {
-        let of = of(assumed);
-        let Some(question) = asking.question(of)? else { return Ok(None) };
-        let Question::Open { file, inputs } = &question else {
-            return Ok(Some(Self { asking, assumed, question, answer: Answer::Never }));
-        };
-        let mut answer = asking.put(of, file, inputs, SHORT)?;
-        if answer.is_base() && asking.step(of)? || asking.is_given(assumed)? {
-            answer = Answer::Never;
-        }
-        Ok(Some(Self { asking, assumed, question, answer }))
-    }
-
-    /// What is asked where an induction does not show it. A hang that is known of is looked for.
-    fn engines(&self) -> [&'static str; 3] {
-        match self.asking.prover.properties[self.asking.property].kind {
-            Kind::Hang => [SEARCH, SOON, LATE],
-            _ => [SOON, SEARCH, LATE],
-        }
-    }
-
-    /// Asks some engines, until there is an answer.
-    fn put(&mut self, engines: &[&str]) -> Result<(), Error> {
-        let Question::Open { file, inputs } = &self.question else { return Ok(()) };
-        for engine in engines {
-            if let Answer::Open { cycles: before, .. } = &self.answer {
-                let mut answer = self.asking.put(of(self.assumed), file, inputs, engine)?;
-                if let Answer::Open { cycles, .. } = &mut answer {
-                    *cycles = (*cycles).max(*before);
-                }
-                self.answer = answer;
-            }
-        }
-        Ok(())
-    }
-
-    fn is_proved(&self) -> bool {
-        self.answer == Answer::Never
-    }
-
-    fn found(&self) -> Found {
-        let (assumed, memories) = (self.assumed, self.asking.memories);
-        match &self.answer {
-            Answer::Never => Found::Shown(Shown::Proved { assumed, memories }),
-            Answer::Seen(cycles) => Found::Broken { cycles: cycles.clone(), memories },
-            Answer::Open { cycles: Some(cycles), .. } => {
-                Found::Shown(Shown::Bounded { cycles: *cycles, assumed })
-            }
-            Answer::Open { cycles: None, because } => {
-                Found::Shown(Shown::Open { because: because.clone() })
-            }
-        }
-    }
-}
-
-/// The property's output under an assumption.
-const fn of(assumed: Assumed) -> &'static str {
-    match assumed {
-        Assumed::Nothing => "bad",
-        Assumed::OffersStay => "legal",
-    }
-}
-
-/// A property of a network.
-struct Asking<'a> {
-    prover: &'a Prover,
-    property: usize,
-    memories: Memories,
-    aig: &'a Aig,
-}
-
-impl Asking<'_> {
-    /// The output of the property: `bad`, `legal` if partners keep to the protocol; `known` and `given` are the same if what is to
-    /// hold in every cycle does.
-    fn output(&self, of: &str) -> String {
-        format!("cosim_{of}_{}", self.property)
-    }
-
-    /// Whether the output is ever 1; `None` if it looks at more of the memories than can be followed.
-    fn question(&self, of: &str) -> Result<Option<Question>, Error> {
-        let interface = Interface {
-            reset: self.prover.reset,
-            filled: false,
-            select: "cosim_select",
-            read: "cosim_read_",
-            read_at: ["cosim_where_", "cosim_when_"],
-            write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
-            never: "",
-            proved: &[],
-        };
-        let output = self.output(of);
-        let reads = self.memories.reads();
-        match self.aig.property(&interface, &output, reads) {
-            None if reads != Reads::Word => {
-                Err(Error::Environment(format!("Yosys's graph has no output {output}")))
-            }
-            question => Ok(question),
-        }
-    }
-
-    /// Puts a question to engines.
-    fn put(
-        &self,
-        of: &str,
-        file: &[u8],
-        inputs: &[String],
-        engines: &str,
-    ) -> Result<Answer, Error> {
-        let name = format!("{}-{:?}", self.output(of), self.memories);
-        ask(&self.prover.workshop, &name, file, inputs, engines)
-    }
-
-    /// Whether it is shown by induction with what is to hold in every cycle, as far as that is proved without more being assumed.
-    fn is_given(&self, assumed: Assumed) -> Result<bool, Error> {
-        if self.prover.properties[self.property].kind == Kind::Always {
-            return Ok(false);
-        }
-        let known = self.prover.invariants()?;
-        let of = match assumed {
-            _ if known.is_none_or(|known| known > assumed) => return Ok(false),
-            Assumed::Nothing => "known",
-            Assumed::OffersStay => "given",
-        };
-        let is_base = match self.question(of)? {
-            Some(Question::Open { file, inputs }) => self.put(of, &file, &inputs, SHORT)?.is_base(),
-            question => question.is_some(),
-        };
-        Ok(is_base && self.step(of)?)
-    }
-
-    /// Whether the step of an induction is shown. One that is not breaks nothing: what it begins with may never be
-    /// reached.
-    fn step(&self, of: &str) -> Result<bool, Error> {
-        Ok(match self.question(of)? {
-            None => false,
-            Some(Question::Same) => true,
-            Some(Question::Open { file, inputs }) => {
-                self.put(of, &file, &inputs, STEP)? == Answer::Never
-            }
-        })
     }
 }
 

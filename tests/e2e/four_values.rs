@@ -2,9 +2,10 @@
 //!
 //! `COSIM_EXPORT=all` has every vector of the corpus in place of a few.
 
-use crate::common::{code, files, json, patched_rtl, project, run, text};
+use crate::common::{code, files, json, patched_rtl, program, project, run, text};
 use cosim::PROGRAM;
 use rayon::prelude::*;
+use std::os::unix::fs::symlink;
 use std::path::PathBuf;
 use tempfile::TempDir;
 
@@ -26,6 +27,26 @@ fn good_rtl_shows_no_unknown_value() {
     let options = ["run", "--block", "qp,recv,dll", "--simulator", "icarus", "--cases", "1"];
     let output = run(options.iter().chain(&["--packets", "20", "--out", out.to_str().unwrap()]));
     assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+/// The compiler without its simulator: one package brings both, and is named.
+#[test]
+fn without_vvp_the_error_says_how_to_install_it() {
+    let folder = TempDir::new().unwrap();
+    for path in std::env::split_paths(&std::env::var_os("PATH").unwrap()) {
+        for entry in std::fs::read_dir(path).into_iter().flatten().map(Result::unwrap) {
+            if entry.file_name() != "vvp" {
+                // The first of a name is the one that is found.
+                let _ = symlink(entry.path(), folder.path().join(entry.file_name()));
+            }
+        }
+    }
+    let vector = &files(&project().join("vectors/recv"), "json")[0];
+    let mut command = program();
+    command.env("PATH", folder.path()).args(["replay", "--simulator", "icarus"]).arg(vector);
+    let output = command.output().unwrap();
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("apt-get install iverilog"), "{}", text(&output));
 }
 
 /// Each passes a run with two values, in which registers are zeros, ones or random, and idle pins noise.

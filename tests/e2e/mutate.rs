@@ -25,6 +25,9 @@ fn grade(out: &Path, arguments: &[&str]) -> Output {
     grading(out, arguments).output().expect("the program runs")
 }
 
+/// One case leaves some that the judge finds vectors for, and some that it proves.
+const FEW: [&str; 8] = ["--mutants", "24", "--cases", "1", "--scenario", "default", "--seed", "5"];
+
 fn mutants(report: &Value) -> &Vec<Value> {
     report["profiles"][0]["mutants"].as_array().expect("mutants")
 }
@@ -82,13 +85,11 @@ fn assert_page(out: &Path, mutants: &[Value]) {
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     let folder = TempDir::new().unwrap();
     let [one, three, other] = ["one", "three", "other"].map(|name| folder.path().join(name));
-    // One case leaves some that the judge finds vectors for, and some that it proves.
-    let few = ["--mutants", "24", "--cases", "1", "--scenario", "default", "--seed", "5"];
-    let output = grade(&one, &[&few[..], &["--threads", "1"]].concat());
+    let output = grade(&one, &[&FEW[..], &["--threads", "1"]].concat());
     assert_eq!(code(&output), 0, "{}", text(&output));
     let [first, second] = ["1/2", "2/2"].map(|part| {
         let out = folder.path().join(part.replace('/', "-of-"));
-        let output = grade(&out, &[&few[..], &["--threads", "3", "--shard", part]].concat());
+        let output = grade(&out, &[&FEW[..], &["--threads", "3", "--shard", part]].concat());
         assert_eq!(code(&output), 0, "{}", text(&output));
         out
     });
@@ -259,10 +260,9 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
 #[test]
 fn a_mutant_of_which_it_is_written_that_it_makes_no_difference_counts_as_equivalent() {
     let folder = TempDir::new().unwrap();
-    let few = ["--mutants", "24", "--cases", "1", "--scenario", "default", "--seed", "5"];
     let grade = |name: &str, more: &[&str]| {
         let out = folder.path().join(name);
-        let output = grade(&out, &[&few[..], &["--no-judge"], more].concat());
+        let output = grade(&out, &[&FEW[..], &["--no-judge"], more].concat());
         (output, out)
     };
     let (output, plain) = grade("plain", &[]);
@@ -271,15 +271,21 @@ fn a_mutant_of_which_it_is_written_that_it_makes_no_difference_counts_as_equival
     let of = |verdict: &str| {
         mutants(&report).iter().find(|mutant| mutant["verdict"] == verdict).unwrap()
     };
-    let rtl = fs::read_to_string(crate::common::project().join("rtl/RecvSideFsm.v")).unwrap();
-    let written = |mutant: &Value, reason: &str| {
-        let line = mutant["sources"][0]["line"].as_u64().unwrap() as usize;
-        let line = toml_text(rtl.lines().nth(line - 1).unwrap());
-        let does = toml_text(mutant["does"].as_str().unwrap());
-        format!(
-            "[[equivalent]]\nblock = \"recv\"\nfile = \"RecvSideFsm.v\"\nline = {line}\ndoes = {does}\nreason = {reason}\n"
-        )
+    let written = |mutant: &Value, rtl: &str, reason: &str| {
+        let of_run = |name: &str| report["run"][name].as_str().unwrap();
+        let mut entry = format!(
+            "[[equivalent]]\nblock = \"recv\"\nprofile = \"repaired\"\nyosys = {:?}\nrtl = {rtl:?}\n",
+            of_run("yosys")
+        );
+        for name in ["mode", "module", "cell", "port", "bit", "control"] {
+            // What is no number is a text without anything that TOML and JSON write in two ways.
+            if !mutant[name].is_null() {
+                entry += &format!("{name} = {}\n", mutant[name]);
+            }
+        }
+        format!("{entry}reason = \"{reason}\"\n")
     };
+    let rtl = report["run"]["rtl"].as_str().unwrap();
     let file = folder.path().join("equivalents.toml");
     let write = |reasons: &str| {
         let head = "format = \"cosim-equivalents\"\nversion = 1\n";
@@ -287,44 +293,44 @@ fn a_mutant_of_which_it_is_written_that_it_makes_no_difference_counts_as_equival
         ["--equivalents", file.to_str().unwrap()]
     };
     let survivor = of("survived");
-    let (output, out) = grade("written", &write(&written(survivor, "\"nobody reads it\"")));
+    let (output, out) = grade("written", &write(&written(survivor, rtl, "nobody reads it")));
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(
         text(&output).contains("equivalent, as is written: nobody reads it"),
         "{}",
         text(&output)
     );
-    let scores =
-        [&plain, &out].map(|out| json(&out.join("mutate.json"))["profiles"][0]["score"].clone());
-    let count = |score: &Value, what: &str| score[what].as_u64().unwrap();
-    assert_eq!(count(&scores[1], "equivalent"), count(&scores[0], "equivalent") + 1);
-    assert_eq!(count(&scores[1], "survived"), count(&scores[0], "survived") - 1);
+    let after = json(&out.join("mutate.json"));
+    let count = |report: &Value, what: &str| report["profiles"][0]["score"][what].as_u64().unwrap();
+    assert_eq!(count(&after, "equivalent"), count(&report, "equivalent") + 1);
+    assert_eq!(count(&after, "survived"), count(&report, "survived") - 1);
+    let has_reason = |mutant: &&Value| mutant["reason"] == "nobody reads it";
+    let with: Vec<&Value> =
+        mutants(&after).iter().filter(has_reason).map(|one| &one["id"]).collect();
+    assert_eq!(with, [&survivor["id"]], "that one and no other");
     assert!(page(&out).contains("nobody reads it"), "the page tells the reason");
     // A case shows that it is wrong.
-    let (output, _) = grade("wrong", &write(&written(of("killed"), "\"nobody reads it\"")));
+    let (output, _) = grade("wrong", &write(&written(of("killed"), rtl, "nobody reads it")));
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).contains("and recv/repaired/default/0 shows one"), "{}", text(&output));
-    // A line that is not there is told.
-    let gone = written(survivor, "\"it is gone\"").replacen("line = ", "line = \"x\" # ", 1);
-    let (output, _) = grade("gone", &write(&gone));
+    // Of another RTL nothing is taken.
+    let (output, other) = grade("other", &write(&written(survivor, "0123", "nobody reads it")));
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(text(&output).contains("RecvSideFsm.v has no line `x`"), "{}", text(&output));
+    assert!(text(&output).contains("is about RTL 0123 by "), "{}", text(&output));
+    let other = json(&other.join("mutate.json"));
+    assert_eq!(other["profiles"], report["profiles"]);
+    let good = written(survivor, rtl, "a");
     for (reasons, expected) in [
-        (written(survivor, "\" \""), "equivalents.toml:3:1: has no `reason`"),
-        (written(survivor, "\"a\"").replace("\"recv\"", "\"dma\""), "`dma` is no block"),
-        (written(survivor, "\"a\"\nprofiles = [\"odd\"]"), "`odd` is no profile of recv"),
-        (written(survivor, "\"a\"\nodd = 1"), "unknown field `odd`"),
+        (written(survivor, rtl, " "), "equivalents.toml:3:1: has no `reason`"),
+        (good.replace("\"recv\"", "\"dma\""), "`dma` is no block"),
+        (good.replace("\"repaired\"", "\"odd\""), "equivalents.toml:3:1: "),
+        (good.clone() + "odd = 1\n", "unknown field `odd`"),
     ] {
         let (output, out) = grade("refused", &write(&reasons));
         assert_eq!(code(&output), 2, "{}", text(&output));
         assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
         assert!(!out.exists(), "nothing is written");
     }
-}
-
-/// A string as TOML has it.
-fn toml_text(text: &str) -> String {
-    format!("{:?}", text.trim())
 }
 
 /// Of several blocks, also those that had not begun; by the paths that were typed, wherever one goes on.

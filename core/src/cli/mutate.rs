@@ -13,8 +13,9 @@ use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::Rtl;
+use crate::mutate::reasons::{self, Reason};
 use crate::mutate::report::{Begun, Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
-use crate::mutate::{Means, Mutants, reasons};
+use crate::mutate::{Means, Mutants};
 use crate::program;
 use crate::runner::{Claim, Place, Shard};
 use crate::worker::Program;
@@ -409,13 +410,30 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         min_score: wanted.min_score,
         equivalents: match &arguments.equivalents {
             None => Vec::new(),
-            Some(path) => {
-                let mut reasons = reasons::read(path)?;
-                reasons.retain(|reason| reason.block == block.name());
-                reasons
-            }
+            Some(path) => written(path, block.name(), &examined.identity)?,
         },
     })
+}
+
+/// What is written in a file of mutations of a block with this RTL. What is written of another RTL is told.
+fn written(path: &Path, block: &str, rtl: &str) -> Result<Vec<Reason>, Error> {
+    let yosys = yosys::version()?;
+    let mut reasons = reasons::read(path)?;
+    reasons.retain(|reason| reason.block == block);
+    reasons.retain(|reason| {
+        let is_of_it = reason.rtl == rtl && reason.yosys == yosys;
+        if !is_of_it {
+            program::say(format_args!(
+                "{}: {} of {block} is about RTL {} by {}: not used for RTL {rtl} by {yosys}",
+                path.display(),
+                reason.cell,
+                reason.rtl,
+                reason.yosys
+            ));
+        }
+        is_of_it
+    });
+    Ok(reasons)
 }
 
 #[cfg(test)]

@@ -13,8 +13,8 @@ use crate::formal::{
 use crate::harness::{Block, Meaning, Parameters};
 use crate::prove::monitor::{MONITOR, Monitor, TOP};
 use crate::yosys::Workshop;
-use rayon::prelude::*;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
 /// The netlist with mutations, flat; without memories; as an and-inverter graph.
@@ -75,7 +75,7 @@ pub struct Judge<'a> {
     /// Those that cannot be judged, and why.
     apart: BTreeMap<u32, &'static str>,
     /// Properties of the RTL that its monitor looks at.
-    promised: usize,
+    promised: u32,
     /// Outputs that are proved to be 0 in every cycle, of the RTL as it is.
     proved: Vec<String>,
     /// What words mean, by the numbers of memories.
@@ -188,30 +188,31 @@ impl<'a> Judge<'a> {
             reset,
             selected,
             apart,
-            promised: monitor.map_or(0, |monitor| monitor.properties.len()),
+            promised: monitor.map_or(0, |monitor| monitor.properties.len() as u32),
             proved: Vec::new(),
             meanings: BTreeMap::new(),
             whole: Mutex::default(),
         }))
     }
 
-    /// Proves what the block promises of the RTL as it is: that helps proofs, and what is seen at once does without.
+    /// The places of what the block promises of the RTL as it is.
+    pub fn promised(&self) -> Range<u32> {
+        0..self.promised
+    }
+
+    /// Takes it that the RTL does what is promised at these places: that [holds](Self::holds). It helps proofs; what is seen at
+    /// once does without.
+    pub fn with_proved(self, mut places: Vec<u32>) -> Self {
+        places.sort_unstable();
+        Self { proved: places.into_iter().map(never).collect(), ..self }
+    }
+
+    /// Whether the RTL as it is does in every cycle what is promised at a place, as far as that takes little to show.
     ///
     /// # Errors
     /// As [`Judge::soon`].
-    pub fn with_promises(mut self) -> Result<Self, Error> {
-        let proved = |place| {
-            let output = format!("{NEVER}{place}");
-            Ok(self.holds(&output)?.then_some(output))
-        };
-        let proved = (0..self.promised).into_par_iter().map(proved);
-        let proved = proved.collect::<Result<Vec<Option<String>>, Error>>()?;
-        self.proved = proved.into_iter().flatten().collect();
-        Ok(self)
-    }
-
-    /// Whether an output is 0 in every cycle of the RTL as it is, as far as that takes little to show.
-    fn holds(&self, output: &str) -> Result<bool, Error> {
+    pub fn holds(&self, place: u32) -> Result<bool, Error> {
+        let output = &never(place);
         for reads in [Reads::Anything, Reads::Word] {
             let question = self.aig.property(&self.interface(false), output, reads);
             let (file, inputs) = match question {
@@ -414,6 +415,11 @@ impl<'a> Judge<'a> {
             Answer::Open { because, .. } => Ruling::Open(because),
         })
     }
+}
+
+/// The output of what is promised at a place.
+fn never(place: u32) -> String {
+    format!("{NEVER}{place}")
 }
 
 /// Nothing was shown.

@@ -4,7 +4,7 @@
 
 use super::kill::Means;
 use super::mutation::Mutation;
-use super::reasons::{Reason, Reasons};
+use super::reasons::Reason;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Outcome, Verdict};
@@ -193,9 +193,20 @@ impl Mutant {
         }
     }
 
-    /// Whether it is written that it makes no difference, and it makes one.
-    pub fn is_contradicted(&self) -> bool {
-        self.reason.is_some() && matches!(self.counts(), Counted::Killed | Counted::Survived)
+    /// What shows a difference though it is written that there is none: a case, or a vector.
+    pub fn contradicted_by(&self) -> Option<&str> {
+        self.reason.as_ref()?;
+        match &self.fate {
+            Fate::Killed { case, .. } => Some(case),
+            Fate::Survived { vector } => vector.as_deref(),
+            Fate::Equivalent { .. } | Fate::Undecided { .. } => None,
+        }
+    }
+
+    /// Why it counts as equivalent, if that is written and not proved.
+    pub fn written(&self) -> Option<&str> {
+        let is_proved = matches!(self.fate, Fate::Equivalent { .. });
+        self.reason.as_deref().filter(|_| !is_proved && self.counts() == Counted::Equivalent)
     }
 }
 
@@ -319,12 +330,15 @@ pub fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, u64)> 
 
 impl Graded {
     /// A profile of which no case was run yet, with what is written of its mutations.
-    pub fn new(profile: &str, mutations: &[Mutation], reasons: &Reasons<'_>) -> Self {
+    pub fn new(profile: &str, mutations: &[Mutation], reasons: &[&Reason]) -> Self {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
             does: mutation.words(),
             fate: Fate::Survived { vector: None },
-            reason: reasons.of(mutation),
+            reason: reasons
+                .iter()
+                .find(|reason| reason.is_about(mutation))
+                .map(|reason| reason.reason.clone()),
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
         let score = Score::of(mutants.iter());
@@ -474,24 +488,18 @@ impl Report {
 
     /// Mutations that make a difference though it is written that they make none, each in a line.
     pub fn contradicted(&self) -> Vec<String> {
-        let of_profile = |graded: &Graded| -> Vec<String> {
-            let wrong = graded.mutants.iter().filter(|mutant| mutant.is_contradicted());
-            let line = |Mutant { mutation, does, fate, .. }: &Mutant| {
-                let by = match fate {
-                    Fate::Killed { case, .. } => case,
-                    Fate::Survived { vector: Some(vector) } => vector,
-                    _ => "",
-                };
-                format!(
-                    "{} {}: {} {does}: it is written that this makes no difference, and {by} shows one",
-                    self.run.block,
-                    graded.profile,
-                    mutation.at()
-                )
-            };
-            wrong.map(line).collect()
+        let block = &self.run.block;
+        let line = |graded: &Graded, mutant: &Mutant| {
+            let (profile, at, does) = (&graded.profile, mutant.mutation.at(), &mutant.does);
+            let by = mutant.contradicted_by()?;
+            Some(format!(
+                "{block} {profile}: {at} {does}: it is written that this makes no difference, and {by} shows one"
+            ))
         };
-        self.profiles.iter().flat_map(of_profile).collect()
+        let lines = self.profiles.iter().flat_map(|graded| {
+            graded.mutants.iter().filter_map(move |mutant| line(graded, mutant))
+        });
+        lines.collect()
     }
 
     /// The table for people: a line for each profile, and the survivors.
@@ -514,20 +522,14 @@ impl Report {
             if !most.is_empty() {
                 let _ = writeln!(text, "  killed by {}", most.join(", "));
             }
-            for Mutant { mutation, does, fate, reason } in mutants {
-                let more = match fate {
-                    Fate::Killed { .. } | Fate::Equivalent { .. } => continue,
-                    Fate::Survived { vector: None } | Fate::Undecided { .. }
-                        if reason.is_some() =>
-                    {
-                        format!(
-                            "; equivalent, as is written: {}",
-                            reason.as_deref().unwrap_or_default()
-                        )
-                    }
-                    Fate::Survived { vector: None } => String::new(),
-                    Fate::Survived { vector: Some(vector) } => format!("; found by {vector}"),
-                    Fate::Undecided { because } => format!("; undecided: {because}"),
+            for mutant in mutants {
+                let Mutant { mutation, does, fate, .. } = mutant;
+                let more = match (fate, mutant.written()) {
+                    (_, Some(reason)) => format!("; equivalent, as is written: {reason}"),
+                    (Fate::Killed { .. } | Fate::Equivalent { .. }, _) => continue,
+                    (Fate::Survived { vector: None }, _) => String::new(),
+                    (Fate::Survived { vector: Some(vector) }, _) => format!("; found by {vector}"),
+                    (Fate::Undecided { because }, _) => format!("; undecided: {because}"),
                 };
                 let _ = writeln!(text, "  {:>5} {:32} {does}{more}", mutation.id, mutation.at());
             }

@@ -3,7 +3,7 @@
 use super::code::MOST_TEXT;
 use super::page::render;
 use crate::error::Error;
-use crate::mutate::report::{Counted, Fate, Graded, Header, Mutant, Report, Score};
+use crate::mutate::report::{Fate, Graded, Header, Mutant, Report, Score};
 use crate::program;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -118,20 +118,8 @@ pub fn page(report: &Report) -> Result<String, Error> {
         wanted: run.min_score,
         is_below: !report.below(run.min_score).is_empty(),
         profiles: report.profiles.iter().map(profile).collect(),
-        left: report
-            .profiles
-            .iter()
-            .flat_map(|graded| {
-                graded.mutants.iter().filter_map(|mutant| left(&graded.profile, mutant))
-            })
-            .collect(),
-        written: report
-            .profiles
-            .iter()
-            .flat_map(|graded| {
-                graded.mutants.iter().filter_map(|mutant| written(&graded.profile, mutant))
-            })
-            .collect(),
+        left: each(report, left),
+        written: each(report, written),
         contradicted: report.contradicted(),
         files,
         because,
@@ -140,16 +128,22 @@ pub fn page(report: &Report) -> Result<String, Error> {
     render(&title, TEMPLATE, &page)
 }
 
+/// What there is to tell of the mutants of all profiles.
+fn each<'a, T>(report: &'a Report, tell: fn(&'a str, &'a Mutant) -> Option<T>) -> Vec<T> {
+    let of = |graded: &'a Graded| {
+        graded.mutants.iter().filter_map(move |mutant| tell(&graded.profile, mutant))
+    };
+    report.profiles.iter().flat_map(of).collect()
+}
+
 fn profile(graded: &Graded) -> Profile<'_> {
     let (name, by) = (&graded.profile, graded.killed_by());
     Profile { name, cases: graded.cases_run, score: &graded.score, by }
 }
 
 fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Left<'a>> {
-    if mutant.counts() == Counted::Equivalent {
-        return None;
-    }
     let (verdict, because, vector) = match &mutant.fate {
+        _ if mutant.written().is_some() => return None,
         Fate::Killed { .. } | Fate::Equivalent { .. } => return None,
         Fate::Survived { vector } => ("survived", "", vector.as_deref()),
         Fate::Undecided { because } => ("undecided", because.as_str(), None),
@@ -159,9 +153,7 @@ fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Left<'a>> {
 }
 
 fn written<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Written<'a>> {
-    let is_proved = matches!(mutant.fate, Fate::Equivalent { .. });
-    let reason = mutant.reason.as_deref().filter(|_| !is_proved && !mutant.is_contradicted())?;
-    let Mutant { mutation, does, .. } = mutant;
+    let (reason, Mutant { mutation, does, .. }) = (mutant.written()?, mutant);
     Some(Written { profile, id: mutation.id, at: mutation.at(), does, reason })
 }
 

@@ -5,7 +5,7 @@ use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// What Icarus is given, from files in one folder.
 #[derive(Debug, Clone, Default)]
@@ -41,12 +41,7 @@ impl Icarus {
         let program = program.map_or_else(|| PathBuf::from("iverilog"), PathBuf::from);
         let mut command = Command::new(&program);
         command.arg("-V");
-        let output = tool::output(command).map_err(|error| match error {
-            Error::Program { program, source } => {
-                Error::IcarusMissing { tried: format!("`{program}`: {source}") }
-            }
-            other => other,
-        })?;
+        let output = tool::output(command).map_err(missing)?;
         let text = String::from_utf8_lossy(&output.stdout);
         let version = text.lines().next().unwrap_or_default().trim().to_owned();
         Ok(Self { program, version })
@@ -112,10 +107,23 @@ impl Icarus {
     }
 }
 
-/// The command that simulates what was compiled. It is for [`output_within`](crate::output_within): nothing else ends a loop
-/// without delay once nobody waits for it.
-pub fn simulate(compiled: &Path) -> Command {
+/// Simulates what was compiled, and ends it behind so many seconds of the processor: nothing else ends a loop without
+/// delay once nobody waits for it.
+///
+/// # Errors
+/// [`Error::IcarusMissing`]; [`Error::Interrupted`].
+pub fn simulate(compiled: &Path, arguments: &[String], seconds: u64) -> Result<Output, Error> {
     let mut command = Command::new("vvp");
-    command.arg("-n").arg(compiled);
-    command
+    command.arg("-n").arg(compiled).args(arguments);
+    tool::output_within(seconds, command).map_err(missing)
+}
+
+/// What cannot be run is not there.
+fn missing(error: Error) -> Error {
+    match error {
+        Error::Program { program, source } => {
+            Error::IcarusMissing { tried: format!("`{program}`: {source}") }
+        }
+        other => other,
+    }
 }

@@ -8,10 +8,9 @@ use crate::error::Error;
 use crate::harness::{Case, LONGEST, Profile};
 use crate::models::Built;
 use crate::mutate::grade::{Found, Ground, Workers};
-use crate::mutate::reasons::Reasons;
+use crate::mutate::reasons::Reason;
 use crate::mutate::report::{Fate, Graded, Report};
 use crate::mutate::{Means, Mutants, Mutation};
-use crate::program;
 use crate::report::write_grading;
 use crate::runner::{Plan, Shard};
 use crate::yosys;
@@ -75,11 +74,9 @@ impl Job {
             bar.tick();
         };
         let own: Vec<Mutation> = self.own(mutants);
-        let examined = self.block.examine(&self.header.given)?;
-        let reasons = Reasons::new(&self.header.equivalents, &profile.name, &examined);
-        for line in reasons.stale() {
-            program::say(format_args!("{} {}: {line}", self.header.block, profile.name));
-        }
+        let reasons = self.header.equivalents.iter();
+        let reasons: Vec<&Reason> =
+            reasons.filter(|reason| reason.profile == *profile.name).collect();
         let fresh = Graded::new(&profile.name, &own, &reasons);
         if report.profiles.len() <= index {
             report.profiles.push(fresh);

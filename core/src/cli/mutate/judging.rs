@@ -52,10 +52,26 @@ impl<'a> Bench<'a> {
             return Ok(judge.clone());
         }
         let made = match self.job.block.judge(self.mutants, &self.mutants.mutations)? {
-            Ok(made) if self.job.judges => Ok(made.with_promises()?),
+            Ok(made) if self.job.judges => Ok(self.with_promises(made)?),
             made => made,
         };
         Ok(judge.insert(made.map(Arc::new)).clone())
+    }
+
+    /// A judge that knows what the RTL does of what the block promises.
+    fn with_promises(&self, judge: Judge<'a>) -> Result<Judge<'a>, Error> {
+        let mut proved = Vec::new();
+        let places: Vec<u32> = judge.promised().collect();
+        each(
+            &places,
+            self.job.threads,
+            |place| judge.holds(place),
+            |place, holds| {
+                proved.extend(holds.then_some(place));
+                Ok(())
+            },
+        )?;
+        Ok(judge.with_proved(proved))
     }
 
     /// Takes out what nothing can find, as far as that takes less than to run all cases: what is the same network, and,
@@ -186,7 +202,7 @@ impl Job {
     }
 }
 
-/// Does something for each of some mutations, so many at a time, and notes what came of it, one at a time.
+/// Does something for each of some numbers, as of mutations, so many at a time, and notes what came of it, one at a time.
 fn each<T: Send>(
     ids: &[u32],
     threads: usize,

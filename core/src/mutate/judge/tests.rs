@@ -256,11 +256,10 @@ fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
         }))
     };
     let reset = Some(("rst", true));
-    let judge = Judge::of(&workshop, &mutations, monitor, "clk", reset)
-        .unwrap()
-        .unwrap()
-        .with_promises()
-        .unwrap();
+    let judge = Judge::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
+    let held: Vec<bool> = judge.promised().map(|place| judge.holds(place).unwrap()).collect();
+    assert_eq!(held, [true, false]);
+    let judge = judge.with_proved(vec![0]);
     assert_eq!(judge.proved, [format!("{NEVER}0")]);
     // With it, and without it, the same is equivalent.
     let plain = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();

@@ -37,7 +37,7 @@ fn report() -> Report {
         min_score: None,
         equivalents: Vec::new(),
     });
-    report.profiles.push(Graded::new("spec", &[mutation(1), mutation(2)], &Reasons::default()));
+    report.profiles.push(Graded::new("spec", &[mutation(1), mutation(2)], &[]));
     report
 }
 
@@ -146,7 +146,6 @@ fn what_is_written_counts_as_equivalent_unless_a_difference_is_shown() {
             Score::of([mutant].into_iter()).equivalent,
             u64::from(written == Counted::Equivalent)
         );
-        assert_eq!(mutant.is_contradicted(), written != Counted::Equivalent);
         let told = report.contradicted();
         assert_eq!(told.len(), usize::from(written != Counted::Equivalent), "{told:?}");
         assert!(

@@ -1,0 +1,220 @@
+//! One property of one network, and how ABC is asked about it.
+
+use super::{Assumed, Found, Kind, Memories, Prover, Shown};
+use crate::error::Error;
+use crate::formal::{Answer, SHORT, STEP, ask};
+use crate::mutate::aig::{Aig, Interface, Question, Reads};
+
+/// A proof that needs little more than an induction that does not show it.
+const SOON: &str = "pdr -F 20 -C 1000 -T 10";
+/// A search that takes little: what is broken is seldom broken far from reset.
+const GLANCE: &str = "bmc3 -F 30 -C 5000 -T 5";
+/// A search within so many cycles.
+const SEARCH: &str = "bmc3 -F 30 -C 20000 -T 20";
+/// A proof that takes its time.
+const LATE: &str = "scorr; dc2; pdr -F 200 -C 5000 -T 60";
+
+/// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
+pub(super) fn by_engines(all: Vec<Asked<'_>>) -> Result<Found, Error> {
+    let mut found = Found::nothing();
+    for mut asked in all {
+        asked.put(&asked.engines())?;
+        found = asked.found();
+        if asked.is_proved() {
+            break;
+        }
+    }
+    Ok(found)
+}
+
+/// A property of a network with an assumption, and what is known of it.
+pub(super) struct Asked<'a> {
+    asking: Asking<'a>,
+    assumed: Assumed,
+    question: Question,
+    pub(super) answer: Answer,
+}
+
+impl<'a> Asked<'a> {
+    /// What was not asked yet; `None` if there is no such question.
+    fn new(asking: Asking<'a>, assumed: Assumed) -> Result<Option<Self>, Error> {
+        let question = asking.question(of(assumed))?;
+        Ok(question.map(|question| {
+            let answer = match &question {
+                Question::Same => Answer::Never,
+                Question::Open { .. } => {
+                    Answer::Open { cycles: None, because: "nothing was asked".to_owned() }
+                }
+            };
+            Self { asking, assumed, question, answer }
+        }))
+    }
+
+    /// Asks by induction; `None` if there is no such question.
+    pub(super) fn by_induction(
+        asking: Asking<'a>,
+        assumed: Assumed,
+    ) -> Result<Option<Self>, Error> {
+        let Some(mut asked) = Self::new(asking, assumed)? else { return Ok(None) };
+        asked.put(&[SHORT])?;
+        let is_shown = asked.is_proved()
+            || asked.answer.is_base() && asking.step(of(assumed))?
+            || asking.is_given(assumed)?;
+        if is_shown {
+            asked.answer = Answer::Never;
+        }
+        Ok(Some(asked))
+    }
+
+    /// What is found in a search that takes little.
+    pub(super) fn glance(&mut self) -> Result<Found, Error> {
+        self.put(&[GLANCE])?;
+        Ok(self.found())
+    }
+
+    /// The same of the property in another network of the RTL, of which nothing else is asked.
+    pub(super) fn glance_at(&self, memories: Memories, aig: &Aig) -> Result<Found, Error> {
+        let asking = Asking { memories, aig, ..self.asking };
+        Asked::new(asking, self.assumed)?.map_or(Ok(Found::nothing()), |mut asked| asked.glance())
+    }
+
+    /// Tries a proof that takes little.
+    pub(super) fn prove_soon(&mut self) -> Result<(), Error> {
+        self.put(&[SOON])
+    }
+
+    /// What was done with memories.
+    pub(super) fn memories(&self) -> Memories {
+        self.asking.memories
+    }
+
+    /// What is asked where an induction does not show it. A hang that is known of is looked for.
+    fn engines(&self) -> [&'static str; 3] {
+        match self.asking.prover.properties[self.asking.property].kind {
+            Kind::Hang => [SEARCH, SOON, LATE],
+            _ => [SOON, SEARCH, LATE],
+        }
+    }
+
+    /// Asks some engines, until there is an answer.
+    fn put(&mut self, engines: &[&str]) -> Result<(), Error> {
+        let Question::Open { file, inputs } = &self.question else { return Ok(()) };
+        for engine in engines {
+            if let Answer::Open { cycles: before, .. } = &self.answer {
+                let mut answer = self.asking.put(of(self.assumed), file, inputs, engine)?;
+                if let Answer::Open { cycles, .. } = &mut answer {
+                    *cycles = (*cycles).max(*before);
+                }
+                self.answer = answer;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn is_proved(&self) -> bool {
+        self.answer == Answer::Never
+    }
+
+    pub(super) fn found(&self) -> Found {
+        let (assumed, memories) = (self.assumed, self.asking.memories);
+        match &self.answer {
+            Answer::Never => Found::Shown(Shown::Proved { assumed, memories }),
+            Answer::Seen(cycles) => Found::Broken { cycles: cycles.clone(), memories },
+            Answer::Open { cycles: Some(cycles), .. } => {
+                Found::Shown(Shown::Bounded { cycles: *cycles, assumed })
+            }
+            Answer::Open { cycles: None, because } => {
+                Found::Shown(Shown::Open { because: because.clone() })
+            }
+        }
+    }
+}
+
+/// The property's output under an assumption.
+const fn of(assumed: Assumed) -> &'static str {
+    match assumed {
+        Assumed::Nothing => "bad",
+        Assumed::OffersStay => "legal",
+    }
+}
+
+/// A property of a network.
+#[derive(Clone, Copy)]
+pub(super) struct Asking<'a> {
+    pub(super) prover: &'a Prover,
+    pub(super) property: usize,
+    pub(super) memories: Memories,
+    pub(super) aig: &'a Aig,
+}
+
+impl Asking<'_> {
+    /// The output of the property: `bad`, `legal` if partners keep to the protocol; `known` and `given` are the same if what is to
+    /// hold in every cycle does.
+    fn output(&self, of: &str) -> String {
+        format!("cosim_{of}_{}", self.property)
+    }
+
+    /// Whether the output is ever 1; `None` if it looks at more of the memories than can be followed.
+    fn question(&self, of: &str) -> Result<Option<Question>, Error> {
+        let interface = Interface {
+            reset: self.prover.reset,
+            filled: false,
+            select: "cosim_select",
+            read: "cosim_read_",
+            read_at: ["cosim_where_", "cosim_when_"],
+            write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
+            never: "",
+            proved: &[],
+        };
+        let output = self.output(of);
+        let reads = self.memories.reads();
+        match self.aig.property(&interface, &output, reads) {
+            None if reads != Reads::Word => {
+                Err(Error::Environment(format!("Yosys's graph has no output {output}")))
+            }
+            question => Ok(question),
+        }
+    }
+
+    /// Puts a question to engines.
+    fn put(
+        &self,
+        of: &str,
+        file: &[u8],
+        inputs: &[String],
+        engines: &str,
+    ) -> Result<Answer, Error> {
+        let name = format!("{}-{:?}", self.output(of), self.memories);
+        ask(&self.prover.workshop, &name, file, inputs, engines)
+    }
+
+    /// Whether it is shown by induction with what is to hold in every cycle, as far as that is proved without more being assumed.
+    pub(super) fn is_given(&self, assumed: Assumed) -> Result<bool, Error> {
+        if self.prover.properties[self.property].kind == Kind::Always {
+            return Ok(false);
+        }
+        let known = self.prover.invariants()?;
+        let of = match assumed {
+            _ if known.is_none_or(|known| known > assumed) => return Ok(false),
+            Assumed::Nothing => "known",
+            Assumed::OffersStay => "given",
+        };
+        let is_base = match self.question(of)? {
+            Some(Question::Open { file, inputs }) => self.put(of, &file, &inputs, SHORT)?.is_base(),
+            question => question.is_some(),
+        };
+        Ok(is_base && self.step(of)?)
+    }
+
+    /// Whether the step of an induction is shown. One that is not breaks nothing: what it begins with may never be
+    /// reached.
+    pub(super) fn step(&self, of: &str) -> Result<bool, Error> {
+        Ok(match self.question(of)? {
+            None => false,
+            Some(Question::Same) => true,
+            Some(Question::Open { file, inputs }) => {
+                self.put(of, &file, &inputs, STEP)? == Answer::Never
+            }
+        })
+    }
+}
