@@ -18,18 +18,22 @@ use tempfile::TempDir;
 
 /// Checks that no fault of a pin brings about, with their block; its unit tests show that they fire. Those of a block
 /// inside of `rx` fire on the pins of that block; in `rx` another check sees the fault first, or it is rare.
-const SHOWN_BY_HAND: [(&str, &str); 13] = [
+const SHOWN_BY_HAND: [(&str, &str); 17] = [
     ("thread2", "request-order"),
     ("dll", "progress"),
     ("recv", "complete"),
     ("rx", "buffer-has-room"),
+    ("rx", "event-waits-for-room"),
     ("rx", "events-of-a-qp-in-order"),
     ("rx", "kept-as-chosen"),
+    ("rx", "lost-once"),
     ("rx", "packet-not-left-waiting"),
+    ("rx", "payload-once-in-order"),
     ("rx", "progress"),
     ("rx", "request-order"),
     ("rx", "resent-in-time"),
     ("rx", "ring-full-after-reset"),
+    ("rx", "rq-offset-inside"),
     ("rx", "silent-in-reset"),
     ("rx", "zero-in-reset"),
 ];

@@ -24,7 +24,7 @@ use std::thread;
 /// is not run again.
 const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
 /// Cases of each scenario after which what nothing can find is taken out, as far as that takes little.
-const LOOKS: usize = 40;
+const LOOKS: usize = 10;
 /// A model with fewer mutants is faster, and is made if it has at most this part of them.
 const FEWER: (usize, usize) = (3, 4);
 
