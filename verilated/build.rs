@@ -27,7 +27,7 @@ fn build() -> Result<(), Box<dyn Error>> {
     println!("cargo:rerun-if-changed={}", verilator.include().join("verilated.cpp").display());
     let shim = out.join("shim");
     let header = compile::write_shim(&shim)?;
-    let mut runtime = compile::compiler(&verilator, &shim);
+    let mut runtime = compile::compiler(&verilator, &shim, compile::Of::Runtime);
     compile::define_features(&mut runtime, Tracing::Off, false);
     let sources = compile::runtime_sources(&verilator, &shim, Tracing::Off)?;
     let objects = compile::objects(&runtime, &sources, &out)?;

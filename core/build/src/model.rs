@@ -100,7 +100,7 @@ fn compile_archive(
     fs::write(&pins, codegen::c_header(ports)?).map_err(Error::io(&pins))?;
     let shim = dir.join("shim");
     compile::write_shim(&shim)?;
-    let mut build = compile::compiler(verilator, &shim);
+    let mut build = compile::compiler(verilator, &shim, compile::Of::Model);
     compile::define_features(&mut build, Tracing::Off, false);
     build.cargo_metadata(false).include(&verilated.dir);
     let objects = compile::objects(&build, &[source], &dir)?;

@@ -391,8 +391,13 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     }
     let examined = block.examine(rtl)?;
     block.check_profiles(rtl, profiles)?;
+    let yosys = yosys::version()?;
     Ok(Header {
-        yosys: yosys::version()?,
+        equivalents: match &arguments.equivalents {
+            None => Vec::new(),
+            Some(path) => written(path, block.name(), &examined.identity, &yosys)?,
+        },
+        yosys,
         tool: program::version().to_owned(),
         build: program::build().to_owned(),
         rtl: examined.identity.clone(),
@@ -408,19 +413,16 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         scenarios: wanted.scenarios.clone(),
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         min_score: wanted.min_score,
-        equivalents: match &arguments.equivalents {
-            None => Vec::new(),
-            Some(path) => written(path, block.name(), &examined.identity)?,
-        },
     })
 }
 
 /// What is written in a file of mutations of a block with this RTL. What is written of another RTL is told.
-fn written(path: &Path, block: &str, rtl: &str) -> Result<Vec<Reason>, Error> {
-    let yosys = yosys::version()?;
+fn written(path: &Path, block: &str, rtl: &str, yosys: &str) -> Result<Vec<Reason>, Error> {
     let mut reasons = reasons::read(path)?;
-    reasons.retain(|reason| reason.block == block);
     reasons.retain(|reason| {
+        if reason.block != block {
+            return false;
+        }
         let is_of_it = reason.rtl == rtl && reason.yosys == yosys;
         if !is_of_it {
             program::say(format_args!(

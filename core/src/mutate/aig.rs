@@ -58,6 +58,20 @@ pub struct Interface<'a> {
     pub proved: &'a [String],
 }
 
+impl Interface<'static> {
+    /// The names that this program's own passes give, and nothing else.
+    pub const OURS: Self = Self {
+        reset: None,
+        filled: false,
+        select: "cosim_select",
+        read: "cosim_read_",
+        read_at: ["cosim_where_", "cosim_when_"],
+        write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
+        never: "",
+        proved: &[],
+    };
+}
+
 /// What is known of what memories give, in a question about a property.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reads {

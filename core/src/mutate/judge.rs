@@ -392,11 +392,9 @@ impl<'a> Judge<'a> {
             reset: self.reset,
             filled,
             select: SELECT,
-            read: "cosim_read_",
-            read_at: ["cosim_where_", "cosim_when_"],
-            write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
             never: NEVER,
             proved: &self.proved,
+            ..Interface::OURS
         }
     }
 

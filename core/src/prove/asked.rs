@@ -156,16 +156,7 @@ impl Asking<'_> {
 
     /// Whether the output is ever 1; `None` if it looks at more of the memories than can be followed.
     fn question(&self, of: &str) -> Result<Option<Question>, Error> {
-        let interface = Interface {
-            reset: self.prover.reset,
-            filled: false,
-            select: "cosim_select",
-            read: "cosim_read_",
-            read_at: ["cosim_where_", "cosim_when_"],
-            write: ["cosim_enable_", "cosim_data_", "cosim_address_"],
-            never: "",
-            proved: &[],
-        };
+        let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
         let reads = self.memories.reads();
         match self.aig.property(&interface, &output, reads) {

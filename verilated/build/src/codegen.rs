@@ -161,11 +161,11 @@ impl ModelFile<'_> {
         let [inputs, outputs] = structs(ports);
         let sources: Vec<String> =
             verilated.sources.iter().map(|source| file_name(source)).collect();
-        let writer = |kind, writer, header| context! { kind, writer, header };
+        let writer = |kind, writer| context! { kind, writer };
         let trace = match tracing {
             Tracing::Off => None,
-            Tracing::Vcd => Some(writer(1, "VerilatedVcdC", "verilated_vcd_c.h")),
-            Tracing::Fst => Some(writer(2, "VerilatedFstC", "verilated_fst_c.h")),
+            Tracing::Vcd => Some(writer(1, "VerilatedVcdC")),
+            Tracing::Fst => Some(writer(2, "VerilatedFstC")),
         };
         let two_evaluations = match driving {
             Driving::Registered => String::new(),

@@ -8,13 +8,33 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-const SHIM_FILES: [(&str, &str); 5] = [
+const SHIM_FILES: [(&str, &str); 6] = [
     ("verilated_shim.h", include_str!("../shim/verilated_shim.h")),
+    ("verilated_model.h", include_str!("../shim/verilated_model.h")),
     ("verilated_print.h", include_str!("../shim/verilated_print.h")),
     ("verilated_shim.hpp", include_str!("../shim/verilated_shim.hpp")),
     ("verilated_points.hpp", include_str!("../shim/verilated_points.hpp")),
     ("verilated_shim.cpp", include_str!("../shim/verilated_shim.cpp")),
 ];
+
+/// What a file of the runtime begins with, and one of a model.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Of {
+    /// Verilator's own sources.
+    Runtime,
+    /// A model. Its headers may be [precompiled](precompile).
+    Model,
+}
+
+impl Of {
+    /// The file of the shim that is included before all else.
+    fn header(self) -> &'static str {
+        match self {
+            Self::Runtime => "verilated_print.h",
+            Self::Model => "verilated_model.h",
+        }
+    }
+}
 
 /// The text of the shim, for content hashes of what is built with it.
 pub fn shim_text() -> impl Iterator<Item = &'static str> {
@@ -34,10 +54,10 @@ pub fn write_shim(dir: &Path) -> Result<PathBuf, Error> {
     Ok(dir.join(SHIM_FILES[0].0))
 }
 
-/// A C++ compilation against the runtime of `verilator`; `shim` is where [`write_shim`] wrote.
+/// A C++ compilation of the runtime of `verilator`, or of a model against it; `shim` is where [`write_shim`] wrote.
 ///
 /// Outside of a build script give it target, host and output folder before compiling.
-pub fn compiler(verilator: &Verilator, shim: &Path) -> cc::Build {
+pub fn compiler(verilator: &Verilator, shim: &Path, of: Of) -> cc::Build {
     let mut build = cc::Build::new();
     build
         .cpp(true)
@@ -54,7 +74,7 @@ pub fn compiler(verilator: &Verilator, shim: &Path) -> cc::Build {
         // Standard output belongs to the program.
         .define("VL_PRINTF", "vl_shim_printf")
         .flag("-include")
-        .flag(shim.join("verilated_print.h"))
+        .flag(shim.join(of.header()))
         .flag_if_supported("-fvisibility=hidden")
         // A template static shared between two loaded models would outlive its library.
         .flag_if_supported("-fno-gnu-unique")
@@ -81,6 +101,36 @@ pub fn define_features(build: &mut cc::Build, tracing: Tracing, coverage: bool) 
         .define("VM_TRACE", flag(tracing != Tracing::Off))
         .define("VM_TRACE_VCD", flag(tracing == Tracing::Vcd))
         .define("VM_TRACE_FST", flag(tracing == Tracing::Fst));
+}
+
+/// Whether the compiler that builds for `target` takes what [`precompile`] makes. Others than GCC are not asked to.
+///
+/// # Errors
+/// [`Error::CompilerMissing`].
+pub fn precompiles(target: &str) -> Result<bool, Error> {
+    let tool = tool(&plain(target))?;
+    Ok(tool.is_like_gnu() && !tool.is_like_clang())
+}
+
+/// Compiles the headers of a model into `result`, for models compiled by `build` with the same options.
+///
+/// # Errors
+/// [`Error::Compile`] with the compiler's own message.
+pub fn precompile(build: &cc::Build, shim: &Path, result: &Path) -> Result<(), Error> {
+    let header = shim.join(Of::Model.header());
+    let mut command = tool(build)?.to_command();
+    command.args(["-x", "c++-header"]).arg(&header).arg("-o").arg(result);
+    run(command, "the headers of models")
+}
+
+/// Has models that are compiled against `shim` use headers that were [precompiled](precompile) elsewhere. A compiler
+/// that finds them unfit takes the headers themselves.
+///
+/// # Errors
+/// [`Error::Io`].
+pub fn use_precompiled(precompiled: &Path, shim: &Path) -> Result<(), Error> {
+    let beside = shim.join(format!("{}.gch", Of::Model.header()));
+    std::os::unix::fs::symlink(precompiled, &beside).map_err(Error::io(beside))
 }
 
 /// Compiles each source to an object in `out`, all at once.
@@ -159,9 +209,7 @@ pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
     if let Some(identity) = known.get(target) {
         return Ok(identity.clone());
     }
-    let mut build = cc::Build::new();
-    build.cpp(true).opt_level(3).debug(false).target(target).host(target).cargo_metadata(false);
-    let compiler = tool(&build)?;
+    let compiler = tool(&plain(target))?;
     let command = compiler.to_command();
     // Its environment is all that of this process, most of which does not matter.
     let words = std::iter::once(command.get_program()).chain(command.get_args());
@@ -177,6 +225,13 @@ pub fn identity(target: &str) -> Result<Vec<u8>, Error> {
     identity.extend(output.stdout);
     known.insert(target.to_owned(), identity.clone());
     Ok(identity)
+}
+
+/// A compilation for `target` with no other options than those of the environment.
+fn plain(target: &str) -> cc::Build {
+    let mut build = cc::Build::new();
+    build.cpp(true).opt_level(3).debug(false).target(target).host(target).cargo_metadata(false);
+    build
 }
 
 /// The C++ compiler of a build.

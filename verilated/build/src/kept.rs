@@ -2,10 +2,9 @@
 
 use crate::{Error, tool};
 use serde::{Deserialize, Serialize};
-use sha2::{Digest, Sha256};
 use std::collections::BTreeMap;
 use std::fs::{self, File, TryLockError};
-use std::io::{self, Read, Write};
+use std::io::{self, Write};
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
@@ -13,7 +12,7 @@ use std::time::SystemTime;
 use tempfile::NamedTempFile;
 
 /// The only value of a record's `format`.
-const FORMAT: &str = "cosim-kept-1";
+const FORMAT: &str = "cosim-kept-2";
 /// Endings of the files beside a kept one: its record, the lock of who makes it, where it is made.
 const RECORD: &str = "kept";
 const LOCK: &str = "lock";
@@ -29,7 +28,7 @@ struct Record {
     format: String,
     about: String,
     size: u64,
-    sha256: String,
+    blake3: String,
 }
 
 /// A kept file, for people.
@@ -205,9 +204,9 @@ impl Kept {
             let mut file = File::open(path).ok()?;
             file.lock_shared().ok()?;
             let record = Record::read(path)?;
-            let (size, sha256) = measure(&mut file).ok()?;
+            let (size, blake3) = measure(&mut file).ok()?;
             // Removed between opening and locking, it has no name any more.
-            let is_whole = size == record.size && sha256 == record.sha256;
+            let is_whole = size == record.size && blake3 == record.blake3;
             (is_whole && file.metadata().ok()?.nlink() > 0).then_some(file)
         };
         let Some(file) = claimed() else { return false };
@@ -223,9 +222,9 @@ impl Kept {
     /// Moves a finished file to its name, then its record.
     fn put(&self, path: &Path, unfinished: &Path, about: &str) -> Result<(), Error> {
         let mut file = File::open(unfinished).map_err(Error::io(unfinished))?;
-        let (size, sha256) = measure(&mut file).map_err(Error::io(unfinished))?;
+        let (size, blake3) = measure(&mut file).map_err(Error::io(unfinished))?;
         file.sync_all().map_err(Error::io(unfinished))?;
-        let record = Record { format: FORMAT.to_owned(), about: about.to_owned(), size, sha256 };
+        let record = Record { format: FORMAT.to_owned(), about: about.to_owned(), size, blake3 };
         let text = serde_json::to_string(&record)
             .map_err(|error| Error::io(path)(io::Error::other(error)))?;
         let mut note = NamedTempFile::new_in(&self.folder).map_err(self.unwritable())?;
@@ -292,10 +291,9 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 
 /// Size and hash of an open file.
 fn measure(file: &mut File) -> io::Result<(u64, String)> {
-    let mut bytes = Vec::new();
-    file.read_to_end(&mut bytes)?;
-    let hash = Sha256::digest(&bytes);
-    Ok((bytes.len() as u64, hash.iter().map(|byte| format!("{byte:02x}")).collect()))
+    let mut hash = blake3::Hasher::new();
+    hash.update_reader(file)?;
+    Ok((hash.count(), hash.finalize().to_hex().to_string()))
 }
 
 /// What is not there need not be removed.

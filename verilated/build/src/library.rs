@@ -1,6 +1,6 @@
 //! Models compiled at run time into shared libraries, kept by content.
 
-use crate::compile;
+use crate::compile::{self, Of};
 use crate::{Design, Error, Kept, Ports, Tracing, Verilated, Verilator, choose, codegen};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -161,14 +161,32 @@ impl LibraryCache {
         let runtime = self.runtime(design.tracing)?;
         let shim = work.join("shim");
         compile::write_shim(&shim)?;
-        let mut build = self.compiler(&shim, work);
-        compile::define_features(&mut build, design.tracing, design.coverage);
-        build.include(&verilated.dir);
-        if design.quick {
-            build.opt_level(1);
+        if let Some(headers) = self.headers(design)? {
+            compile::use_precompiled(&headers, &shim)?;
         }
+        let mut build = self.model_compiler(design, &shim, work);
+        build.include(&verilated.dir);
         let objects = compile::objects(&build, &[source], work)?;
         self.link(&build, objects.iter().chain([&runtime]), design.tracing, library)
+    }
+
+    /// The headers of models like this one, precompiled, if the compiler can: to read them is more than half of the
+    /// time it takes to compile a small model.
+    fn headers(&self, design: &Design) -> Result<Option<PathBuf>, Error> {
+        if !compile::precompiles(&self.target)? {
+            return Ok(None);
+        }
+        let Design { tracing, coverage, quick, .. } = design;
+        let mut hash = self.common_hash()?;
+        hash.update(format!("{tracing:?} {coverage} {quick}"));
+        let name = format!("headers-{}.gch", hex(hash));
+        let about = format!("headers of models, Verilator {}", self.verilator.version());
+        let made = self.kept.obtain(&name, &about, |work, headers| {
+            let shim = work.join("shim");
+            compile::write_shim(&shim)?;
+            compile::precompile(&self.model_compiler(design, &shim, work), &shim, headers)
+        });
+        made.map(Some)
     }
 
     /// The runtime as one relocatable object.
@@ -180,7 +198,7 @@ impl LibraryCache {
         self.kept.obtain(&name, &about, |work, object| {
             let shim = work.join("shim");
             compile::write_shim(&shim)?;
-            let mut build = self.compiler(&shim, work);
+            let mut build = self.compiler(&shim, Of::Runtime, work);
             compile::define_features(&mut build, tracing, false);
             let sources = compile::runtime_sources(&self.verilator, &shim, tracing)?;
             let objects = compile::objects(&build, &sources, work)?;
@@ -208,8 +226,17 @@ impl LibraryCache {
         compile::run(command, "the model's library")
     }
 
-    fn compiler(&self, shim: &Path, out: &Path) -> cc::Build {
-        let mut build = compile::compiler(&self.verilator, shim);
+    fn model_compiler(&self, design: &Design, shim: &Path, out: &Path) -> cc::Build {
+        let mut build = self.compiler(shim, Of::Model, out);
+        compile::define_features(&mut build, design.tracing, design.coverage);
+        if design.quick {
+            build.opt_level(1);
+        }
+        build
+    }
+
+    fn compiler(&self, shim: &Path, of: Of, out: &Path) -> cc::Build {
+        let mut build = compile::compiler(&self.verilator, shim, of);
         build.target(&self.target).host(&self.target).out_dir(out).cargo_metadata(false);
         build
     }

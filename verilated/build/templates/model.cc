@@ -1,18 +1,10 @@
 // Generated around one verilated model. Do not edit.
 
-{% if coverage %}
-#include "verilated_points.hpp"
-{% endif %}
+#include "verilated_model.h"
 {% for source in sources %}
 #include "{{ source }}"
 {% endfor %}
-#include "verilated_shim.hpp"
 #include "pins.h"
-#include <cstring>
-#include <memory>
-{% if trace %}
-#include "{{ trace.header }}"
-{% endif %}
 
 namespace {
 

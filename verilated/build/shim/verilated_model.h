@@ -1,0 +1,21 @@
+// What every model's file begins with. It is included before all else, so a compiler may have it precompiled.
+
+#ifndef VERILATED_MODEL_H_
+#define VERILATED_MODEL_H_
+
+#include "verilated_print.h"
+
+#include "verilated_shim.hpp"
+#if VM_COVERAGE
+#include "verilated_points.hpp"
+#endif
+#if VM_TRACE_VCD
+#include "verilated_vcd_c.h"
+#elif VM_TRACE_FST
+#include "verilated_fst_c.h"
+#endif
+
+#include <cstring>
+#include <memory>
+
+#endif  // VERILATED_MODEL_H_
