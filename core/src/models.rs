@@ -267,7 +267,15 @@ pub(crate) fn kept() -> Result<Kept, Error> {
             let message = "no folder for compiled models: set COSIM_CACHE to one";
             Error::Environment(message.to_owned())
         })?;
-    let limit = match set("COSIM_CACHE_LIMIT") {
+    kept_in(folder)
+}
+
+/// A folder for compiled models, as large as `COSIM_CACHE_LIMIT` says.
+///
+/// # Errors
+/// [`Error::Usage`] if that is no size.
+pub(crate) fn kept_in(folder: PathBuf) -> Result<Kept, Error> {
+    let limit = match env::var_os("COSIM_CACHE_LIMIT").filter(|value| !value.is_empty()) {
         None => CACHE_LIMIT,
         Some(text) => bytes(&text.to_string_lossy()).ok_or_else(|| {
             let text = text.to_string_lossy();

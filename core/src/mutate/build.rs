@@ -8,7 +8,7 @@ use crate::harness::{Block, Parameters};
 use crate::models::{Built, Rtl, kept, ports};
 use crate::yosys::Workshop;
 use std::path::PathBuf;
-use verilated_build::{Design, LibraryCache, SourceFile, Verilator};
+use verilated_build::{Design, Kept, LibraryCache, SourceFile, Verilator};
 
 /// The netlist of the RTL.
 pub const BASE: &str = "base.il";
@@ -92,20 +92,29 @@ impl Mutants {
         let text = self.workshop.text(verilog)?;
         let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("/*")).collect();
         let text = format!("{modules}\n{}\n", text.join("\n"));
-        let name = PathBuf::from(SOURCE);
-        let files = [SourceFile { name: name.clone(), text: text.into_bytes().into() }];
-        let design = Design {
-            top: top.to_owned(),
-            clock: B::RTL.clock.into(),
-            sources: vec![name],
-            prefix: "Vmodel".to_owned(),
-            registered: true,
-            ..Design::default()
-        };
-        let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept()?);
-        let library = cache.library(&design, &files, Some(&ports::<B>()))?;
-        Ok(Built::Library(library.path().to_owned()))
+        selectable::<B>(&text, Design::default(), kept()?)
     }
+}
+
+/// Builds a model of a text with mutations, each switched on by its number, unless it is among the kept ones; it is not
+/// loaded. `design` says what is to be done otherwise than usual.
+///
+/// # Errors
+/// As [`Rtl::build`].
+pub(crate) fn selectable<B: Block>(text: &str, design: Design, kept: Kept) -> Result<Built, Error> {
+    let name = PathBuf::from(SOURCE);
+    let files = [SourceFile { name: name.clone(), text: text.as_bytes().into() }];
+    let design = Design {
+        top: B::RTL.top.to_owned(),
+        clock: B::RTL.clock.into(),
+        sources: vec![name],
+        prefix: "Vmodel".to_owned(),
+        registered: true,
+        ..design
+    };
+    let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept);
+    let library = cache.library(&design, &files, Some(&ports::<B>()))?;
+    Ok(Built::Library(library.path().to_owned()))
 }
 
 /// Lets Yosys read the RTL: its netlist is in [`BASE`].

@@ -4,10 +4,11 @@
 //! order: pieces of a round are joined by the place of the case.
 
 use super::kill::{Death, Hunt, Means};
-use crate::engine::{Action, Task};
+use crate::engine::{Action, AnyBlock, Session, Task};
 use crate::error::Error;
-use crate::harness::{Case, Outcome, Verdict};
+use crate::harness::{Case, LONGEST, Outcome, Profile, Verdict};
 use crate::models::Built;
+use crate::runner::{Plan, Shard};
 use crate::worker::Program;
 use crate::worker::crew::{self, Client, Landing, Next};
 use crate::worker::wire::{Answer, Work};
@@ -20,6 +21,37 @@ use std::sync::atomic::{AtomicBool, Ordering};
 const GROUP: usize = 64;
 /// Pieces for each worker in a round, so that all end at about the same time.
 const PIECES: usize = 4;
+
+/// Cases of each scenario after which a round ends: most mutations are found by the first ones, and what is found
+/// is not run again.
+const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
+
+/// Cases of each scenario after which a round ends, if there are so many of each.
+pub fn rounds(cases: u64) -> impl Iterator<Item = u64> {
+    ROUNDS.into_iter().filter(move |end| *end < cases).chain([cases])
+}
+
+/// The first cases of a run with one profile, whose session it is, in the order in which they find mutations: far longer
+/// ones, which take as long as hundreds of others, only where all others find nothing.
+pub fn cases_of(
+    block: &dyn AnyBlock,
+    session: &dyn Session,
+    profile: &Profile,
+    seed: u64,
+    cases: u64,
+) -> Vec<Case> {
+    let plan = Plan {
+        block: block.name(),
+        seed,
+        profiles: vec![profile.clone()],
+        scenarios: session.scenarios(),
+        indices: 0..cases,
+        shard: Shard::WHOLE,
+    };
+    let mut cases: Vec<Case> = plan.iter().collect();
+    cases.sort_by_key(|case| session.length(case) > LONGEST);
+    cases
+}
 
 /// What the cases of a profile have in common.
 #[derive(Debug)]

@@ -41,10 +41,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
     let widths = widths(netlist);
     let initial = Initial::new(netlist, &widths, &at);
     let mut woven = String::new();
-    let mut modules = format!(
-        "package {PREFIX};\n  int selected;\nendpackage\n\nmodule {PREFIX}_select;\n  initial\n    \
-         if (!$value$plusargs(\"{PREFIX}=%d\", {PREFIX}::selected)) {PREFIX}::selected = 0;\nendmodule\n"
-    );
+    let mut modules = selector();
     let (mut module, mut cell, mut kind) = ("", "", "");
     let mut placed = 0;
     // What belongs to the module: behind the present cell, and, since wires are declared first, at its beginning.
@@ -108,6 +105,16 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
         return Err(Unknown("a mutation of a cell that is not there".to_owned()));
     }
     Ok(Woven { netlist: woven, modules })
+}
+
+/// The package with the number that is switched on, and the module that the top instantiates to set it. A model that
+/// is given no number has none of the mutations.
+pub(crate) fn selector() -> String {
+    format!(
+        "package {PREFIX};\n  int selected;\n  function automatic int number();\n    \
+         if (!$value$plusargs(\"{PREFIX}=%d\", number)) number = 0;\n  endfunction\nendpackage\n\n\
+         module {PREFIX}_select;\n  initial {PREFIX}::selected = {PREFIX}::number();\nendmodule\n"
+    )
 }
 
 /// The module that does the mutations of one port.

@@ -33,7 +33,7 @@ pub struct Limits {
     pub memory: Option<u64>,
 }
 
-/// The program that workers are started from: this one.
+/// The program that workers are started from: this one, as a rule.
 #[derive(Debug, Clone)]
 pub struct Program {
     path: PathBuf,
@@ -55,6 +55,11 @@ impl Program {
             })?
         };
         Ok(Self { path, limits })
+    }
+
+    /// Another program of this library, for a process that cannot be a worker itself: a test.
+    pub fn at(path: impl Into<PathBuf>, limits: Limits) -> Self {
+        Self { path: path.into(), limits }
     }
 
     /// What its workers may take.

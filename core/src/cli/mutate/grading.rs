@@ -5,14 +5,13 @@ use super::{Chosen, Graduated, Job};
 use crate::cli::{INTERRUPTED, counted};
 use crate::engine::{Session, Setup};
 use crate::error::Error;
-use crate::harness::{Case, LONGEST, Profile};
+use crate::harness::{Case, Profile};
 use crate::models::Built;
-use crate::mutate::grade::{Found, Ground, Workers};
+use crate::mutate::grade::{Found, Ground, Workers, cases_of, rounds};
 use crate::mutate::reasons::Reason;
-use crate::mutate::report::{Fate, Graded, Report};
+use crate::mutate::report::{Fate, Graded, Header, Report};
 use crate::mutate::{Means, Mutants, Mutation};
 use crate::report::write_grading;
-use crate::runner::{Plan, Shard};
 use crate::yosys;
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
@@ -20,9 +19,6 @@ use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
 
-/// Cases of each scenario after which a round ends: most mutants are found by the first ones, and what is found
-/// is not run again.
-const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
 /// Cases of each scenario after which what nothing can find is taken out, as far as that takes little.
 const LOOKS: usize = 10;
 /// A model with fewer mutants is faster, and is made if it has at most this part of them.
@@ -121,7 +117,7 @@ impl Job {
         let scenarios = session.scenarios().len();
         self.check_run(&report.profiles[index], cases.len())?;
         let mut made: Option<(Built, usize)> = None;
-        for end in ROUNDS.into_iter().filter(|end| *end < header.cases).chain([header.cases]) {
+        for end in rounds(header.cases) {
             let graded = &mut report.profiles[index];
             let end = end as usize * scenarios;
             let begin = graded.cases_run as usize;
@@ -186,20 +182,10 @@ impl Job {
         Err(Error::File { path: self.claim.folder.clone(), message })
     }
 
-    /// The cases of one profile, whose session it is, in the order in which they are run: far longer ones, which take as
-    /// long as hundreds of others, only where all others find nothing.
+    /// The cases of one profile, whose session it is, in the order in which they are run.
     pub(super) fn cases(&self, profile: &Profile, session: &dyn Session) -> Vec<Case> {
-        let plan = Plan {
-            block: self.block.name(),
-            seed: self.header.run_seed,
-            profiles: vec![profile.clone()],
-            scenarios: session.scenarios(),
-            indices: 0..self.header.cases,
-            shard: Shard::WHOLE,
-        };
-        let mut cases: Vec<Case> = plan.iter().collect();
-        cases.sort_by_key(|case| session.length(case) > LONGEST);
-        cases
+        let Header { run_seed, cases, .. } = self.header;
+        cases_of(self.block, session, profile, run_seed, cases)
     }
 
     /// The session of a profile alone.
