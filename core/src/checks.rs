@@ -28,8 +28,11 @@ mod bugs;
 mod corpus;
 mod parts;
 mod scoreboard;
+mod weave;
+mod woven;
 
 use crate::engine::{AnyBlock, Engine};
+use crate::error::Error;
 use crate::harness::Explain;
 pub use bugs::Bugs;
 pub use parts::bins_hit;
@@ -74,6 +77,12 @@ impl fmt::Debug for Failed {
 }
 
 impl std::error::Error for Failed {}
+
+impl From<Error> for Failed {
+    fn from(error: Error) -> Self {
+        Self::one(error.to_string())
+    }
+}
 
 /// The checks of one block.
 #[derive(Clone)]
@@ -172,11 +181,13 @@ impl Checks {
         corpus::rules(self, folder.as_ref())
     }
 
-    /// Every patch of a folder puts a bug into the RTL that default runs of three seeds find; the vector shrinks to
-    /// a few packets, fails again in the same way, is gone with the good RTL, and is judged to be the RTL's fault.
+    /// Every patch of a folder puts a bug into the RTL that default runs of three seeds find. Of the bugs in
+    /// [`Bugs::part`], the vector shrinks to a few packets, fails again in the same way and passes with the good RTL,
+    /// and the RTL is blamed. All other bugs share one model.
     ///
     /// # Errors
-    /// The bugs of which that is not so; another number of patches than is expected.
+    /// The bugs of which that is not so; bugs that cannot share a model and are not in [`Bugs::alone`]; another number
+    /// of patches than is expected.
     pub fn bugs_are_found(&self, folder: impl AsRef<Path>, bugs: &Bugs<'_>) -> Result {
         bugs::check(self, folder.as_ref(), bugs)
     }

@@ -41,6 +41,7 @@ use std::sync::Arc;
 pub use task::{Action, Task};
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
 use verilated::{BeforeReset, ModelKind};
+use verilated_build::{Design, Kept};
 
 /// The largest code that a state is looked for under.
 const STATE_CODES: u64 = 0xff;
@@ -195,6 +196,13 @@ pub trait AnyBlock: Sync {
     /// # Errors
     /// As [`Mutants::build`].
     fn mutated(&self, mutants: &Mutants, mutations: &[Mutation]) -> Result<Built, Error>;
+
+    /// Builds a model of a text in which bugs can be switched on, to be compiled quickly and to run some cases; does not
+    /// load it.
+    ///
+    /// # Errors
+    /// As [`Rtl::build`].
+    fn woven(&self, profile: &Profile, text: &str, kept: Kept) -> Result<Built, Error>;
 
     /// A judge of mutations; the reason, if this RTL cannot be judged.
     ///
@@ -493,6 +501,12 @@ impl<B: Explain> AnyBlock for Engine<B> {
 
     fn mutated(&self, mutants: &Mutants, mutations: &[Mutation]) -> Result<Built, Error> {
         mutants.build::<B>(mutations)
+    }
+
+    fn woven(&self, profile: &Profile, text: &str, kept: Kept) -> Result<Built, Error> {
+        let parameters = profile.parameters.verilog(B::RTL.mask_parameter);
+        let design = Design { parameters, quick: true, ..Design::default() };
+        mutate::selectable::<B>(text, design, kept)
     }
 
     fn judge<'a>(

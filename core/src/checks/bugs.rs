@@ -1,15 +1,15 @@
 //! A folder of patches, each of which puts a bug into the RTL.
 
-use super::{Checks, Failed, Result, files, json, said};
+use super::{Checks, Failed, Result, files, json, said, woven};
 use crate::runner::Shard;
 use rayon::prelude::*;
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// The seeds of the runs that must find a bug.
-const SEEDS: [&str; 3] = ["11", "22", "33"];
+pub(super) const SEEDS: [u64; 3] = [11, 22, 33];
 
 /// What is expected of the bugs of a folder.
 #[derive(Debug, Clone, Copy)]
@@ -24,7 +24,10 @@ pub struct Bugs<'a> {
     /// Beginnings of the ports at which a bug, by the name of its patch, is told: that of a part at the part's own
     /// boundary. None: at any port.
     pub told_at: fn(&str) -> &'static [&'static str],
-    /// The part of them that is looked for; [`Shard::WHOLE`] is all.
+    /// Bugs that cannot share a model with the others. They go the full way.
+    pub alone: &'a [&'a str],
+    /// The bugs that go the full way: each is compiled by itself, and its vector is shrunk, replayed and blamed.
+    /// [`Shard::WHOLE`] selects all of them. All other bugs share one model, and the check only finds them.
     pub part: Shard,
 }
 
@@ -36,39 +39,57 @@ impl Bugs<'_> {
             most_packets: |_| None,
             open: Some(&[]),
             told_at: |_| &[],
+            alone: &[],
             part: Shard::WHOLE,
         }
     }
 }
 
-pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
-    let patches = files(folder, "patch")?;
-    let mut wrong = Vec::new();
-    if patches.len() != bugs.count {
-        wrong.push(format!(
-            "{}: {} bugs, expected {}",
-            folder.display(),
-            patches.len(),
-            bugs.count
-        ));
+/// A bug of a folder.
+#[derive(Debug, Clone)]
+pub(super) struct Bug {
+    /// The name of its patch, without the ending.
+    pub name: String,
+    pub patch: PathBuf,
+}
+
+impl Bug {
+    fn new(patch: PathBuf) -> Self {
+        Self { name: patch.file_stem().unwrap_or_default().to_string_lossy().into_owned(), patch }
     }
-    let part: Vec<_> = (0..).zip(&patches).filter(|(place, _)| bugs.part.has(*place)).collect();
-    let found: Vec<(String, Result<String>)> = part
+}
+
+pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
+    let all: Vec<Bug> = files(folder, "patch")?.into_iter().map(Bug::new).collect();
+    let mut wrong = Vec::new();
+    if all.len() != bugs.count {
+        let (folder, count) = (folder.display(), all.len());
+        wrong.push(format!("{folder}: {count} bugs, expected {}", bugs.count));
+    }
+    let is_full = |(place, bug): &(u64, &Bug)| {
+        bugs.part.has(*place) || bugs.alone.contains(&bug.name.as_str())
+    };
+    let (full, quick): (Vec<_>, Vec<_>) = (0..).zip(&all).partition(is_full);
+    if !quick.is_empty() {
+        let quick: Vec<Bug> = quick.into_iter().map(|(_, bug)| bug.clone()).collect();
+        wrong.extend(woven::check(checks, &quick, bugs.told_at)?);
+    }
+    let found: Vec<(&Bug, Result<String>)> = full
         .par_iter()
-        .map(|(_, patch)| {
-            let name = patch.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-            let side = find(checks, patch, (bugs.most_packets)(&name), (bugs.told_at)(&name));
-            (name, side)
+        .map(|(_, bug)| {
+            let Bug { name, patch } = bug;
+            (*bug, find(checks, patch, (bugs.most_packets)(name), (bugs.told_at)(name)))
         })
         .collect();
-    for (name, side) in &found {
+    for (bug, side) in found {
+        let name = &bug.name;
         let expected = |open: &[(&str, &str)]| {
             let listed = open.iter().find(|(other, _)| other == name);
             listed.map_or("rtl", |(_, side)| *side).to_owned()
         };
         match (side, bugs.open.map(expected)) {
             (Err(failed), _) => wrong.push(format!("{name}: {failed}")),
-            (Ok(side), Some(expected)) if *side != expected => {
+            (Ok(side), Some(expected)) if side != expected => {
                 wrong.push(format!("{name}: judged to be {side}, expected {expected}"));
             }
             _ => {}
@@ -77,8 +98,8 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
     Failed::all(wrong)
 }
 
-/// A copy of the block's RTL with a patch applied. The patch may name the files below any folder.
-fn patched(checks: &Checks, patch: &Path) -> Result<TempDir> {
+/// A copy of the block's RTL, with a patch applied if there is one. The patch may name the files below any folder.
+pub(super) fn patched(checks: &Checks, patch: Option<&Path>) -> Result<TempDir> {
     let io = |error: std::io::Error| Failed::one(format!("a copy of the RTL: {error}"));
     let folder = TempDir::new().map_err(io)?;
     for (name, text) in checks.block.sources() {
@@ -86,6 +107,7 @@ fn patched(checks: &Checks, patch: &Path) -> Result<TempDir> {
         fs::create_dir_all(path.parent().unwrap_or(folder.path())).map_err(io)?;
         fs::write(path, text).map_err(io)?;
     }
+    let Some(patch) = patch else { return Ok(folder) };
     let text = fs::read_to_string(patch).map_err(io)?;
     let names: Vec<&str> = checks.block.sources().iter().map(|(name, _)| *name).collect();
     let strip = levels(&text, &names)
@@ -117,7 +139,7 @@ fn find(
     most_packets: Option<u64>,
     told_at: &[&str],
 ) -> Result<String> {
-    let copy = patched(checks, patch)?;
+    let copy = patched(checks, Some(patch))?;
     let rtl = copy.path().to_string_lossy().into_owned();
     let folder = TempDir::new().map_err(|error| Failed::one(error.to_string()))?;
     // A bug that the first profile shows is one that the default run finds, whose cases have the same seeds:
@@ -125,7 +147,7 @@ fn find(
     let first = checks.block.profiles().first().map_or("all", |profile| &profile.name);
     let mut profiles = first;
     for seed in SEEDS {
-        let out = folder.path().join(seed);
+        let out = folder.path().join(seed.to_string());
         let mut output = run(checks, &rtl, seed, profiles, &out)?;
         if output.status.code() == Some(0) && profiles == first {
             profiles = "all";
@@ -135,7 +157,7 @@ fn find(
             return Err(Failed::one(format!("seed {seed} does not find it: {}", said(&output))));
         }
     }
-    let out = folder.path().join(SEEDS[0]);
+    let out = folder.path().join(SEEDS[0].to_string());
     let group = json(&out.join("results.json"))?["failures"][0].clone();
     let vector = out.join(group["vector"].as_str().unwrap_or("no vector"));
     let vector = vector.to_string_lossy();
@@ -164,11 +186,12 @@ fn find(
 }
 
 /// A default run with the RTL of a folder that stops at the first failure.
-fn run(checks: &Checks, rtl: &str, seed: &str, profiles: &str, out: &Path) -> Result<Output> {
+fn run(checks: &Checks, rtl: &str, seed: u64, profiles: &str, out: &Path) -> Result<Output> {
     let out = out.to_string_lossy();
     let block = checks.block.name();
+    let number = seed.to_string();
     // One thread, since bugs run in parallel.
-    let mut arguments = vec!["run", "--block", block, "--rtl", rtl, "--seed", seed, "--quiet"];
+    let mut arguments = vec!["run", "--block", block, "--rtl", rtl, "--seed", &number, "--quiet"];
     arguments.extend(["--max-failures", "1", "--threads", "1", "--no-waves", "--force"]);
     arguments.extend(["--fixes", profiles, "--out", &out]);
     // What shrinking does is seen on the first seed.

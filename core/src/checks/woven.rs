@@ -1,0 +1,239 @@
+//! Finds all bugs of a block in one model, into which [`super::weave`] puts them.
+//!
+//! A bug counts as found only if one of the cases of a default run fails with it, so the result is that of
+//! `cosim run --max-failures 1`. Shrinking, replay and blame are not checked here: see [`super::bugs`].
+
+use super::bugs::{Bug, SEEDS, patched};
+use super::weave::{NotWoven, Woven, weave};
+use super::{Checks, Failed, Result};
+use crate::engine::{AnyBlock, Opening, Setup};
+use crate::error::Error;
+use crate::harness::{Case, Profile, Verdict};
+use crate::models::{Built, Rtl, kept, kept_in};
+use crate::mutate::Means;
+use crate::mutate::grade::{Ground, Workers, cases_of, rounds};
+use crate::worker::{Limits, Program};
+use rayon::prelude::*;
+use std::collections::{BTreeMap, BTreeSet};
+use std::num::NonZero;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+use verilated_build::{Design, Kept, Verilator};
+
+/// The number of the good RTL.
+const GOOD: u32 = 0;
+/// What a worker may take: as in a default run.
+const LIMITS: Limits = Limits { stuck_after: Duration::from_secs(10), memory: Some(4 << 30) };
+
+/// Everything that the search for the bugs of one block needs.
+struct BugSearch<'a> {
+    checks: &'a Checks,
+    top: &'a str,
+    /// The preprocessed good RTL.
+    good: String,
+    /// The preprocessed RTL of each bug, by the bug's number.
+    bugs: BTreeMap<u32, String>,
+    program: Program,
+    kept: Kept,
+}
+
+/// Runs the default cases of each seed on the bugs, and returns a line for each bug that is not found, is reported at
+/// the wrong port, or cannot be woven. `ports` returns the prefixes of the ports at which a bug may be reported; an
+/// empty list allows every port.
+pub fn check(
+    checks: &Checks,
+    bugs: &[Bug],
+    ports: fn(&str) -> &'static [&'static str],
+) -> Result<Vec<String>> {
+    let examined = checks.block.examine(&Rtl::default())?;
+    let verilator = Verilator::find().map_err(Error::from)?;
+    let preprocessed = |patch| preprocessed(checks, &verilator, patch);
+    let good = preprocessed(None)?;
+    let texts: Vec<Result<String>> =
+        bugs.par_iter().map(|bug| preprocessed(Some(&bug.patch))).collect();
+    let mut wrong = Vec::new();
+    let mut changed = BTreeMap::new();
+    for ((number, bug), text) in (1..).zip(bugs).zip(texts) {
+        match text {
+            Ok(text) => drop(changed.insert(number, text)),
+            Err(failed) => wrong.push(format!("{}: {failed}", bug.name)),
+        }
+    }
+    let search = BugSearch {
+        checks,
+        top: &examined.design.top,
+        good,
+        bugs: changed,
+        program: Program::at(&checks.program, LIMITS),
+        kept: checks.models.clone().map_or_else(kept, kept_in)?,
+    };
+    let mut numbers: BTreeSet<u32> = search.bugs.keys().copied().collect();
+    let Woven { unwoven, .. } = search.woven(&numbers)?;
+    numbers.retain(|number| !unwoven.contains_key(number));
+    let found = search.found(&numbers)?;
+    for (number, Bug { name, .. }) in (1..).zip(bugs) {
+        if let Some(NotWoven(reason)) = unwoven.get(&number) {
+            wrong.push(format!("{name}: cannot be woven, add it to `Bugs::alone`: {reason}"));
+        } else if numbers.contains(&number) {
+            for (seed, found) in SEEDS.iter().zip(&found) {
+                match found.get(&number).map(|verdict| wrong_port(verdict, ports(name))) {
+                    None => wrong.push(format!("{name}: seed {seed} does not find it")),
+                    Some(Some(port)) => wrong.push(format!("{name}: seed {seed}: {port}")),
+                    Some(None) => {}
+                }
+            }
+        }
+    }
+    Ok(wrong)
+}
+
+/// A message if a failure is reported at none of the ports with these prefixes.
+fn wrong_port(verdict: &Verdict, prefixes: &[&str]) -> Option<String> {
+    let port = match verdict {
+        Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => &mismatch.port,
+        _ => "no port",
+    };
+    let is_expected = prefixes.is_empty() || prefixes.iter().any(|prefix| port.starts_with(prefix));
+    (!is_expected).then(|| format!("reported at {port}, expected one of {}*", prefixes.join("*, ")))
+}
+
+impl BugSearch<'_> {
+    /// Weaves these bugs into one text.
+    fn woven(&self, bugs: &BTreeSet<u32>) -> Result<Woven> {
+        let bugs: Vec<(u32, &str)> = self
+            .bugs
+            .iter()
+            .filter(|(number, _)| bugs.contains(number))
+            .map(|(number, text)| (*number, text.as_str()))
+            .collect();
+        weave(&self.good, self.top, &bugs)
+            .map_err(|NotWoven(reason)| Failed::one(format!("the RTL cannot be woven: {reason}")))
+    }
+
+    /// Returns, for each seed, the first failure of each bug that the seed finds. A round runs its cases in every
+    /// profile before the next round begins, because the first cases of one profile find many bugs that no case of
+    /// another profile finds.
+    fn found(&self, bugs: &BTreeSet<u32>) -> Result<Vec<BTreeMap<u32, Verdict>>> {
+        let block = self.checks.block;
+        let open = |found: &BTreeMap<u32, Verdict>| -> BTreeSet<u32> {
+            bugs.iter().filter(|bug| !found.contains_key(bug)).copied().collect()
+        };
+        let mut found = vec![BTreeMap::new(); SEEDS.len()];
+        let mut runs: Vec<Option<ProfileRun<'_>>> = block.profiles().iter().map(|_| None).collect();
+        let mut begin = 0;
+        for end in rounds(block.cases()) {
+            for (index, (profile, run)) in block.profiles().iter().zip(&mut runs).enumerate() {
+                let any_open: BTreeSet<u32> = found.iter().flat_map(open).collect();
+                if any_open.is_empty() && index > 0 {
+                    break;
+                }
+                let run = match run {
+                    Some(run) => run,
+                    None => run.insert(self.profile_run(profile, &any_open)?),
+                };
+                for (seed, found) in found.iter_mut().enumerate() {
+                    // The good RTL must pass, or a weaving error would count as a found bug. The first seed runs it
+                    // on all cases of the first profile, and in other profiles as far as bugs need cases.
+                    let good = (seed == 0).then_some(GOOD);
+                    let numbers: Vec<u32> = good.into_iter().chain(open(found)).collect();
+                    if !numbers.is_empty() {
+                        found.extend(run.round(&self.program, seed, begin..end, &numbers)?);
+                    }
+                }
+            }
+            begin = end;
+        }
+        Ok(found)
+    }
+
+    /// Builds a model of one profile with these bugs, and draws the cases of every seed.
+    fn profile_run(
+        &self,
+        profile: &'static Profile,
+        bugs: &BTreeSet<u32>,
+    ) -> Result<ProfileRun<'_>> {
+        let block = self.checks.block;
+        let text = self.woven(bugs)?.text;
+        let model = block.woven(profile, &text, self.kept.clone())?;
+        let session = block.session(&Setup {
+            profiles: vec![profile.clone()],
+            scenarios: Vec::new(),
+            packets: None,
+            rtl: Rtl::default(),
+            coverage: false,
+        })?;
+        let cases = SEEDS.map(|seed| cases_of(block, &*session, profile, seed, block.cases()));
+        let opening = session.opening()?;
+        Ok(ProfileRun {
+            block,
+            profile,
+            model,
+            opening,
+            cases,
+            scenarios: session.scenarios().len(),
+        })
+    }
+}
+
+/// The cases of one profile, and a model with bugs for them to find.
+struct ProfileRun<'a> {
+    block: &'a dyn AnyBlock,
+    profile: &'a Profile,
+    model: Built,
+    opening: Opening,
+    /// By seed.
+    cases: [Vec<Case>; SEEDS.len()],
+    scenarios: usize,
+}
+
+impl ProfileRun<'_> {
+    /// Runs the cases of one round on some of the bugs. Returns the first failure of each bug that is found.
+    fn round(
+        &self,
+        program: &Program,
+        seed: usize,
+        round: Range<u64>,
+        bugs: &[u32],
+    ) -> Result<BTreeMap<u32, Verdict>> {
+        let cases = &self.cases[seed];
+        let ground = Ground {
+            block: self.block.name(),
+            profile: &self.profile.name,
+            model: &self.model,
+            scenarios: &self.opening.scenarios,
+            packets: None,
+            cases,
+            means: Means::Compare,
+        };
+        let threads = thread::available_parallelism().map_or(1, NonZero::get);
+        let workers = Workers { program, threads, interrupted: &Arc::default() };
+        let place = |index: u64| usize::try_from(index).unwrap_or(usize::MAX) * self.scenarios;
+        let found = workers.round(&ground, place(round.start)..place(round.end), bugs)?;
+        if let Some((case, outcome)) = found.get(&GOOD) {
+            let (case, verdict) = (&cases[*case].name, &outcome.verdict);
+            return Err(Failed::one(format!("the woven RTL without a bug: {case}: {verdict}")));
+        }
+        Ok(found.into_iter().map(|(bug, (_, outcome))| (bug, outcome.verdict)).collect())
+    }
+}
+
+/// Preprocesses the RTL of a block, with a patch applied if there is one, into one text.
+fn preprocessed(checks: &Checks, verilator: &Verilator, patch: Option<&PathBuf>) -> Result<String> {
+    let folder = patched(checks, patch.map(PathBuf::as_path))?;
+    // All other files are included by these.
+    let is_source =
+        |name: &Path| name.extension().is_some_and(|ending| ending == "v" || ending == "sv");
+    let names = checks.block.sources().iter().map(|(name, _)| PathBuf::from(name));
+    let sources: Vec<PathBuf> = names.filter(|name| is_source(name)).collect();
+    let design = Design {
+        sources: sources.clone(),
+        include: vec![".".into()],
+        folder: Some(folder.path().to_owned()),
+        ..checks.block.examine(&Rtl::default())?.design.clone()
+    };
+    let texts = design.preprocess(verilator).map_err(Error::from)?.texts;
+    Ok(sources.iter().filter_map(|source| texts.get(source)).map(String::as_str).collect())
+}
