@@ -11,6 +11,7 @@ mod shrink;
 mod task;
 mod vectors;
 
+use crate::answers::Answers;
 use crate::checks::Parts;
 use crate::coverage::Group;
 use crate::coverage::code::Point;
@@ -112,7 +113,8 @@ pub trait AnyBlock: Sync {
     /// As [`gates::netlist`].
     fn area(&self, profile: &Profile, rtl: &Rtl) -> Result<Option<Area>, Error>;
 
-    /// Who proves what the block promises of an RTL; the reason if nothing can be asked.
+    /// Who proves what the block promises of an RTL, and asks nothing that `answers` has; the reason if nothing can be
+    /// asked.
     ///
     /// # Errors
     /// As [`Prover::new`].
@@ -121,6 +123,7 @@ pub trait AnyBlock: Sync {
         rtl: &Rtl,
         profile: &Profile,
         only: Option<&str>,
+        answers: &Answers,
     ) -> Result<Result<Prover, String>, Error>;
 
     /// A vector of raw pins: for each cycle behind the one in reset the names of the bits that are 1.
@@ -413,8 +416,9 @@ impl<B: Explain> AnyBlock for Engine<B> {
         rtl: &Rtl,
         profile: &Profile,
         only: Option<&str>,
+        answers: &Answers,
     ) -> Result<Result<Prover, String>, Error> {
-        Prover::new::<B>(&*rtl.examined::<B>()?, &profile.parameters, only)
+        Prover::new::<B>(&*rtl.examined::<B>()?, &profile.parameters, only, answers)
     }
 
     fn raw_vector(

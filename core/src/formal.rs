@@ -1,11 +1,16 @@
 //! Questions about netlists, as and-inverter graphs, and how ABC is asked.
+//!
+//! Graphs and replies are looked up in [`Answers`](crate::answers::Answers) first. `reply` decides which replies
+//! may be kept.
 
+mod reply;
+
+use crate::answers::LookUp;
 use crate::error::Error;
 use crate::yosys::{Workshop, abc};
+use reply::{Reply, not_shown, status};
+use serde::{Deserialize, Serialize};
 use std::fs;
-use std::os::unix::process::ExitStatusExt;
-use std::process::Output;
-use verilated_build::EXCEEDED;
 
 /// From a netlist without memories to a graph.
 const TO_GRAPH: &str = "setundef -undriven -zero\ndffunmap\nopt_expr\nopt_clean\ntechmap -map first.v\nsimplemap\n\
@@ -74,37 +79,53 @@ impl Answer {
     }
 }
 
-/// Writes the graph of a netlist that has no memories. Which bits are of one register is written to `words`, if that
-/// is asked for.
+/// A graph as Yosys writes it.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Graph {
+    /// The graph in the ASCII form of AIGER, with the names of inputs and outputs.
+    pub text: String,
+    /// Which bits of the graph belong to one register.
+    pub words: String,
+}
+
+/// The graph of a netlist that has no memories.
 ///
 /// # Errors
 /// As [`Workshop::script`].
-pub fn write_graph(
-    workshop: &Workshop,
-    netlist: &str,
-    graph: &str,
-    words: Option<&str>,
-) -> Result<(), Error> {
-    let map = words.map_or_else(String::new, |words| format!(" -vmap {words}"));
-    write(workshop, netlist, &format!("{TO_GRAPH}{map} {graph}"))
+pub fn graph(workshop: &Workshop, netlist: &str) -> Result<Graph, Error> {
+    made(workshop, netlist, "")
 }
 
-/// Writes the graph of a netlist with its memories as registers.
+/// The graph of a netlist with its memories as registers.
 ///
 /// # Errors
 /// As [`Workshop::script`].
-pub fn write_whole_graph(workshop: &Workshop, netlist: &str, graph: &str) -> Result<(), Error> {
-    let commands = format!("memory_collect\nmemory_map\nopt_clean\n{TO_GRAPH} {graph}");
-    write(workshop, netlist, &commands)
+pub fn whole_graph(workshop: &Workshop, netlist: &str) -> Result<Graph, Error> {
+    made(workshop, netlist, "memory_collect\nmemory_map\nopt_clean\n")
 }
 
-fn write(workshop: &Workshop, netlist: &str, commands: &str) -> Result<(), Error> {
+/// The graph of a netlist after some commands, kept by the content of the netlist: Yosys takes as long for a large one
+/// as ABC for its questions.
+fn made(workshop: &Workshop, netlist: &str, before: &str) -> Result<Graph, Error> {
     let [map, verilog] = FIRST;
+    let text = workshop.text(netlist)?;
+    let commands = format!("{before}{TO_GRAPH} -vmap");
+    let parts = ["graph", &commands, verilog, &text].map(str::as_bytes);
+    let slot = match workshop.answers().look_up(&parts, |kept| serde_json::from_slice(kept).ok()) {
+        LookUp::Found(graph) => return Ok(graph),
+        LookUp::Missing(slot) => slot,
+    };
     workshop.write(map, verilog)?;
-    workshop.script(&format!("read_ilang {netlist}\n{commands}\n"))
+    let [graph, words] = ["aag", "map"].map(|ending| format!("{netlist}.{ending}"));
+    workshop.script(&format!("read_ilang {netlist}\n{commands} {words} {graph}\n"))?;
+    let graph = Graph { text: workshop.text(&graph)?, words: workshop.text(&words)? };
+    if let Ok(bytes) = serde_json::to_vec(&graph) {
+        slot.keep(&bytes);
+    }
+    Ok(graph)
 }
 
-/// Asks ABC whether the output of a graph is ever 1; `name` is for files.
+/// Asks ABC whether the output of a graph is ever 1, unless its reply is kept; `name` is for files.
 ///
 /// # Errors
 /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
@@ -115,59 +136,43 @@ pub fn ask(
     inputs: &[String],
     engines: &str,
 ) -> Result<Answer, Error> {
+    let limit = MOST.to_le_bytes();
+    let parts: [&[u8]; 4] = [b"abc", &limit, engines.as_bytes(), file];
+    let slot = match workshop.answers().look_up(&parts, Reply::from_bytes) {
+        LookUp::Found(reply) => return Ok(reply.answer(inputs)),
+        LookUp::Missing(slot) => slot,
+    };
     let [path, trace] = ["aig", "trace"].map(|ending| workshop.path(&format!("{name}.{ending}")));
     fs::write(&path, file).map_err(Error::write(&path))?;
     let commands = format!(
-        "read_aiger {0}; {engines}; print_status; write_cex -a {1}",
+        "read_aiger {0}; {engines}; time; print_status; write_cex -a {1}",
         path.display(),
         trace.display()
     );
     let output = abc(&commands, MOST.into())?;
     let _ = fs::remove_file(&path);
     let said = String::from_utf8_lossy(&output.stdout);
-    let status = said
-        .lines()
-        .rev()
-        .find_map(|line| line.split_once("Status =")?.1.split_whitespace().next());
-    Ok(match status {
+    let reply = match status(&said) {
         _ if !output.status.success() => not_shown(&said, &output),
-        Some("1") => Answer::Never,
+        Some("1") => Reply::Never,
         Some("0") => {
             let text =
                 fs::read_to_string(&trace).map_err(|error| Error::unreadable(&trace, &error))?;
             let _ = fs::remove_file(&trace);
-            match read_trace(&text, inputs) {
-                Some(cycles) => Answer::Seen(cycles),
-                None => Answer::Open {
-                    cycles: None,
-                    because: "ABC's trace is not understood".to_owned(),
-                },
-            }
+            Reply::Seen(text)
         }
         _ => not_shown(&said, &output),
-    })
-}
-
-/// Why ABC has shown nothing, in its own numbers.
-fn not_shown(said: &str, output: &Output) -> Answer {
-    if !output.status.success() {
-        let because = match output.status.signal() {
-            Some(EXCEEDED) => format!("nothing was shown within the time limit of {MOST} s"),
-            _ => format!("nothing was shown: ABC ended with {}", output.status),
-        };
-        return Answer::Open { cycles: None, because };
-    }
-    let cycles = said.lines().find_map(|line| {
-        line.split_once("No output asserted in ")?.1.split(' ').next()?.parse::<u32>().ok()
-    });
-    let mut because = match cycles {
-        Some(cycles) => format!("no difference was found in {cycles} cycles, and no proof"),
-        None => "neither a difference nor a proof was found".to_owned(),
     };
-    if said.contains("timeout") {
-        because += &format!(", within the time limit of {SECONDS} s");
+    let answer = reply.clone().answer(inputs);
+    // A trace that is not understood may be one that was cut off.
+    let is_understood = matches!(reply, Reply::Seen(_)) == matches!(answer, Answer::Seen(_));
+    if is_understood
+        && reply.is_repeatable(engines, &said, &output)
+        && let Some(bytes) = reply.to_bytes()
+    {
+        slot.keep(&bytes);
     }
-    Answer::Open { cycles, because }
+    Ok(answer)
 }
 
 /// Bits of the memories of a flat netlist.
@@ -184,57 +189,5 @@ pub fn memory_bits(netlist: &str) -> u64 {
     memories.map(bits).sum()
 }
 
-/// The bits that are 1 in each cycle behind the one in reset; `None` if it is no trace.
-fn read_trace(text: &str, inputs: &[String]) -> Option<Vec<Vec<String>>> {
-    // First what registers begin with, then a line for each cycle, the one in reset first.
-    let mut rows = text.lines().map(|line| line.split(['#', ' ']).next().unwrap_or_default());
-    rows.next()?;
-    let row = |row: &str| -> Option<Vec<String>> {
-        let bits = row.bytes().zip(inputs).filter(|(bit, _)| *bit == b'1');
-        (row.len() == inputs.len()).then(|| bits.map(|(_, name)| name.clone()).collect())
-    };
-    rows.filter(|text| !text.is_empty()).skip(1).map(row).collect()
-}
-
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn why_nothing_was_shown_is_said_with_what_was_done() {
-        let ended = |code| Output {
-            status: std::process::ExitStatus::from_raw(code),
-            stdout: Vec::new(),
-            stderr: Vec::new(),
-        };
-        let because = |said: &str, code| match not_shown(said, &ended(code)) {
-            Answer::Open { because, .. } => because,
-            other => panic!("{other:?}"),
-        };
-        for (said, expected) in [
-            (
-                "No output asserted in 3 frames. Resource limit reached (conf limit 10).\nProperty UNDECIDED.",
-                "no difference was found in 3 cycles, and no proof",
-            ),
-            (
-                "No output asserted in 40 frames.\nReached timeout (60 seconds) in frame 3.",
-                "no difference was found in 40 cycles, and no proof, within the time limit of 60 s",
-            ),
-            ("", "neither a difference nor a proof was found"),
-        ] {
-            assert_eq!(because(said, 0), expected);
-        }
-        assert!(because("", 6).starts_with("nothing was shown: ABC ended with signal: 6"));
-        assert_eq!(because("", EXCEEDED), "nothing was shown within the time limit of 120 s");
-    }
-
-    /// As ABC writes it.
-    #[test]
-    fn a_trace_begins_behind_the_cycle_in_reset() {
-        let inputs = ["rst", "a[0]", "a[1]"].map(str::to_owned);
-        let text = "000000\n100\n010\n011# DONE\n";
-        let expected: [&[&str]; 2] = [&["a[0]"], &["a[0]", "a[1]"]];
-        assert_eq!(read_trace(text, &inputs).unwrap(), expected);
-        assert_eq!(read_trace("0\n1000\n0000\n", &inputs), None);
-    }
-}
+mod tests;

@@ -8,10 +8,13 @@ mod observer;
 mod on_disk;
 mod rtl;
 
+use crate::answers::Answers;
+use crate::answers::store::Store;
 use crate::error::Error;
 use crate::fourvalue;
 use crate::gates;
 use crate::harness::{Block, Parameters, Profile};
+use crate::yosys;
 pub(crate) use copies::Copies;
 pub use examined::{Examined, FileRead};
 use observer::{OBSERVING_TOP, observing_top};
@@ -20,6 +23,7 @@ pub use rtl::{Rtl, Simulator};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::env;
+use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 use verilated::{Library, ModelKind, Pins, Port};
@@ -28,8 +32,12 @@ use verilated_build::{
     Verilator,
 };
 
-/// Bytes of compiled models that are kept if `COSIM_CACHE_LIMIT` does not say otherwise.
+/// Bytes of the cache if `COSIM_CACHE_LIMIT` does not say otherwise.
 const CACHE_LIMIT: u64 = 2 << 30;
+/// The folder of answers below that of compiled models.
+const ANSWERS: &str = "answers";
+/// The part of the cache's limit that is for answers; the others are for compiled models.
+const ANSWERS_PART: u64 = 8;
 
 /// How a model is built.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -258,31 +266,63 @@ pub(crate) fn ports<B: Block>() -> Ports {
 /// # Errors
 /// [`Error::Environment`] if there is no such folder, [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
 pub(crate) fn kept() -> Result<Kept, Error> {
-    let set = |name: &str| env::var_os(name).filter(|value| !value.is_empty());
-    let from = |name: &str| set(name).map(PathBuf::from);
-    let folder = from("COSIM_CACHE")
-        .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("cosim")))
-        .or_else(|| from("HOME").map(|folder| folder.join(".cache/cosim")))
-        .ok_or_else(|| {
-            let message = "no folder for compiled models: set COSIM_CACHE to one";
-            Error::Environment(message.to_owned())
-        })?;
-    kept_in(folder)
+    kept_in(cache_folder().ok_or_else(|| {
+        let message = "no folder for compiled models: set COSIM_CACHE to one";
+        Error::Environment(message.to_owned())
+    })?)
 }
 
-/// A folder for compiled models, as large as `COSIM_CACHE_LIMIT` says.
+/// A folder for compiled models, with their part of the cache's limit.
 ///
 /// # Errors
-/// [`Error::Usage`] if that is no size.
+/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
 pub(crate) fn kept_in(folder: PathBuf) -> Result<Kept, Error> {
-    let limit = match env::var_os("COSIM_CACHE_LIMIT").filter(|value| !value.is_empty()) {
-        None => CACHE_LIMIT,
+    let limit = cache_limit()?;
+    Ok(Kept::new(folder, limit - limit / ANSWERS_PART))
+}
+
+/// Where the program keeps answers of Yosys and ABC: below the folder of [`kept`] models.
+///
+/// # Errors
+/// As [`kept`].
+pub(crate) fn answer_store() -> Result<Option<Store>, Error> {
+    let limit = cache_limit()?;
+    Ok(cache_folder().map(|folder| Store::new(folder.join(ANSWERS), limit / ANSWERS_PART)))
+}
+
+/// The answers that a command may use, unless it `ignores` them. Without a folder for them there are none.
+///
+/// # Errors
+/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size; [`Error::Environment`] if there is no Yosys.
+pub(crate) fn answers(ignores: bool) -> Result<Answers, Error> {
+    let store = if ignores { None } else { answer_store()? };
+    let Some(store) = store else { return Ok(Answers::none()) };
+    let programs = yosys::identity()?;
+    Ok(programs.map_or_else(Answers::none, |programs| Answers::new(store, programs)))
+}
+
+/// The value of a variable of the environment that is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The folder of the cache, if the environment names one.
+fn cache_folder() -> Option<PathBuf> {
+    let from = |name: &str| variable(name).map(PathBuf::from);
+    from("COSIM_CACHE")
+        .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("cosim")))
+        .or_else(|| from("HOME").map(|folder| folder.join(".cache/cosim")))
+}
+
+/// The limit of the cache in bytes.
+fn cache_limit() -> Result<u64, Error> {
+    match variable("COSIM_CACHE_LIMIT") {
+        None => Ok(CACHE_LIMIT),
         Some(text) => bytes(&text.to_string_lossy()).ok_or_else(|| {
             let text = text.to_string_lossy();
             Error::Usage(format!("COSIM_CACHE_LIMIT: `{text}` is no size, as in 500M or 2G"))
-        })?,
-    };
-    Ok(Kept::new(folder, limit))
+        }),
+    }
 }
 
 /// The bytes of a size like `500`, `64K`, `500M` or `2G`.

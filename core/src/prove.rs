@@ -8,8 +8,9 @@ mod asked;
 pub(crate) mod monitor;
 pub mod report;
 
+use crate::answers::Answers;
 use crate::error::Error;
-use crate::formal::{MEMORY, memory_bits, write_graph, write_whole_graph};
+use crate::formal::{MEMORY, graph, memory_bits, whole_graph};
 use crate::harness::{Explain, Parameters};
 use crate::models::Examined;
 use crate::mutate::aig::{Aig, Reads};
@@ -24,8 +25,8 @@ use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// The RTL, flat; with its monitor; without memories; the graphs of both.
-const FILES: [&str; 5] = ["rtl.il", "both.il", "cut.il", "cut.aag", "whole.aag"];
+/// The RTL, flat; with its monitor; without memories.
+const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
 /// From what was read to a netlist. Assertions are no part of the design, and what is unknown is 0.
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
@@ -206,7 +207,7 @@ pub struct Prover {
 
 impl Prover {
     /// Reads an RTL, and what its block promises of it. With `only` nothing can be asked but properties that have that in their
-    /// words.
+    /// words. What `answers` has is not asked again.
     ///
     /// # Errors
     /// [`Error::Usage`] if the promises name what is not there; [`Error::Environment`] if there is no Yosys, or if it
@@ -215,11 +216,13 @@ impl Prover {
         examined: &Examined,
         parameters: &Parameters,
         only: Option<&str>,
+        answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
         let monitor = Monitor::new::<B>(parameters, only)?;
         let mut values = parameters.verilog(B::RTL.mask_parameter);
         values.retain(|(name, _)| examined.parameters.contains(name));
-        Self::of(examined, &values, monitor, B::RTL.clock, B::RESET.map(|pin| pin.name_and_level()))
+        let reset = B::RESET.map(|pin| pin.name_and_level());
+        Self::of(examined, &values, monitor, B::RTL.clock, reset, answers)
     }
 
     fn of(
@@ -228,9 +231,10 @@ impl Prover {
         monitor: Monitor,
         clock: &str,
         reset: Option<(&'static str, bool)>,
+        answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
-        let [rtl, both, cut_open, cut_graph, _] = FILES;
-        let workshop = Workshop::new(examined)?;
+        let [rtl, both, cut_open] = FILES;
+        let workshop = Workshop::new(examined)?.with_answers(answers.clone());
         let path = workshop.path(rtl);
         workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
         let text = workshop.text(rtl)?;
@@ -255,13 +259,11 @@ impl Prover {
             Err(Unknown(what)) => return Ok(Err(what)),
         };
         workshop.write(cut_open, &without)?;
-        write_graph(&workshop, cut_open, cut_graph, None)?;
         let first = if bits == 0 { Memories::None } else { Memories::Cut };
-        let Some(aig) = Aig::parse(&workshop.text(cut_graph)?) else {
+        let Some(aig) = Aig::parse(&graph(&workshop, cut_open)?.text) else {
             return Ok(Err(LOOP.to_owned()));
         };
         let whole = (1..=MEMORY).contains(&bits).then(Mutex::default);
-        let graph = (first, aig);
         let invariants = Mutex::default();
         let always = (0..).zip(&properties).filter(|(_, property)| property.kind == Kind::Always);
         let found = always.map(|(place, _)| (place, Mutex::default())).collect();
@@ -271,7 +273,7 @@ impl Prover {
             assumes,
             reset,
             missing,
-            graph,
+            graph: (first, aig),
             whole,
             invariants,
             found,
@@ -280,12 +282,11 @@ impl Prover {
 
     /// The network with memories as registers; `None` if they are too large.
     fn whole(&self) -> Result<Option<Arc<Aig>>, Error> {
-        let [_, both, _, _, whole_graph] = FILES;
+        let [_, both, _] = FILES;
         let Some(made) = &self.whole else { return Ok(None) };
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
         if made.is_none() {
-            write_whole_graph(&self.workshop, both, whole_graph)?;
-            let aig = Aig::parse(&self.workshop.text(whole_graph)?);
+            let aig = Aig::parse(&whole_graph(&self.workshop, both)?.text);
             let aig = aig.ok_or_else(|| Error::Environment(format!("of the RTL: {LOOP}")))?;
             *made = Some(Arc::new(aig));
         }

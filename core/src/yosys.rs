@@ -1,11 +1,13 @@
 //! Yosys, and ABC, which comes with it: what every command that works on netlists has in common.
 
+use crate::answers::Answers;
 use crate::error::Error;
 use crate::models::Examined;
 use std::env;
-use std::fs;
+use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
 use tempfile::TempDir;
 use verilated_build::{Error as BuildError, output, output_within};
@@ -28,16 +30,22 @@ pub struct Workshop {
     examined: Examined,
     /// Scripts so far: each has a file of its own, since several threads may work here.
     scripts: AtomicU32,
+    answers: Answers,
 }
 
 impl Workshop {
-    /// Lays the files of an RTL out; Yosys has read none of them yet.
+    /// Lays the files of an RTL out; Yosys has read none of them yet, and no answer is kept.
     ///
     /// # Errors
     /// [`Error::Write`].
     pub fn new(examined: &Examined) -> Result<Self, Error> {
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
-        let workshop = Self { folder, examined: examined.clone(), scripts: AtomicU32::new(0) };
+        let workshop = Self {
+            folder,
+            examined: examined.clone(),
+            scripts: AtomicU32::new(0),
+            answers: Answers::none(),
+        };
         let files = workshop.files();
         for file in &examined.texts {
             let path = files.join(&file.name);
@@ -46,6 +54,17 @@ impl Workshop {
             fs::write(&path, &file.text).map_err(Error::write(&path))?;
         }
         Ok(workshop)
+    }
+
+    /// The same with these answers of earlier sessions.
+    #[must_use]
+    pub fn with_answers(self, answers: Answers) -> Self {
+        Self { answers, ..self }
+    }
+
+    /// The answers that may be used in place of asking.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
     }
 
     /// Where names of files begin.
@@ -145,14 +164,46 @@ impl Workshop {
     }
 }
 
-/// Yosys's version, in its own words.
+/// Yosys's version, in its own words. Yosys is asked once.
 ///
 /// # Errors
 /// [`Error::Environment`] if there is no Yosys.
 pub fn version() -> Result<String, Error> {
+    static VERSION: OnceLock<String> = OnceLock::new();
+    if let Some(version) = VERSION.get() {
+        return Ok(version.clone());
+    }
     let mut command = yosys();
     command.arg("-V");
-    Ok(String::from_utf8_lossy(&said_by(command)?.stdout).trim().to_owned())
+    let version = String::from_utf8_lossy(&said_by(command)?.stdout).trim().to_owned();
+    Ok(VERSION.get_or_init(|| version).clone())
+}
+
+/// What tells Yosys and ABC from other versions of them: a hash of both programs, and Yosys's version, since a program
+/// may be a script that starts another one. `None` if a program is not found.
+///
+/// # Errors
+/// As [`version`].
+pub fn identity() -> Result<Option<String>, Error> {
+    let mut hash = blake3::Hasher::new();
+    for program in [program(), abc_program()] {
+        let Some(mut file) = found(&program).and_then(|path| File::open(path).ok()) else {
+            return Ok(None);
+        };
+        if hash.update_reader(&mut file).is_err() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(format!("{} {}", hash.finalize().to_hex(), version()?)))
+}
+
+/// The file of a program: its path, or a file of this name in a folder of `PATH`.
+fn found(program: &Path) -> Option<PathBuf> {
+    if program.components().count() > 1 {
+        return Some(program.to_owned());
+    }
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
 }
 
 fn yosys() -> Command {
@@ -164,16 +215,22 @@ fn program() -> PathBuf {
     program.map_or_else(|| PathBuf::from(YOSYS), PathBuf::from)
 }
 
+/// ABC lies beside Yosys.
+fn abc_program() -> PathBuf {
+    let mut name = program().file_name().unwrap_or_default().to_owned();
+    name.push("-abc");
+    program().with_file_name(name)
+}
+
 /// What ABC, which comes with Yosys, says to some commands, with so many seconds of processor time at most: not all of its
 /// commands can be given a limit.
 ///
 /// # Errors
 /// [`Error::Environment`] if there is none; [`Error::Interrupted`].
 pub fn abc(commands: &str, seconds: u64) -> Result<Output, Error> {
-    let mut name = program().file_name().unwrap_or_default().to_owned();
-    name.push("-abc");
-    let mut command = Command::new(program().with_file_name(name));
-    command.arg("-c").arg(commands);
+    let mut command = Command::new(abc_program());
+    // A user's `abc.rc` may give commands another meaning.
+    command.arg("-s").arg("-c").arg(commands);
     needed(output_within(seconds, command))
 }
 

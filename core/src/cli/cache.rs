@@ -2,16 +2,18 @@
 
 use super::options::Format;
 use super::{counted, print_json, print_text};
+use crate::answers::store::{Store, Total};
 use crate::error::Error;
-use crate::models::kept;
+use crate::models::{answer_store, kept};
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use std::fmt::Write as _;
+use std::io;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 use verilated_build::{Entry, Kept, Removed};
 
-/// What to do with compiled models.
+/// What to do with compiled models and kept answers.
 #[derive(Debug, Args)]
 pub struct Arguments {
     /// What to do.
@@ -31,19 +33,21 @@ enum Action {
     Clear,
 }
 
-/// Shows or clears the cache of compiled models.
+/// Shows or clears the cache of compiled models, and of answers of Yosys and ABC.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let kept = kept()?;
+    let (kept, answers) = (kept()?, answer_store()?);
     match arguments.action {
-        Action::Show => show(&kept, arguments.format)?,
-        Action::Clear => clear(&kept, arguments.format)?,
+        Action::Show => show(&kept, answers.as_ref(), arguments.format)?,
+        Action::Clear => clear(&kept, answers.as_ref(), arguments.format)?,
     }
     Ok(ExitCode::SUCCESS)
 }
 
-fn show(kept: &Kept, format: Format) -> Result<(), Error> {
+fn show(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error> {
     let entries = kept.entries()?;
-    let total: u64 = entries.iter().map(|entry| entry.size).sum();
+    let answers = of_answers(store, Store::total)?;
+    let limit = kept.limit() + store.map_or(0, Store::limit);
+    let total = entries.iter().map(|entry| entry.size).sum::<u64>() + answers.bytes;
     let seconds_ago =
         |entry: &Entry| SystemTime::now().duration_since(entry.used).unwrap_or_default().as_secs();
     if format == Format::Json {
@@ -57,9 +61,10 @@ fn show(kept: &Kept, format: Format) -> Result<(), Error> {
         });
         return print_json(&json!({
             "folder": kept.folder(),
-            "limit": kept.limit(),
+            "limit": limit,
             "bytes": total,
             "entries": list.collect::<Vec<_>>(),
+            "answers": { "number": answers.entries, "bytes": answers.bytes },
         }));
     }
     let mut text = format!(
@@ -67,31 +72,50 @@ fn show(kept: &Kept, format: Format) -> Result<(), Error> {
         kept.folder().display(),
         counted(entries.len() as u64, "file"),
         size(total),
-        size(kept.limit()),
+        size(limit),
     );
     for entry in &entries {
         let ago = humantime::format_duration(Duration::from_secs(seconds_ago(entry)));
         let _ = writeln!(text, "  {:>10}  {}, used {ago} ago", size(entry.size), entry.about);
     }
+    if answers.entries > 0 {
+        let number = counted(answers.entries, "answer");
+        let _ = writeln!(text, "  {:>10}  {number} of Yosys and ABC", size(answers.bytes));
+    }
     print_text(&text)
 }
 
-fn clear(kept: &Kept, format: Format) -> Result<(), Error> {
+/// What is done with the answers, if there is a folder for them.
+fn of_answers(
+    store: Option<&Store>,
+    does: impl Fn(&Store) -> io::Result<Total>,
+) -> Result<Total, Error> {
+    let Some(store) = store else { return Ok(Total::default()) };
+    does(store).map_err(Error::write(store.folder()))
+}
+
+fn clear(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error> {
     let Removed { files, bytes, in_use } = kept.clear()?;
+    let answers = of_answers(store, Store::clear)?;
+    let bytes = bytes + answers.bytes;
     if format == Format::Json {
         return print_json(&json!({
             "folder": kept.folder(),
             "removed": files,
             "bytes": bytes,
             "in_use": in_use,
+            "answers": answers.entries,
         }));
     }
     let stay = match in_use {
         0 => String::new(),
         in_use => format!("; {} that a process uses stayed", counted(in_use, "file")),
     };
-    let folder = kept.folder().display();
-    print_text(&format!("{folder}: removed {}, {}{stay}", counted(files, "file"), size(bytes)))
+    let removed = match answers.entries {
+        0 => counted(files, "file"),
+        answers => format!("{} and {}", counted(files, "file"), counted(answers, "answer")),
+    };
+    print_text(&format!("{}: removed {removed}, {}{stay}", kept.folder().display(), size(bytes)))
 }
 
 /// Bytes for people.

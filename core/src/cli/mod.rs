@@ -60,7 +60,7 @@ enum Command {
     Export(export::Arguments),
     /// Cycles per second of the bare model and of the harness, on one core.
     Bench(bench::Arguments),
-    /// Compiled models that are kept: where, which, how large; `clear` removes them.
+    /// Show or clear the cache of compiled models and of answers of Yosys and ABC.
     Cache(cache::Arguments),
     /// Coverage databases of many runs: put together, reported, ranked.
     Cover(cover::Arguments),

@@ -6,9 +6,10 @@ mod judging;
 mod only;
 mod resume;
 
-use super::options::{Format, Patience, Target, of_block};
+use super::options::{Caching, Format, Patience, Target, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regression};
+use crate::answers::Answers;
 use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
 use crate::harness::Profile;
@@ -100,7 +101,7 @@ pub struct Arguments {
     /// Replace an earlier result in --out.
     #[arg(long, requires = "out")]
     force: bool,
-    /// Go on with the grading in this folder, which was killed or interrupted; with --threads, --format and --quiet alone.
+    /// Go on with the grading in this folder, which was killed or interrupted; with --threads, --no-cache, --format and --quiet alone.
     #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE)]
     resume: Option<PathBuf>,
     /// Do not ask whether anything can find what the cases do not; only what is seen at once to be equivalent is taken out.
@@ -132,6 +133,8 @@ pub struct Arguments {
     /// Show no progress.
     #[arg(long)]
     quiet: bool,
+    #[command(flatten)]
+    caching: Caching,
     #[command(flatten)]
     patience: Patience,
 }
@@ -264,7 +267,7 @@ impl Prepared {
         let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
         block.session(&setup)?;
-        let chosen = choose(block, &setup, &header)?;
+        let chosen = choose(block, &setup, &header, &arguments.caching.answers()?)?;
         Ok(Self { name, block, chosen, setup, header })
     }
 }
@@ -361,10 +364,15 @@ impl Job {
 }
 
 /// Lets Yosys choose the mutants of every profile.
-fn choose(block: &dyn AnyBlock, setup: &Setup, header: &Header) -> Result<Vec<Chosen>, Error> {
+fn choose(
+    block: &dyn AnyBlock,
+    setup: &Setup,
+    header: &Header,
+    answers: &Answers,
+) -> Result<Vec<Chosen>, Error> {
     let choose = |profile: &Profile| {
         let mutants = block.mutants(&setup.rtl, profile, header.mutants, header.seed)?;
-        Ok(Chosen { profile: profile.clone(), mutants })
+        Ok(Chosen { profile: profile.clone(), mutants: mutants.with_answers(answers.clone()) })
     };
     setup.profiles.iter().map(choose).collect()
 }
@@ -445,6 +453,9 @@ mod tests {
 
     #[test]
     fn what_a_grading_in_a_folder_has_said_is_not_said_again() {
-        assert_eq!(options_beside::<Arguments>("resume"), ["format", "help", "quiet", "threads"]);
+        assert_eq!(
+            options_beside::<Arguments>("resume"),
+            ["format", "help", "no_cache", "quiet", "threads"]
+        );
     }
 }

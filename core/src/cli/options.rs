@@ -1,10 +1,11 @@
 //! Options that mean the same everywhere.
 
 use super::summary::Detail;
+use crate::answers::Answers;
 use crate::engine::{AnyBlock, LoadedVector};
 use crate::error::Error;
 use crate::harness::{self, Overrides, Profile};
-use crate::models::{Rtl, Simulator};
+use crate::models::{self, Rtl, Simulator};
 use crate::program;
 use crate::vector::Origin;
 use crate::worker::{Limits, Program};
@@ -341,6 +342,24 @@ impl Patience {
     pub fn program(&self) -> Result<Program, Error> {
         let memory = self.memory_limit.0;
         Program::this(Limits { stuck_after: self.stuck_after, memory })
+    }
+}
+
+/// Whether answers of earlier commands are used.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Caching {
+    /// Ask Yosys and ABC every question, instead of using the answers that earlier commands kept.
+    #[arg(long)]
+    no_cache: bool,
+}
+
+impl Caching {
+    /// The answers that may be used.
+    ///
+    /// # Errors
+    /// As [`models::answers`].
+    pub fn answers(self) -> Result<Answers, Error> {
+        models::answers(self.no_cache)
     }
 }
 

@@ -1,6 +1,6 @@
 //! `cosim prove`.
 
-use super::options::{Format, Patience, Target, of_block};
+use super::options::{Caching, Format, Patience, Target, of_block};
 use super::{interruption, print_json, print_text};
 use crate::engine::AnyBlock;
 use crate::error::Error;
@@ -42,6 +42,8 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]
+    caching: Caching,
+    #[command(flatten)]
     patience: Patience,
 }
 
@@ -57,11 +59,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let desk = Desk::new(arguments.patience.program()?, Arc::clone(&interrupted));
     let only = arguments.only.as_deref();
+    let answers = arguments.caching.answers()?;
     let mut jobs = Vec::new();
     for block in &blocks {
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
         block.check_profiles(&rtl, &profiles).map_err(of_block(*block, &blocks))?;
-        let prover = |profile: &Profile| Ok((profile.clone(), block.prover(&rtl, profile, only)?));
+        let prover =
+            |profile: &Profile| Ok((profile.clone(), block.prover(&rtl, profile, only, &answers)?));
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
     }
@@ -93,6 +97,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
         claim.release();
         proofs.push(proof);
+    }
+    let [asked, found] = answers.counts();
+    if asked > 0 {
+        program::say(format_args!("{found} of {asked} answers of Yosys and ABC were in the cache"));
     }
     if arguments.format == Format::Json {
         match proofs.as_slice() {

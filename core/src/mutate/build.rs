@@ -3,6 +3,7 @@
 use super::cut::{enabled, fixed};
 use super::mutation::Mutation;
 use super::netlist::{Unknown, Woven, weave};
+use crate::answers::Answers;
 use crate::error::Error;
 use crate::harness::{Block, Parameters};
 use crate::models::{Built, Rtl, kept, ports};
@@ -57,6 +58,12 @@ impl Mutants {
         begin(&workshop, &values)?;
         let mutations = chosen(&workshop, mutations, seed)?;
         Ok(Self { workshop, parameters: *parameters, mutations })
+    }
+
+    /// The same with a judge that asks nothing that `answers` has.
+    #[must_use]
+    pub fn with_answers(self, answers: Answers) -> Self {
+        Self { workshop: self.workshop.with_answers(answers), ..self }
     }
 
     /// The RTL with one mutation in it, as Yosys puts it in and writes it.

@@ -8,7 +8,7 @@ use super::netlist::Unknown;
 use super::report::Proof;
 use crate::error::Error;
 use crate::formal::{
-    Answer, MEMORY, SECONDS, SHORT, STEP, ask, memory_bits, write_graph, write_whole_graph,
+    Answer, Graph, MEMORY, SECONDS, SHORT, STEP, ask, graph, memory_bits, whole_graph,
 };
 use crate::harness::{Block, Meaning, Parameters};
 use crate::prove::monitor::{MONITOR, Monitor, TOP};
@@ -17,10 +17,8 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
 
-/// The netlist with mutations, flat; without memories; as an and-inverter graph.
-const FILES: [&str; 3] = ["flat.il", "cut.il", "judge.aag"];
-/// Which bits of the graph are of one register.
-const WORDS: &str = "judge.map";
+/// The netlist with mutations, flat; without memories.
+const FILES: [&str; 2] = ["flat.il", "cut.il"];
 /// The module that says what words of a memory mean, and its graph.
 const MEANING: [&str; 2] = ["meaning.v", "meaning.aag"];
 /// The input that switches mutations on.
@@ -137,7 +135,7 @@ impl<'a> Judge<'a> {
         clock: &str,
         reset: Option<(&'static str, bool)>,
     ) -> Result<Result<Self, String>, Error> {
-        let [flat, cut_open, graph] = FILES;
+        let [flat, cut_open] = FILES;
         let base = workshop.text(BASE)?;
         let unjudged = unjudged(&base);
         // One of these would spoil the netlist for all.
@@ -177,11 +175,11 @@ impl<'a> Judge<'a> {
             Err(Unknown(what)) => return Ok(Err(what)),
         };
         workshop.write(cut_open, &text)?;
-        write_graph(workshop, cut_open, graph, Some(WORDS))?;
-        let Some(aig) = Aig::parse(&workshop.text(graph)?) else {
+        let Graph { text, words } = graph(workshop, cut_open)?;
+        let Some(aig) = Aig::parse(&text) else {
             return Ok(Err("its network has a loop without a register".to_owned()));
         };
-        let aig = aig.with_words(&workshop.text(WORDS)?);
+        let aig = aig.with_words(&words);
         Ok(Ok(Self {
             workshop,
             aig,
@@ -372,12 +370,11 @@ impl<'a> Judge<'a> {
     }
 
     fn make_whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
-        let [flat, _, graph] = FILES;
+        let [flat, _] = FILES;
         if memory_bits(&self.workshop.text(flat)?) > MEMORY {
             return Ok(Err("its memories are too large to be searched".to_owned()));
         }
-        write_whole_graph(self.workshop, flat, graph)?;
-        let aig = Aig::parse(&self.workshop.text(graph)?);
+        let aig = Aig::parse(&whole_graph(self.workshop, flat)?.text);
         let because =
             || "with memories as they are its network has a loop without a register".to_owned();
         Ok(aig.map(Arc::new).ok_or_else(because))

@@ -96,7 +96,8 @@ fn prover_of(
     let properties = bad.into_iter().map(|(property, _)| property).collect();
     let assumes = assumption != "1'b1";
     let monitor = Monitor { text, state: None, registers, properties, assumes };
-    Prover::of(&verilog(rtl), &[], monitor, "clk", Some(("rst", true))).unwrap().unwrap()
+    let reset = Some(("rst", true));
+    Prover::of(&verilog(rtl), &[], monitor, "clk", reset, &Answers::none()).unwrap().unwrap()
 }
 
 /// Whether it was proved with this assumption.

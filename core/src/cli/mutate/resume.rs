@@ -97,7 +97,7 @@ fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, 
             return Err(wrong(message));
         }
     }
-    let chosen = choose(block, &setup, &run)?;
+    let chosen = choose(block, &setup, &run, &arguments.caching.answers()?)?;
     let claim = Claim::again(folder)?;
     let name = block.name().to_owned();
     let prepared = Prepared { name, block, chosen, setup, header: run };

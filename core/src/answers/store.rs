@@ -1,0 +1,332 @@
+//! Small files named by a hash of what they depend on: the store behind [`Answers`](super::Answers).
+//!
+//! Thousands of entries may be written in one command, so an entry costs no lock and no sync to the disk. A file is
+//! written under a temporary name and renamed, and processes that write the same entry write the same bytes. A file
+//! that a crash left damaged fails its checksum and counts as missing.
+
+use std::fs::{self, File, Permissions};
+use std::io::{self, Read, Write};
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+/// Changes whenever a key or a file means something else than before.
+const FORMAT: &[u8] = b"cosim-answer-1";
+/// Hexadecimal digits of a key that name its subfolder: 256 subfolders.
+const FAN_OUT: usize = 2;
+/// How the names of unfinished files begin.
+const UNFINISHED: &str = ".tmp-";
+/// Age after which an unfinished file belongs to a process that was killed.
+const ABANDONED: Duration = Duration::from_secs(3600);
+/// The size limit is enforced at the first write of a process, and again after this part of the limit was written.
+const PART: u64 = 16;
+
+/// A hash of everything that an answer depends on.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Key(blake3::Hash);
+
+impl Key {
+    /// The key of some parts; `ab`, `c` is not `a`, `bc`.
+    pub fn new<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> Self {
+        let mut hash = blake3::Hasher::new();
+        for part in std::iter::once(FORMAT).chain(parts) {
+            hash.update(&(part.len() as u64).to_le_bytes());
+            hash.update(part);
+        }
+        Self(hash.finalize())
+    }
+
+    /// The checksum of a value under this key. It covers the key, so a file under a wrong name is found, too.
+    fn checksum(&self, value: &[u8]) -> blake3::Hash {
+        let mut hash = blake3::Hasher::new();
+        hash.update(self.0.as_bytes()).update(value);
+        hash.finalize()
+    }
+}
+
+/// Number and size of some entries.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Total {
+    /// Entries.
+    pub entries: u64,
+    /// Their bytes.
+    pub bytes: u64,
+}
+
+impl Total {
+    fn add(&mut self, bytes: u64) {
+        self.entries += 1;
+        self.bytes += bytes;
+    }
+}
+
+/// A file of the store.
+struct Entry {
+    path: PathBuf,
+    bytes: u64,
+    used: SystemTime,
+    is_unfinished: bool,
+}
+
+/// A folder of answers.
+#[derive(Debug)]
+pub struct Store {
+    folder: PathBuf,
+    limit: u64,
+    /// Bytes that may still be written before the size limit is enforced again.
+    budget: AtomicU64,
+}
+
+impl Store {
+    /// The store in `folder`, which keeps `limit` bytes.
+    pub fn new(folder: impl Into<PathBuf>, limit: u64) -> Self {
+        Self { folder: folder.into(), limit, budget: AtomicU64::new(0) }
+    }
+
+    /// The folder.
+    pub fn folder(&self) -> &Path {
+        &self.folder
+    }
+
+    /// The limit in bytes.
+    pub fn limit(&self) -> u64 {
+        self.limit
+    }
+
+    /// The value under a key; `None` if there is none, or only a damaged file.
+    pub fn get(&self, key: &Key) -> Option<Vec<u8>> {
+        let mut file = File::open(self.path(key)).ok()?;
+        let mut checksum = [0; blake3::OUT_LEN];
+        file.read_exact(&mut checksum).ok()?;
+        let mut value = Vec::new();
+        file.read_to_end(&mut value).ok()?;
+        if key.checksum(&value) != checksum {
+            return None;
+        }
+        // Where the folder cannot be written, no entry is removed either.
+        let _ = file.set_modified(SystemTime::now());
+        Some(value)
+    }
+
+    /// Keeps a value under a key, in place of one that is there.
+    ///
+    /// # Errors
+    /// If the folder cannot be written.
+    pub fn put(&self, key: &Key, value: &[u8]) -> io::Result<()> {
+        let path = self.path(key);
+        let folder = path.parent().unwrap_or(&self.folder);
+        fs::create_dir_all(folder)?;
+        // Others who share the folder may read the file, as far as the umask says so.
+        let mut file = tempfile::Builder::new()
+            .prefix(UNFINISHED)
+            .permissions(Permissions::from_mode(0o666))
+            .tempfile_in(folder)?;
+        file.write_all(key.checksum(value).as_bytes())?;
+        file.write_all(value)?;
+        file.persist(&path).map_err(|error| error.error)?;
+        let bytes = (blake3::OUT_LEN + value.len()) as u64;
+        let spend = |budget: u64| budget.checked_sub(bytes);
+        if self.budget.fetch_update(Ordering::Relaxed, Ordering::Relaxed, spend).is_err() {
+            self.budget.store(self.limit / PART, Ordering::Relaxed);
+            self.limit_size()?;
+        }
+        Ok(())
+    }
+
+    /// Number and size of all entries.
+    ///
+    /// # Errors
+    /// If the folder cannot be read; a folder that does not exist has no entries.
+    pub fn total(&self) -> io::Result<Total> {
+        let mut total = Total::default();
+        for entry in self.entries()?.iter().filter(|entry| !entry.is_unfinished) {
+            total.add(entry.bytes);
+        }
+        Ok(total)
+    }
+
+    /// Removes all entries; returns what was removed.
+    ///
+    /// # Errors
+    /// If an entry cannot be removed.
+    pub fn clear(&self) -> io::Result<Total> {
+        let mut removed = Total::default();
+        for entry in self.entries()? {
+            if remove(&entry.path)? && !entry.is_unfinished {
+                removed.add(entry.bytes);
+            }
+        }
+        // A folder in which another process has just written stays.
+        for folder in self.folders()?.iter().chain([&self.folder]) {
+            let _ = fs::remove_dir(folder);
+        }
+        Ok(removed)
+    }
+
+    /// Removes the entries that were not used for longest until the others are within the limit.
+    fn limit_size(&self) -> io::Result<()> {
+        let mut entries = self.entries()?;
+        let mut total: u64 = entries.iter().map(|entry| entry.bytes).sum();
+        entries.sort_by_key(|entry| entry.used);
+        for entry in entries {
+            let is_abandoned = entry.is_unfinished
+                && SystemTime::now().duration_since(entry.used).is_ok_and(|age| age > ABANDONED);
+            if is_abandoned || !entry.is_unfinished && total > self.limit {
+                remove(&entry.path)?;
+                total -= entry.bytes;
+            }
+        }
+        Ok(())
+    }
+
+    fn path(&self, key: &Key) -> PathBuf {
+        let name = key.0.to_hex();
+        let (folder, rest) = name.split_at(FAN_OUT);
+        self.folder.join(folder).join(rest)
+    }
+
+    /// The subfolders that exist.
+    fn folders(&self) -> io::Result<Vec<PathBuf>> {
+        let is_ours = |path: &PathBuf| {
+            path.file_name().is_some_and(|name| name.len() == FAN_OUT) && path.is_dir()
+        };
+        Ok(below(&self.folder)?.into_iter().filter(is_ours).collect())
+    }
+
+    /// All files in an arbitrary order.
+    fn entries(&self) -> io::Result<Vec<Entry>> {
+        let mut entries = Vec::new();
+        for folder in self.folders()? {
+            for path in below(&folder)? {
+                // Another process may have removed it.
+                let Ok(data) = fs::metadata(&path) else { continue };
+                let is_unfinished = path
+                    .file_name()
+                    .is_some_and(|name| name.to_string_lossy().starts_with(UNFINISHED));
+                let used = data.modified().unwrap_or(SystemTime::UNIX_EPOCH);
+                entries.push(Entry { path, bytes: data.len(), used, is_unfinished });
+            }
+        }
+        Ok(entries)
+    }
+}
+
+/// The files of a folder; a folder that does not exist has none.
+fn below(folder: &Path) -> io::Result<Vec<PathBuf>> {
+    match fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(Vec::new()),
+        entries => entries?.map(|entry| Ok(entry?.path())).collect(),
+    }
+}
+
+/// Removes a file; whether it was there.
+fn remove(path: &Path) -> io::Result<bool> {
+    match fs::remove_file(path) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(false),
+        other => other.map(|()| true),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    const ALL: u64 = u64::MAX;
+    const CHECKSUM: u64 = blake3::OUT_LEN as u64;
+
+    fn key(text: &str) -> Key {
+        Key::new([text.as_bytes()])
+    }
+
+    #[test]
+    fn a_value_is_found_under_its_key_and_no_other() {
+        let folder = TempDir::new().unwrap();
+        let store = Store::new(folder.path().join("answers"), ALL);
+        assert_eq!(store.get(&key("a")), None);
+        store.put(&key("a"), b"value").unwrap();
+        assert_eq!(store.get(&key("a")).unwrap(), b"value");
+        assert_eq!(store.get(&key("b")), None);
+        assert_ne!(Key::new([&b"ab"[..], b"c"]), Key::new([&b"a"[..], b"bc"]));
+    }
+
+    #[test]
+    fn a_damaged_or_misplaced_file_is_ignored_and_replaced() {
+        let folder = TempDir::new().unwrap();
+        let store = Store::new(folder.path(), ALL);
+        store.put(&key("a"), b"value").unwrap();
+        let path = store.path(&key("a"));
+        let whole = fs::read(&path).unwrap();
+        store.put(&key("b"), b"value").unwrap();
+        let misplaced = fs::read(store.path(&key("b"))).unwrap();
+        let mut changed = whole.clone();
+        changed[33] ^= 1;
+        for damaged in [&[][..], &whole[..20], &whole[..whole.len() - 1], &changed, &misplaced] {
+            fs::write(&path, damaged).unwrap();
+            assert_eq!(store.get(&key("a")), None, "{damaged:?}");
+            store.put(&key("a"), b"value").unwrap();
+            assert_eq!(store.get(&key("a")).unwrap(), b"value");
+        }
+    }
+
+    #[test]
+    fn the_entries_not_used_for_longest_go_when_the_limit_is_exceeded() {
+        let folder = TempDir::new().unwrap();
+        let store = Store::new(folder.path(), 2 * (CHECKSUM + 5));
+        let age = |name: &str, seconds: u64| {
+            let file = File::options().append(true).open(store.path(&key(name))).unwrap();
+            file.set_modified(SystemTime::now() - Duration::from_secs(seconds)).unwrap();
+        };
+        store.put(&key("a"), b"12345").unwrap();
+        store.put(&key("b"), b"12345").unwrap();
+        age("a", 20);
+        age("b", 10);
+        assert!(store.get(&key("a")).is_some(), "it is used again");
+        store.put(&key("c"), b"12345").unwrap();
+        assert_eq!(store.total().unwrap().entries, 2);
+        assert!(store.get(&key("a")).is_some() && store.get(&key("b")).is_none());
+    }
+
+    #[test]
+    fn clearing_removes_all_entries_and_no_files_of_others() {
+        let folder = TempDir::new().unwrap();
+        let other = folder.path().join("thesis.txt");
+        fs::write(&other, "years of work").unwrap();
+        let store = Store::new(folder.path(), ALL);
+        store.put(&key("a"), b"12345").unwrap();
+        store.put(&key("b"), b"1").unwrap();
+        fs::write(store.path(&key("a")).with_file_name(".tmp-killed"), "part").unwrap();
+        let all = Total { entries: 2, bytes: 2 * CHECKSUM + 6 };
+        assert_eq!(store.total().unwrap(), all);
+        assert_eq!(store.clear().unwrap(), all);
+        assert_eq!(store.total().unwrap(), Total::default());
+        assert_eq!(below(folder.path()).unwrap(), [other]);
+        store.put(&key("a"), b"again").unwrap();
+        assert_eq!(store.get(&key("a")).unwrap(), b"again");
+    }
+
+    #[test]
+    fn several_threads_may_write_and_clear_at_the_same_time() {
+        let folder = TempDir::new().unwrap();
+        let store = Store::new(folder.path().join("answers"), ALL);
+        std::thread::scope(|scope| {
+            for _ in 0..4 {
+                scope.spawn(|| {
+                    for number in 0..100u32 {
+                        let key = Key::new([&number.to_le_bytes()[..]]);
+                        // Clearing may remove the subfolder at any moment.
+                        let _ = store.put(&key, &number.to_le_bytes());
+                        let kept = store.get(&key);
+                        assert!(kept.is_none_or(|value| value == number.to_le_bytes()));
+                    }
+                });
+            }
+            scope.spawn(|| {
+                for _ in 0..20 {
+                    let _ = store.clear();
+                }
+            });
+        });
+    }
+}

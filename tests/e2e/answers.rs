@@ -1,0 +1,139 @@
+//! Kept answers of Yosys and ABC: are results the same with and without them, and is no question asked twice?
+
+use crate::common::{code, files, json, patched_rtl, program, project, text};
+use serde_json::Value;
+use std::env;
+use std::fs;
+use std::os::unix::fs::PermissionsExt;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A cache of its own, and an ABC that counts how often it is started.
+struct Bench {
+    folder: TempDir,
+}
+
+impl Bench {
+    fn new() -> Self {
+        let bench = Self { folder: TempDir::new().unwrap() };
+        let script = |name: &str, text: &str| {
+            fs::write(bench.path(name), format!("#!/bin/sh\n{text}\n")).unwrap();
+            fs::set_permissions(bench.path(name), fs::Permissions::from_mode(0o755)).unwrap();
+        };
+        script("yosys", "exec \"$REAL\" \"$@\"");
+        script("yosys-abc", "echo started >>\"$STARTS\"\nexec \"$REAL-abc\" \"$@\"");
+        bench
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    fn command(&self) -> Command {
+        let mut command = program();
+        let real = env::var_os("YOSYS").unwrap_or_else(|| "yosys".into());
+        command.envs([("COSIM_CACHE", self.path("cache")), ("STARTS", self.path("starts"))]);
+        command.env("YOSYS", self.path("yosys")).env("REAL", real).env("CXXFLAGS", "-O0");
+        command
+    }
+
+    fn run(&self, arguments: &[&str], out: &str) -> Output {
+        self.command().args(arguments).arg("--out").arg(self.path(out)).output().unwrap()
+    }
+
+    /// How often ABC was started since the last time.
+    fn starts(&self) -> usize {
+        let text = fs::read_to_string(self.path("starts")).unwrap_or_default();
+        let _ = fs::remove_file(self.path("starts"));
+        text.lines().count()
+    }
+
+    fn cache(&self, action: &str) -> Value {
+        let output = self.command().args(["cache", action, "--format", "json"]).output().unwrap();
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+}
+
+/// The files of a result that a command promises to be the same.
+fn result(out: &Path, name: &str, vectors: &str) -> Vec<Vec<u8>> {
+    let vectors = files(&out.join(vectors), "json");
+    let paths = [out.join(name)].into_iter().chain(vectors);
+    paths.map(|path| fs::read(path).unwrap()).collect()
+}
+
+/// A property that is broken is part of it: its vector is found by a replay each time.
+#[test]
+fn a_second_proof_of_the_same_rtl_starts_abc_never_and_is_the_same() {
+    let bench = Bench::new();
+    let patch = project().join("tests/bad_rtl/recv/46-kept-dp-released.patch");
+    let rtl = patched_rtl(&patch);
+    let rtl = rtl.path().join("rtl");
+    let options = ["prove", "--block", "recv", "--fixes", "spec", "--only", "P21: ", "--rtl"];
+    let options = [&options[..], &[rtl.to_str().unwrap()]].concat();
+    let of = |out: &str| result(&bench.path(out), "proof.json", "failures");
+
+    let first = bench.run(&options, "first");
+    assert_eq!(code(&first), 1, "{}", text(&first));
+    let proof = json(&bench.path("first/proof.json"));
+    assert_eq!(proof["profiles"][0]["properties"][0]["status"], "refuted", "{proof}");
+    let starts = bench.starts();
+    assert!(starts > 0);
+
+    let second = bench.run(&options, "second");
+    assert_eq!(code(&second), 1, "{}", text(&second));
+    assert_eq!(bench.starts(), 0, "every answer is kept");
+    assert!(of("second") == of("first"), "kept answers give another result");
+    // ABC's answers and the network of the RTL.
+    let asked = starts + 1;
+    let told = format!("{asked} of {asked} answers of Yosys and ABC were in the cache");
+    assert!(text(&second).contains(&told), "{told}: {}", text(&second));
+
+    let third = bench.run(&[&options[..], &["--no-cache"]].concat(), "third");
+    assert_eq!(code(&third), 1, "{}", text(&third));
+    assert_eq!(bench.starts(), starts, "all is asked again");
+    assert!(of("third") == of("first"));
+
+    // They are shown, and cleared, with the compiled models.
+    let number = &bench.cache("show")["answers"];
+    assert!(number["number"].as_u64().unwrap() >= 2 && number["bytes"].as_u64().unwrap() > 0);
+    let shown = bench.command().arg("cache").output().unwrap();
+    assert!(text(&shown).contains(&format!("{} answers of Yosys and ABC", number["number"])));
+    assert_eq!(bench.cache("clear")["answers"], number["number"]);
+    assert_eq!(bench.cache("show")["answers"]["number"], 0);
+}
+
+#[test]
+#[ignore = "slow: four mutation analyses"]
+fn a_grading_is_the_same_with_kept_answers() {
+    let bench = Bench::new();
+    let options = ["mutate", "--block", "recv", "--fixes", "repaired", "--mutants", "24"];
+    let few = ["--cases", "1", "--scenario", "default", "--seed", "5"];
+    let options = [&options[..], &few].concat();
+    let mut starts = Vec::new();
+    for (out, more) in [("first", None), ("second", None), ("third", Some("--no-cache"))] {
+        let options: Vec<&str> = options.iter().copied().chain(more).collect();
+        let output = bench.run(&options, out);
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        starts.push(bench.starts());
+        let of = |out: &str| result(&bench.path(out), "mutate.json", "mutants");
+        assert!(of(out) == of("first"), "{out} is another grading");
+    }
+    // What a limit of time has ended is asked again.
+    assert!(starts[1] * 4 < starts[0] && starts[1] * 4 < starts[2], "{starts:?}");
+}
+
+/// The folder of answers is a file: the proof is the same, and a warning says what to do.
+#[test]
+fn answers_that_cannot_be_kept_are_a_warning() {
+    let bench = Bench::new();
+    fs::create_dir(bench.path("cache")).unwrap();
+    fs::write(bench.path("cache/answers"), "").unwrap();
+    let only = "release_id is 0";
+    let output = bench.run(&["prove", "--block", "recv", "--fixes", "spec", "--only", only], "out");
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let text = text(&output);
+    assert_eq!(text.matches("warning: ").count(), 1, "{text}");
+    assert!(text.contains("set COSIM_CACHE"), "{text}");
+}
