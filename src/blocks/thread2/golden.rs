@@ -573,3 +573,6 @@ impl harness::Golden<Thread2> for Golden {
         self.state.name()
     }
 }
+
+#[cfg(test)]
+mod tests;

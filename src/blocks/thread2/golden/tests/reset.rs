@@ -1,12 +1,12 @@
 //! Reset: is everything 0 while it is on, and forgotten after it?
 
 use super::beats::*;
-use super::bench::{self, Bench, REPAIRED, SPEC, under};
+use super::bench::{Bench, REPAIRED, SPEC, under};
 use super::codes::*;
-use super::drive::{Drive, Open};
+use super::drive::Drive;
 use super::expect::{self, ACK, CQ_HEAD, CQ_LADDR, CQ_MR, EQ_HEAD, EQ_LADDR, EQ_MR, Mr};
 use super::expect::{READ_MR, SEND_MR, WRITE_MR, WRITTEN};
-use cosim::blocks::thread2::rtl::Outputs;
+use crate::blocks::thread2::rtl::Outputs;
 
 /// A cycle of a packet.
 type Step = fn(&mut Bench) -> &mut Bench;
@@ -87,25 +87,4 @@ fn message_offsets_are_cleared() {
             bench.fetches_cq_address().requests("T40", &CQ_MR).requests("T44", &ACK);
         }
     });
-}
-
-/// The golden model has no time between two edges, so this asks the RTL alone.
-#[test]
-fn the_rtl_needs_no_clock_to_reset() {
-    for mask in [SPEC, REPAIRED] {
-        let mut rtl = bench::rtl(mask);
-        let mut shows = |drive: Drive, expected: &Outputs, edge: bool| {
-            let mut outputs = Outputs::default();
-            rtl.settle(&drive.pins(Open::Ones), &mut outputs).unwrap();
-            assert_eq!(&outputs, expected, "mask {mask:#04x}");
-            if edge {
-                rtl.edge().unwrap();
-            }
-        };
-        shows(Drive::reset(), &Outputs::default(), true);
-        shows(Drive::new().packet(&PACKET), &expect::idle(), true);
-        shows(Drive::new(), &expect::addresses(QP), false);
-        shows(Drive::reset(), &Outputs::default(), false);
-        shows(Drive::new().packet_valid(0), &expect::idle(), false);
-    }
 }

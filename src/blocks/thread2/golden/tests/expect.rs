@@ -1,7 +1,7 @@
 //! Outputs: what each state must show. Everything that is not named is 0.
 
 use super::beats::{Packet, Qp};
-use cosim::blocks::thread2::rtl::{Bits224, Bits256, Bits576, Outputs};
+use crate::blocks::thread2::rtl::{Bits224, Bits256, Bits576, Outputs};
 use cosim_core::verilated::{Bits, Field};
 
 pub fn idle() -> Outputs {

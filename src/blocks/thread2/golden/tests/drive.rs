@@ -1,9 +1,9 @@
 //! Inputs: what a test drives of them, and what it leaves open.
 
 use super::beats::{End, NextUnit, Packet, Tables, Unit};
-use cosim::blocks::thread2::rtl::Inputs;
+use crate::blocks::thread2::rtl::Inputs;
+use cosim_core::verilated::zerocopy::IntoBytes;
 use cosim_core::verilated::{Bits, Field, Pins, Storage};
-use zerocopy::IntoBytes;
 
 /// How the pins are filled that a test leaves open.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
