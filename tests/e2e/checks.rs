@@ -77,23 +77,19 @@ fn every_check_of_a_scoreboard_fires_on_some_fault() -> Result {
     Ok(())
 }
 
-/// A block that counts TLPs, on the pins of another; [`wrong`] says which of its parts is. What is constant, or asked once
-/// for a block, is wrong by `SAYS`: each value is a block of its own to the compiler, with all that goes with one, so
-/// there are few.
+/// A block that counts TLPs, on the pins of another. [`wrong`] says which of its parts is wrong. What is constant, or
+/// asked once for a block, is wrong in `Toy<WRONG>`: the compiler makes everything once more for each value.
 #[derive(Debug, Clone, Copy)]
-struct Toy<const SAYS: u8>;
+struct Toy<const SAYS_WRONG: bool>;
 
-/// What is said of checks, rules and bins is right.
-const RIGHT: u8 = 0;
-/// There is a check that never fires, and a bin that is hit cannot be.
-const SILENT_CHECK_AND_BIN_HIT: u8 = 1;
-/// There is a check that is not declared, and a rule that is hit cannot be.
-const UNDECLARED_CHECK_AND_RULE_HIT: u8 = 2;
-/// There is no reason why a rule and a bin are not hit.
-const RULE_AND_BIN_MISSED: u8 = 3;
+/// The rules, bins and checks that this block declares are those that it has.
+const RIGHT: bool = false;
+/// It declares a check that never fires, and not the one that does; a bin that is hit as unreachable; and no reason why a
+/// rule and another bin are not hit.
+const WRONG: bool = true;
 
 /// Which part of the block is wrong. One test at a time says so: checks use several threads.
-static WRONG: AtomicU8 = AtomicU8::new(Part::None as u8);
+static WRONG_PART: AtomicU8 = AtomicU8::new(Part::None as u8);
 static ONE_TEST: Mutex<()> = Mutex::new(());
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -107,7 +103,7 @@ enum Part {
 }
 
 fn wrong(part: Part) -> bool {
-    WRONG.load(Ordering::Relaxed) == part as u8
+    WRONG_PART.load(Ordering::Relaxed) == part as u8
 }
 
 #[derive(Clone)]
@@ -121,15 +117,11 @@ const RULES: [Rule; 3] = [
     Rule { name: "T3", meaning: "the 100th TLP is taken" },
 ];
 
-impl<const SAYS: u8> harness::Golden<Toy<SAYS>> for Counting {
+impl<const SAYS: bool> harness::Golden<Toy<SAYS>> for Counting {
     const RULES: &'static [Rule] = &RULES;
 
     fn unreachable(rule: usize, _: &Parameters) -> Option<String> {
-        let is_never_hit = match RULES[rule].name {
-            "T1" => SAYS == UNDECLARED_CHECK_AND_RULE_HIT,
-            "T3" => SAYS != RULE_AND_BIN_MISSED,
-            _ => false,
-        };
+        let is_never_hit = RULES[rule].name == "T3" && SAYS == RIGHT;
         is_never_hit.then(|| "no traffic does it".to_owned())
     }
 
@@ -174,7 +166,7 @@ struct Around {
     idle: u64,
 }
 
-impl<const SAYS: u8> harness::Environment<'_, Toy<SAYS>> for Around {
+impl<const SAYS: bool> harness::Environment<'_, Toy<SAYS>> for Around {
     fn new(traffic: &Tlps, _: &Parameters) -> Self {
         Self { left: traffic.count, taken: 0, idle: 0 }
     }
@@ -220,12 +212,9 @@ struct Judge {
     due: u64,
 }
 
-impl<const SAYS: u8> harness::Scoreboard<'_, Toy<SAYS>> for Judge {
-    const CHECKS: &'static [&'static str] = match SAYS {
-        SILENT_CHECK_AND_BIN_HIT => &["counted", "complete", "of-two-minds"],
-        UNDECLARED_CHECK_AND_RULE_HIT => &["counted"],
-        _ => &["counted", "complete"],
-    };
+impl<const SAYS: bool> harness::Scoreboard<'_, Toy<SAYS>> for Judge {
+    const CHECKS: &'static [&'static str] =
+        if SAYS == WRONG { &["counted", "of-two-minds"] } else { &["counted", "complete"] };
 
     fn new(traffic: &Tlps, _: &Parameters) -> Self {
         Self { taken: 0, due: traffic.count }
@@ -250,22 +239,22 @@ impl<const SAYS: u8> harness::Scoreboard<'_, Toy<SAYS>> for Judge {
     }
 }
 
-struct Watching<const SAYS: u8>;
+struct Watching<const SAYS: bool>;
 
-const fn tlps<const SAYS: u8>() -> [Covergroup; 1] {
+const fn tlps<const SAYS: bool>() -> [Covergroup; 1] {
     const VALUES: [Value; 2] = [
         Value { name: "taken", meaning: "A takes a TLP" },
         Value { name: "never", meaning: "what does not happen" },
     ];
     const AXES: [Axis; 1] = [Axis::new("what", &VALUES)];
     [Covergroup::new("tlps", "TLPs", &AXES).unless(|at, _| match at {
-        [0] if SAYS == SILENT_CHECK_AND_BIN_HIT => Some("none is ever taken"),
-        [1] if SAYS != RULE_AND_BIN_MISSED => Some("it is told so"),
+        [0] if SAYS == WRONG => Some("none is ever taken"),
+        [1] if SAYS == RIGHT => Some("it is told so"),
         _ => None,
     })]
 }
 
-impl<const SAYS: u8> harness::Coverage<Toy<SAYS>> for Watching<SAYS> {
+impl<const SAYS: bool> harness::Coverage<Toy<SAYS>> for Watching<SAYS> {
     const GROUPS: &'static [Covergroup] = &tlps::<SAYS>();
 
     fn new(_: &Parameters) -> Self {
@@ -292,7 +281,7 @@ impl Checked for Weights {
     }
 }
 
-impl<const SAYS: u8> harness::Weights<Toy<SAYS>> for Weights {
+impl<const SAYS: bool> harness::Weights<Toy<SAYS>> for Weights {
     fn scenarios() -> Vec<Scenario<Self>> {
         let weights = Self { most: 30 };
         vec![Scenario::new("default", "TLPs", weights)]
@@ -305,7 +294,7 @@ impl<const SAYS: u8> harness::Weights<Toy<SAYS>> for Weights {
     }
 }
 
-impl<const SAYS: u8> Block for Toy<SAYS> {
+impl<const SAYS: bool> Block for Toy<SAYS> {
     const NAME: &'static str = "toy";
     const TITLE: &'static str = "counts TLPs";
     const RTL: LinkedRtl<Inputs, Outputs> = rtl::RTL;
@@ -322,16 +311,16 @@ impl<const SAYS: u8> Block for Toy<SAYS> {
     type Coverage = Watching<SAYS>;
 }
 
-impl<const SAYS: u8> Explain for Toy<SAYS> {}
+impl<const SAYS: bool> Explain for Toy<SAYS> {}
 
 fn toy(part: Part) -> Checks {
-    WRONG.store(part as u8, Ordering::Relaxed);
+    WRONG_PART.store(part as u8, Ordering::Relaxed);
     Checks::of::<Toy<RIGHT>>("no program")
 }
 
-fn toy_saying<const SAYS: u8>() -> Checks {
-    WRONG.store(Part::None as u8, Ordering::Relaxed);
-    Checks::of::<Toy<SAYS>>("no program")
+fn wrong_toy() -> Checks {
+    WRONG_PART.store(Part::None as u8, Ordering::Relaxed);
+    Checks::of::<Toy<WRONG>>("no program")
 }
 
 #[track_caller]
@@ -366,43 +355,42 @@ fn what_is_wrong_with_a_block_is_found_and_named() {
         &["scenario default", "panics in cycle"],
     );
     finds(
-        toy_saying::<RULE_AND_BIN_MISSED>().rules_are_hit(),
-        &["no case of a default run hits `rules: T3`"],
-    );
-    finds(
-        toy_saying::<UNDECLARED_CHECK_AND_RULE_HIT>().rules_are_hit(),
-        &["unreachable: `rules: T1` was hit, of which is said: no traffic does it"],
-    );
-    finds(
-        toy_saying::<RULE_AND_BIN_MISSED>().rules_are_hit(),
-        &["no case of a default run hits `tlps: never`"],
-    );
-    finds(
-        toy_saying::<SILENT_CHECK_AND_BIN_HIT>().rules_are_hit(),
-        &["unreachable: `tlps: taken` was hit, of which is said: none is ever taken"],
+        wrong_toy().rules_are_hit(),
+        &[
+            "no case of a default run hits `rules: T3`",
+            "no case of a default run hits `tlps: never`",
+            "unreachable: `tlps: taken` was hit, of which is said: none is ever taken",
+        ],
     );
     finds(toy(Part::Objects).rules_are_hit(), &["toy/spec/default/0", "counted"]);
     finds(
-        toy_saying::<SILENT_CHECK_AND_BIN_HIT>().scoreboard_fires(&[]),
-        &["of-two-minds: fires on none"],
-    );
-    finds(
-        toy_saying::<UNDECLARED_CHECK_AND_RULE_HIT>().scoreboard_fires(&[]),
-        &["complete: fires, but is not in"],
+        wrong_toy().scoreboard_fires(&[]),
+        &["of-two-minds: fires on none", "complete: fires, but is not in"],
     );
     finds(toy(Part::Objects).scoreboard_fires(&[]), &["no fault", "counted"]);
     finds(toy(Part::None).scoreboard_fires(&["countd"]), &["countd: shown elsewhere, but not"]);
 }
 
 #[test]
-fn a_check_that_is_shown_elsewhere_need_not_fire() -> Result {
+fn a_check_that_is_shown_elsewhere_need_not_fire() {
     let _alone = ONE_TEST.lock().unwrap_or_else(PoisonError::into_inner);
-    toy_saying::<SILENT_CHECK_AND_BIN_HIT>().scoreboard_fires(&["of-two-minds"])
+    let shown_elsewhere = wrong_toy().scoreboard_fires(&["of-two-minds"]);
+    let found = shown_elsewhere.expect_err("another check is not declared").to_string();
+    assert!(!found.contains("of-two-minds"), "{found}");
+}
+
+fn checks_of(name: &str) -> Checks {
+    let block = PROGRAM.blocks.iter().find(|block| block.name() == name).unwrap();
+    checks(*block)
 }
 
 fn thread2() -> Checks {
-    let block = PROGRAM.blocks.iter().find(|block| block.name() == "thread2").unwrap();
-    checks(*block)
+    checks_of("thread2")
+}
+
+/// The block whose cases take least.
+fn qp() -> Checks {
+    checks_of("qp")
 }
 
 fn copy_vector(name: &str, to: &Path, change: impl FnOnce(&mut serde_json::Value)) {
@@ -440,18 +428,18 @@ fn files_of(block: &str) -> impl Iterator<Item = String> {
 #[test]
 fn what_is_wrong_with_a_folder_of_bugs_is_found() {
     let folder = TempDir::new().unwrap();
-    finds(thread2().bugs_are_found(folder.path(), &Bugs::of(0)), &["no .patch in it"]);
+    finds(qp().bugs_are_found(folder.path(), &Bugs::of(0)), &["no .patch in it"]);
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    let rtl = fs::read_to_string(project().join("rtl/ReqRecvCore_Thread_2.v")).unwrap();
+    let rtl = fs::read_to_string(project().join("rtl/QpStateCtrl.v")).unwrap();
     let first = rtl.lines().next().unwrap();
     let patch = |file: &str, from: &str, to: &str| {
         format!("--- a/rtl/{file}\n+++ b/rtl/{file}\n@@ -1 +1 @@\n-{from}\n+{to}\n")
     };
-    write("1-no-bug.patch", &patch("ReqRecvCore_Thread_2.v", first, "// Another comment."));
-    write("2-does-not-apply.patch", &patch("ReqRecvCore_Thread_2.v", "no such line", "x"));
+    write("1-no-bug.patch", &patch("QpStateCtrl.v", first, "// Another comment."));
+    write("2-does-not-apply.patch", &patch("QpStateCtrl.v", "no such line", "x"));
     write("3-of-nothing.patch", &patch("Nothing.v", "x", "y"));
     finds(
-        thread2().bugs_are_found(folder.path(), &Bugs::of(2)),
+        qp().bugs_are_found(folder.path(), &Bugs::of(2)),
         &[
             "3 bugs, expected 2",
             "1-no-bug: seed 11 does not find it",

@@ -107,6 +107,7 @@ fn thread2_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
 }
 
 #[test]
+#[ignore = "slow: `thread2` answers the same question"]
 fn dll_has_the_same_outcomes_in_batches_and_cycle_by_cycle() {
     compare_all::<Dll>();
 }

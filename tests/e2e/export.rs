@@ -130,7 +130,7 @@ fn the_corpus_passes_in_icarus_and_in_verilator() {
 /// The vectors of the failures that a run of some RTL finds.
 fn failures(block: &str, rtl: &Path, folder: &Path) -> Vec<PathBuf> {
     let out = folder.join("run");
-    let arguments = ["run", "--block", block, "--cases", "60", "--max-failures", "9", "--no-waves"];
+    let arguments = ["run", "--block", block, "--cases", "60", "--max-failures", "3", "--no-waves"];
     let output = program()
         .args(arguments)
         .args(["--no-shrink", "--quiet", "--rtl"])

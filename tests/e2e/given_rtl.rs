@@ -402,8 +402,10 @@ fn a_library_that_was_cut_off_is_made_again() {
         command.env("COSIM_CACHE", cache.path()).args(["cache", action, "--format", "json"]);
         serde_json::from_slice::<serde_json::Value>(&command.output().unwrap().stdout).unwrap()
     };
-    assert_eq!(cache_command("show")["entries"].as_array().unwrap().len(), 2);
-    assert_eq!(cache_command("clear")["removed"], 2);
+    // The library, Verilator's runtime and, with GCC, its precompiled headers.
+    let entries = cache_command("show")["entries"].as_array().unwrap().len();
+    assert!((2..=3).contains(&entries), "{entries}");
+    assert_eq!(cache_command("clear")["removed"], entries);
     assert!(files(cache.path(), "so").is_empty());
 }
 

@@ -4,6 +4,7 @@
 
 #![deny(clippy::disallowed_macros)]
 
+mod answers;
 mod bad_arguments;
 mod bad_rtl;
 mod bad_vectors;
@@ -16,7 +17,6 @@ mod code;
 mod common;
 mod corpus;
 mod coverage;
-mod dll_examples;
 mod driving;
 mod export;
 mod four_values;
@@ -46,7 +46,6 @@ mod scripts;
 mod several_blocks;
 mod shrinking;
 mod slurm;
-mod thread2_rows;
 mod until;
 mod until_shards;
 mod verdicts;

@@ -82,6 +82,7 @@ fn assert_page(out: &Path, mutants: &[Value]) {
 }
 
 #[test]
+#[ignore = "slow: five mutation analyses"]
 fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     let folder = TempDir::new().unwrap();
     let [one, three, other] = ["one", "three", "other"].map(|name| folder.path().join(name));
@@ -335,6 +336,7 @@ fn a_mutant_of_which_it_is_written_that_it_makes_no_difference_counts_as_equival
 
 /// Of several blocks, also those that had not begun; by the paths that were typed, wherever one goes on.
 #[test]
+#[ignore = "slow: mutation analyses of three blocks"]
 fn a_grading_of_several_blocks_that_was_killed_goes_on_with_all_of_them() {
     let folder = TempDir::new().unwrap();
     let few = ["--cases", "2", "--fixes", "spec", "--seed", "5", "--no-judge", "--quiet"];

@@ -147,6 +147,7 @@ fn a_green_run_of_several_blocks_that_was_killed_ends_as_if_it_was_not() {
 
 /// Which cases come next follows from what was covered before.
 #[test]
+#[ignore = "slow: a coverage goal, reached twice"]
 fn a_run_until_all_is_covered_that_was_killed_ends_as_if_it_was_not() {
     let arguments = ["--block", "qp,dll", "--until-coverage", "100"];
     assert_is_the_same_after_kills(&arguments, kills(), 3);

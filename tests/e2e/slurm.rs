@@ -114,6 +114,7 @@ fn whole(folder: &Path, arguments: &[&str]) -> Output {
 
 /// One cluster for all of them, one after another: it takes ports of its own.
 #[test]
+#[ignore = "slow: a Slurm cluster"]
 fn a_run_on_a_cluster_is_the_run_on_one_machine_whatever_happens_to_its_tasks() {
     let cluster = match Cluster::start() {
         Ok(cluster) => cluster,
