@@ -157,7 +157,8 @@ fn random_numbers_of_rtl_are_the_same_at_any_number_of_threads() {
         let fixed =
             ["run", "--fixes", "spec", "--scenario", "smoke", "--cases", "60", "--no-waves"];
         let output =
-            run([&fixed[..], &["--rtl", rtl, "--out", path, "--threads", threads]].concat());
+            run([&fixed[..], &["--rtl", rtl, "--out", path, "--threads", threads, "--no-shrink"]]
+                .concat());
         assert_eq!(code(&output), 1, "{}", text(&output));
         let results = json(&out.join("results.json"));
         // The dice decide: neither do all cases fail nor none.

@@ -122,6 +122,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
 
 /// Many signatures, more failures of each than are told in full, and groups that came together.
 #[test]
+#[ignore = "slow: `shards_of_a_red_run` answers the same question"]
 fn shards_of_a_run_with_many_signatures_merge_to_its_bytes() {
     let (from, to) = ("? rq_offset_new :", "? rq_offset_new ^ {23'd0, qp[0]} :");
     let wrong = changed_rtl("ReqRecvCore_Thread_2.v", from, to);

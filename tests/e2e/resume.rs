@@ -140,6 +140,7 @@ fn kills() -> u32 {
 }
 
 #[test]
+#[ignore = "slow: a red run answers the same question"]
 fn a_green_run_of_several_blocks_that_was_killed_ends_as_if_it_was_not() {
     let arguments = ["--block", "qp,dll", "--cases", "60", "--save-vectors", "40"];
     assert_is_the_same_after_kills(&arguments, kills(), 1);
