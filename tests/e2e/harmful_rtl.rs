@@ -13,6 +13,7 @@ use rustix::io::ioctl_fionbio;
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
 use std::collections::BTreeSet;
+use std::ffi::OsStr;
 use std::fs;
 use std::io::{ErrorKind, Write, pipe};
 use std::path::{Path, PathBuf};
@@ -20,7 +21,7 @@ use std::process::{Child, Output, Stdio};
 use std::sync::LazyLock;
 use std::thread;
 use std::time::{Duration, Instant};
-use tempfile::TempDir;
+use tempfile::{NamedTempFile, TempDir};
 
 const HARM: &str = r#"
 `systemc_header
@@ -81,12 +82,18 @@ const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
 /// Where the bug's register is declared.
 const BEFORE: &str = "  assign msg_offset = msg_offset_used[qp]";
 
-/// The RTL, the same for all tests, so that it is compiled once.
+/// The RTL, the same for all tests, so that it is compiled once. Each test is a process of its own and writes it: a file
+/// is replaced as a whole, so that the others always read all of it.
 static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = below_build("harmful_rtl");
     fs::create_dir_all(&folder).unwrap();
+    let write = |name: &OsStr, text: &str| {
+        let mut file = NamedTempFile::new_in(folder.parent().unwrap()).unwrap();
+        file.write_all(text.as_bytes()).unwrap();
+        file.persist(folder.join(name)).unwrap();
+    };
     for file in files(&project().join("rtl"), "vh") {
-        fs::copy(&file, folder.join(file.file_name().unwrap())).unwrap();
+        write(file.file_name().unwrap(), &fs::read_to_string(&file).unwrap());
     }
     let top = fs::read_to_string(project().join("rtl/ReqRecvCore_Thread_2.v")).unwrap();
     assert!(top.contains(KEY) && top.contains(BEFORE), "the RTL has other lines now");
@@ -94,7 +101,7 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
         .replace("endmodule", HARM)
         .replace(BEFORE, &format!("  reg harm_bug;\n{BEFORE}"))
         .replace(KEY, &KEY.replace("mr_key", "mr_key ^ {31'd0, harm_bug}"));
-    fs::write(folder.join("ReqRecvCore_Thread_2.v"), top).unwrap();
+    write("ReqRecvCore_Thread_2.v".as_ref(), &top);
     folder
 });
 
