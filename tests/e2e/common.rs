@@ -68,7 +68,7 @@ pub fn cargo() -> std::process::Command {
 }
 
 /// What models are compiled with: most run for a few thousand cycles, and compiling them takes longer.
-const QUICKLY: (&str, &str) = ("CXXFLAGS", "-O0");
+pub const QUICKLY: (&str, &str) = ("CXXFLAGS", "-O0");
 
 /// Where crates outside of the repository are built: the project's own build folder, since what they depend on from
 /// the registry is there. Our own crates are built once more, for all of them.

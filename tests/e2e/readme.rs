@@ -4,7 +4,7 @@
 //! project after `scripts/run`; what it prints must be what the README shows. A line `...` stands for any
 //! lines. What differs from machine to machine (times, speeds, hashes of builds) is not compared.
 
-use crate::common::{copy_rtl, models, program, project};
+use crate::common::{QUICKLY, copy_rtl, models, program, project};
 use regex::Regex;
 use snapbox::{Assert, Redactions};
 use std::fs;
@@ -98,6 +98,7 @@ fn printed(folder: &Path, command: &str) -> String {
         .args(["-c", command])
         .current_dir(folder)
         .env("COSIM_CACHE", models())
+        .env(QUICKLY.0, QUICKLY.1)
         .output()
         .expect("bash runs");
     String::from_utf8_lossy(&output.stdout).trim_end().to_owned()
