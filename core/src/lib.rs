@@ -30,6 +30,7 @@
 
 pub mod answers;
 pub mod checks;
+mod checksum;
 pub mod cli;
 pub mod coverage;
 pub mod engine;

@@ -1,6 +1,6 @@
 //! Functional coverage: what a run says that it has covered, and what follows from it.
 
-use crate::common::{code, json, python, run, text};
+use crate::common::{code, json, python, run, text, write_record};
 use cosim::PROGRAM;
 use serde_json::Value;
 use std::collections::BTreeSet;
@@ -251,7 +251,7 @@ fn ranked_cases_are_written_as_vectors_that_match() {
     let file = all.join("coverage.json");
     let build = json(&file)["runs"][0]["build"].as_str().unwrap().to_owned();
     let other = folder.path().join("other.json");
-    fs::write(&other, fs::read_to_string(&file).unwrap().replace(&build, "0123456789ab")).unwrap();
+    write_record(&other, &fs::read_to_string(&file).unwrap().replace(&build, "0123456789ab"));
     let out = folder.path().join("none");
     let refused = cover(&["rank", "--out", out.to_str().unwrap()], &[&other]);
     assert_eq!(code(&refused), 2, "{}", text(&refused));

@@ -215,6 +215,25 @@ fn a_run_of_something_else_is_not_gone_on_with() {
     assert_eq!(code(&output), 2, "{}", text(&output));
     assert!(text(&output).contains("cannot be gone on with: rtl was"), "{}", text(&output));
     assert_eq!(fs::read(out.join("run.journal")).unwrap(), journal, "nothing has changed");
+    fs::write(&path, &verilog).unwrap();
+    // What the run wrote is not what it was: its seed, its RTL, its packets.
+    let partial = out.join("results.json.partial");
+    let written = fs::read_to_string(&partial).unwrap();
+    for (from, to) in [
+        ("\"seed\":1", "\"seed\":2"),
+        ("\"rtl\":\"", "\"rtl\":\"0"),
+        ("\"packets\":null", "\"packets\":7"),
+    ] {
+        let edited = written.replacen(from, to, 1);
+        assert_ne!(edited, written, "{from}");
+        fs::write(&partial, edited).unwrap();
+        let output = resume(&out);
+        assert_eq!(code(&output), 2, "{from}: {}", text(&output));
+    }
+    fs::write(&partial, &written[..100]).unwrap();
+    assert_eq!(code(&resume(&out)), 2);
+    fs::write(&partial, &written).unwrap();
+    assert_eq!(fs::read(out.join("run.journal")).unwrap(), journal, "nothing has changed");
     // What is torn off at the end is not missed, what is missing at the beginning is.
     fs::write(out.join("run.journal"), &journal[..100]).unwrap();
     let output = resume(&out);

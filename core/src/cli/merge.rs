@@ -95,10 +95,11 @@ fn one(shards: Shards, place: &Place, earlier: &Earlier) -> Result<Report, Error
             return Err(error);
         }
     };
-    let Merged { tally, coverage, sources, failures, end, times } = merged;
+    let Merged { tally, coverage, sources, failures, end, day, times } = merged;
     let timing = timing(&times, tally.totals.cycles);
     let unwritten = Unwritten::default();
-    let outcome = Outcome { header, tally, coverage, sources, failures, end, timing, unwritten };
+    let outcome =
+        Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
     Ok(outcome.conclude(directory, earlier))
 }
 

@@ -2,6 +2,7 @@
 
 use super::code::{Code, Point};
 use super::{Covered, Database, Find, Group, Indices, Part, ProfileBins, Run};
+use crate::checksum;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -14,7 +15,9 @@ use std::path::Path;
 /// The file in a run directory.
 pub const COVERAGE: &str = "coverage.json";
 const FORMAT: &str = "cosim-coverage";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
+/// The last version without a checksum, which is still read.
+const UNSEALED: u64 = 1;
 
 /// A coverage database in a file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -22,7 +25,7 @@ const VERSION: u64 = 1;
 struct Text {
     /// `cosim-coverage`.
     format: String,
-    /// 1.
+    /// 2.
     version: u64,
     /// The block.
     block: String,
@@ -39,6 +42,9 @@ struct Text {
     parts: Vec<PartText>,
     /// Cases that hit what none before them did in their run.
     finds: Vec<FindText>,
+    /// The BLAKE3 hash of every byte before its line; since version 2.
+    #[serde(default)]
+    checksum: Option<String>,
 }
 
 /// The bins of a profile.
@@ -188,8 +194,8 @@ impl Database {
         }
         list(&mut text, "runs", &runs, ",\n")?;
         list(&mut text, "parts", &self.parts.iter().map(part).collect::<Vec<_>>(), ",\n")?;
-        list(&mut text, "finds", &self.finds.iter().map(find).collect::<Vec<_>>(), "\n}\n")?;
-        Ok(text)
+        list(&mut text, "finds", &self.finds.iter().map(find).collect::<Vec<_>>(), ",\n")?;
+        Ok(checksum::sealed(text))
     }
 
     fn code_texts(&self) -> Vec<CodeText> {
@@ -218,12 +224,14 @@ impl Database {
         self.profiles.iter().map(text).collect()
     }
 
-    /// Writes the file.
+    /// Writes the file; its checksum.
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
-        write_whole(path, self.to_text()?.as_bytes(), Sync::OnDisk)
+    pub fn write(&self, path: &Path) -> Result<String, Error> {
+        let text = self.to_text()?;
+        write_whole(path, text.as_bytes(), Sync::OnDisk)?;
+        checksum::check(path, &text).map(str::to_owned)
     }
 
     /// Reads the file, or the one in a run directory.
@@ -234,16 +242,41 @@ impl Database {
         let inside = path.join(COVERAGE);
         let path = if path.is_dir() { &inside } else { path };
         let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
-        let text: Text = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
-        Self::of_text(text).map_err(|message| Error::File { path: path.to_owned(), message })
+        Self::of_file(path, &text)
+    }
+
+    /// Reads the one in the directory of a run whose results name its checksum.
+    ///
+    /// # Errors
+    /// As [`Database::read`], and [`Error::File`] if it is not the one that the run wrote.
+    pub fn read_of_run(folder: &Path, expected: &str) -> Result<Self, Error> {
+        let path = &folder.join(COVERAGE);
+        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        let database = Self::of_file(path, &text)?;
+        if checksum::check(path, &text)? != expected {
+            let message = "is not the file that this run wrote: results.json names another checksum; run it again";
+            return Err(Error::File { path: path.clone(), message: message.to_owned() });
+        }
+        Ok(database)
+    }
+
+    fn of_file(path: &Path, text: &str) -> Result<Self, Error> {
+        let read: Text = serde_json::from_str(text).map_err(|error| Error::json(path, &error))?;
+        let is_sealed = read.version != UNSEALED;
+        let wrong = |message| Error::File { path: path.to_owned(), message };
+        let database = Self::of_text(read).map_err(wrong)?;
+        if is_sealed {
+            checksum::check(path, text)?;
+        }
+        Ok(database)
     }
 
     fn of_text(text: Text) -> Result<Self, String> {
-        let Text { format, version, block, groups, profiles, code, runs, parts, finds } = text;
+        let Text { format, version, block, groups, profiles, code, runs, parts, finds, .. } = text;
         if format != FORMAT {
             return Err(format!("format is `{format}`, expected `{FORMAT}`"));
         }
-        if version != VERSION {
+        if version != VERSION && version != UNSEALED {
             return Err(format!(
                 "version is {version}, expected {VERSION}: it is of another cosim"
             ));

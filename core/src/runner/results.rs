@@ -11,7 +11,8 @@ use super::journal::{JOURNAL, State};
 use super::plan::Shard;
 use super::pool::End;
 use super::tally::{ProfileTally, Tally, Totals};
-use super::waivers::Waiver;
+use super::waivers::{Day, Waiver};
+use crate::checksum::Checksum;
 use crate::coverage::{COVERAGE, Database};
 use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
@@ -43,7 +44,9 @@ pub const RESULTS_FORMAT: &str = "cosim-results";
 /// How every `results.json` begins.
 pub(super) const MARK: &str = "{\n\"format\": \"cosim-results\"";
 /// The version of `results.json`.
-pub const RESULTS_VERSION: u64 = 4;
+pub const RESULTS_VERSION: u64 = 5;
+/// The oldest version that is still read; those before 5 have no checksum.
+pub const RESULTS_OLDEST: u64 = 4;
 
 /// What identifies a run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -239,6 +242,17 @@ fn own_peak() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
+/// How a run was judged.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conclusion {
+    /// Why it ended.
+    pub end: End,
+    /// The day (UTC) on which its waivers were judged, if it has any: of the end of the run, or of its last shard.
+    pub day: Option<Day>,
+    /// Whether it passed.
+    pub passed: bool,
+}
+
 /// The results of one run in its directory.
 ///
 /// A disk that is full loses files, not the run: the first error is kept, and returned at the end.
@@ -248,6 +262,8 @@ pub struct RunDirectory {
     file: File,
     /// Bytes written that are whole lines.
     length: u64,
+    /// That of these bytes.
+    checksum: Checksum,
     cases: Cases,
     /// Lines that are to be written next.
     text: String,
@@ -266,7 +282,8 @@ impl RunDirectory {
         let file = File::create(&path).map_err(Error::write(&path))?;
         let cases = Cases::new(header.step());
         let (length, text, lost) = (0, String::new(), None);
-        let mut directory = Self { claim, file, length, cases, text, lost };
+        let checksum = Checksum::default();
+        let mut directory = Self { claim, file, length, checksum, cases, text, lost };
         let header = to_json(header);
         let head =
             format!("{MARK},\n\"version\": {RESULTS_VERSION},\n\"run\": {header},\n\"cases\": [");
@@ -286,11 +303,13 @@ impl RunDirectory {
         if !path.exists() && results.exists() {
             fs::rename(results, &path).map_err(Error::write(&path))?;
         }
-        let mut file = OpenOptions::new().write(true).open(&path).map_err(Error::write(&path))?;
-        let known = file.metadata().map_err(Error::write(&path))?.len();
-        if known < state.length {
+        let open = OpenOptions::new().read(true).write(true).open(&path);
+        let mut file = open.map_err(Error::write(&path))?;
+        let checksum = Checksum::of_first(&mut file, state.length);
+        let checksum = checksum.map_err(|error| Error::unreadable(&path, &error))?;
+        if checksum.hex() != state.checksum {
             let message = format!(
-                "has {known} bytes, its journal knows of {}: the run cannot be gone on with; run it again with --force",
+                "its first {} bytes are not those that the run wrote, as {JOURNAL} knows: the run cannot be resumed; run it again with --force",
                 state.length
             );
             return Err(Error::File { path, message });
@@ -298,12 +317,13 @@ impl RunDirectory {
         let cut = file.set_len(state.length).and_then(|()| file.seek(SeekFrom::End(0)));
         cut.map_err(Error::write(&path))?;
         let (length, cases) = (state.length, state.cases.clone());
-        Ok(Self { claim, file, length, cases, text: String::new(), lost: None })
+        Ok(Self { claim, file, length, checksum, cases, text: String::new(), lost: None })
     }
 
     /// Writes into `state` how far it is.
     pub fn stand(&self, state: &mut State) {
         state.length = self.length;
+        state.checksum = self.checksum.hex();
         state.cases = self.cases.clone();
     }
 
@@ -366,15 +386,10 @@ impl RunDirectory {
         tally: &Tally,
         coverage: &Database,
         failures: &[Group],
-        end: End,
-        passed: bool,
+        conclusion: &Conclusion,
         timing: &Timing,
     ) -> Result<PathBuf, Error> {
-        let result = self.complete(tally, failures, end, passed, timing);
-        let result = result.and_then(|path| {
-            coverage.write(&self.folder().join(COVERAGE))?;
-            Ok(path)
-        });
+        let result = self.complete(tally, coverage, failures, conclusion, timing);
         let below = [FAILURES, SAVED].map(|name| self.folder().join(name));
         for folder in std::iter::once(self.folder().to_owned()).chain(below) {
             remove_partial(&folder);
@@ -403,9 +418,9 @@ impl RunDirectory {
     fn complete(
         &mut self,
         tally: &Tally,
+        coverage: &Database,
         failures: &[Group],
-        end: End,
-        passed: bool,
+        conclusion: &Conclusion,
         timing: &Timing,
     ) -> Result<PathBuf, Error> {
         if let Some(lost) = self.lost.take() {
@@ -413,15 +428,22 @@ impl RunDirectory {
         }
         self.cases.end_row(&mut self.text);
         self.write_text()?;
-        let tail = format!(
-            "\n],\n\"profiles\": {},\n\"totals\": {},\n\"failures\": {},\n\"ended\": {},\n\"passed\": {}\n}}\n",
+        let Conclusion { end, day, passed } = conclusion;
+        let covered = coverage.write(&self.folder().join(COVERAGE))?;
+        let mut tail = format!(
+            "\n],\n\"profiles\": {},\n\"totals\": {},\n\"failures\": {},\n\"coverage\": {},\n\"ended\": {},\n",
             to_json(&tally.profiles),
             to_json(&tally.totals),
             to_json(failures),
-            to_json(&end),
-            passed,
+            to_json(&covered),
+            to_json(end),
         );
+        if let Some(day) = day {
+            tail.push_str(&format!("\"day\": {},\n", to_json(day)));
+        }
+        tail.push_str(&format!("\"passed\": {passed},\n"));
         self.write(&tail)?;
+        self.write(&self.checksum.end())?;
         let partial = self.folder().join(PARTIAL);
         self.file.sync_all().map_err(Error::write(&partial))?;
         let times = self.folder().join(TIMING);
@@ -448,6 +470,7 @@ impl RunDirectory {
         match self.file.write_all(text.as_bytes()) {
             Ok(()) => {
                 self.length += text.len() as u64;
+                self.checksum.add(text.as_bytes());
                 Ok(())
             }
             Err(error) => {
@@ -480,14 +503,19 @@ pub fn results_schema() -> Value {
         "profiles": of(SchemaGenerator::subschema_for::<Vec<ProfileTally>>),
         "totals": of(SchemaGenerator::subschema_for::<Totals>),
         "failures": of(SchemaGenerator::subschema_for::<Vec<Group>>),
+        "coverage": { "type": "string", "description": "The checksum of coverage.json." },
         "ended": of(SchemaGenerator::subschema_for::<End>),
+        "day": of(SchemaGenerator::subschema_for::<Day>),
         "passed": { "type": "boolean" },
+        "checksum": { "type": "string", "description": "The BLAKE3 hash of every byte before its line." },
     });
+    let required = properties.as_object().map(|all| all.keys().filter(|key| *key != "day"));
+    let required = required.map(|keys| keys.collect::<Vec<_>>());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "results.json of a cosim run",
         "type": "object",
-        "required": properties.as_object().map(|object| object.keys().collect::<Vec<_>>()),
+        "required": required,
         "properties": properties,
         "additionalProperties": false,
         "$defs": generator.take_definitions(true),

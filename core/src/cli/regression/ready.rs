@@ -9,7 +9,7 @@ use crate::engine::{Opening, Session, Waves};
 use crate::error::Error;
 use crate::program;
 use crate::runner::{
-    self, Begun, End, Exchange, Failures, Guide, Header, InOrder, Journal, Left, Limits,
+    self, Begun, Day, End, Exchange, Failures, Guide, Header, InOrder, Journal, Left, Limits,
     Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
@@ -148,8 +148,10 @@ impl Ready<'_> {
             failures.settle();
         }
         failures.unwritten().iter().for_each(|error| unwritten.add(error));
+        let ended = SystemTime::now();
+        let day = (!self.header.waivers.is_empty()).then(|| Day::of(ended));
         let timing = Timing {
-            ended: format_rfc3339_millis(SystemTime::now()).to_string(),
+            ended: format_rfc3339_millis(ended).to_string(),
             command: env::args().collect(),
             threads: job.limits.threads,
             seconds,
@@ -166,7 +168,7 @@ impl Ready<'_> {
         let (header, failures) = (self.header.clone(), failures.groups().to_vec());
         let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
         let outcome =
-            Outcome { header, tally, coverage, sources, failures, end, timing, unwritten };
+            Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
         Ok(outcome.conclude(directory, &job.earlier))
     }
 
