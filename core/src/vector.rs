@@ -16,8 +16,10 @@ use std::path::{Path, PathBuf};
 
 /// The only value of a vector's `format`.
 pub const FORMAT: &str = "cosim-vector";
-/// The version written, and the only one read.
-pub const VERSION: u64 = 1;
+/// The version written. Version 2 has `instead` in the steps of qp, and so in those of rx.
+pub const VERSION: u64 = 2;
+/// The oldest version that is read.
+const OLDEST: u64 = 1;
 /// A file larger than this is no vector, and none is written; bytes. Random pins of the longest case that a run
 /// draws by the built-in scenarios take half of it.
 const LARGEST: u64 = 512 << 20;
@@ -28,7 +30,7 @@ const LARGEST: u64 = 512 << 20;
 pub struct Vector<B: Block> {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// Of the format, from 1 to [`VERSION`].
     pub version: u64,
     /// The block's name.
     pub block: String,
@@ -141,8 +143,9 @@ impl VectorFile {
             let message = format!("format is `{}`, expected `{FORMAT}`", head.format);
             return Err(file_error(message));
         }
-        if head.version != json!(VERSION) {
-            let message = format!("version is {}, this program reads {VERSION}", head.version);
+        if !(OLDEST..=VERSION).any(|version| head.version == json!(version)) {
+            let message =
+                format!("version is {}, this program reads {OLDEST} to {VERSION}", head.version);
             return Err(file_error(message));
         }
         Ok(Self { path: path.to_owned(), block: head.block, text })
@@ -208,7 +211,7 @@ pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
         "type": "object",
         "properties": {
             "format": { "const": FORMAT },
-            "version": { "const": VERSION },
+            "version": { "enum": (OLDEST..=VERSION).collect::<Vec<u64>>() },
             "block": { "const": B::NAME },
             "fixes": { "type": "string", "pattern": "^([a-z]+|0x[0-9a-f]{1,2})$" },
             "parameters": parameters_schema(B::PARAMETERS),

@@ -51,7 +51,7 @@ fn what_is_no_json_or_no_vector() {
     refused(&good()[..good().len() / 2], "EOF");
     refused(&(good() + "{}"), "trailing characters");
     refused(&with("cosim-vector", "cosim-image"), "expected `cosim-vector`");
-    refused(&with("\"version\": 1", "\"version\": 2"), "version is 2, this program reads 1");
+    refused(&with("\"version\": 1", "\"version\": 3"), "version is 3, this program reads 1 to 2");
     refused(&with("\"block\": \"thread2\"", "\"block\": \"thread9\""), "expected thread2");
     refused(&with("\"block\": \"thread2\"", "\"block\": \"dll\""), "bad.json");
 }

@@ -67,6 +67,11 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
             "`fixes` of block qp: `none` is no profile of this block",
         ),
         (
+            "e.toml",
+            run("fixes = \"random:0\"\n"),
+            "`fixes` of block qp: `random:0` is not random:N",
+        ),
+        (
             "f.toml",
             run("parameters = { DEPTH = 3 }\n"),
             "`parameters` of block qp: `DEPTH` is no parameter",
@@ -408,14 +413,25 @@ fn the_gate_runs_and_the_nightly_is_what_it_says() {
         text(&output)
     );
 
+    // Random parameters are models of their own: here named ones stand for them.
+    let text_of_plan = fs::read_to_string(plan("nightly.toml")).unwrap();
+    assert!(text_of_plan.contains("random:4"), "{text_of_plan}");
+    let named = text_of_plan.replace("random:4", "spec");
+    let named = write(folder.path(), "nightly.toml", &named);
     let nightly = folder.path().join("nightly");
-    let output = run_plan(&plan("nightly.toml"), &nightly, &["--shard", NONE]);
+    let output = run_plan(&named, &nightly, &["--shard", NONE]);
     assert_eq!(code(&output), 1, "nothing was compared: {}", text(&output));
     let names = entries(&nightly);
-    for name in ["rx-seed-13", "long-thread2-seed-11", "dll-shallow-seed-12", "score"] {
+    for name in [
+        "rx-seed-13",
+        "long-thread2-seed-11",
+        "dll-shallow-seed-12",
+        "random-recv-seed-13",
+        "score",
+    ] {
         assert!(names.contains(&name.to_owned()), "{names:?}");
     }
-    assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3) + 1);
+    assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3 + 4) + 1);
     let results = json(&nightly.join("long-rx-seed-12/results.json"));
     let run = &results["run"];
     assert_eq!(

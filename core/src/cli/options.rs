@@ -19,8 +19,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, Args)]
 pub struct Choice {
     /// Fixes of the source's errata, as a profile (spec, repaired, ...), several with commas between them, all
-    /// profiles, or a mask like 0x5a [default: all, or what the vector names].
-    #[arg(long, value_name = "PROFILE|MASK|all")]
+    /// profiles, or a mask like 0x5a. `cosim run` and plans know random:N, too: N legal sets of parameters, drawn by the
+    /// seed [default: all, or what the vector names].
+    #[arg(long, value_name = "PROFILE|MASK|all|random:N")]
     pub fixes: Option<String>,
     /// Another value of a parameter of the RTL, in each of the profiles; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -246,6 +247,18 @@ impl Target {
     pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
         let all = block.profiles();
         let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
+            .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
+        Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
+            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+    }
+
+    /// The profiles of a run with a seed, which draws those that are random.
+    ///
+    /// # Errors
+    /// As [`Target::profiles`].
+    pub fn drawn_profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, Error> {
+        let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.profiles());
+        let chosen = Profile::choose(text, all, block.name(), seed)
             .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
             .map_err(|error| Error::Usage(format!("--parameter: {error}")))
