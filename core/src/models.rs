@@ -19,6 +19,7 @@ pub(crate) use copies::Copies;
 pub use examined::{Examined, FileRead};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;
+pub(crate) use rtl::command_line;
 pub use rtl::{Rtl, Simulator};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
