@@ -106,9 +106,11 @@ fn are_found(patches: &[PathBuf]) {
         assert_eq!(red, 1, "{patch:?}: {text}");
         // The vector knows that it was a netlist's.
         let vector = out("netlist").join(results["failures"][0]["vector"].as_str().unwrap());
-        let output = run(["replay", "--expect-recorded", vector.to_str().unwrap()]);
+        let output =
+            run(["replay", "--recorded-rtl", "--expect-recorded", vector.to_str().unwrap()]);
         assert_eq!(code(&output), 0, "{patch:?}: {}", crate::common::text(&output));
-        let simulator = ["replay", "--simulator", "icarus", vector.to_str().unwrap()];
+        let simulator =
+            ["replay", "--recorded-rtl", "--simulator", "icarus", vector.to_str().unwrap()];
         assert_eq!(code(&run(simulator)), 1, "{patch:?}: as gates in Icarus");
     }
 }

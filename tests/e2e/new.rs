@@ -230,7 +230,7 @@ fn written(folder: &Path) {
     assert_eq!(results["totals"]["mismatched"], 6, "{results}");
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
     says(folder, 0, &["replay", "--rtl", "built-in", &vector]);
-    says(folder, 1, &["replay", &vector]);
+    says(folder, 1, &["replay", "--recorded-rtl", &vector]);
     for name in ["waves.vcd", "waves.fst"] {
         says(folder, 0, &["replay", "--rtl", "built-in", &vector, "--trace", name]);
         assert!(folder.join(name).is_file());
@@ -238,7 +238,7 @@ fn written(folder: &Path) {
     // Ports of every width and name, a reset that is low, a macro and an ending of one's own.
     says(folder, 0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
     assert!(icarus(&folder.join("bench")).starts_with("PASS  "));
-    says(folder, 0, &["export", &vector, "-o", "bad-bench"]);
+    says(folder, 0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
     let simulated = icarus(&folder.join("bad-bench"));
     assert!(
         simulated.starts_with("FAIL  mismatch") && simulated.contains("longestQ is 600'h"),

@@ -123,7 +123,8 @@ fn a_case_that_fails_is_run_again_like_any_other() {
         ]));
         assert_eq!(code(&again), 1, "{command}: {}", text(&again));
     }
-    let rerun = run(["run", "--rerun", out.to_str().unwrap(), "--format", "json"]);
+    let rerun =
+        run(["run", "--recorded-rtl", "--rerun", out.to_str().unwrap(), "--format", "json"]);
     let rerun: Value = serde_json::from_slice(&rerun.stdout).unwrap();
     let totals = &said["totals"];
     let failed = totals["cases"].as_u64().unwrap() - totals["matched"].as_u64().unwrap();

@@ -1,12 +1,12 @@
 //! `cosim explain`.
 
-use super::options::{Choice, Format, GivenRtl, Patience};
+use super::options::{Choice, Format, Patience, VectorRtl};
 use super::replay::load;
 use super::summary::rtl_files;
 use super::{interruption, print_json};
 use crate::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
 use crate::error::Error;
-use crate::models::{FileRead, Rtl};
+use crate::models::{FileRead, Rtl, command_line};
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish};
 use anstyle::{AnsiColor, Style};
@@ -38,7 +38,7 @@ pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: VectorRtl,
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -51,20 +51,21 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     explain(arguments, interruption()?)
 }
 
-/// Explains a vector that was just written, on the RTL that it names.
+/// Explains a vector that was just written, on this RTL.
 pub fn show(
     vector: PathBuf,
+    rtl: Rtl,
     patience: Patience,
     interrupted: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
-    let (choice, rtl) = (Choice::default(), GivenRtl::default());
+    let (choice, rtl) = (Choice::default(), VectorRtl::from(rtl));
     let format = Format::Text;
     explain(&Arguments { vector, block: None, choice, rtl, format, patience }, interrupted)
 }
 
 fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
     let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
     vector.loaded.check_profiles(&rtl, &all)?;
@@ -236,5 +237,5 @@ fn waves_command(arguments: &Arguments, rtl: &Rtl, fixes: &str) -> String {
     words.extend(["--fixes".to_owned(), fixes.to_owned()]);
     words.extend(rtl.arguments());
     words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+    command_line(&words)
 }

@@ -1,6 +1,6 @@
 //! `cosim export`.
 
-use super::options::{Choice, GivenRtl, only, path};
+use super::options::{Choice, VectorRtl, only, path};
 use super::replay::{Loaded, expand, load};
 use super::{counted, interruption, print_text};
 use crate::error::Error;
@@ -30,7 +30,7 @@ pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: VectorRtl,
 }
 
 /// A vector under a profile, and the folder of its testbench below the one that is written.
@@ -59,7 +59,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let made = temporary.path().join("made");
     let mut first = None;
     for job in &jobs {
-        let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?;
+        let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?.rtl;
         job.vector.loaded.check_profiles(&rtl, std::slice::from_ref(&job.profile))?;
         let testbench = job.vector.loaded.testbench(&job.profile, &rtl)?;
         for (name, text) in &testbench.files {

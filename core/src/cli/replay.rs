@@ -1,6 +1,6 @@
 //! `cosim replay`.
 
-use super::options::{Choice, Format, GivenRtl, Patience, check_output, find_block};
+use super::options::{Choice, ChosenRtl, Format, Patience, VectorRtl, check_output, find_block};
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
 use crate::engine::{AnyBlock, LoadedVector, Replayed, Waves};
@@ -34,7 +34,7 @@ pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: VectorRtl,
     /// Write waves of RTL and golden model: 50 cycles before the end and 10 after a mismatch.
     #[arg(long, value_name = "FILE.fst|FILE.vcd")]
     trace: Option<PathBuf>,
@@ -105,7 +105,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         summary.vectors += u64::from(!profiles.is_empty());
         summary.left_out += u64::from(profiles.is_empty());
-        let rtl = arguments.rtl.of_vector(path, &*vector.loaded)?;
+        let ChosenRtl { rtl, replaces_recorded } =
+            arguments.rtl.of_vector(path, &*vector.loaded)?;
+        summary.recorded_elsewhere += u64::from(replaces_recorded && !profiles.is_empty());
         vector.loaded.check_profiles(&rtl, &profiles)?;
         for profile in profiles {
             let recorded = vector.loaded.recorded().cloned();
@@ -228,6 +230,8 @@ struct Summary {
     as_expected: u64,
     /// Vectors that have nothing recorded for the fixes that were asked for.
     left_out: u64,
+    /// Vectors that were recorded on user RTL, and ran on the built-in RTL.
+    recorded_elsewhere: u64,
 }
 
 impl Summary {
@@ -252,6 +256,12 @@ impl Summary {
         );
         if self.left_out > 0 {
             line += &format!("; left out, made for other fixes: {}", self.left_out);
+        }
+        if self.recorded_elsewhere > 0 {
+            line += &format!(
+                "; recorded on user RTL, replayed on the built-in RTL: {}",
+                self.recorded_elsewhere
+            );
         }
         line
     }

@@ -4,7 +4,7 @@ mod rerun;
 mod resume;
 
 use super::done::Done;
-use super::options::{Told, check_output, of_block};
+use super::options::{RTL_OPTIONS, Told, check_output, of_block};
 use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered, percent};
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
@@ -84,11 +84,15 @@ pub struct Arguments {
     #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
           conflicts_with_all = ["GivenRtl", "stuck_after", "memory_limit"])]
     resume: Option<PathBuf>,
-    /// Run exactly what failed in the run in this folder again, on its RTL as it is now or on --rtl, and say what is fixed, still red or
-    /// different; nothing is written.
+    /// Run again exactly the cases that failed in the run in this folder, on the RTL of --rtl, and print which are fixed, still red
+    /// or different. Nothing is written.
     #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
           conflicts_with_all = ["resume", "details"])]
     rerun: Option<PathBuf>,
+    /// With --rerun: run the RTL that the run directory names, as it is now. Its files, macros and file lists are printed,
+    /// compiled and executed. Use it for directories that you trust.
+    #[arg(long, requires = "rerun", conflicts_with_all = RTL_OPTIONS)]
+    recorded_rtl: bool,
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -251,6 +255,7 @@ mod tests {
                 "memory_limit",
                 "netlist",
                 "quiet",
+                "recorded_rtl",
                 "rtl",
                 "simulator",
                 "stuck_after",

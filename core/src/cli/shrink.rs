@@ -1,6 +1,6 @@
 //! `cosim shrink`.
 
-use super::options::{Choice, Format, GivenRtl, Patience, check_output, only};
+use super::options::{Choice, Format, Patience, VectorRtl, check_output, only};
 use super::replay::{Loaded, load};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
@@ -30,7 +30,7 @@ pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: VectorRtl,
     /// Where the smaller vector goes [default: VECTOR with .shrunk.json].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -64,7 +64,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         .loaded
         .profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
     let profile = only(&profiles)?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
     vector.loaded.check_profiles(&rtl, &profiles)?;
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));

@@ -137,6 +137,16 @@ pub enum Error {
         /// The system's reason.
         source: io::Error,
     },
+    /// Others could replace compiled models, which are executed.
+    #[error(
+        "{folder} is not safe for compiled models: {reason}; set COSIM_CACHE to a folder that only you can write"
+    )]
+    UnsafeCache {
+        /// The folder.
+        folder: PathBuf,
+        /// Who could write it.
+        reason: String,
+    },
     /// A file could not be read or written.
     #[error("{path}: {source}")]
     Io {

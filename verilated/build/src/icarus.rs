@@ -1,6 +1,6 @@
 //! Icarus Verilog, for simulations with four values.
 
-use crate::{Error, Hash, Kept, SourceFile, tool};
+use crate::{Error, Hash, Kept, KeptFile, SourceFile, tool};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -72,7 +72,7 @@ impl Icarus {
         }
         let name = format!("{top}-{}.vvp", hash.hex());
         let about = format!("{top}, {}", self.version);
-        kept.obtain(&name, &about, |work, result| {
+        let made = kept.obtain(&name, &about, |work, result| {
             let folder = work.join("files");
             for file in files {
                 let path = folder.join(&file.name);
@@ -91,7 +91,8 @@ impl Icarus {
             }
             command.args(defines.iter().map(|define| format!("-D{define}")));
             self.run(command, sources, top)
-        })
+        });
+        made.map(|kept: KeptFile| kept.path().to_owned())
     }
 
     fn run(&self, mut command: Command, sources: &[PathBuf], top: &str) -> Result<(), Error> {

@@ -28,13 +28,14 @@ mod registers;
 mod templates;
 mod tool;
 mod toolchain;
+pub mod trust;
 mod verilate;
 
 pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
 pub use hash::{Hash, identity};
 pub use icarus::{Icarus, Simulation, simulate};
-pub use kept::{Entry, Kept, Removed};
+pub use kept::{Entry, Kept, KeptFile, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
 pub use library::{BuiltLibrary, LibraryCache, SourceFile};
