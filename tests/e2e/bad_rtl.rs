@@ -32,7 +32,7 @@ const EXPECTED: [(&str, Bugs<'_>); 5] = [
     ("recv", Bugs { most_packets: packets_of_recv, open: Some(RECV_OPEN), ..Bugs::of(70) }),
     (
         "rx",
-        Bugs { most_packets: packets_of_rx, open: None, told_at: boundary_of_rx, ..Bugs::of(101) },
+        Bugs { most_packets: packets_of_rx, open: None, told_at: boundary_of_rx, ..Bugs::of(102) },
     ),
 ];
 

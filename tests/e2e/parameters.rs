@@ -1,7 +1,7 @@
 //! Parameters of the RTL beside the mask of fixes: chosen, checked, kept in names and vectors.
 
 use crate::common::{
-    cases, code, is_longer, json, patched_rtl, program, project, run, text, wait_until,
+    cases, changed_rtl, code, is_longer, json, patched_rtl, program, project, run, text, wait_until,
 };
 use serde_json::{Value, json as value};
 use std::collections::BTreeSet;
@@ -29,6 +29,27 @@ fn a_hard_coded_parameter_passes_with_the_defaults_and_fails_in_the_default_run(
         assert!(text(&bad).contains("dll/small/"), "{bug}: {}", text(&bad));
         assert!(text(&bad).contains("dll/large/"), "{bug}: {}", text(&bad));
     }
+}
+
+/// The profiles of thread2 have all fixes or none. Of any two bits these masks have one: RTL that looks at the bit of
+/// another fix fails with one of them. Icarus needs no compiler for a mask.
+#[test]
+fn each_fix_of_thread2_has_its_own_bit() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let with = |more: &[&str]| {
+        let fixed = ["run", "--block", "thread2", "--fixes", "0xaa,0xcc,0xf0", "--quiet"];
+        let few = ["--simulator", "icarus", "--cases", "2", "--max-failures", "1", "--no-shrink"];
+        let scenarios = ["--scenario", "default", "--scenario", "events", "--no-waves", "--force"];
+        let out = ["--out", out.to_str().unwrap()];
+        run([&fixed[..], &few, &scenarios, &out, more].concat())
+    };
+    let good = with(&[]);
+    assert_eq!(code(&good), 0, "{}", text(&good));
+    let used = "FIXES[`F6_ACK_RELIABLE_ONLY]";
+    let copy = changed_rtl("ReqRecvCore_Thread_2.v", used, "FIXES[`F6_ACK_RELIABLE_ONLY + 1]");
+    let bad = with(&["--rtl", copy.path().to_str().unwrap()]);
+    assert_eq!(code(&bad), 1, "{}", text(&bad));
 }
 
 #[test]
