@@ -304,7 +304,7 @@ fn golden_at<B: Block>(
     let mut at = (golden.state(), RuleSet::EMPTY);
     for inputs in recording.inputs().iter().take(cycle as usize + 1) {
         at.0 = golden.state();
-        at.1 = golden.clock(inputs);
+        at.1 = golden.edge(inputs);
     }
     at
 }

@@ -67,11 +67,15 @@ impl harness::Golden<WideBlock> for Golden {
         Self { q: rtl::Outputs::default() }
     }
 
-    fn outputs(&self, inputs: &rtl::Inputs, outputs: &mut rtl::Outputs) {
+    type Cycle = ();
+
+    fn cycle(&self, _inputs: &rtl::Inputs) {}
+
+    fn outputs(&self, inputs: &rtl::Inputs, _cycle: &(), outputs: &mut rtl::Outputs) {
         *outputs = if inputs.rst_n.get() == 1 { self.q } else { rtl::Outputs::default() };
     }
 
-    fn clock(&mut self, inputs: &rtl::Inputs) -> RuleSet {
+    fn clock(&mut self, inputs: &rtl::Inputs, _cycle: &()) -> RuleSet {
         if inputs.rst_n.get() == 0 {
             self.q = rtl::Outputs::default();
             return RuleSet::one(1);

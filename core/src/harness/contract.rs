@@ -3,8 +3,8 @@
 //! A [`Block`] names the parts of one RTL block; [`Weights`] draw its [`Traffic`]. In every cycle the harness asks them in this order:
 //!
 //! 1. [`Environment::drive`] sets every input pin, from registered state alone.
-//! 2. [`Golden::outputs`] computes every output pin from the model's registers and the inputs; the
-//!    DUT does the same; the harness compares.
+//! 2. [`Golden::cycle`] works out what registers and inputs decide, once; [`Golden::outputs`] computes every output pin from
+//!    it; the DUT does the same; the harness compares.
 //! 3. [`Scoreboard::observe`] judges the cycle at transaction level.
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
@@ -387,6 +387,9 @@ pub trait Golden<B: Block>: Clone + Send {
     /// Every rule, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
 
+    /// What registers and inputs decide in a cycle, worked out once for outputs, edge and coverage; `()` if both are short.
+    type Cycle;
+
     /// Why no legal stimulus hits a rule under `parameters`; `None` if one can.
     fn unreachable(_rule: usize, _parameters: &Parameters) -> Option<String> {
         None
@@ -395,11 +398,36 @@ pub trait Golden<B: Block>: Clone + Send {
     /// A model after reset, with these parameters.
     fn new(parameters: &Parameters) -> Self;
 
-    /// Every output for the present registers and `inputs`, before the rising edge.
-    fn outputs(&self, inputs: &B::Inputs, outputs: &mut B::Outputs);
+    /// What the present registers and `inputs` decide.
+    fn cycle(&self, inputs: &B::Inputs) -> Self::Cycle;
 
-    /// The rising edge: registers take their next values. Returns the rules that applied.
-    fn clock(&mut self, inputs: &B::Inputs) -> RuleSet;
+    /// Every output for the present registers and `inputs`, before the rising edge; `cycle` is what they decide.
+    fn outputs(&self, inputs: &B::Inputs, cycle: &Self::Cycle, outputs: &mut B::Outputs);
+
+    /// The rising edge: registers take their next values. Returns the rules that applied. `cycle` is what registers and
+    /// `inputs` decided before it.
+    fn clock(&mut self, inputs: &B::Inputs, cycle: &Self::Cycle) -> RuleSet;
+
+    /// As [`Golden::outputs`], where the edge is taken elsewhere or not at all.
+    #[inline]
+    fn show(&self, inputs: &B::Inputs, outputs: &mut B::Outputs) {
+        self.outputs(inputs, &self.cycle(inputs), outputs);
+    }
+
+    /// As [`Golden::clock`], where the outputs are asked for elsewhere or not at all.
+    #[inline]
+    fn edge(&mut self, inputs: &B::Inputs) -> RuleSet {
+        let cycle = self.cycle(inputs);
+        self.clock(inputs, &cycle)
+    }
+
+    /// A whole cycle: its outputs, then the rising edge. Returns the rules that applied.
+    #[inline]
+    fn step(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> RuleSet {
+        let cycle = self.cycle(inputs);
+        self.outputs(inputs, &cycle, outputs);
+        self.clock(inputs, &cycle)
+    }
 
     /// Name of the present state, as in the RTL.
     fn state(&self) -> &'static str;
@@ -513,7 +541,10 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation of `check`.
+    /// A violation of `check`. Cold and never inlined: what formats its message would keep its caller, which runs in every
+    /// cycle, from being inlined.
+    #[cold]
+    #[inline(never)]
     pub fn new(check: &str, message: impl fmt::Display) -> Self {
         Self { check: check.to_owned(), message: message.to_string() }
     }

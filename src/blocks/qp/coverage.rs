@@ -1,7 +1,7 @@
 //! What a regression of `qp` is to have seen, beside its rules.
 
 use super::Qp;
-use super::golden::{Golden, QueuePair};
+use super::golden::{Cycle, Golden, QueuePair};
 use super::rtl::Inputs;
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
 use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
@@ -292,7 +292,7 @@ impl harness::Coverage<Qp> for Coverage {
     }
 
     #[inline]
-    fn before(&mut self, golden: &Golden, inputs: &Inputs) {
+    fn before(&mut self, golden: &Golden, inputs: &Inputs, _: &Cycle) {
         let Before { level, answers, of_command, of_event, of_packet } = &mut self.before;
         (*level, *answers) = (golden.level(), golden.answer().is_some());
         if inputs.cmd_valid.is_high() {

@@ -40,8 +40,8 @@ fn command(qpn: u64, next: u64) -> Inputs {
 /// A cycle: what it shows, and the names of the rules that apply.
 fn cycle(golden: &mut Golden, inputs: Inputs) -> (Outputs, Vec<&'static str>) {
     let mut outputs = Outputs::default();
-    golden.outputs(&inputs, &mut outputs);
-    let rules = golden.clock(&inputs).iter().map(|rule| RULES[rule].name).collect();
+    golden.show(&inputs, &mut outputs);
+    let rules = golden.edge(&inputs).iter().map(|rule| RULES[rule].name).collect();
     (outputs, rules)
 }
 
@@ -86,7 +86,7 @@ fn a_descriptor_is_the_head_four_cycles_after_it_was_taken() {
         inputs.a_link_ready = one();
         if t == 2 {
             let mut outputs = Outputs::default();
-            golden.outputs(&inputs, &mut outputs);
+            golden.show(&inputs, &mut outputs);
             on_link = Some((t, outputs.a_link_data));
             inputs = Inputs { a_link_ready: one(), ..arrives(0, outputs.a_link_data.get()) };
         }
