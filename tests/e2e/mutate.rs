@@ -219,6 +219,21 @@ fn a_score_below_the_least_is_a_failure() {
     );
 }
 
+/// Each part is asked for, and the second of two parts of one mutant has none.
+#[test]
+fn a_part_without_mutants_is_a_failure_and_the_whole_of_all_parts_is_not() {
+    let folder = TempDir::new().unwrap();
+    let parts = [("1/2", 0), ("2/2", 1)].map(|(part, expected)| {
+        let out = folder.path().join(part.replace('/', "-of-"));
+        let one = ["--mutants", "1", "--cases", "1", "--no-judge", "--shard", part];
+        let output = grade(&out, &[&one[..], &["--min-score", "90"]].concat());
+        assert_eq!(code(&output), expected, "{part}: {}", text(&output));
+        out
+    });
+    let output = merge(&[&parts[0], &parts[1]], &folder.path().join("whole"));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
 /// Registers that begin with a value, one of them without a reset, and a reset that waits for the clock: as is usual in
 /// FPGAs. `docs/recv.md` says nothing of the style, so the golden model is that of the built-in RTL.
 #[test]
