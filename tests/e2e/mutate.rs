@@ -1,7 +1,7 @@
 //! `cosim mutate`: does the bench find faults, and does it say of which?
 
 use crate::common::{
-    assert_is_for_anyone, changed_rtl, code, cosim, is_longer, json, looked_at, program, text,
+    assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim, is_longer, json, looked_at, program, text,
     wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
@@ -217,6 +217,57 @@ fn a_score_below_the_least_is_a_failure() {
         (&run["block"], &run["mutants"], &run["cases"]),
         (&"recv".into(), &60.into(), &1.into())
     );
+}
+
+/// Each part is asked for, and the second of two parts of one mutant has none.
+#[test]
+fn a_part_without_mutants_is_a_failure_and_the_whole_of_all_parts_is_not() {
+    let folder = TempDir::new().unwrap();
+    let parts = [("1/2", 0), ("2/2", 1)].map(|(part, expected)| {
+        let out = folder.path().join(part.replace('/', "-of-"));
+        let one = ["--mutants", "1", "--cases", "1", "--no-judge", "--shard", part];
+        let output = grade(&out, &[&one[..], &["--min-score", "90"]].concat());
+        assert_eq!(code(&output), expected, "{part}: {}", text(&output));
+        out
+    });
+    let output = merge(&[&parts[0], &parts[1]], &folder.path().join("whole"));
+    assert_eq!(code(&output), 0, "{}", text(&output));
+}
+
+/// Registers that begin with a value, one of them without a reset, and a reset that waits for the clock: as is usual in
+/// FPGAs. `docs/recv.md` says nothing of the style, so the golden model is that of the built-in RTL.
+#[test]
+fn rtl_whose_registers_begin_with_values_is_green_without_a_mutation() {
+    let folder = TempDir::new().unwrap();
+    let rtl = folder.path().join("rtl");
+    copy_rtl(&rtl);
+    let path = rtl.join("RecvSideFsm.v");
+    let original = fs::read_to_string(&path).unwrap();
+    let original = original.replace("@(posedge clk or posedge rst)", "@(posedge clk)");
+    let (registers, logic) = original.split_at(original.find("// ---- Taking packets").unwrap());
+    // `reg NAME;`, with a comment behind it.
+    let with_value = |line: &str| match line.split_once(';') {
+        Some((declared, rest)) if declared.trim_start().starts_with("reg ") => {
+            format!("{declared} = 0;{rest}\n")
+        }
+        _ => format!("{line}\n"),
+    };
+    let registers: String = registers.lines().map(with_value).collect();
+    assert_eq!(registers.matches(" = 0;").count(), 8, "{registers}");
+    let text_of_rtl = format!("{registers}{logic}");
+    let output = "assign match_req = ";
+    assert!(text_of_rtl.contains(output), "RecvSideFsm.v has no `{output}`");
+    let without_reset = "reg works = 1'b1;\nalways @(posedge clk) works <= works;\n";
+    let text_of_rtl =
+        text_of_rtl.replacen(output, &format!("{without_reset}{output}works && "), 1);
+    fs::write(&path, text_of_rtl).unwrap();
+    let few = ["--mutants", "200", "--cases", "1", "--no-judge", "--rtl", rtl.to_str().unwrap()];
+    let output = grade(&folder.path().join("out"), &few);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    // What the register without reset begins with is a place for a mutation like any other.
+    let report = json(&folder.path().join("out/mutate.json"));
+    let is_it = |mutant: &Value| mutant["signal"] == "works" && mutant["verdict"] == "killed";
+    assert!(mutants(&report).iter().any(is_it), "none is chosen: take another seed");
 }
 
 #[test]

@@ -187,8 +187,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let mut code = 0;
-    let below = reports.iter().flat_map(|one| one.below(arguments.min_score.or(one.run.min_score)));
-    for line in reports.iter().flat_map(Report::contradicted).chain(below) {
+    let wanted = |one: &Report| arguments.min_score.or(one.run.min_score);
+    for line in reports.iter().flat_map(|one| one.failures(wanted(one))) {
         code = 1;
         program::say(format_args!("{line}"));
     }

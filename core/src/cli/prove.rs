@@ -8,7 +8,9 @@ use crate::files::{Sync, write_whole};
 use crate::harness::{Profile, Verdict};
 use crate::models::Rtl;
 use crate::program;
-use crate::prove::report::{PROOF, ProfileProof, Proof, Proven, VECTORS};
+use crate::prove::report::{
+    Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VERSION, VECTORS,
+};
 use crate::prove::{Found, Kind, Memories, Property, Prover, Shown};
 use crate::report::write_proof;
 use crate::runner::{Claim, HTML, Place};
@@ -35,6 +37,9 @@ pub struct Arguments {
     /// Ask only the properties that have this in their words.
     #[arg(long, value_name = "TEXT")]
     only: Option<String>,
+    /// Accept a property that is not proved if nothing breaks it in DEPTH cycles from reset.
+    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..))]
+    accept_bounded: Option<u32>,
     /// The folder of the result: a new or empty one [default: runs/prove-BLOCK-TIME].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
@@ -47,7 +52,7 @@ pub struct Arguments {
     patience: Patience,
 }
 
-/// Proves what blocks promise, one block after another. Exit code 1 if a property does not hold, or if there is none.
+/// Proves what blocks promise, one block after another. Exit code 1 if a property is not proved, or if there is none.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let blocks = arguments.target.blocks()?;
@@ -86,8 +91,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut proofs = Vec::new();
     for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let claim = Claim::new(&place)?;
-        let proof =
-            Job { block, rtl: &rtl, desk: &desk, only, folder: &claim.folder }.prove(provers)?;
+        let accept_bounded = arguments.accept_bounded;
+        let job = Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
+        let proof = job.prove(provers)?;
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(error.to_string()))?;
         write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
@@ -102,13 +108,24 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if asked > 0 {
         program::say(format_args!("{found} of {asked} answers of Yosys and ABC were in the cache"));
     }
+    let holds = proofs.iter().all(Proof::holds);
+    if arguments.format == Format::Text {
+        let counts = Counts::of(&proofs);
+        let result = if holds { "PASS" } else { "FAIL" };
+        let hint = match counts.bounded {
+            0 => "",
+            _ if holds => ", accepted by --accept-bounded",
+            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts it",
+        };
+        print_text(&format!("{result}  {counts}{hint}"))?;
+    }
     if arguments.format == Format::Json {
         match proofs.as_slice() {
             [proof] => print_json(proof)?,
             proofs => print_json(&proofs)?,
         }
     }
-    Ok(ExitCode::from(u8::from(!proofs.iter().all(Proof::holds))))
+    Ok(ExitCode::from(u8::from(!holds)))
 }
 
 /// The places of the properties that are asked.
@@ -125,6 +142,8 @@ struct Job<'a> {
     desk: &'a Desk,
     /// What properties are to have in their words.
     only: Option<&'a str>,
+    /// The cycles that are accepted in place of a proof.
+    accept_bounded: Option<u32>,
     folder: &'a Path,
 }
 
@@ -146,8 +165,8 @@ impl Job<'_> {
             })
         });
         Ok(Proof {
-            format: "cosim-proof".to_owned(),
-            version: 1,
+            format: FORMAT.to_owned(),
+            version: VERSION,
             tool: program::version().to_owned(),
             build: program::build().to_owned(),
             yosys: yosys::version()?,
@@ -155,6 +174,7 @@ impl Job<'_> {
             given: self.rtl.clone(),
             block: self.block.name().to_owned(),
             only: self.only.map(str::to_owned),
+            accept_bounded: self.accept_bounded,
             profiles: profiles.collect::<Result<_, Error>>()?,
         })
     }

@@ -233,7 +233,7 @@ impl Covered {
     /// Of 1000 bins that can be hit so many were: rounded down, so that 1000 means all.
     pub fn per_mille(&self) -> u64 {
         match self.reachable {
-            0 => 1000,
+            0 => 0,
             reachable => u64::from(self.hit) * 1000 / u64::from(reachable),
         }
     }
@@ -251,9 +251,9 @@ impl Covered {
         self.reachable - self.hit
     }
 
-    /// Whether at least so many percent were hit.
+    /// Whether at least so many percent were hit. Where nothing can be hit nothing was shown.
     pub fn reaches(&self, percent: f64) -> bool {
-        f64::from(self.hit) * 100.0 >= percent * f64::from(self.reachable)
+        self.reachable > 0 && f64::from(self.hit) * 100.0 >= percent * f64::from(self.reachable)
     }
 }
 

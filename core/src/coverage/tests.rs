@@ -98,6 +98,9 @@ fn a_hundred_percent_is_all_and_nothing_less() {
     assert_eq!(of(10_000, 10_000), "100 %");
     assert_eq!(of(9_999, 10_000), "99.9 %");
     assert_eq!(of(0, 3), "0.0 %");
+    assert_eq!(of(0, 0), "0.0 %");
+    let reaches = |hit, reachable| Covered { hits: Vec::new(), reachable, hit }.reaches(0.0);
+    assert!(reaches(0, 3) && !reaches(0, 0));
 }
 
 #[test]

@@ -204,8 +204,11 @@ impl<'a> Initial<'a> {
                 module = plain(name);
             } else if let Some(number) = line.trim_start().strip_prefix(INITIAL) {
                 value = Some(digits(number));
-            } else if let (Some(name), Some(value)) = (name_of_wire(line), value.take()) {
-                values.insert((module, name), value);
+            } else if let Some(name) = name_of_wire(line) {
+                values.extend(value.take().map(|value| ((module, name), value)));
+            } else if !line.trim_start().starts_with("attribute ") {
+                // Attributes of what is no wire.
+                value = None;
             }
         }
         let mut behind = BTreeSet::new();
@@ -417,11 +420,15 @@ end
         assert!(modules.contains("assign o = i ^ {1'((cosim_mutation::selected == 2)), 7'b0};"));
     }
 
-    /// A register that begins with 4'1010, of which the middle has another name.
+    /// A register that begins with 4'1010, of which the middle has another name. Yosys writes attributes in an order of
+    /// its own.
     const REGISTERS: &str = "\
 module \\top
   attribute \\init 4'1010
+  attribute \\src \"top.v:1.2-3.4\"
+  attribute \\keep 1
   wire width 4 output 1 \\a
+  attribute \\src \"top.v:2.2-3.4\"
   attribute \\init 3
   wire width 32 output 2 \\b
   cell $dff $one

@@ -311,10 +311,10 @@ impl Score {
     }
 }
 
-/// Percent, with two digits that are never rounded up: 100 is all of them.
+/// Percent, with two digits that are never rounded up: 100 is all of them. Of nothing it is 0: nothing was shown.
 pub fn percent(part: u64, whole: u64) -> f64 {
     match whole {
-        0 => 100.0,
+        0 => 0.0,
         _ => (part * 10_000 / whole) as f64 / 100.0,
     }
 }
@@ -473,8 +473,31 @@ impl Report {
         Score::of(self.profiles.iter().flat_map(|graded| &graded.mutants))
     }
 
+    /// Why the grading fails, each reason in a line; none if it passes.
+    pub fn failures(&self, wanted: Option<f64>) -> Vec<String> {
+        [self.contradicted(), self.empty(), self.below(wanted)].concat()
+    }
+
+    /// Profiles in which there is nothing to find: their score says nothing. Of a part it is asked whether it has mutants.
+    fn empty(&self) -> Vec<String> {
+        let Header { block, shard, .. } = &self.run;
+        let line = |Graded { profile, score, .. }: &Graded| match score {
+            Score { mutants: 0, .. } if !shard.is_whole() => Some(format!(
+                "{block} {profile}: part {shard} has no mutants; use fewer parts or more --mutants"
+            )),
+            Score { mutants: 0, .. } => {
+                Some(format!("{block} {profile}: Yosys found no place for a mutation"))
+            }
+            Score { mutants, equivalent, .. } if shard.is_whole() && mutants == equivalent => {
+                Some(format!("{block} {profile}: all mutants are equivalent; use more --mutants"))
+            }
+            _ => None,
+        };
+        self.profiles.iter().filter_map(line).collect()
+    }
+
     /// Profiles whose score is below what it should be, each in a line; asked of all parts together only.
-    pub fn below(&self, wanted: Option<f64>) -> Vec<String> {
+    fn below(&self, wanted: Option<f64>) -> Vec<String> {
         let Some(wanted) = wanted.filter(|_| self.run.shard.is_whole()) else { return Vec::new() };
         let percent = |graded: &Graded| graded.score.percent_without_equivalent;
         let below = self.profiles.iter().filter(|graded| percent(graded) < wanted);
@@ -487,7 +510,7 @@ impl Report {
     }
 
     /// Mutations that make a difference though it is written that they make none, each in a line.
-    pub fn contradicted(&self) -> Vec<String> {
+    fn contradicted(&self) -> Vec<String> {
         let block = &self.run.block;
         let line = |graded: &Graded, mutant: &Mutant| {
             let (profile, at, does) = (&graded.profile, mutant.mutation.at(), &mutant.does);

@@ -4,8 +4,12 @@ use super::{Assumed, Kind, Memories, Shown};
 use crate::models::Rtl;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fmt::Write as _;
+use std::fmt::{self, Write as _};
 
+/// The only value of `format`.
+pub const FORMAT: &str = "cosim-proof";
+/// The version that is written. In version 1 a property that was shown to a depth held.
+pub const VERSION: u64 = 2;
 /// The file.
 pub const PROOF: &str = "proof.json";
 /// The folder of what breaks properties.
@@ -14,9 +18,9 @@ pub const VECTORS: &str = "failures";
 /// The proofs of a block.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 pub struct Proof {
-    /// `cosim-proof`.
+    /// [`FORMAT`].
     pub format: String,
-    /// 1.
+    /// [`VERSION`].
     pub version: u64,
     /// The tool's version.
     pub tool: String,
@@ -33,6 +37,9 @@ pub struct Proof {
     /// The words in the properties that were asked, if not all were.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub only: Option<String>,
+    /// The cycles from reset in which a property that is not proved has to hold; none such passes if there is no number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_bounded: Option<u32>,
     /// By profile.
     pub profiles: Vec<ProfileProof>,
 }
@@ -61,32 +68,71 @@ pub struct Proven {
     pub shown: Shown,
 }
 
+/// How many properties came to what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Properties that are proved.
+    pub proved: usize,
+    /// Known hangs that inputs bring about.
+    pub known: usize,
+    /// Properties that are shown to a depth only.
+    pub bounded: usize,
+    /// Properties that are broken or open, and profiles of which nothing can be asked.
+    pub failed: usize,
+}
+
+impl Counts {
+    /// The numbers of several proofs.
+    pub fn of<'a>(proofs: impl IntoIterator<Item = &'a Proof>) -> Self {
+        let mut counts = Self::default();
+        for ProfileProof { properties, because, .. } in
+            proofs.into_iter().flat_map(|proof| &proof.profiles)
+        {
+            counts.failed += usize::from(because.is_some());
+            for Proven { shown, .. } in properties {
+                *match shown {
+                    Shown::Proved { .. } => &mut counts.proved,
+                    Shown::Reached { .. } => &mut counts.known,
+                    Shown::Bounded { .. } => &mut counts.bounded,
+                    Shown::Refuted { .. } | Shown::Unconfirmed { .. } | Shown::Open { .. } => {
+                        &mut counts.failed
+                    }
+                } += 1;
+            }
+        }
+        counts
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { proved, known, bounded, failed } = self;
+        write!(f, "{proved} proved, {known} known hangs, {bounded} bounded, {failed} failed")
+    }
+}
+
 impl Proof {
-    /// Whether something was shown, and nothing that does not hold.
+    /// Whether there are properties, and each holds.
     pub fn holds(&self) -> bool {
         let mut all = self.profiles.iter().flat_map(|profile| &profile.properties).peekable();
         all.peek().is_some()
             && self.profiles.iter().all(|profile| profile.because.is_none())
-            && all.all(|proven| proven.shown.holds())
+            && all.all(|proven| proven.shown.holds(self.accept_bounded))
     }
 
     /// The table.
     pub fn text(&self) -> String {
         let mut text = String::new();
         let all = || self.profiles.iter().flat_map(|profile| &profile.properties);
-        let count = |is: fn(&Shown) -> bool| all().filter(|proven| is(&proven.shown)).count();
-        let proved = count(|shown| matches!(shown, Shown::Proved { .. }));
-        let bounded = count(|shown| matches!(shown, Shown::Bounded { .. }));
-        let known = count(|shown| matches!(shown, Shown::Reached { .. }));
         let result = if self.holds() { "PASS" } else { "FAIL" };
         let only = self.only.as_ref().map_or(String::new(), |only| format!(" with `{only}`"));
         let _ = writeln!(
             text,
-            "{result}  {}: {} {}{only}: {proved} proved, {bounded} to a depth, {known} known hangs, {} not; RTL {}, {}",
+            "{result}  {}: {} {}{only}: {}; RTL {}, {}",
             self.block,
             all().count(),
             if all().count() == 1 { "property" } else { "properties" },
-            all().count() - proved - bounded - known,
+            Counts::of([self]),
             self.rtl,
             self.yosys
         );
@@ -108,16 +154,20 @@ impl Proof {
 }
 
 impl Shown {
-    /// Whether nothing is known to break it, in some cycles at least.
-    pub fn holds(&self) -> bool {
-        matches!(self, Self::Proved { .. } | Self::Bounded { .. } | Self::Reached { .. })
+    /// Whether it is proved. If so many cycles are accepted in place of a proof, whether nothing breaks it in them.
+    pub fn holds(&self, accepted: Option<u32>) -> bool {
+        match self {
+            Self::Proved { .. } | Self::Reached { .. } => true,
+            Self::Bounded { cycles, .. } => accepted.is_some_and(|accepted| *cycles >= accepted),
+            Self::Refuted { .. } | Self::Unconfirmed { .. } | Self::Open { .. } => false,
+        }
     }
 
     /// The result in a word.
     pub fn word(&self) -> &'static str {
         match self {
             Self::Proved { .. } => "proved",
-            Self::Bounded { .. } => "to a depth",
+            Self::Bounded { .. } => "bounded",
             Self::Reached { .. } => "as known",
             Self::Refuted { .. } => "BROKEN",
             Self::Unconfirmed { .. } => "broken?",
@@ -142,7 +192,10 @@ impl Shown {
                 format!("{}{memories}", assuming(assumed))
             }
             Self::Bounded { cycles, assumed } => {
-                format!(": in {cycles} cycles from reset{}", assuming(assumed))
+                format!(
+                    ": not proved; nothing breaks it in {cycles} cycles from reset{}",
+                    assuming(assumed)
+                )
             }
             Self::Reached { cycles, verdict, vector } => {
                 format!(": {cycles} cycles from reset; {verdict}; {}", vector.display())
@@ -151,5 +204,64 @@ impl Shown {
             Self::Unconfirmed { because, vector } => format!(": {because}; {}", vector.display()),
             Self::Open { because } => format!(": {because}"),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn proof(all: &[Shown], accept_bounded: Option<u32>) -> Proof {
+        let proven = |shown: &Shown| Proven {
+            kind: Kind::Always,
+            property: "something".to_owned(),
+            shown: shown.clone(),
+        };
+        let profile = ProfileProof {
+            profile: "spec".to_owned(),
+            properties: all.iter().map(proven).collect(),
+            because: None,
+        };
+        Proof {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: String::new(),
+            build: String::new(),
+            yosys: String::new(),
+            rtl: String::new(),
+            given: Rtl::default(),
+            block: "b".to_owned(),
+            only: None,
+            accept_bounded,
+            profiles: vec![profile],
+        }
+    }
+
+    #[test]
+    fn a_property_that_is_not_proved_fails_unless_its_depth_is_accepted() {
+        let proved = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::None };
+        let bounded = Shown::Bounded { cycles: 30, assumed: Assumed::Nothing };
+        let open = Shown::Open { because: String::new() };
+        for (all, accepted, holds) in [
+            (vec![], None, false),
+            (vec![], Some(1), false),
+            (vec![proved.clone()], None, true),
+            (vec![bounded.clone()], None, false),
+            (vec![bounded.clone()], Some(31), false),
+            (vec![bounded.clone()], Some(30), true),
+            (vec![proved.clone(), bounded.clone()], None, false),
+            (vec![proved.clone(), bounded.clone()], Some(1), true),
+            (vec![proved.clone(), open.clone()], Some(1), false),
+        ] {
+            assert_eq!(proof(&all, accepted).holds(), holds, "{all:?}, {accepted:?}");
+        }
+        let mut all = proof(&[proved, bounded, open], None);
+        all.profiles.push(ProfileProof {
+            profile: "clocks".to_owned(),
+            properties: Vec::new(),
+            because: Some("two clocks".to_owned()),
+        });
+        let counts = Counts { proved: 1, known: 0, bounded: 1, failed: 2 };
+        assert_eq!(Counts::of([&all]), counts);
     }
 }

@@ -16,13 +16,12 @@ struct Page<'a> {
     is_whole: bool,
     title: Option<&'static str>,
     score: Score,
-    wanted: Option<f64>,
-    is_below: bool,
+    /// Why the grading fails.
+    failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
     left: Vec<Left<'a>>,
     /// Those of which it is written that they make no difference, and nothing shows one.
     written: Vec<Written<'a>>,
-    contradicted: Vec<String>,
     files: Vec<File>,
     /// Why there is no text of the RTL.
     because: Option<String>,
@@ -115,12 +114,10 @@ pub fn page(report: &Report) -> Result<String, Error> {
         is_whole: report.complete,
         title: program::find(&run.block).map(|block| block.title()),
         score: report.score(),
-        wanted: run.min_score,
-        is_below: !report.below(run.min_score).is_empty(),
+        failures: report.failures(run.min_score),
         profiles: report.profiles.iter().map(profile).collect(),
         left: each(report, left),
         written: each(report, written),
-        contradicted: report.contradicted(),
         files,
         because,
     };

@@ -37,7 +37,9 @@ struct Row<'a> {
 pub fn page(proof: &Proof) -> Result<String, Error> {
     let all = proof.profiles.iter();
     let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));
-    let rows: Vec<Row<'_>> = all.map(|(profile, proven)| row(&profile.profile, proven)).collect();
+    let rows: Vec<Row<'_>> = all
+        .map(|(profile, proven)| row(&profile.profile, proven, proof.accept_bounded))
+        .collect();
     let mut counts: Vec<(&'static str, usize)> = Vec::new();
     for Row { word, .. } in &rows {
         match counts.iter_mut().find(|(known, _)| known == word) {
@@ -51,7 +53,7 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
     render(&title, TEMPLATE, &Page { proof, result, about, counts, rows })
 }
 
-fn row<'a>(profile: &'a str, proven: &'a Proven) -> Row<'a> {
+fn row<'a>(profile: &'a str, proven: &'a Proven, accepted: Option<u32>) -> Row<'a> {
     let Proven { property, shown, .. } = proven;
     let vector = match shown {
         Shown::Reached { vector, .. }
@@ -59,6 +61,6 @@ fn row<'a>(profile: &'a str, proven: &'a Proven) -> Row<'a> {
         | Shown::Unconfirmed { vector, .. } => Some(vector.as_path()),
         _ => None,
     };
-    let holds = shown.holds();
+    let holds = shown.holds(accepted);
     Row { profile, property, word: shown.word(), more: shown.more(), holds, vector }
 }

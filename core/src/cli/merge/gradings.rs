@@ -46,8 +46,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             reports => print_json(&reports)?,
         }
     }
-    let below = reports.iter().flat_map(|report| report.below(report.run.min_score));
-    let wrong: Vec<String> = reports.iter().flat_map(Report::contradicted).chain(below).collect();
+    let failures = reports.iter().flat_map(|report| report.failures(report.run.min_score));
+    let wrong: Vec<String> = failures.collect();
     wrong.iter().for_each(|line| program::say(format_args!("{line}")));
     Ok(ExitCode::from(u8::from(!wrong.is_empty())))
 }

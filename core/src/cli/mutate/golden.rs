@@ -116,7 +116,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut code = 0;
     for report in &reports {
         for Graded { profile, score, .. } in &report.profiles {
-            if arguments.min_score.is_some_and(|wanted| score.percent < wanted) {
+            if score.seen == 0 {
+                code = 1;
+                program::say(format_args!(
+                    "{} {profile}: no fault makes a difference; use more --mutants or --cases",
+                    report.block
+                ));
+            } else if arguments.min_score.is_some_and(|wanted| score.percent < wanted) {
                 code = 1;
                 program::say(format_args!(
                     "{} {profile}: {:.2} % of the faults are noticed, below {} %",

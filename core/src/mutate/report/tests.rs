@@ -107,7 +107,7 @@ fn what_the_judge_left_is_alive() {
 #[test]
 fn a_score_is_never_rounded_up() {
     for (part, whole, expected) in
-        [(0, 0, 100.0), (1, 3, 33.33), (1999, 2000, 99.95), (29_999, 30_000, 99.99)]
+        [(0, 0, 0.0), (0, 3, 0.0), (1, 3, 33.33), (1999, 2000, 99.95), (29_999, 30_000, 99.99)]
     {
         assert_eq!(percent(part, whole), expected, "{part} of {whole}");
     }
@@ -151,5 +151,33 @@ fn what_is_written_counts_as_equivalent_unless_a_difference_is_shown() {
         assert!(
             told.iter().all(|line| line.contains("it is written that this makes no difference"))
         );
+    }
+}
+
+/// Zero of zero is no score.
+#[test]
+fn a_grading_in_which_there_is_nothing_to_find_fails() {
+    let with = |shard: &str, mutants: usize, equivalent: usize| {
+        let mut report = report();
+        report.run.shard = shard.parse().unwrap();
+        let graded = &mut report.profiles[0];
+        graded.mutants.truncate(mutants);
+        let proof = Proof::Structure;
+        graded.set((1..=equivalent as u32).map(|id| (id, Fate::Equivalent { proof })));
+        report
+    };
+    for (shard, mutants, equivalent, fails) in [
+        ("1/1", 2, 1, false),
+        ("1/1", 2, 2, true),
+        ("1/1", 0, 0, true),
+        ("2/2", 0, 0, true),
+        // All parts together may have others.
+        ("2/2", 2, 2, false),
+    ] {
+        let report = with(shard, mutants, equivalent);
+        for wanted in [None, Some(0.0)] {
+            let failures = report.failures(wanted);
+            assert_eq!(!failures.is_empty(), fails, "{shard}, {mutants}, {equivalent}: {failures:?}");
+        }
     }
 }
