@@ -88,6 +88,7 @@ enum Command {
 /// Runs the command line of this process: the whole of a program's `main`.
 pub fn main(program: Program) -> ExitCode {
     program::set(program);
+    verilated::ignore_file_size_signal();
     panic::set_hook(Box::new(|info| {
         // A panic of a worker's model is a verdict; the runner reports it.
         if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {

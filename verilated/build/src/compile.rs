@@ -17,6 +17,9 @@ const SHIM_FILES: [(&str, &str); 6] = [
     ("verilated_shim.cpp", include_str!("../shim/verilated_shim.cpp")),
 ];
 
+/// The file of the shim that is compiled in the place of Verilator's writer of FST waves, which it includes.
+const FST: (&str, &str) = ("verilated_fst.cpp", include_str!("../shim/verilated_fst.cpp"));
+
 /// What a file of the runtime begins with, and one of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Of {
@@ -91,6 +94,11 @@ pub fn compiler(verilator: &Verilator, shim: &Path, of: Of) -> cc::Build {
         build.define(name, value);
     }
     build
+}
+
+/// The further text of the shim that models with `tracing` are built with.
+pub fn trace_shim_text(tracing: Tracing) -> &'static str {
+    if tracing == Tracing::Fst { FST.1 } else { "" }
 }
 
 /// Defines the macros by which Verilator's sources know what they are built for.
@@ -315,7 +323,11 @@ pub fn runtime_sources(
     match tracing {
         Tracing::Off => {}
         Tracing::Vcd => sources.push(include.join("verilated_vcd_c.cpp")),
-        Tracing::Fst => sources.push(include.join("verilated_fst_c.cpp")),
+        Tracing::Fst => {
+            let writer = shim.join(FST.0);
+            fs::write(&writer, FST.1).map_err(Error::io(&writer))?;
+            sources.push(writer);
+        }
     }
     sources.push(shim.join("verilated_shim.cpp"));
     Ok(sources)

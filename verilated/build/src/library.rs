@@ -188,7 +188,7 @@ impl LibraryCache {
             return Ok(None);
         }
         let Design { tracing, coverage, quick, .. } = design;
-        let mut hash = self.common_hash()?;
+        let mut hash = self.common_hash(*tracing)?;
         hash.update(format!("{tracing:?} {coverage} {quick}"));
         let name = format!("headers-{}.gch", hex(hash));
         let about = format!("headers of models, Verilator {}", self.verilator.version());
@@ -202,7 +202,7 @@ impl LibraryCache {
 
     /// The runtime as one relocatable object.
     fn runtime(&self, tracing: Tracing) -> Result<PathBuf, Error> {
-        let mut hash = self.common_hash()?;
+        let mut hash = self.common_hash(tracing)?;
         hash.update(format!("{tracing:?}"));
         let name = format!("runtime-{}.o", hex(hash));
         let about = format!("Verilator's runtime, {}", self.verilator.version());
@@ -260,7 +260,7 @@ impl LibraryCache {
         files: &[SourceFile],
         ports: Option<&Ports>,
     ) -> Result<String, Error> {
-        let mut hash = self.common_hash()?;
+        let mut hash = self.common_hash(design.tracing)?;
         hash.update(format!("{design:?} {ports:?}"));
         for SourceFile { name, text } in files {
             let name = name.as_os_str().as_encoded_bytes();
@@ -272,8 +272,9 @@ impl LibraryCache {
         Ok(format!("{}-{}.so", design.top, hex(hash)))
     }
 
-    fn common_hash(&self) -> Result<Sha256, Error> {
+    fn common_hash(&self, tracing: Tracing) -> Result<Sha256, Error> {
         let mut hash = Sha256::new();
+        hash.update(compile::trace_shim_text(tracing));
         // What the environment says (CXX, CXXFLAGS, ...) and which compiler it is.
         let compiler = compile::identity(&self.target)?;
         hash.update(compiler.len().to_le_bytes());
