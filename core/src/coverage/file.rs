@@ -3,18 +3,19 @@
 use super::code::{Code, Point};
 use super::{Covered, Database, Find, Group, Indices, Part, ProfileBins, Run};
 use crate::error::Error;
-use crate::files::{Sync, write_whole};
+use crate::files::{Sync, read_input_text, write_whole};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 /// The file in a run directory.
 pub const COVERAGE: &str = "coverage.json";
 const FORMAT: &str = "cosim-coverage";
 const VERSION: u64 = 1;
+/// Bytes of a database at most.
+const LARGEST_DATABASE: u64 = 1 << 30;
 
 /// A coverage database in a file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -233,7 +234,7 @@ impl Database {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let inside = path.join(COVERAGE);
         let path = if path.is_dir() { &inside } else { path };
-        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        let text = read_input_text(path, LARGEST_DATABASE)?;
         let text: Text = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
         Self::of_text(text).map_err(|message| Error::File { path: path.to_owned(), message })
     }
