@@ -1,12 +1,13 @@
-//! Files that are whole or not there.
+//! Files that are whole or not there, and input files of bounded length.
 //!
 //! A file is written under another name in the folder it belongs to, and renamed when it is whole. What a
 //! killed program leaves behind is called `.cosim-….partial` and is never taken for a result.
 
 use crate::error::Error;
+use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile};
@@ -15,6 +16,73 @@ use tempfile::{Builder, NamedTempFile};
 pub const PARTIAL_PREFIX: &str = ".cosim-";
 /// The ending of a file that is not whole yet; the ending of its format may follow.
 pub const PARTIAL: &str = "partial";
+
+/// Bytes of an input file of ordinary length at most: RTL, scenarios, plans, file lists.
+pub const LARGEST_INPUT: u64 = 64 << 20;
+
+/// Opens an input file. Pipes, devices and folders are refused: they may never end, or never begin.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn open_input(path: &Path) -> Result<File, Error> {
+    let unreadable = |error| Error::unreadable(path, &error);
+    // A pipe without a writer would make an ordinary open wait.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_file() {
+        return Ok(file);
+    }
+    let kind = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
+    let message = format!("is {kind}, expected a file");
+    Err(Error::File { path: path.to_owned(), message })
+}
+
+/// Reads an input file of `most` bytes at most.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn read_input(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
+    let file = open_input(path)?;
+    let unreadable = |error| Error::unreadable(path, &error);
+    let length = file.metadata().map_err(unreadable)?.len();
+    let mut bytes = Vec::new();
+    if length <= most {
+        // It may grow meanwhile.
+        file.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if length > most || bytes.len() as u64 > most {
+        let message = format!("is too large, expected at most {} MiB", most >> 20);
+        return Err(Error::File { path: path.to_owned(), message });
+    }
+    Ok(bytes)
+}
+
+/// Reads an input file of text, of `most` bytes at most.
+///
+/// # Errors
+/// As [`read_input`]; [`Error::Input`] with the place of the first byte that is not UTF-8.
+pub fn read_input_text(path: &Path, most: u64) -> Result<String, Error> {
+    String::from_utf8(read_input(path, most)?).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line_start = good.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        Error::Input {
+            path: path.to_owned(),
+            line: good.iter().filter(|byte| **byte == b'\n').count() + 1,
+            column: String::from_utf8_lossy(&good[line_start..]).chars().count() + 1,
+            message: "is not UTF-8".to_owned(),
+        }
+    })
+}
+
+/// Why a folder could not be searched to its end.
+pub fn unwalkable(error: &walkdir::Error) -> String {
+    match (error.loop_ancestor(), error.io_error()) {
+        (Some(ancestor), _) => format!("is a link to {}, which holds it", ancestor.display()),
+        (None, Some(error)) => format!("cannot be read: {error}"),
+        (None, None) => format!("cannot be read: {error}"),
+    }
+}
 
 /// Whether the system has been told to put a file on disk before it gets its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -176,11 +244,29 @@ pub fn write_below(path: &Path, text: &[u8]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, FileType, Mode};
     use tempfile::TempDir;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_never_ends_or_never_begins_is_no_input() {
+        let folder = TempDir::new().unwrap();
+        let [pipe, zero, file] = ["pipe", "zero", "file"].map(|name| folder.path().join(name));
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &zero).unwrap();
+        for path in [&pipe, &zero, folder.path(), &file] {
+            assert!(matches!(read_input(path, 4), Err(Error::File { .. })), "{path:?}");
+        }
+        fs::write(&file, "1234").unwrap();
+        assert_eq!(read_input(&file, 4).unwrap(), b"1234");
+        assert!(matches!(read_input(&file, 3), Err(Error::File { .. })));
+        fs::write(&file, b"ab\nc\xff").unwrap();
+        let Err(Error::Input { line, column, .. }) = read_input_text(&file, 10) else { panic!() };
+        assert_eq!((line, column), (2, 2));
     }
 
     #[test]

@@ -7,6 +7,7 @@ mod given;
 mod observer;
 mod on_disk;
 mod rtl;
+mod special;
 
 use crate::answers::Answers;
 use crate::answers::store::Store;

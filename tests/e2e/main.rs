@@ -48,6 +48,7 @@ mod shrinking;
 mod slurm;
 mod until;
 mod until_shards;
+mod vector_files;
 mod verdicts;
 mod watch;
 mod waves;

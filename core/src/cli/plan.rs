@@ -4,6 +4,7 @@ use super::options::blocks_of;
 use super::regression::{MOST_OF_A_ROUND, Until};
 use crate::engine::AnyBlock;
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::harness::{Overrides, Profile};
 use crate::mutate::report::MOST_MUTANTS;
 use crate::runner::{MOST_CASES, Waiver};
@@ -11,7 +12,6 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Packets of a case at most.
@@ -258,7 +258,7 @@ impl RunPlan {
             "json" => from_json,
             _ => return Err(wrong("a plan is a file .toml or .json".to_owned())),
         };
-        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        let text = read_input_text(path, LARGEST_INPUT)?;
         let file = read(path, &text)?;
         if file.version != 1 {
             let version = file.version;

@@ -5,9 +5,11 @@ use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
 use crate::engine::{AnyBlock, LoadedVector, Replayed, Waves};
 use crate::error::Error;
+use crate::files::unwalkable;
 use crate::harness::{Overrides, Profile, Signature, Verdict};
 use crate::models::{Built, Examined, Rtl, View};
-use crate::runner::{Replay, replay_all};
+use crate::program;
+use crate::runner::{EXPLAINED, Replay, replay_all};
 use crate::vector::VectorFile;
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish};
@@ -187,39 +189,83 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!summary.passed()) }))
 }
 
-/// The files of what was named: files as they are, of folders all vectors below, of patterns what they match.
+/// Entries of folders that are looked at: a link that leads to the root of a file system ends here.
+const MOST_ENTRIES: usize = 1 << 20;
+/// How the names of files end that lie beside vectors: their schema, and explanations in `failures/` of a run.
+const BESIDE_VECTORS: [&str; 2] = ["schema.json", EXPLAINED];
+
+/// The vectors among what was named: files, all .json files below folders, and what patterns match. Links are followed.
+/// Files that are known to be no vectors are left out and listed.
 ///
 /// # Errors
-/// [`Error::File`] for what is not there.
+/// [`Error::File`] for what is not there, cannot be read or holds no vector.
 pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let mut paths = Vec::new();
+    let mut found = Found::default();
     for given in given {
         let wrong = |message: String| Error::File { path: given.clone(), message };
         let text = given.to_string_lossy();
-        let before = paths.len();
-        if given.is_dir() {
-            for entry in WalkDir::new(given).sort_by_file_name() {
-                let entry = entry.map_err(|error| wrong(format!("cannot be read: {error}")))?;
-                let path = entry.path();
-                let is_json = path.extension().is_some_and(|ending| ending == "json");
-                // The schema of vectors lies beside them and is none.
-                if is_json && path.is_file() && entry.file_name() != "schema.json" {
-                    paths.push(path.to_owned());
-                }
-            }
-        } else if !given.exists() && text.contains(['*', '?', '[']) {
-            let found = glob::glob(&text).map_err(|error| wrong(error.to_string()))?;
-            for path in found {
-                paths.push(path.map_err(|error| wrong(error.to_string()))?);
+        let before = found.vectors.len();
+        if given.symlink_metadata().is_err() && text.contains(['*', '?', '[']) {
+            for path in glob::glob(&text).map_err(|error| wrong(error.to_string()))? {
+                found.add(&path.map_err(|error| wrong(error.to_string()))?)?;
             }
         } else {
-            paths.push(given.clone());
+            found.add(given)?;
         }
-        if paths.len() == before {
+        if found.vectors.len() == before && !found.beside.contains(given) {
             return Err(wrong("no vector is there; expected .json files".to_owned()));
         }
     }
-    Ok(paths)
+    let Found { vectors, beside } = found;
+    if let (true, Some(path)) = (vectors.is_empty(), beside.first()) {
+        let message = "is no vector; name the vector that lies beside it".to_owned();
+        return Err(Error::File { path: path.clone(), message });
+    }
+    if !beside.is_empty() {
+        let names: Vec<String> = beside.iter().map(|path| path.display().to_string()).collect();
+        let files = counted(beside.len() as u64, "file");
+        program::say(format_args!("skipped {files}, not vectors: {}", names.join(", ")));
+    }
+    Ok(vectors)
+}
+
+/// Files that were found.
+#[derive(Default)]
+struct Found {
+    vectors: Vec<PathBuf>,
+    /// Files that lie beside vectors.
+    beside: Vec<PathBuf>,
+}
+
+impl Found {
+    fn add(&mut self, path: &Path) -> Result<(), Error> {
+        if path.is_dir() {
+            return self.walk(path);
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_beside = BESIDE_VECTORS.iter().any(|ending| name.ends_with(ending));
+        if is_beside { &mut self.beside } else { &mut self.vectors }.push(path.to_owned());
+        Ok(())
+    }
+
+    fn walk(&mut self, folder: &Path) -> Result<(), Error> {
+        let walk = WalkDir::new(folder).follow_links(true).sort_by_file_name();
+        for (count, entry) in walk.into_iter().enumerate() {
+            let entry = entry.map_err(|error| Error::File {
+                path: error.path().unwrap_or(folder).to_owned(),
+                message: unwalkable(&error),
+            })?;
+            if count == MOST_ENTRIES {
+                let message = format!("has more than {MOST_ENTRIES} files below it");
+                return Err(Error::File { path: folder.to_owned(), message });
+            }
+            let ending = entry.path().extension().unwrap_or_default();
+            if ending.eq_ignore_ascii_case("json") && !entry.file_type().is_dir() {
+                self.add(entry.path())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What came of all vectors.

@@ -4,12 +4,11 @@ use super::code::{Code, Point};
 use super::{Covered, Database, Find, Group, Indices, Part, ProfileBins, Run};
 use crate::checksum;
 use crate::error::Error;
-use crate::files::{Sync, write_whole};
+use crate::files::{Sync, read_input_text, write_whole};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 /// The file in a run directory.
@@ -18,6 +17,8 @@ const FORMAT: &str = "cosim-coverage";
 const VERSION: u64 = 2;
 /// The last version without a checksum, which is still read.
 const UNSEALED: u64 = 1;
+/// Bytes of a database at most.
+const LARGEST_DATABASE: u64 = 1 << 30;
 
 /// A coverage database in a file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -241,7 +242,7 @@ impl Database {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let inside = path.join(COVERAGE);
         let path = if path.is_dir() { &inside } else { path };
-        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        let text = read_input_text(path, LARGEST_DATABASE)?;
         Self::of_file(path, &text)
     }
 
@@ -251,7 +252,7 @@ impl Database {
     /// As [`Database::read`], and [`Error::File`] if it is not the one that the run wrote.
     pub fn read_of_run(folder: &Path, expected: &str) -> Result<Self, Error> {
         let path = &folder.join(COVERAGE);
-        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        let text = read_input_text(path, LARGEST_DATABASE)?;
         let database = Self::of_file(path, &text)?;
         if checksum::check(path, &text)? != expected {
             let message = "is not the file that this run wrote: results.json names another checksum; run it again";

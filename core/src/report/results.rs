@@ -2,6 +2,7 @@
 
 use crate::checksum;
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, open_input, read_input_text};
 use crate::harness::Verdict;
 use crate::runner::{
     self, Day, End, Group, Header, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION,
@@ -11,7 +12,6 @@ use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqA
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
@@ -86,7 +86,7 @@ impl RunTiming {
     /// [`Error::File`] or [`Error::Input`].
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(TIMING);
-        let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let text = read_input_text(&path, LARGEST_INPUT)?;
         serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))
     }
 }
@@ -158,7 +158,7 @@ impl Results {
     /// [`Error::File`] if there are none, [`Error::Input`] if they cannot be read.
     pub fn read(folder: &Path, mut each: impl FnMut(&Header, Entry)) -> Result<Self, Error> {
         let path = folder.join(RESULTS);
-        let file = File::open(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let file = open_input(&path)?;
         let mut text = serde_json::Deserializer::from_reader(BufReader::new(file));
         let results = text.deserialize_map(Whole(&mut each)).and_then(|results| {
             text.end()?;

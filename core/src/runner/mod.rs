@@ -17,7 +17,7 @@ mod waivers;
 pub use cases::{Ended, Failure};
 pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
 pub use exchange::{Exchange, run_part};
-pub use failures::{Failures, Keep, SHRINK_BUDGET, file_stem};
+pub use failures::{EXPLAINED, Failures, Keep, SHRINK_BUDGET, file_stem};
 pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,
 };
