@@ -302,6 +302,13 @@ pub struct Opening {
     pub packets: Option<u32>,
 }
 
+impl Opening {
+    /// Whether a program simulates a model of it, which a worker has to start.
+    pub fn is_simulated(&self) -> bool {
+        self.models.iter().any(|(_, model)| model.is_simulated())
+    }
+}
+
 /// Loaded models of a run.
 pub trait Models: Send {
     /// Runs one case; `watch` sees how far it is.

@@ -58,6 +58,17 @@ pub enum Error {
     /// A model took its process with it, or never came back: the failure is the RTL's.
     #[error("{0}")]
     Lost(String),
+    /// Something else than the RTL ends the processes that models run in.
+    #[error(
+        "{how}, {times} times with the same work. The system does that when memory is short: use fewer --threads or a lower \
+         --memory-limit. A run that ended so goes on with --resume"
+    )]
+    WorkersKilled {
+        /// How often.
+        times: u32,
+        /// How the last process ended.
+        how: String,
+    },
     /// What a worker told of an error of its own.
     #[error("{message}")]
     Worker {
@@ -87,7 +98,11 @@ impl Error {
             | Self::VectorTooLarge { .. }
             | Self::Build(BuildError::Ports { .. } | BuildError::Port { .. })
             | Self::Model(ModelError::Ports { .. }) => 2,
-            Self::Build(_) | Self::Model(_) | Self::Write { .. } | Self::Environment(_) => 3,
+            Self::Build(_)
+            | Self::Model(_)
+            | Self::Write { .. }
+            | Self::WorkersKilled { .. }
+            | Self::Environment(_) => 3,
             Self::Worker { exit_code, .. } => *exit_code,
             Self::Interrupted => 130,
         }

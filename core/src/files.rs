@@ -150,6 +150,38 @@ pub fn make_whole<T>(
     Ok(result)
 }
 
+/// As [`make_whole`], for writers that may write in one folder only: they get one of their own.
+///
+/// # Errors
+/// As [`make_whole`].
+pub fn make_whole_apart<T>(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let target = target(path);
+    if is_special(&target) {
+        return write(&target);
+    }
+    let folder = Builder::new()
+        .prefix(PARTIAL_PREFIX)
+        .suffix(&format!(".{PARTIAL}"))
+        .tempdir_in(folder_of(&target))
+        .map_err(Error::write(path))?;
+    let _open = Open::new(folder.path());
+    let ending = target.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
+    let file = folder.path().join(format!("{PARTIAL}{}", ending.unwrap_or_default()));
+    // Made here, so that it has the permissions of any new file, whoever writes it.
+    fs::File::create_new(&file).map_err(Error::write(path))?;
+    let result = write(&file)?;
+    // What foreign code has made of it is no result: a link could point to anything.
+    if !fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file()) {
+        let error = std::io::Error::other("no file was written");
+        return Err(Error::write(path)(error));
+    }
+    fs::rename(&file, &target).map_err(Error::write(path))?;
+    Ok(result)
+}
+
 /// Puts a folder's names on disk. Not every system can; a name is only lost with the machine.
 pub fn sync_folder(folder: &Path) {
     let _ = File::open(folder).and_then(|folder| folder.sync_all());
@@ -161,7 +193,7 @@ fn target(path: &Path) -> PathBuf {
 }
 
 /// Whether it is a device or a pipe, which has no content to be kept.
-fn is_special(path: &Path) -> bool {
+pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
@@ -172,8 +204,15 @@ fn open_files() -> MutexGuard<'static, Vec<PathBuf>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a file in [`OPEN`].
+/// Keeps a file or folder in [`OPEN`].
 struct Open(PathBuf);
+
+impl Open {
+    fn new(path: &Path) -> Self {
+        open_files().push(path.to_owned());
+        Self(path.to_owned())
+    }
+}
 
 impl Drop for Open {
     fn drop(&mut self) {
@@ -185,8 +224,14 @@ impl Drop for Open {
 /// does not return has one.
 pub fn remove_unfinished() {
     for path in open_files().drain(..) {
-        let _ = fs::remove_file(path);
+        remove(&path);
     }
+}
+
+/// Removes a file or a folder that is not whole. That it stays is no error.
+pub fn remove(path: &Path) {
+    let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
 /// The folder that something lies in.
@@ -201,9 +246,8 @@ fn partial(target: &Path, ending: &str) -> std::io::Result<(NamedTempFile, Open)
         // As for any new file, the umask takes away from this.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder_of(target))?;
-    let path = file.path().to_owned();
-    open_files().push(path.clone());
-    Ok((file, Open(path)))
+    let open = Open::new(file.path());
+    Ok((file, open))
 }
 
 /// What exists and holds something is nobody's to write into.
@@ -303,6 +347,28 @@ mod tests {
         });
         assert!(result.is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+        assert_eq!(names(folder.path()), ["a.fst"]);
+    }
+
+    #[test]
+    fn a_writer_with_a_folder_of_its_own_leaves_the_file_alone() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.fst");
+        make_whole_apart(&path, |partial| {
+            assert_eq!(partial.extension().unwrap(), "fst");
+            fs::write(partial, "whole").unwrap();
+            fs::write(partial.with_extension("hier"), "more").unwrap();
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        let linked = make_whole_apart(&path, |partial| {
+            fs::remove_file(partial).unwrap();
+            std::os::unix::fs::symlink("/etc/passwd", partial).unwrap();
+            Ok(())
+        });
+        assert!(linked.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
         assert_eq!(names(folder.path()), ["a.fst"]);
     }
 

@@ -77,6 +77,11 @@ impl From<&BuiltLibrary> for Built {
 }
 
 impl Built {
+    /// Whether a program simulates it, which a worker has to start.
+    pub fn is_simulated(&self) -> bool {
+        matches!(self, Self::Icarus(_))
+    }
+
     /// Loads the model into this process: from then on RTL can do to it what it likes.
     ///
     /// # Errors

@@ -58,6 +58,7 @@ fn redactions() -> Redactions {
         ("[SPEED]", r"\b[0-9.]+[kMG]? cycles/s"),
         ("[THREADS]", r"\b[0-9]+ threads?\b"),
         ("[HASH]", r"\b[0-9a-f]{12}\b"),
+        ("[SANDBOX]", r"sandbox: [^\n]+"),
         ("[VERSION]", r"Verilator [0-9.]+"),
         ("[MOMENT]", r"\b[0-9]{8}T[0-9]{6}Z(-[0-9]+)?\b"),
     ] {

@@ -8,7 +8,7 @@ use crate::harness::{self, Overrides, Profile};
 use crate::models::{self, Rtl, Simulator};
 use crate::program;
 use crate::vector::Origin;
-use crate::worker::{Limits, Program};
+use crate::worker::{Limits, Program, Sandbox};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -401,16 +401,26 @@ pub struct Patience {
     /// Address space of a process with models, as in 512M or 8G; `none` for no limit.
     #[arg(long, value_name = "SIZE", default_value = "4G")]
     memory_limit: MemoryLimit,
+    /// Run models without a sandbox: the RTL can then write files, start programs and use the network, as you can.
+    #[arg(long)]
+    no_sandbox: bool,
 }
 
 impl Patience {
+    /// The sandbox of a command that was begun before is the choice of who resumes it: a run directory may come from
+    /// somebody else.
+    pub fn with_sandbox_of(self, now: &Self) -> Self {
+        Self { no_sandbox: now.no_sandbox, ..self }
+    }
+
     /// Starts processes for models, with these limits.
     ///
     /// # Errors
     /// [`Error::Environment`] if this program cannot be started again.
     pub fn program(&self) -> Result<Program, Error> {
         let memory = self.memory_limit.0;
-        Program::this(Limits { stuck_after: self.stuck_after, memory })
+        let sandbox = if self.no_sandbox { Sandbox::Off } else { Sandbox::On };
+        Program::this(Limits { stuck_after: self.stuck_after, memory, sandbox })
     }
 }
 

@@ -130,6 +130,11 @@ impl FromStr for CaseName {
 }
 
 impl Options {
+    /// Takes the sandbox from the command that resumes this one.
+    pub fn set_sandbox_of(&mut self, now: &Self) {
+        self.patience = self.patience.with_sandbox_of(&now.patience);
+    }
+
     /// The program that works on models, with the limits that were said.
     ///
     /// # Errors

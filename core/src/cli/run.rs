@@ -80,7 +80,7 @@ pub struct Arguments {
     /// Replace an earlier run in --out.
     #[arg(long, requires = "out")]
     force: bool,
-    /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet and --details alone.
+    /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet, --details and --no-sandbox alone.
     #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
           conflicts_with_all = ["GivenRtl", "stuck_after", "memory_limit"])]
     resume: Option<PathBuf>,
@@ -242,7 +242,7 @@ mod tests {
     fn what_a_run_in_a_folder_has_said_is_not_said_again() {
         assert_eq!(
             options_beside::<Arguments>("resume"),
-            ["details", "format", "help", "quiet", "threads"]
+            ["details", "format", "help", "no_sandbox", "quiet", "threads"]
         );
         assert_eq!(
             options_beside::<Arguments>("rerun"),
@@ -254,6 +254,7 @@ mod tests {
                 "list",
                 "memory_limit",
                 "netlist",
+                "no_sandbox",
                 "quiet",
                 "recorded_rtl",
                 "rtl",

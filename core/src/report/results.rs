@@ -5,7 +5,7 @@ use crate::error::Error;
 use crate::files::{LARGEST_INPUT, open_input, read_input_text};
 use crate::harness::Verdict;
 use crate::runner::{
-    self, Day, End, Group, Header, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION,
+    self, Day, End, Group, Header, LostWorkers, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION,
     TIMING, Totals,
 };
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
@@ -77,6 +77,12 @@ pub struct RunTiming {
     /// Seconds since the beginning and cycles compared until then.
     #[serde(default)]
     pub progress: Vec<(f64, u64)>,
+    /// The restrictions under which models ran.
+    #[serde(default)]
+    pub sandbox: Option<String>,
+    /// Workers that were lost to something else than the RTL.
+    #[serde(default)]
+    pub lost_workers: LostWorkers,
 }
 
 impl RunTiming {

@@ -27,7 +27,7 @@ pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, InOrder, Limits, Progress, Source, Start, run};
 pub use replays::{Replay, replay_all};
 pub use results::{
-    Conclusion, FAILURES, Header, Milestones, PARTIAL, PeakMemory, RESULTS, RESULTS_FORMAT,
+    Conclusion, FAILURES, Header, LostWorkers, Milestones, PARTIAL, PeakMemory, RESULTS, RESULTS_FORMAT,
     RESULTS_OLDEST, RESULTS_VERSION, RunDirectory, SAVED, TIMING, Timing, commit, results_schema,
     runs_in,
 };

@@ -146,6 +146,38 @@ pub struct Timing {
     pub commit: Option<String>,
     /// Seconds since the beginning, and cycles compared until then: a few points in time.
     pub progress: Vec<(f64, u64)>,
+    /// The restrictions under which models ran; none if none ran.
+    pub sandbox: Option<String>,
+    /// The workers that something else than the RTL ended or stopped. Their cases were run again.
+    pub lost_workers: LostWorkers,
+}
+
+/// Workers that were lost to something else than the RTL.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct LostWorkers {
+    /// How many.
+    pub count: u64,
+    /// The first of them: the case, and how the worker was lost.
+    pub first: Vec<String>,
+}
+
+impl LostWorkers {
+    const NAMED: usize = 100;
+
+    /// Counts one.
+    pub fn add(&mut self, how: &str) {
+        self.count += 1;
+        if self.first.len() < Self::NAMED {
+            self.first.push(how.to_owned());
+        }
+    }
+
+    /// Counts those of a part of the run.
+    pub fn extend(&mut self, other: &Self) {
+        self.count += other.count;
+        let room = Self::NAMED.saturating_sub(self.first.len());
+        self.first.extend(other.first.iter().take(room).cloned());
+    }
 }
 
 /// Points in time at which it is noted how far a run is; so few whatever it takes.

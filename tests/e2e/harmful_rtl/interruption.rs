@@ -1,7 +1,7 @@
 //! ^C while a vector is read, run, made smaller or explained. Each time the work can come to no end by itself:
 //! that the command ends all the same does not depend on how fast anything is.
 
-use super::{RTL, are_gone, marked, send, wait_for};
+use super::{RTL, are_gone, marked, marks, send, wait_for};
 use crate::common::{code, files, json, program, project, text, wait_until};
 use rustix::process::Signal;
 use std::fs::{self, OpenOptions};
@@ -99,6 +99,7 @@ fn start(vector: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Chi
         .args(arguments)
         .arg(vector)
         .args(["--stuck-after", "1h", "--rtl", RTL.to_str().unwrap()])
+        .args(marks(environment))
         .envs(environment.iter().copied())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

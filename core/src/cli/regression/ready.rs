@@ -10,7 +10,8 @@ use crate::error::Error;
 use crate::program;
 use crate::runner::{
     self, Begun, Day, End, Exchange, Failures, Guide, Header, InOrder, Journal, Left, Limits,
-    Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally, Timing,
+    LostWorkers, Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally,
+    Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Desk;
@@ -142,7 +143,15 @@ impl Ready<'_> {
         let (seconds, failures_seconds) = observer.seconds();
         observer.bar.finish_and_clear();
 
-        let Observer { tally, directory, milestones, mut failures, mut unwritten, .. } = observer;
+        let Observer {
+            tally,
+            directory,
+            milestones,
+            mut failures,
+            mut unwritten,
+            lost_workers,
+            ..
+        } = observer;
         // The failures of a part of a run are put together with those of the others first.
         if plan.shard.is_whole() {
             failures.settle();
@@ -160,6 +169,8 @@ impl Ready<'_> {
             peak_memory: PeakMemory::now(),
             commit: runner::commit(),
             progress: milestones.into_points(),
+            sandbox: program.in_force().map(|in_force| in_force.to_string()),
+            lost_workers,
         };
         let coverage = match plan.shard.is_whole() {
             true => tally.coverage.database(),
@@ -206,6 +217,7 @@ impl Ready<'_> {
             bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
             journal: None,
             hangs: 0,
+            lost_workers: LostWorkers::default(),
             before: (0.0, 0.0),
             guide: job.until.as_ref().map(|until| {
                 let guide = self.guide(plan.clone(), until.percent, true);

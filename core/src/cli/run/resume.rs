@@ -68,6 +68,7 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
     if let Some((_, any)) = found.first() {
         begun.options.set_random_seed(any.seed());
     }
+    begun.options.set_sandbox_of(&arguments.options);
     let mut jobs = begun.jobs()?;
     for job in &mut jobs {
         let of_job = found.iter().find(|(name, found)| found.is_of(name.as_ref(), job));
