@@ -159,7 +159,10 @@ mod tests {
         let names: BTreeSet<&str> = found.iter().map(|profile| &*profile.name).collect();
         assert_eq!(names.len(), 8);
         for profile in &found {
-            assert_eq!(Profile::parse(&profile.name, &profiles()).unwrap(), [profile.clone()]);
+            assert_eq!(
+                Profile::parse(&profile.name, &profiles()).unwrap(),
+                std::slice::from_ref(profile)
+            );
         }
         let other = Profile::choose("random:8", &profiles(), "c", 7).unwrap();
         assert_ne!(found, other, "blocks do not draw the same");
