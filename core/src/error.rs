@@ -85,7 +85,9 @@ impl Error {
             | Self::Input { .. }
             | Self::File { .. }
             | Self::VectorTooLarge { .. }
-            | Self::Build(BuildError::Ports { .. } | BuildError::Port { .. })
+            | Self::Build(
+                BuildError::Ports { .. } | BuildError::Port { .. } | BuildError::Foreign { .. },
+            )
             | Self::Model(ModelError::Ports { .. }) => 2,
             Self::Build(_) | Self::Model(_) | Self::Write { .. } | Self::Environment(_) => 3,
             Self::Worker { exit_code, .. } => *exit_code,

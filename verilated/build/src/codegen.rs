@@ -1,7 +1,7 @@
 //! The code around a model: packed structs in C and Rust, and the C++ shim that fills them. All of it is in templates;
 //! here is what they are filled with.
 
-use crate::ports::Storage;
+use crate::ports::{Storage, member};
 use crate::templates::render;
 use crate::{Driving, Error, Port, Ports, Tracing, Verilated};
 use minijinja::context;
@@ -33,6 +33,8 @@ pub fn text() -> impl Iterator<Item = &'static str> {
 #[derive(Serialize)]
 struct Pin<'a> {
     name: &'a str,
+    /// Its name in Verilator's C++.
+    member: String,
     width: u32,
     offset: u32,
     /// 32-bit words of a wide port.
@@ -48,7 +50,7 @@ impl<'a> Pin<'a> {
             Storage::Words(words) => (Some(words), 32 * words, width % 32),
         };
         let mask = (bits > *width).then(|| format!("{:#x}u", (1_u64 << used) - 1));
-        Self { name, width: *width, offset, words, mask }
+        Self { name, member: member(name), width: *width, offset, words, mask }
     }
 }
 
@@ -183,7 +185,7 @@ impl ModelFile<'_> {
         });
         let context = context! {
             class => verilated.prefix,
-            clock => ports.clock,
+            clock => member(&ports.clock),
             registered => *driving == Driving::Registered,
             inputs => inputs.fields,
             outputs => outputs.fields,
