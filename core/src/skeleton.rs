@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::files::{check_free, write_below};
-use crate::models::{Copies, Examined, Rtl};
+use crate::models::{Copies, Examined, Rtl, copied_data};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde::Serialize;
 use std::fs;
@@ -289,6 +289,15 @@ impl Skeleton {
             Builder::new().prefix(".cosim-").tempdir_in(place).map_err(Error::write(place))?;
         let made = temporary.path().join(&self.name.0);
         for (name, text) in &copies.files {
+            write_below(&made.join("rtl").join(name), text)?;
+        }
+        for (name, text) in copied_data(&examined)? {
+            if copies.files.get(&name).is_some_and(|other| **other != *text) {
+                return Err(Error::Usage(format!(
+                    "the RTL reads {0}, and a source would have the same name in a copy; rename one",
+                    name.display()
+                )));
+            }
             write_below(&made.join("rtl").join(name), text)?;
         }
         let ports = self.ports(&made, &copies, &examined)?;

@@ -1,5 +1,6 @@
 //! An RTL as Verilator sees it: which files it is made of, and which of them were given.
 
+use super::data::{self, Place};
 use super::given::{Folder, Given, folder_of};
 use super::rtl::Rtl;
 use crate::error::Error;
@@ -14,7 +15,8 @@ use std::sync::Arc;
 use tempfile::TempDir;
 use verilated_build::Hash;
 use verilated_build::{
-    Design, Elaboration, Error as BuildError, Preprocessed, SourceFile, Verilator,
+    DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed,
+    SourceFile, Verilator,
 };
 
 /// The module that asks for the block's top: so the top, too, is looked for wherever modules are.
@@ -47,6 +49,8 @@ pub struct Examined {
     pub design: Design,
     /// The parameters of the top module.
     pub parameters: Vec<String>,
+    /// Where the RTL opens files whose names it computes: they are no part of it.
+    pub computed: Vec<String>,
     /// What names of the design stand for.
     names: Names,
 }
@@ -59,6 +63,8 @@ struct Wanted<'a> {
     top: &'a str,
     /// The program's own files, as (name, text).
     own: &'a [(&'a str, &'a str)],
+    /// The program's own files that RTL reads while it runs.
+    data: &'a [(&'a str, &'a [u8])],
     /// The program's own macros.
     defines: &'a [&'a str],
 }
@@ -69,7 +75,10 @@ impl Examined {
     /// # Errors
     /// As [`Examined::new`].
     pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
-        examine(&Wanted { what: &format!("module {top}"), top, own: &[], defines: &[] }, rtl)
+        examine(
+            &Wanted { what: &format!("module {top}"), top, own: &[], data: &[], defines: &[] },
+            rtl,
+        )
     }
 
     /// Asks Verilator about an RTL of a block.
@@ -81,21 +90,27 @@ impl Examined {
         if rtl.is_built_in() {
             return Ok(Self::built_in::<B>());
         }
-        let LinkedRtl { top, sources, defines, .. } = B::RTL;
+        let LinkedRtl { top, sources, data, defines, .. } = B::RTL;
         let what = format!("block {}", B::NAME);
-        examine(&Wanted { what: &what, top, own: sources, defines }, rtl)
+        examine(&Wanted { what: &what, top, own: sources, data, defines }, rtl)
     }
 
     fn built_in<B: Block>() -> Self {
         let name = |name: &str| Path::new(BUILT_IN).join(name);
         let texts = B::RTL.sources.iter();
         let defines: Vec<String> = B::RTL.defines.iter().copied().map(str::to_owned).collect();
+        let files = || {
+            let sources = B::RTL.sources.iter().map(|(name, text)| (*name, text.as_bytes()));
+            sources.chain(B::RTL.data.iter().copied())
+        };
+        let data = B::RTL
+            .data
+            .iter()
+            .map(|(name, text)| DataFile { name: (*name).to_owned(), text: Some((*text).into()) });
         Self {
-            identity: identity(B::RTL.sources.iter().map(|(n, t)| (*n, t.as_bytes())), &defines),
-            files: B::RTL
-                .sources
-                .iter()
-                .map(|(name, _)| FileRead { path: (*name).to_owned(), built_in: true })
+            identity: identity(files(), &defines),
+            files: files()
+                .map(|(name, _)| FileRead { path: name.to_owned(), built_in: true })
                 .collect(),
             texts: texts
                 .map(|(file, text)| SourceFile { name: name(file), text: text.as_bytes().into() })
@@ -105,6 +120,7 @@ impl Examined {
                 sources: B::RTL.roots.iter().map(|root| name(root)).collect(),
                 include: vec![BUILT_IN.into()],
                 defines,
+                data: data.collect(),
                 ..Design::default()
             },
             parameters: B::RTL
@@ -113,6 +129,7 @@ impl Examined {
                 .chain(B::PARAMETERS.iter().map(|parameter| parameter.name))
                 .map(str::to_owned)
                 .collect(),
+            computed: Vec::new(),
             names: Names::default(),
         }
     }
@@ -231,7 +248,7 @@ fn examine(wanted: &Wanted<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     question.check_includes(&preprocessed)?;
     question.check_modules(&sources, &elaboration)?;
     check_given(wanted, rtl, &given, &question, &elaboration)?;
-    question.answer(wanted, sources, elaboration)
+    question.answer(wanted, sources, elaboration, &preprocessed)
 }
 
 /// Sources, and the files that were found for further modules.
@@ -279,7 +296,8 @@ impl Question {
         let mut named = |path: &PathBuf| -> Result<PathBuf, Error> {
             Ok(link(folder_of(path))?.join(path.file_name().unwrap_or_default()))
         };
-        let sources = given.sources.iter().map(&mut named).collect::<Result<_, _>>()?;
+        let sources: Vec<PathBuf> =
+            given.sources.iter().map(&mut named).collect::<Result<_, _>>()?;
         let libraries = given.libraries.iter().map(&mut named).collect::<Result<_, _>>()?;
         let design = Design {
             top: ASKING_TOP.to_owned(),
@@ -416,11 +434,44 @@ impl Question {
         Ok(())
     }
 
+    /// The files of these names, and their entries among the files that were read.
+    fn data(
+        &self,
+        wanted: &Wanted<'_>,
+        names: &DataNames,
+    ) -> Result<Vec<(DataFile, Option<FileRead>)>, Error> {
+        let mut places = vec![Place::working_directory()];
+        places.extend(self.searched.iter().map(|(name, is_explicit)| Place {
+            folder: self.folder.join(name),
+            typed: self.names.typed(name),
+            is_explicit: *is_explicit,
+        }));
+        let mut files = Vec::new();
+        for (name, opened) in &names.constant {
+            let file = |text| DataFile { name: name.clone(), text };
+            let own = wanted.data.iter().find(|(own, _)| own == name);
+            if let Some(found) = data::find(name, &places)? {
+                let path = found.path.display().to_string();
+                files.push((file(Some(found.text)), Some(FileRead { path, built_in: false })));
+            } else if let Some((_, text)) = own {
+                let read = FileRead { path: name.clone(), built_in: true };
+                files.push((file(Some((*text).into())), Some(read)));
+            } else if let Some(opened) = opened {
+                if opened.is_required {
+                    return Err(data::missing(opened, &self.names.typed(&opened.file)));
+                }
+                files.push((file(None), None));
+            }
+        }
+        Ok(files)
+    }
+
     fn answer(
         self,
         wanted: &Wanted<'_>,
         mut sources: Vec<PathBuf>,
         elaboration: Elaboration,
+        preprocessed: &Preprocessed,
     ) -> Result<Examined, Error> {
         let top = elaboration.modules.iter().find(|module| module.name == wanted.top);
         let top = top.ok_or_else(|| {
@@ -450,7 +501,15 @@ impl Question {
             let name = file.name.file_name().unwrap_or_default().to_string_lossy().into_owned();
             (name, Arc::clone(&file.text))
         };
-        let hashed: Vec<(String, Arc<[u8]>)> = texts.iter().map(named).collect();
+        let mut hashed: Vec<(String, Arc<[u8]>)> = texts.iter().map(named).collect();
+        let names = DataNames::of(preprocessed, &elaboration);
+        let (data, read): (Vec<_>, Vec<_>) = self.data(wanted, &names)?.into_iter().unzip();
+        hashed.extend(data.iter().filter_map(|file| Some((file.name.clone(), file.text.clone()?))));
+        files.extend(read.into_iter().flatten());
+        let place = |opened: &Opened| {
+            format!("{}:{}", self.names.typed(&opened.file).display(), opened.line)
+        };
+        let computed = names.computed.iter().map(place).collect();
         let design = Design {
             top: wanted.top.to_owned(),
             sources: sources.clone(),
@@ -462,11 +521,13 @@ impl Question {
                 .filter(|folder| texts.iter().any(|file| file.name.starts_with(folder)))
                 .collect(),
             folder: None,
+            data,
             ..self.design.clone()
         };
         Ok(Examined {
             identity: identity(hashed.iter().map(|(n, t)| (n.as_str(), &**t)), &design.defines),
             parameters: top.parameters.clone(),
+            computed,
             files,
             texts,
             design,

@@ -14,6 +14,7 @@
 mod before_reset;
 pub mod codegen;
 pub mod compile;
+mod data;
 mod elaborate;
 mod error;
 mod hash;
@@ -30,6 +31,7 @@ mod tool;
 mod toolchain;
 mod verilate;
 
+pub use data::{DataFile, DataNames, Opened, opens_files};
 pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
 pub use hash::{Hash, identity};

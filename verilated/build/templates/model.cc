@@ -59,6 +59,15 @@ const vl_port ports[] = {
 {% endfor %}
 };
 
+{% if data %}
+const vl_data data[] = {
+{% for file in data %}
+  { "{{ file.name }}", {% if file.text is none %}nullptr, 0{% else %}"{{ file.text }}", {{ file.length }}{% endif %} },
+{% endfor %}
+  { nullptr, nullptr, 0 },
+};
+{% endif %}
+
 }  // namespace
 
 struct vl_model {
@@ -95,6 +104,7 @@ inline int32_t call(vl_model *model, Body body) noexcept {
 
 std::unique_ptr<vl_model> make(vl_context *context, [[maybe_unused]] bool with_names) {
   vl_shim_enter(context);
+  context->data = {{ "data" if data else "nullptr" }};
   std::unique_ptr<vl_model> model{new vl_model};
   model->context = context;
 {% if coverage %}
