@@ -14,6 +14,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use tempfile::TempDir;
 use verilated_build::Hash;
+use verilated_build::sources::{self, Declarations};
 use verilated_build::{
     DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed,
     SourceFile, Verilator,
@@ -202,6 +203,13 @@ impl Names {
 
     fn plain(&self, error: BuildError) -> Error {
         match error {
+            BuildError::Twice { module, first, second } if first == second => {
+                Error::Usage(format!(
+                    "{} declares {module} and is read more than once, because other files include it; put an include \
+                     guard (`ifndef) around its text",
+                    self.text(&first)
+                ))
+            }
             BuildError::Twice { module, first, second } => {
                 let [first, second] = [first, second].map(|place| self.text(&place));
                 Error::Usage(BuildError::Twice { module, first, second }.to_string())
@@ -231,6 +239,8 @@ struct Question {
     searched: Vec<(PathBuf, bool)>,
     /// The given sources, by name.
     sources: Vec<PathBuf>,
+    /// Those that the top seems to need.
+    needed: Vec<PathBuf>,
     design: Design,
     verilator: Verilator,
     /// Removed when all is answered.
@@ -240,9 +250,10 @@ struct Question {
 fn examine(wanted: &Wanted<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     let given = Given::find(rtl)?;
     let mut question = Question::new(wanted, &given)?;
+    question.order(wanted)?;
     let first = question.preprocess(&question.sources)?;
     question.search_includers_first(&first);
-    let elaboration = question.elaborate(&question.sources)?;
+    let elaboration = question.elaborate_needed(&first)?;
     let (sources, elaboration) = question.reachable(elaboration)?;
     let preprocessed = question.preprocess(&with_modules(&sources, &elaboration))?;
     question.check_includes(&preprocessed)?;
@@ -315,7 +326,17 @@ impl Question {
             ..Design::default()
         };
         let verilator = Verilator::find()?;
-        Ok(Self { names, folder, searched, sources, design, verilator, _temporary: temporary })
+        let needed = sources.clone();
+        Ok(Self {
+            names,
+            folder,
+            searched,
+            sources,
+            needed,
+            design,
+            verilator,
+            _temporary: temporary,
+        })
     }
 
     /// The design that asks for the top, with these sources. What is the program's own comes last.
@@ -326,6 +347,66 @@ impl Question {
         design.include = self.searched.iter().map(|(name, _)| name.clone()).collect();
         design.include.push(BUILT_IN.into());
         design
+    }
+
+    /// Puts the sources into the order in which Verilator can read them. The program's own packages are among them, if the
+    /// top needs them and nobody gave others: Verilator looks for modules by itself, and for packages not.
+    fn order(&mut self, wanted: &Wanted<'_>) -> Result<(), Error> {
+        let mut all = Vec::new();
+        for name in &self.sources {
+            let text = fs::read(self.folder.join(name));
+            let text = text.map_err(|error| Error::unreadable(&self.names.typed(name), &error))?;
+            all.push(Declarations::of(&String::from_utf8_lossy(&text)));
+        }
+        let own = wanted.own.iter().map(|(name, text)| (name, Declarations::of(text)));
+        let (headers, own): (Vec<_>, Vec<_>) = own.partition(|(_, own)| own.is_bare());
+        let headers: Vec<Declarations> = headers.into_iter().map(|(_, header)| header).collect();
+        let given = all.len();
+        let mut names = self.sources.clone();
+        for (name, own) in own {
+            if !all[..given].iter().any(|given| given.overlaps(&own)) {
+                names.push(Path::new(BUILT_IN).join(name));
+                all.push(own);
+            }
+        }
+        let needed = sources::needed(&all, wanted.top, &headers);
+        let order = sources::order(&all);
+        let in_order = |is_in: &dyn Fn(usize) -> bool| -> Vec<PathBuf> {
+            let is_package = |place| needed.contains(&place) && all[place].is_read_first();
+            let is_in =
+                |place: &usize| if *place < given { is_in(*place) } else { is_package(*place) };
+            order.iter().filter(|place| is_in(place)).map(|place| names[*place].clone()).collect()
+        };
+        let sources = in_order(&|_| true);
+        self.needed = in_order(&|place| needed.contains(&place));
+        self.sources = sources;
+        Ok(())
+    }
+
+    /// Elaborates all sources; or, if Verilator does not take them all, those that the top seems to need, since a folder may
+    /// hold test benches for other simulators; or of these those that no other one includes.
+    fn elaborate_needed(&mut self, first: &Preprocessed) -> Result<Elaboration, Error> {
+        let real = |name: &PathBuf| fs::canonicalize(self.folder.join(name)).ok();
+        let included: BTreeSet<_> =
+            first.includes.iter().filter_map(|include| real(&include.file)).collect();
+        let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
+        let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
+        let mut elaboration = self.elaborate(&self.sources);
+        // What is wrong with those that are needed is what a user wants to know.
+        for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
+            let is_refused = matches!(
+                elaboration,
+                Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(_))
+            );
+            if is_refused && !fewer.is_empty() && fewer.len() < self.sources.len() {
+                let again = self.elaborate(&fewer);
+                if again.is_ok() || says_why {
+                    elaboration = again;
+                    self.sources = fewer;
+                }
+            }
+        }
+        elaboration
     }
 
     fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
@@ -361,14 +442,17 @@ impl Question {
     fn reachable(&self, all: Elaboration) -> Result<(Vec<PathBuf>, Elaboration), Error> {
         let is_used = |source: &&PathBuf| all.modules.iter().any(|module| module.file == **source);
         let used: Vec<PathBuf> = self.sources.iter().filter(is_used).cloned().collect();
-        if used.len() < self.sources.len()
-            && let Ok(elaboration) = self.elaborate(&used)
-            && elaboration.modules == all.modules
-        {
-            let (few, many) = (self.preprocess(&used)?, self.preprocess(&self.sources)?);
-            // Macros reach from one file into the next.
-            if used.iter().all(|source| few.texts.get(source) == many.texts.get(source)) {
-                return Ok((used, elaboration));
+        // Verilator forgets a package of constants; the texts do not.
+        for few in [&used, &self.needed] {
+            if few.len() < self.sources.len()
+                && let Ok(elaboration) = self.elaborate(few)
+                && elaboration.modules == all.modules
+            {
+                let (less, more) = (self.preprocess(few)?, self.preprocess(&self.sources)?);
+                // Macros reach from one file into the next.
+                if few.iter().all(|source| less.texts.get(source) == more.texts.get(source)) {
+                    return Ok((few.clone(), elaboration));
+                }
             }
         }
         Ok((self.sources.clone(), all))
@@ -547,7 +631,8 @@ fn check_given(
     let modules = || elaboration.modules.iter().filter(|module| module.name != ASKING_TOP);
     let what = rtl.paths.iter().chain(&rtl.lists).next();
     // What was only found beside a given file was not asked for.
-    let named = || question.sources.iter().chain(&question.design.libraries);
+    let sources = question.sources.iter().filter(|source| !is_built_in(source));
+    let named = || sources.clone().chain(&question.design.libraries);
     if let Some(path) = what
         && !modules().any(|module| named().any(|file| *file == module.file))
     {

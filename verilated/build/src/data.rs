@@ -23,7 +23,7 @@ pub struct DataFile {
 impl fmt::Debug for DataFile {
     /// A hash stands for the text: designs are hashed by what they look like here.
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let hash = self.text.as_ref().map(|text| Sha256::digest(text));
+        let hash = self.text.as_ref().map(Sha256::digest);
         f.debug_struct("DataFile").field("name", &self.name).field("hash", &hash).finish()
     }
 }

@@ -52,6 +52,8 @@ impl Preprocessed {
     fn parse(text: &str, sources: &[PathBuf]) -> Self {
         let mut found = Self::default();
         let (mut source, mut here) = (PathBuf::new(), PathBuf::new());
+        // Where a file is included, the place in its includer comes right before it.
+        let mut last = String::new();
         for line in text.lines() {
             let Some((file, level)) = line_directive(line) else {
                 if !line.trim().is_empty() {
@@ -63,13 +65,14 @@ impl Preprocessed {
             };
             let file = PathBuf::from(file);
             if level == "1" {
-                if sources.contains(&file) {
+                if sources.contains(&file) && last != "0" {
                     source.clone_from(&file);
                 } else {
                     found.includes.push(Include { from: here, file: file.clone() });
                 }
             }
             here = file;
+            level.clone_into(&mut last);
         }
         found
     }
@@ -405,6 +408,17 @@ mod tests {
         let texts = [("t.v", "module t;\n"), ("a/x.v", "module x;\n")];
         let texts = texts.map(|(file, text)| (PathBuf::from(file), text.to_owned()));
         assert_eq!(found.texts, BTreeMap::from(texts));
+    }
+
+    #[test]
+    fn a_source_that_another_one_includes_is_told_from_one_that_is_given() {
+        let text = "`line 1 \"t.v\" 1\n \n`line 1 \"t.v\" 0\n`line 1 \"x.v\" 1\nmodule x;\n`line 3 \"x.v\" 2\n\
+                    `line 1 \"t.v\" 0\nmodule t;\n`line 5 \"t.v\" 2\n`line 1 \"x.v\" 1\nmodule x;\n`line 3 \
+                    \"x.v\" 2\n";
+        let found = Preprocessed::parse(text, &["t.v".into(), "x.v".into()]);
+        assert_eq!(found.includes, [Include { from: "t.v".into(), file: "x.v".into() }]);
+        assert_eq!(found.texts[Path::new("t.v")], "module x;\nmodule t;\n");
+        assert_eq!(found.texts[Path::new("x.v")], "module x;\n");
     }
 
     #[test]

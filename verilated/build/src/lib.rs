@@ -26,6 +26,7 @@ mod library;
 mod ports;
 pub mod registered;
 mod registers;
+pub mod sources;
 mod templates;
 mod tool;
 mod toolchain;
