@@ -96,7 +96,9 @@ impl Error {
             | Self::Input { .. }
             | Self::File { .. }
             | Self::VectorTooLarge { .. }
-            | Self::Build(BuildError::Ports { .. } | BuildError::Port { .. })
+            | Self::Build(
+                BuildError::Ports { .. } | BuildError::Port { .. } | BuildError::Foreign { .. },
+            )
             | Self::Model(ModelError::Ports { .. }) => 2,
             Self::Build(_)
             | Self::Model(_)

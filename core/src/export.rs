@@ -10,7 +10,7 @@ mod words;
 use crate::error::Error;
 use crate::files::write_below;
 use crate::harness::{Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs};
-use crate::models::{Copies, Examined};
+use crate::models::{Copies, Examined, copied_data};
 use before_reset::BeforeResetText;
 use minijinja::context;
 use serde::Serialize;
@@ -134,6 +134,15 @@ impl Testbench {
         }
         for (name, text) in copies.files {
             files.push((Path::new(RTL).join(name), text));
+        }
+        // The simulation runs in the testbench's folder, and the RTL looks for its files there.
+        for (name, text) in copied_data(examined)? {
+            if files.iter().any(|(other, _)| *other == name) {
+                let message =
+                    "is read by the RTL, and the testbench has a file of the same name; rename it";
+                return Err(Error::File { path: name, message: message.to_owned() });
+            }
+            files.push((name, text.to_vec()));
         }
         Ok(Self { files, cycles: cycles as u64, top: B::RTL.top, ends })
     }

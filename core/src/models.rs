@@ -1,6 +1,7 @@
 //! Where a model comes from: linked in, or compiled at run time from built-in or given RTL.
 
 mod copies;
+mod data;
 mod examined;
 mod file_list;
 mod given;
@@ -15,8 +16,9 @@ use crate::error::Error;
 use crate::fourvalue;
 use crate::gates;
 use crate::harness::{Block, Parameters, Profile};
+use crate::program;
 use crate::yosys;
-pub(crate) use copies::Copies;
+pub(crate) use copies::{Copies, data as copied_data};
 pub use examined::{Examined, FileRead};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;
@@ -130,6 +132,12 @@ impl Rtl {
             return Ok(Arc::clone(examined));
         }
         let examined = Arc::new(Examined::new::<B>(self)?);
+        for place in &examined.computed {
+            program::say(format_args!(
+                "warning: {place}: the RTL computes the name of a file that it opens; what it reads there is no part \
+                 of the RTL's identity"
+            ));
+        }
         known.insert(key, Arc::clone(&examined));
         Ok(examined)
     }

@@ -47,11 +47,14 @@ impl Workshop {
             answers: Answers::none(),
         };
         let files = workshop.files();
-        for file in &examined.texts {
-            let path = files.join(&file.name);
+        let texts = examined.texts.iter().map(|file| (file.name.as_path(), &file.text));
+        let data = examined.design.data.iter();
+        let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_ref()?)));
+        for (name, text) in texts.chain(data.filter(|(name, _)| name.is_relative())) {
+            let path = files.join(name);
             let folder = path.parent().unwrap_or(&files);
             fs::create_dir_all(folder).map_err(Error::write(folder))?;
-            fs::write(&path, &file.text).map_err(Error::write(&path))?;
+            fs::write(&path, text).map_err(Error::write(&path))?;
         }
         Ok(workshop)
     }

@@ -17,6 +17,7 @@ mod code;
 mod common;
 mod corpus;
 mod coverage;
+mod data_files;
 mod driving;
 mod export;
 mod four_values;

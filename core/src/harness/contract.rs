@@ -265,7 +265,9 @@ pub struct LinkedRtl<I, O> {
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).
     pub sources: &'static [(&'static str, &'static str)],
-    /// The names of those that Verilator is given, in that order; it finds the others.
+    /// The files that the RTL reads while it runs, as (name in the RTL, text).
+    pub data: &'static [(&'static str, &'static [u8])],
+    /// The names of the sources that Verilator is given, in that order; it finds the others.
     pub roots: &'static [&'static str],
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: &'static [&'static str],

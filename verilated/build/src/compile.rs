@@ -8,10 +8,11 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-const SHIM_FILES: [(&str, &str); 6] = [
+const SHIM_FILES: [(&str, &str); 7] = [
     ("verilated_shim.h", include_str!("../shim/verilated_shim.h")),
     ("verilated_model.h", include_str!("../shim/verilated_model.h")),
     ("verilated_print.h", include_str!("../shim/verilated_print.h")),
+    ("verilated_open.h", include_str!("../shim/verilated_open.h")),
     ("verilated_shim.hpp", include_str!("../shim/verilated_shim.hpp")),
     ("verilated_points.hpp", include_str!("../shim/verilated_points.hpp")),
     ("verilated_shim.cpp", include_str!("../shim/verilated_shim.cpp")),
@@ -277,14 +278,17 @@ const SEED: (&str, &str) = (
 /// Where the shim becomes known to it.
 const LAST_INCLUDE: &str = "#include \"verilated_imp.h\"";
 
-/// The text of Verilator's `verilated.cpp` with random numbers that belong to the model.
+/// What the runtime opens files with. Before all else: it stands in the runtime's headers, too.
+const OPEN: &str = "#include \"verilated_open.h\"\n";
+
+/// The text of Verilator's `verilated.cpp` with random numbers and files that belong to the model.
 fn runtime_text(original: &str) -> Option<String> {
     let (definition, body) = RANDOM.iter().find(|(definition, _)| original.contains(definition))?;
     let text = put(original, definition, body)?;
     let text = put(&text, SEED.0, SEED.1)?;
     // After this header Verilator's sources know that they may see each other's insides.
     let (before, after) = text.split_once(LAST_INCLUDE)?;
-    Some(format!("{before}{LAST_INCLUDE}\n#include \"verilated_shim.hpp\"{after}"))
+    Some(format!("{OPEN}{before}{LAST_INCLUDE}\n#include \"verilated_shim.hpp\"{after}"))
 }
 
 /// Puts code at the beginning of a function of which there is one definition.

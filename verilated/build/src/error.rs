@@ -54,6 +54,16 @@ pub enum Error {
         /// What is wrong with it.
         reason: String,
     },
+    /// The RTL imports a function of C.
+    #[error(
+        "{top} imports the function `{function}` of C (`import \"DPI-C\"`), and only RTL is compiled here; leave it out under a macro (-D), or write it in SystemVerilog"
+    )]
+    Foreign {
+        /// The top module.
+        top: String,
+        /// The function's name in C.
+        function: String,
+    },
     /// A template of generated code and what it is filled with do not fit.
     #[error("a template of generated code, which is a fault of this program: {0}")]
     Template(String),

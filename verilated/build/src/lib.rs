@@ -14,6 +14,7 @@
 mod before_reset;
 pub mod codegen;
 pub mod compile;
+mod data;
 mod elaborate;
 mod error;
 mod hash;
@@ -25,12 +26,14 @@ mod library;
 mod ports;
 pub mod registered;
 mod registers;
+pub mod sources;
 mod templates;
 mod tool;
 mod toolchain;
 pub mod trust;
 mod verilate;
 
+pub use data::{DataFile, DataNames, Opened, opens_files};
 pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
 pub use hash::{Hash, identity};

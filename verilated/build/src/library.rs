@@ -164,6 +164,7 @@ impl LibraryCache {
             tracing: design.tracing,
             coverage: design.coverage,
             driving: &driving,
+            data: &design.data,
             symbol: codegen::LIBRARY_SYMBOL,
         };
         let source = verilated.dir.join("model_in_library.cc");

@@ -1,6 +1,6 @@
 //! From Verilog to C++.
 
-use crate::{Error, Verilator, before_reset, tool};
+use crate::{DataFile, Error, Verilator, before_reset, tool};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -61,6 +61,8 @@ pub struct Design {
     pub extensions: Vec<String>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
+    /// Files that the RTL opens by constant names while it runs. A model has them inside.
+    pub data: Vec<DataFile>,
     /// The folder that relative paths begin at; the process's own if there is none.
     pub folder: Option<PathBuf>,
     /// Parameters of the top module, as (name, Verilog literal).
