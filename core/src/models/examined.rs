@@ -57,6 +57,8 @@ struct Wanted<'a> {
     /// What the top is to the user, as in "block arbiter".
     what: &'a str,
     top: &'a str,
+    /// What to do if Verilator refuses a file that the block does not need.
+    hint: &'a str,
     /// The program's own files, as (name, text).
     own: &'a [(&'a str, &'a str)],
     /// The program's own macros.
@@ -69,7 +71,8 @@ impl Examined {
     /// # Errors
     /// As [`Examined::new`].
     pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
-        examine(&Wanted { what: &format!("module {top}"), top, own: &[], defines: &[] }, rtl)
+        let hint = "If a file is not meant to be compiled, leave it out, or name the others in a file list (-f).";
+        examine(&Wanted { what: &format!("module {top}"), top, hint, own: &[], defines: &[] }, rtl)
     }
 
     /// Asks Verilator about an RTL of a block.
@@ -83,7 +86,8 @@ impl Examined {
         }
         let LinkedRtl { top, sources, defines, .. } = B::RTL;
         let what = format!("block {}", B::NAME);
-        examine(&Wanted { what: &what, top, own: sources, defines }, rtl)
+        let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
+        examine(&Wanted { what: &what, top, hint, own: sources, defines }, rtl)
     }
 
     fn built_in<B: Block>() -> Self {
@@ -215,6 +219,8 @@ struct Question {
     /// The given sources, by name.
     sources: Vec<PathBuf>,
     design: Design,
+    /// [`Wanted::hint`].
+    hint: String,
     verilator: Verilator,
     /// Removed when all is answered.
     _temporary: TempDir,
@@ -297,7 +303,17 @@ impl Question {
             ..Design::default()
         };
         let verilator = Verilator::find()?;
-        Ok(Self { names, folder, searched, sources, design, verilator, _temporary: temporary })
+        let hint = wanted.hint.to_owned();
+        Ok(Self {
+            names,
+            folder,
+            searched,
+            sources,
+            design,
+            hint,
+            verilator,
+            _temporary: temporary,
+        })
     }
 
     /// The design that asks for the top, with these sources. What is the program's own comes last.
@@ -314,10 +330,10 @@ impl Question {
         let out = self.folder.join("answer");
         self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
             match self.names.plain(error) {
-                Error::Build(BuildError::Verilate { top: _, output }) if !self.sources.is_empty() => {
-                    let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a \
-                                file list (-f).";
-                    let output = format!("{}\n{hint}", output.trim_end());
+                Error::Build(BuildError::Verilate { top: _, output })
+                    if !self.sources.is_empty() =>
+                {
+                    let output = format!("{}\n{}", output.trim_end(), self.hint);
                     Error::Build(BuildError::Verilate { top: "the given RTL".to_owned(), output })
                 }
                 other => other,
