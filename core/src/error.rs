@@ -1,5 +1,6 @@
 //! Errors a user sees: what, where, what to do next, and the exit code.
 
+use crate::text;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ pub enum Error {
     #[error("{0}")]
     Usage(String),
     /// An input file is wrong, at a place.
-    #[error("{path}:{line}:{column}: {message}")]
+    #[error("{}:{line}:{column}: {message}", text::path(.path))]
     Input {
         /// The file.
         path: PathBuf,
@@ -25,7 +26,7 @@ pub enum Error {
         message: String,
     },
     /// A file named by the user cannot be used.
-    #[error("{path}: {message}")]
+    #[error("{}: {message}", text::path(.path))]
     File {
         /// The file.
         path: PathBuf,
@@ -39,7 +40,7 @@ pub enum Error {
     #[error(transparent)]
     Model(#[from] verilated::Error),
     /// A result could not be written.
-    #[error("{path}: {source}")]
+    #[error("{}: {source}", text::path(.path))]
     Write {
         /// The file.
         path: PathBuf,
@@ -97,7 +98,11 @@ impl Error {
             | Self::File { .. }
             | Self::VectorTooLarge { .. }
             | Self::Build(
-                BuildError::Ports { .. } | BuildError::Port { .. } | BuildError::Foreign { .. },
+                BuildError::Verilate { .. }
+                | BuildError::Twice { .. }
+                | BuildError::Ports { .. }
+                | BuildError::Port { .. }
+                | BuildError::Foreign { .. },
             )
             | Self::Model(ModelError::Ports { .. }) => 2,
             Self::Build(_)

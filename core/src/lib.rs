@@ -51,6 +51,7 @@ pub mod prove;
 pub mod report;
 pub mod runner;
 pub mod skeleton;
+mod text;
 pub mod value;
 pub mod vector;
 pub mod worker;

@@ -7,6 +7,7 @@ use super::{interruption, print_json};
 use crate::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
 use crate::error::Error;
 use crate::models::{FileRead, Rtl, command_line};
+use crate::text::{line as line_of, lines as lines_of, path as path_of};
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish};
 use anstyle::{AnsiColor, Style};
@@ -98,7 +99,8 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             if !rtl.is_built_in() {
                 let examined = vector.loaded.examine(&rtl)?;
                 let text = format!("RTL {}, {}\n", examined.identity, rtl_files(&examined.files));
-                out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
+                out.write_all(lines_of(&text).as_bytes())
+                    .map_err(Error::write("standard output"))?;
             }
         }
     }
@@ -119,8 +121,8 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
     let Explanation { fixes, sentence, judgement, differences, golden, rtl, in_flight, .. } =
         explanation;
     let mut text = String::new();
-    let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", arguments.vector.display());
-    let _ = writeln!(text, "{DIM}{about}{DIM:#}\n\n{BOLD}{sentence}{BOLD:#}");
+    let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", path_of(&arguments.vector));
+    let _ = writeln!(text, "{DIM}{}{DIM:#}\n\n{BOLD}{}{BOLD:#}", line_of(about), line_of(sentence));
     if !differences.is_empty() {
         text.push_str("\nWhat differs\n");
         for Difference { port, field, expected, actual } in differences {
@@ -135,7 +137,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
     if let Some(judgement) = judgement {
         text.push_str("\nWhich side breaks the specification\n");
         for line in judgement.lines() {
-            let _ = writeln!(text, "  {line}");
+            let _ = writeln!(text, "  {}", line_of(&line));
         }
     }
     for (who, step) in [("golden model", golden), ("RTL", rtl)] {
@@ -154,7 +156,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
     if !in_flight.is_empty() {
         text.push_str("\nStimulus\n");
         for line in in_flight {
-            let _ = writeln!(text, "  {line}");
+            let _ = writeln!(text, "  {}", line_of(line));
         }
     }
     if !explanation.inputs.is_empty() {
@@ -167,7 +169,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
         let _ = writeln!(
             text,
             "\nsignature: {signature}\nwaves: {}",
-            waves_command(arguments, shown, fixes)
+            line_of(&waves_command(arguments, shown, fixes))
         );
     }
     text.push('\n');

@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::export::Testbench;
 use crate::files::{check_free, folder_of, write_below};
 use crate::harness::Profile;
+use crate::text;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fs;
@@ -90,8 +91,8 @@ fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> S
     format!(
         "wrote {}: {what}\nnext: cd {} && iverilog -g2012 -s cosim_tb -o cosim_tb.vvp -c files.f && vvp -n cosim_tb.vvp; \
          README.md has other simulators",
-        out.display(),
-        folder.display(),
+        text::path(out),
+        text::path(&folder),
     )
 }
 

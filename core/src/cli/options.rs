@@ -7,6 +7,7 @@ use crate::error::Error;
 use crate::harness::{self, Overrides, Profile};
 use crate::models::{self, Rtl, Simulator};
 use crate::program;
+use crate::text;
 use crate::vector::Origin;
 use crate::worker::{Limits, Program, Sandbox};
 use clap::{Args, ValueEnum};
@@ -201,8 +202,8 @@ impl VectorRtl {
             program::say(format_args!(
                 "warning: {} was recorded on user RTL ({}) and runs on the built-in RTL; name the RTL with --rtl, or \
                  use the recorded RTL with --recorded-rtl",
-                path.display(),
-                rtl.command_line(),
+                text::path(path),
+                text::line(&rtl.command_line()),
             ));
             return Ok(ChosenRtl { rtl: rtl.built_in(), replaces_recorded: true });
         }
@@ -213,7 +214,7 @@ impl VectorRtl {
         {
             program::say(format_args!(
                 "warning: {}: the recorded RTL has changed since: RTL {recorded} then, {now} now",
-                path.display()
+                text::path(path)
             ));
         }
         Ok(ChosenRtl { rtl, replaces_recorded: false })
@@ -225,8 +226,9 @@ impl VectorRtl {
 /// # Errors
 /// [`Error::File`] if it is not there any more.
 pub fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
-    let words = rtl.command_line();
-    program::say(format_args!("{} runs on its recorded RTL: {words}", path.display()));
+    let command = rtl.command_line();
+    let words = text::line(&command);
+    program::say(format_args!("{} runs on its recorded RTL: {words}", text::path(path)));
     rtl.check_there().map_err(|error| Error::File {
         path: path.to_owned(),
         message: format!(

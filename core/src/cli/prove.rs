@@ -8,9 +8,7 @@ use crate::files::{Sync, write_whole};
 use crate::harness::{Profile, Verdict};
 use crate::models::Rtl;
 use crate::program;
-use crate::prove::report::{
-    Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VERSION, VECTORS,
-};
+use crate::prove::report::{Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VECTORS, VERSION};
 use crate::prove::{Found, Kind, Memories, Property, Prover, Shown};
 use crate::report::write_proof;
 use crate::runner::{Claim, HTML, Place};
@@ -92,7 +90,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let claim = Claim::new(&place)?;
         let accept_bounded = arguments.accept_bounded;
-        let job = Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
+        let job =
+            Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
         let proof = job.prove(provers)?;
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(error.to_string()))?;

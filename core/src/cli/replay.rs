@@ -10,6 +10,7 @@ use crate::harness::{Overrides, Profile, Signature, Verdict};
 use crate::models::{Built, Examined, Rtl, View};
 use crate::program;
 use crate::runner::{EXPLAINED, Replay, replay_all};
+use crate::text;
 use crate::vector::VectorFile;
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish};
@@ -222,7 +223,7 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
         return Err(Error::File { path: path.clone(), message });
     }
     if !beside.is_empty() {
-        let names: Vec<String> = beside.iter().map(|path| path.display().to_string()).collect();
+        let names: Vec<String> = beside.iter().map(|path| text::path(path)).collect();
         let files = counted(beside.len() as u64, "file");
         program::say(format_args!("skipped {files}, not vectors: {}", names.join(", ")));
     }
@@ -382,7 +383,7 @@ fn line(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> String {
     format!(
         "{}  {} {fixes}: {}{recorded}, {} cycles",
         if ok { "ok  " } else { "FAIL" },
-        path.display(),
+        text::path(path),
         replayed.outcome.verdict,
         replayed.outcome.cycles,
     )

@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Signature;
 use crate::runner::SHRINK_BUDGET;
+use crate::text;
 use crate::worker::Desk;
 use crate::worker::desk::Subject;
 use clap::Args;
@@ -95,7 +96,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }))?,
         Format::Text => print_text(&format!(
             "{}: {}, {}, {} tried{ended}\n  {}",
-            out.display(),
+            text::path(&out),
             counted(outcome.packets, "packet"),
             counted(outcome.cycles, "cycle"),
             counted(*tried, "candidate"),

@@ -62,6 +62,8 @@ struct Wanted<'a> {
     /// What the top is to the user, as in "block arbiter".
     what: &'a str,
     top: &'a str,
+    /// What to do if Verilator refuses a file that the block does not need.
+    hint: &'a str,
     /// The program's own files, as (name, text).
     own: &'a [(&'a str, &'a str)],
     /// The program's own files that RTL reads while it runs.
@@ -76,10 +78,9 @@ impl Examined {
     /// # Errors
     /// As [`Examined::new`].
     pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
-        examine(
-            &Wanted { what: &format!("module {top}"), top, own: &[], data: &[], defines: &[] },
-            rtl,
-        )
+        let hint = "If a file is not meant to be compiled, leave it out, or name the others in a file list (-f).";
+        let what = format!("module {top}");
+        examine(&Wanted { what: &what, top, hint, own: &[], data: &[], defines: &[] }, rtl)
     }
 
     /// Asks Verilator about an RTL of a block.
@@ -93,7 +94,8 @@ impl Examined {
         }
         let LinkedRtl { top, sources, data, defines, .. } = B::RTL;
         let what = format!("block {}", B::NAME);
-        examine(&Wanted { what: &what, top, own: sources, data, defines }, rtl)
+        let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
+        examine(&Wanted { what: &what, top, hint, own: sources, data, defines }, rtl)
     }
 
     fn built_in<B: Block>() -> Self {
@@ -242,6 +244,8 @@ struct Question {
     /// Those that the top seems to need.
     needed: Vec<PathBuf>,
     design: Design,
+    /// [`Wanted::hint`].
+    hint: String,
     verilator: Verilator,
     /// Removed when all is answered.
     _temporary: TempDir,
@@ -327,6 +331,7 @@ impl Question {
         };
         let verilator = Verilator::find()?;
         let needed = sources.clone();
+        let hint = wanted.hint.to_owned();
         Ok(Self {
             names,
             folder,
@@ -334,6 +339,7 @@ impl Question {
             sources,
             needed,
             design,
+            hint,
             verilator,
             _temporary: temporary,
         })
@@ -413,10 +419,10 @@ impl Question {
         let out = self.folder.join("answer");
         self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
             match self.names.plain(error) {
-                Error::Build(BuildError::Verilate { top: _, output }) if !self.sources.is_empty() => {
-                    let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a \
-                                file list (-f).";
-                    let output = format!("{}\n{hint}", output.trim_end());
+                Error::Build(BuildError::Verilate { top: _, output })
+                    if !self.sources.is_empty() =>
+                {
+                    let output = format!("{}\n{}", output.trim_end(), self.hint);
                     Error::Build(BuildError::Verilate { top: "the given RTL".to_owned(), output })
                 }
                 other => other,

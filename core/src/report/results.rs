@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::files::{LARGEST_INPUT, open_input, read_input_text};
 use crate::harness::Verdict;
 use crate::runner::{
-    self, Day, End, Group, Header, LostWorkers, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION,
-    TIMING, Totals,
+    self, Day, End, Group, Header, LostWorkers, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST,
+    RESULTS_VERSION, TIMING, Totals,
 };
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};

@@ -27,9 +27,9 @@ pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, InOrder, Limits, Progress, Source, Start, run};
 pub use replays::{Replay, replay_all};
 pub use results::{
-    Conclusion, FAILURES, Header, LostWorkers, Milestones, PARTIAL, PeakMemory, RESULTS, RESULTS_FORMAT,
-    RESULTS_OLDEST, RESULTS_VERSION, RunDirectory, SAVED, TIMING, Timing, commit, results_schema,
-    runs_in,
+    Conclusion, FAILURES, Header, LostWorkers, Milestones, PARTIAL, PeakMemory, RESULTS,
+    RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION, RunDirectory, SAVED, TIMING, Timing, commit,
+    results_schema, runs_in,
 };
 pub use tally::{ProfileTally, Tally, Totals};
 pub use waivers::{Day, Waived, Waiver, WaiverUse, has_passed, uses, waive, waived};

@@ -4,6 +4,7 @@ use super::groups::Group;
 use super::pool::End;
 use super::tally::Totals;
 use crate::harness::Signature;
+use crate::text;
 use humantime::format_rfc3339_seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -88,6 +89,7 @@ pub struct Waived {
 impl fmt::Display for Waived {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reason, expires, expired } = self;
+        let reason = text::line(reason);
         match expired {
             true => write!(f, "was waived until {expires}, which is over: {reason}"),
             false => write!(f, "waived until {expires}: {reason}"),

@@ -313,7 +313,7 @@ pub(crate) fn check_whole(top: &str, text: &str, end: &str) -> Result<(), Error>
         return Ok(());
     }
     let output = "its description of the design is cut off; is the disk full?".to_owned();
-    Err(Error::Verilate { top: top.to_owned(), output })
+    Err(Error::VerilatorFailed { top: top.to_owned(), output })
 }
 
 #[cfg(test)]

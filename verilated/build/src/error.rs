@@ -44,6 +44,14 @@ pub enum Error {
         /// What Verilator printed, file and line included.
         output: String,
     },
+    /// Verilator failed for a reason that is not in the RTL, as a full disk; its own words follow.
+    #[error("Verilator failed on {top}:\n{output}")]
+    VerilatorFailed {
+        /// The top module.
+        top: String,
+        /// What Verilator printed.
+        output: String,
+    },
     /// The header Verilator wrote has a port that cannot be driven from here.
     #[error("port `{port}` of {top}: {reason}")]
     Port {

@@ -220,14 +220,28 @@ impl Design {
         if output.status.success() {
             return Ok(messages);
         }
-        let output = if messages.trim().is_empty() {
-            format!("{} ended with {} and said nothing", program.display(), output.status)
-        } else {
-            messages
-        };
-        Err(Error::Verilate { top: self.top.clone(), output })
+        let top = self.top.clone();
+        if messages.trim().is_empty() {
+            let output =
+                format!("{} ended with {} and said nothing", program.display(), output.status);
+            return Err(Error::VerilatorFailed { top, output });
+        }
+        if output.status.code().is_none() || MACHINE.iter().any(|words| messages.contains(words)) {
+            return Err(Error::VerilatorFailed { top, output: messages });
+        }
+        Err(Error::Verilate { top, output: messages })
     }
 }
+
+/// Words of Verilator and the system that tell of the machine and not of the RTL.
+const MACHINE: [&str; 6] = [
+    "Can't write",
+    "Cannot write",
+    "Cannot create",
+    "No space left on device",
+    "File too large",
+    "bad_alloc",
+];
 
 /// An option that its value follows at once.
 fn option(name: &str, value: &Path) -> OsString {
