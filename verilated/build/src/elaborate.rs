@@ -116,7 +116,7 @@ impl Design {
             }
             Err(error) => return Err(twice(error)),
         };
-        elaboration.ok_or_else(|| Error::Verilate {
+        elaboration.ok_or_else(|| Error::VerilatorFailed {
             top: self.top.clone(),
             output: "its description of the design is not understood".to_owned(),
         })
