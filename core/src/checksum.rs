@@ -1,8 +1,8 @@
-//! Checksums of the records that decide a verdict.
+//! Checksums of the records that decide a verdict: `results.json`, `coverage.json` and `mutate.json`.
 //!
-//! Such a record is a JSON object in a file whose last member stands in a line of its own and is the BLAKE3 hash of every byte
-//! before that line: `"checksum": "…"`. A record that was cut off or edited is refused wherever it is read. It protects from
-//! damage and from edits by hand, not from somebody who computes it again.
+//! Each record is a JSON object whose last member is on a line of its own: `"checksum": "…"`, the BLAKE3 hash of all bytes
+//! before that line. Every reader rejects a truncated or edited record. The checksum detects damage and manual edits. It does
+//! not protect against a person who recomputes it.
 
 use crate::error::Error;
 use blake3::Hasher;
@@ -10,34 +10,17 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
 use std::path::Path;
 
-/// How the line begins.
+/// The beginning of the last member's line.
 const KEY: &str = "\"checksum\": \"";
-/// How the line ends, with what closes the record.
+/// The end of that line and of the record.
 const END: &str = "\"\n}\n";
 
-/// The checksum of a text that is written piece by piece.
+/// The checksum of a record that is written in pieces.
 #[derive(Debug, Clone, Default)]
 pub struct Checksum(Hasher);
 
 impl Checksum {
-    /// Adds what follows.
-    pub fn add(&mut self, bytes: &[u8]) {
-        self.0.update(bytes);
-    }
-
-    /// That of all that was added, in hexadecimal digits.
-    pub fn hex(&self) -> String {
-        self.0.finalize().to_hex().to_string()
-    }
-
-    /// What ends a record whose text was added: the line with the checksum, and what closes the record.
-    pub fn end(&self) -> String {
-        format!("{KEY}{}{END}", self.hex())
-    }
-}
-
-impl Checksum {
-    /// That of the first bytes of a file; of fewer if it has no more.
+    /// The checksum of the first `length` bytes of a file, or of the whole file if it is shorter.
     ///
     /// # Errors
     /// If the file cannot be read.
@@ -47,75 +30,65 @@ impl Checksum {
         checksum.0.update_reader(file.take(length))?;
         Ok(checksum)
     }
+
+    /// Adds the next piece.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The checksum of all pieces, as hexadecimal digits.
+    pub fn hex(&self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
+
+    /// The line with the checksum and the end of the record.
+    pub fn end(&self) -> String {
+        format!("{KEY}{}{END}", self.hex())
+    }
 }
 
-/// The checksum of a whole text.
-pub fn of(text: &str) -> String {
-    let mut checksum = Checksum::default();
-    checksum.add(text.as_bytes());
-    checksum.hex()
-}
-
-/// A record with its checksum; `text` is the record without its closing brace, and its last line ends with a comma.
-pub fn sealed(mut text: String) -> String {
+/// A complete record and its checksum. `text` is the record without its closing brace; its last line ends with a comma.
+pub fn sealed(mut text: String) -> (String, String) {
     let mut checksum = Checksum::default();
     checksum.add(text.as_bytes());
     text.push_str(&checksum.end());
-    text
+    (text, checksum.hex())
 }
 
-/// Checks a record that is in memory; its checksum.
+/// Verifies the record in a file, line by line. Returns its checksum.
 ///
 /// # Errors
-/// [`Error::File`] if it has no checksum, or another text.
-pub fn check<'a>(path: &Path, text: &'a str) -> Result<&'a str, Error> {
-    let found = text.strip_suffix(END).and_then(|text| text.rsplit_once(KEY));
-    let Some((before, found)) = found.filter(|(before, _)| before.ends_with('\n')) else {
-        return Err(unsealed(path));
-    };
-    is_right(path, &of(before), found)?;
-    Ok(found)
+/// [`Error::File`] if the file cannot be read, has no checksum, or does not match it.
+pub fn verify_file(path: &Path) -> Result<String, Error> {
+    let file = File::open(path).map_err(|error| Error::unreadable(path, &error))?;
+    verify(path, BufReader::with_capacity(1 << 16, file))
 }
 
-/// Checks a record in a file, however long it is.
+/// Verifies a record. `path` is for error messages. Returns its checksum.
 ///
 /// # Errors
-/// As [`check`], and [`Error::File`] if it cannot be read.
-pub fn check_file(path: &Path) -> Result<(), Error> {
+/// As [`verify_file`].
+pub fn verify(path: &Path, mut record: impl BufRead) -> Result<String, Error> {
     let unreadable = |error| Error::unreadable(path, &error);
-    let mut lines = BufReader::with_capacity(1 << 16, File::open(path).map_err(unreadable)?);
+    let wrong = |message: &str| Error::File { path: path.to_owned(), message: message.to_owned() };
     let (mut checksum, mut line) = (Checksum::default(), Vec::new());
-    loop {
-        line.clear();
-        if lines.read_until(b'\n', &mut line).map_err(unreadable)? == 0 {
-            return Err(unsealed(path));
-        }
+    while record.read_until(b'\n', &mut line).map_err(unreadable)? > 0 {
         if line.starts_with(KEY.as_bytes()) {
+            record.read_to_end(&mut line).map_err(unreadable)?;
             break;
         }
         checksum.add(&line);
+        line.clear();
     }
-    // Nothing but what closes the record is behind it.
-    let mut text = String::from_utf8_lossy(&line).into_owned();
-    lines.read_line(&mut text).map_err(unreadable)?;
-    let found = text.strip_prefix(KEY).and_then(|text| text.strip_suffix(END));
-    let is_end = lines.fill_buf().map_err(unreadable)?.is_empty();
-    let Some(found) = found.filter(|_| is_end) else { return Err(unsealed(path)) };
-    is_right(path, &checksum.hex(), found)
-}
-
-fn is_right(path: &Path, right: &str, found: &str) -> Result<(), Error> {
-    if right == found {
-        return Ok(());
+    let end = line.strip_prefix(KEY.as_bytes()).and_then(|end| end.strip_suffix(END.as_bytes()));
+    let Some(found) = end else {
+        return Err(wrong("is truncated: it does not end with a checksum; repeat the run"));
+    };
+    let expected = checksum.hex();
+    if found != expected.as_bytes() {
+        return Err(wrong("is damaged or edited: its checksum does not match; repeat the run"));
     }
-    let message =
-        "was changed after it was written: its checksum is that of another text; run it again";
-    Err(Error::File { path: path.to_owned(), message: message.to_owned() })
-}
-
-fn unsealed(path: &Path) -> Error {
-    let message = "is not whole: it does not end with its checksum; run it again";
-    Error::File { path: path.to_owned(), message: message.to_owned() }
+    Ok(expected)
 }
 
 #[cfg(test)]
@@ -124,28 +97,29 @@ mod tests {
     use std::fs;
     use tempfile::TempDir;
 
-    /// Is every record that was cut off or has a changed byte refused, read either way?
+    /// Does every truncation and every changed byte make the verification fail?
     #[test]
-    fn a_record_that_was_cut_off_or_changed_is_refused() {
+    fn truncated_and_edited_records_are_rejected() {
         let folder = TempDir::new().unwrap();
         let path = folder.path().join("record.json");
-        let whole = sealed("{\n\"a\": 1,\n\"b\": [\n2\n],\n".to_owned());
+        let (whole, checksum) = sealed("{\n\"a\": 1,\n\"b\": [\n2\n],\n".to_owned());
         serde_json::from_str::<serde_json::Value>(&whole).unwrap();
-        let verdicts = |text: &str| {
+        let is_valid = |text: &str| {
             fs::write(&path, text).unwrap();
-            (check(&path, text).is_ok(), check_file(&path).is_ok())
+            verify_file(&path).is_ok()
         };
-        assert_eq!(verdicts(&whole), (true, true));
+        assert!(is_valid(&whole));
+        assert_eq!(verify_file(&path).unwrap(), checksum);
         for length in 0..whole.len() {
-            assert_eq!(verdicts(&whole[..length]), (false, false), "{length} bytes");
+            assert!(!is_valid(&whole[..length]), "{length} bytes");
         }
         for changed in 0..whole.len() {
             let mut bytes = whole.clone().into_bytes();
             bytes[changed] ^= 1;
             let text = String::from_utf8(bytes).unwrap();
-            assert_eq!(verdicts(&text), (false, false), "byte {changed}");
+            assert!(!is_valid(&text), "byte {changed}");
         }
-        assert_eq!(verdicts(&format!("{whole}\n")), (false, false), "more text behind it");
-        assert_eq!(verdicts(&format!("{whole}{whole}")), (false, false), "two records");
+        assert!(!is_valid(&format!("{whole}\n")), "trailing text");
+        assert!(!is_valid(&format!("{whole}{whole}")), "two records");
     }
 }

@@ -141,9 +141,7 @@ pub fn make_whole<T>(
     if is_special(&target) {
         return write(&target);
     }
-    let ending = target.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
-    let (file, _open) =
-        partial(&target, &ending.unwrap_or_default()).map_err(Error::write(path))?;
+    let (file, _open) = partial(&target, &ending(&target)).map_err(Error::write(path))?;
     let file = file.into_temp_path();
     let result = write(&file)?;
     file.persist(&target).map_err(|error| Error::write(path)(error.error))?;
@@ -168,8 +166,7 @@ pub fn make_whole_apart<T>(
         .tempdir_in(folder_of(&target))
         .map_err(Error::write(path))?;
     let _open = Open::new(folder.path());
-    let ending = target.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
-    let file = folder.path().join(format!("{PARTIAL}{}", ending.unwrap_or_default()));
+    let file = folder.path().join(format!("{PARTIAL}{}", ending(&target)));
     // Made here, so that it has the permissions of any new file, whoever writes it.
     fs::File::create_new(&file).map_err(Error::write(path))?;
     let result = write(&file)?;
@@ -180,6 +177,11 @@ pub fn make_whole_apart<T>(
     }
     fs::rename(&file, &target).map_err(Error::write(path))?;
     Ok(result)
+}
+
+/// The ending of a file's name with its dot, as in `.fst`.
+fn ending(path: &Path) -> String {
+    path.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default()
 }
 
 /// Puts a folder's names on disk. Not every system can; a name is only lost with the machine.

@@ -146,8 +146,8 @@ pub fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// Writes a record as if cosim had written this text: its checksum is that of the text. A `coverage.json` is named by the
-/// `results.json` beside it, which then names this one.
+/// Writes a record with a valid checksum. For a `coverage.json`, also updates the checksum that the `results.json` beside it
+/// records.
 pub fn write_record(path: &Path, text: &str) {
     const KEY: &str = "\n\"checksum\": \"";
     let checksum = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();

@@ -52,7 +52,7 @@ fn a_match_whose_results_cannot_be_written_exits_with_3() {
     assert_eq!(code(&output), 3, "{printed}");
     assert!(printed.contains("PASS  thread2, seed 1:"), "{printed}");
     assert!(printed.contains("not written: 1 file"), "{printed}");
-    // Results name what was covered, so they are not there without it.
+    // Results record the checksum of coverage.json, so they need it.
     assert!(printed.contains("out/coverage.json"), "{printed}");
     assert!(!folder.path().join("out/results.json").exists());
 }

@@ -118,8 +118,8 @@ const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
 /// Where the bug's register is declared.
 const BEFORE: &str = "  assign msg_offset = msg_offset_used[qp]";
 
-/// The RTL, the same for all tests, so that it is compiled once. Each test is a process of its own and writes it: a file
-/// is replaced as a whole, so that the others always read all of it.
+/// The RTL, the same for all tests, so that it is compiled once. Each test is a process that writes it. Files are replaced
+/// atomically, so that other tests never read half of one.
 static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = below_build("harmful_rtl");
     fs::create_dir_all(&folder).unwrap();

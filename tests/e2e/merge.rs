@@ -231,7 +231,7 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
         fs::write(&path, &whole[..whole.find(end).unwrap()]).unwrap();
         refused(&all, &["shard-2/results.json"]);
     }
-    // Anything that was edited, of each file that has a part in the verdict.
+    // Edited, replaced and missing files that decide the verdict.
     fs::write(&path, whole.replace("\"mismatched\":0", "\"mismatched\":1")).unwrap();
     refused(&all, &["shard-2/results.json"]);
     fs::write(&path, &whole).unwrap();

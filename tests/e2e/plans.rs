@@ -337,7 +337,7 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     assert!(text(&output).contains("0 still red"), "{}", text(&output));
 }
 
-/// Whatever happens to what a shard says of times: a waiver whose day is over is over when the shards are merged.
+/// Does an expired waiver stay expired in a merge, whatever happens to the shards' `timing.json`?
 fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
     let shards = ["1/2", "2/2"].map(|shard| {
         let out = folder.join(format!("expired-{}", shard.replace('/', "-of-")));
@@ -368,7 +368,7 @@ fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
         write(damaged);
         assert_eq!(merged().0, 2, "{damaged:?}");
     }
-    // The day on which each shard ended, as if that were long ago.
+    // `ended` edited to a time before the waiver expired.
     let early = texts.each_ref().map(|text| {
         let (before, behind) = text.split_once("\"ended\":\"").expect("a moment");
         let (_, behind) = behind.split_once('"').expect("its end");
@@ -377,7 +377,7 @@ fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
     write(early.each_ref().map(String::as_str));
     assert_eq!(merged().0, 1);
     write([one, two]);
-    // The checked record: its day and its judgement.
+    // The record with the checksum: its day and its verdict on the waiver.
     let results = shards[1].join("results.json");
     let text_of = fs::read_to_string(&results).unwrap();
     let day = text_of.lines().find(|line| line.starts_with("\"day\": ")).expect("a day");

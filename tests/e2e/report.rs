@@ -85,9 +85,9 @@ fn what_is_shown_is_text_and_nothing_else() {
     assert!(!page.contains("<script>alert"), "it is no markup");
 }
 
-/// Are results that were edited refused, and those of the version before, which have no checksum, still read?
+/// Are edited results rejected, and results of version 4, which have no checksum, still readable?
 #[test]
-fn results_that_were_edited_are_refused_and_those_of_the_version_before_are_read() {
+fn edited_results_are_rejected_and_version_4_is_readable() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     run_into(&out, &["--cases", "1", "--scenario", "smoke"]);

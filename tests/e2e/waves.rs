@@ -207,7 +207,7 @@ fn a_trace_is_whole_after_an_interruption() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // Interrupted once the trace has begun to grow; until it is whole it lies in a folder of its own.
+    // Interrupt as soon as the trace grows. An incomplete trace is in a folder of its own.
     let partial = || {
         let entries = WalkDir::new(folder.path()).into_iter().flatten();
         let mut files = entries.filter(|entry| entry.path().extension() == Some("vcd".as_ref()));

@@ -15,9 +15,9 @@ use std::path::Path;
 pub const COVERAGE: &str = "coverage.json";
 const FORMAT: &str = "cosim-coverage";
 const VERSION: u64 = 2;
-/// The last version without a checksum, which is still read.
+/// The last version without a checksum; it is still readable.
 const UNSEALED: u64 = 1;
-/// Bytes of a database at most.
+/// The largest database, in bytes.
 const LARGEST_DATABASE: u64 = 1 << 30;
 
 /// A coverage database in a file.
@@ -43,7 +43,7 @@ struct Text {
     parts: Vec<PartText>,
     /// Cases that hit what none before them did in their run.
     finds: Vec<FindText>,
-    /// The BLAKE3 hash of every byte before its line; since version 2.
+    /// The BLAKE3 hash of all bytes before its line; since version 2.
     #[serde(default)]
     checksum: Option<String>,
 }
@@ -153,6 +153,11 @@ impl Database {
     /// # Errors
     /// Never with what a run collects.
     pub fn to_text(&self) -> Result<String, Error> {
+        self.sealed_text().map(|(text, _)| text)
+    }
+
+    /// The text and its checksum.
+    fn sealed_text(&self) -> Result<(String, String), Error> {
         let runs: BTreeSet<&Run> = self
             .parts
             .iter()
@@ -225,14 +230,14 @@ impl Database {
         self.profiles.iter().map(text).collect()
     }
 
-    /// Writes the file; its checksum.
+    /// Writes the file. Returns its checksum.
     ///
     /// # Errors
     /// [`Error::Write`].
     pub fn write(&self, path: &Path) -> Result<String, Error> {
-        let text = self.to_text()?;
+        let (text, checksum) = self.sealed_text()?;
         write_whole(path, text.as_bytes(), Sync::OnDisk)?;
-        checksum::check(path, &text).map(str::to_owned)
+        Ok(checksum)
     }
 
     /// Reads the file, or the one in a run directory.
@@ -242,34 +247,33 @@ impl Database {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let inside = path.join(COVERAGE);
         let path = if path.is_dir() { &inside } else { path };
-        let text = read_input_text(path, LARGEST_DATABASE)?;
-        Self::of_file(path, &text)
+        Self::read_with_checksum(path).map(|(database, _)| database)
     }
 
-    /// Reads the one in the directory of a run whose results name its checksum.
+    /// Reads the database in a run directory whose results record its checksum.
     ///
     /// # Errors
-    /// As [`Database::read`], and [`Error::File`] if it is not the one that the run wrote.
+    /// As [`Database::read`], and [`Error::File`] if it is not the database that the run wrote.
     pub fn read_of_run(folder: &Path, expected: &str) -> Result<Self, Error> {
-        let path = &folder.join(COVERAGE);
-        let text = read_input_text(path, LARGEST_DATABASE)?;
-        let database = Self::of_file(path, &text)?;
-        if checksum::check(path, &text)? != expected {
-            let message = "is not the file that this run wrote: results.json names another checksum; run it again";
-            return Err(Error::File { path: path.clone(), message: message.to_owned() });
+        let path = folder.join(COVERAGE);
+        let (database, checksum) = Self::read_with_checksum(&path)?;
+        if checksum.is_none_or(|checksum| checksum != expected) {
+            let message =
+                "belongs to another run: results.json records a different checksum; repeat the run";
+            return Err(Error::File { path, message: message.to_owned() });
         }
         Ok(database)
     }
 
-    fn of_file(path: &Path, text: &str) -> Result<Self, Error> {
-        let read: Text = serde_json::from_str(text).map_err(|error| Error::json(path, &error))?;
+    /// The database in a file, and its checksum since version 2.
+    fn read_with_checksum(path: &Path) -> Result<(Self, Option<String>), Error> {
+        let text = read_input_text(path, LARGEST_DATABASE)?;
+        let read: Text = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
         let is_sealed = read.version != UNSEALED;
         let wrong = |message| Error::File { path: path.to_owned(), message };
         let database = Self::of_text(read).map_err(wrong)?;
-        if is_sealed {
-            checksum::check(path, text)?;
-        }
-        Ok(database)
+        let checksum = is_sealed.then(|| checksum::verify(path, text.as_bytes())).transpose()?;
+        Ok((database, checksum))
     }
 
     fn of_text(text: Text) -> Result<Self, String> {

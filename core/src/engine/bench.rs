@@ -320,7 +320,7 @@ fn parts<'a, B: Block>(
     ]
 }
 
-/// The processor time of this thread that some work takes: what else the machine does hardly counts.
+/// The processor time that `work` takes on this thread. It depends little on the load of the machine.
 fn timed(work: impl FnOnce() -> Result<(), Error>) -> Result<Duration, Error> {
     let start = processor_time();
     work()?;

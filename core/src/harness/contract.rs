@@ -3,8 +3,8 @@
 //! A [`Block`] names the parts of one RTL block; [`Weights`] draw its [`Traffic`]. In every cycle the harness asks them in this order:
 //!
 //! 1. [`Environment::drive`] sets every input pin, from registered state alone.
-//! 2. [`Golden::cycle`] works out what registers and inputs decide, once; [`Golden::outputs`] computes every output pin from
-//!    it; the DUT does the same; the harness compares.
+//! 2. [`Golden::cycle`] evaluates the cycle once and [`Golden::outputs`] computes every output pin from the result. The DUT
+//!    computes the same pins, and the harness compares them.
 //! 3. [`Scoreboard::observe`] judges the cycle at transaction level.
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
@@ -389,7 +389,7 @@ pub trait Golden<B: Block>: Clone + Send {
     /// Every rule, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
 
-    /// What registers and inputs decide in a cycle, worked out once for outputs, edge and coverage; `()` if both are short.
+    /// Everything in a cycle that outputs, edge and coverage share; `()` if they share nothing.
     type Cycle;
 
     /// Why no legal stimulus hits a rule under `parameters`; `None` if one can.
@@ -400,30 +400,30 @@ pub trait Golden<B: Block>: Clone + Send {
     /// A model after reset, with these parameters.
     fn new(parameters: &Parameters) -> Self;
 
-    /// What the present registers and `inputs` decide.
+    /// Evaluates a cycle from the present registers and `inputs`.
     fn cycle(&self, inputs: &B::Inputs) -> Self::Cycle;
 
-    /// Every output for the present registers and `inputs`, before the rising edge; `cycle` is what they decide.
+    /// Computes every output before the rising edge; `cycle` is the result of [`Golden::cycle`] for the same `inputs`.
     fn outputs(&self, inputs: &B::Inputs, cycle: &Self::Cycle, outputs: &mut B::Outputs);
 
-    /// The rising edge: registers take their next values. Returns the rules that applied. `cycle` is what registers and
-    /// `inputs` decided before it.
+    /// The rising edge: registers take their next values. Returns the rules that applied. `cycle` is the result of
+    /// [`Golden::cycle`] for the same `inputs`.
     fn clock(&mut self, inputs: &B::Inputs, cycle: &Self::Cycle) -> RuleSet;
 
-    /// As [`Golden::outputs`], where the edge is taken elsewhere or not at all.
+    /// Evaluates a cycle for its outputs alone.
     #[inline]
     fn show(&self, inputs: &B::Inputs, outputs: &mut B::Outputs) {
         self.outputs(inputs, &self.cycle(inputs), outputs);
     }
 
-    /// As [`Golden::clock`], where the outputs are asked for elsewhere or not at all.
+    /// Evaluates a cycle for its rising edge alone. Returns the rules that applied.
     #[inline]
     fn edge(&mut self, inputs: &B::Inputs) -> RuleSet {
         let cycle = self.cycle(inputs);
         self.clock(inputs, &cycle)
     }
 
-    /// A whole cycle: its outputs, then the rising edge. Returns the rules that applied.
+    /// Evaluates a cycle: outputs, then the rising edge. Returns the rules that applied.
     #[inline]
     fn step(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> RuleSet {
         let cycle = self.cycle(inputs);
@@ -543,8 +543,8 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation of `check`. Cold and never inlined: what formats its message would keep its caller, which runs in every
-    /// cycle, from being inlined.
+    /// A violation of `check`. Cold and never inlined, because formatting code would keep the compiler from inlining the hot
+    /// callers.
     #[cold]
     #[inline(never)]
     pub fn new(check: &str, message: impl fmt::Display) -> Self {

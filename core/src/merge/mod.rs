@@ -53,7 +53,7 @@ pub struct Merged {
     pub failures: Vec<Group>,
     /// Why the run ended.
     pub end: End,
-    /// The day on which the last shard ended, if waivers are judged by it.
+    /// The UTC day on which the last shard ended, if the run has waivers.
     pub day: Option<Day>,
     /// Times of the shards.
     pub times: Vec<RunTiming>,
@@ -283,13 +283,13 @@ impl Shards {
         }
     }
 
-    /// The day on which the last shard ended: by it waivers are judged.
+    /// The UTC day on which the last shard ended. Waivers are checked against it.
     fn day(&self, results: &[Results]) -> Result<Option<Day>, Error> {
         if self.header.waivers.is_empty() {
             return Ok(None);
         }
         let days = self.shards.iter().zip(results).map(|(shard, results)| {
-            let message = "does not say on which day its waivers were judged; run it again";
+            let message = "has waivers and no `day` to check them against; repeat the run";
             let missing =
                 || Error::File { path: shard.folder.clone(), message: message.to_owned() };
             results.day.clone().ok_or_else(missing)
@@ -297,9 +297,8 @@ impl Shards {
         Ok(days.collect::<Result<Vec<Day>, Error>>()?.into_iter().max())
     }
 
-    /// What a shard covered, as its results know it.
+    /// The coverage of a shard. Its results record the checksum.
     fn covered(shard: &ShardFile, results: &Results) -> Result<Database, Error> {
-        // A shard's results are of the version that names it.
         Database::read_of_run(&shard.folder, results.coverage.as_deref().unwrap_or_default())
     }
 

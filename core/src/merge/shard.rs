@@ -76,7 +76,7 @@ impl ShardFile {
             }
         }
         let header = header(&path, &head)?;
-        checksum::check_file(&path)?;
+        checksum::verify_file(&path)?;
         Ok(Self {
             folder: folder.to_owned(),
             header,

@@ -4,8 +4,8 @@
 //! the given files, too. What was found is part of the RTL: the models have it inside.
 
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, read_input};
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use verilated_build::Opened;
@@ -42,7 +42,7 @@ impl Place {
             return Ok(None);
         }
         let typed = self.typed.join(name);
-        let text = fs::read(&path).map_err(|error| Error::unreadable(&typed, &error))?;
+        let text = read_input(&path, LARGEST_INPUT)?;
         Ok(Some(Found { path: typed, text: text.into() }))
     }
 }
@@ -97,6 +97,7 @@ pub fn missing(opened: &Opened, at: &Path) -> Error {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::TempDir;
 
     #[test]

@@ -30,7 +30,7 @@ pub struct Results {
     pub coverage: Option<String>,
     /// Why the run ended.
     pub ended: End,
-    /// The day on which its waivers were judged, if it has any; since version 5.
+    /// The UTC day that waivers were checked against, if the run has waivers; since version 5.
     pub day: Option<Day>,
     /// Whether it passed.
     pub passed: bool,
@@ -77,10 +77,10 @@ pub struct RunTiming {
     /// Seconds since the beginning and cycles compared until then.
     #[serde(default)]
     pub progress: Vec<(f64, u64)>,
-    /// The restrictions under which models ran.
+    /// The sandbox of the models.
     #[serde(default)]
     pub sandbox: Option<String>,
-    /// Workers that were lost to something else than the RTL.
+    /// Workers lost to causes outside the RTL.
     #[serde(default)]
     pub lost_workers: LostWorkers,
 }
@@ -172,7 +172,7 @@ impl Results {
         });
         let (version, results) = results.map_err(|error| Error::json(&path, &error))?;
         if version > RESULTS_OLDEST {
-            checksum::check_file(&path)?;
+            checksum::verify_file(&path)?;
         }
         Ok(results)
     }

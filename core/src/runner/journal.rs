@@ -49,7 +49,7 @@ pub struct State {
     pub next: u64,
     /// Bytes of `results.json.partial` that have them.
     pub length: u64,
-    /// The checksum of these bytes.
+    /// The checksum of those bytes.
     pub checksum: String,
     /// What of them is not written yet.
     pub cases: Cases,

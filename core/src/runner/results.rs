@@ -45,7 +45,7 @@ pub const RESULTS_FORMAT: &str = "cosim-results";
 pub(super) const MARK: &str = "{\n\"format\": \"cosim-results\"";
 /// The version of `results.json`.
 pub const RESULTS_VERSION: u64 = 5;
-/// The oldest version that is still read; those before 5 have no checksum.
+/// The oldest readable version. Version 4 has no checksum.
 pub const RESULTS_OLDEST: u64 = 4;
 
 /// What identifies a run.
@@ -146,25 +146,25 @@ pub struct Timing {
     pub commit: Option<String>,
     /// Seconds since the beginning, and cycles compared until then: a few points in time.
     pub progress: Vec<(f64, u64)>,
-    /// The restrictions under which models ran; none if none ran.
+    /// The sandbox of the models; none if no model ran.
     pub sandbox: Option<String>,
-    /// The workers that something else than the RTL ended or stopped. Their cases were run again.
+    /// Workers lost to causes outside the RTL. Their cases were repeated.
     pub lost_workers: LostWorkers,
 }
 
-/// Workers that were lost to something else than the RTL.
+/// Workers lost to causes outside the RTL.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 pub struct LostWorkers {
-    /// How many.
+    /// The number of lost workers.
     pub count: u64,
-    /// The first of them: the case, and how the worker was lost.
+    /// The first of them, each with its case and the cause.
     pub first: Vec<String>,
 }
 
 impl LostWorkers {
     const NAMED: usize = 100;
 
-    /// Counts one.
+    /// Adds a lost worker.
     pub fn add(&mut self, how: &str) {
         self.count += 1;
         if self.first.len() < Self::NAMED {
@@ -172,7 +172,7 @@ impl LostWorkers {
         }
     }
 
-    /// Counts those of a part of the run.
+    /// Adds the lost workers of a shard.
     pub fn extend(&mut self, other: &Self) {
         self.count += other.count;
         let room = Self::NAMED.saturating_sub(self.first.len());
@@ -274,12 +274,12 @@ fn own_peak() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
-/// How a run was judged.
+/// The verdict of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conclusion {
     /// Why it ended.
     pub end: End,
-    /// The day (UTC) on which its waivers were judged, if it has any: of the end of the run, or of its last shard.
+    /// The UTC day that waivers were checked against, if the run has waivers: the end of the run or of its last shard.
     pub day: Option<Day>,
     /// Whether it passed.
     pub passed: bool,
@@ -294,7 +294,7 @@ pub struct RunDirectory {
     file: File,
     /// Bytes written that are whole lines.
     length: u64,
-    /// That of these bytes.
+    /// The checksum of those bytes.
     checksum: Checksum,
     cases: Cases,
     /// Lines that are to be written next.
@@ -323,31 +323,33 @@ impl RunDirectory {
         Ok(directory)
     }
 
-    /// Goes on with a directory in which a run stood there; what was written since is written again.
+    /// Resumes the run directory of a run at `state`. Everything written after that state is written again.
     ///
     /// # Errors
-    /// [`Error::File`] if it is being written, or what was written is not there any more.
+    /// [`Error::File`] if another run writes it, or if its results do not match the checksum in `state`. Nothing changes then.
     pub fn again(folder: &Path, state: &State) -> Result<Self, Error> {
         let claim = Claim::again(folder)?;
-        let path = folder.join(PARTIAL);
+        let partial = folder.join(PARTIAL);
         let results = folder.join(RESULTS);
         // The run was interrupted, or killed when its results were just written.
-        if !path.exists() && results.exists() {
-            fs::rename(results, &path).map_err(Error::write(&path))?;
-        }
+        let is_renamed = !partial.exists() && results.exists();
+        let path = if is_renamed { results } else { partial.clone() };
         let open = OpenOptions::new().read(true).write(true).open(&path);
         let mut file = open.map_err(Error::write(&path))?;
         let checksum = Checksum::of_first(&mut file, state.length);
         let checksum = checksum.map_err(|error| Error::unreadable(&path, &error))?;
         if checksum.hex() != state.checksum {
             let message = format!(
-                "its first {} bytes are not those that the run wrote, as {JOURNAL} knows: the run cannot be resumed; run it again with --force",
+                "is damaged or edited: its first {} bytes do not match the checksum in {JOURNAL}; this run cannot be resumed, repeat it with --force",
                 state.length
             );
             return Err(Error::File { path, message });
         }
+        if is_renamed {
+            fs::rename(&path, &partial).map_err(Error::write(&partial))?;
+        }
         let cut = file.set_len(state.length).and_then(|()| file.seek(SeekFrom::End(0)));
-        cut.map_err(Error::write(&path))?;
+        cut.map_err(Error::write(&partial))?;
         let (length, cases) = (state.length, state.cases.clone());
         Ok(Self { claim, file, length, checksum, cases, text: String::new(), lost: None })
     }
@@ -539,7 +541,7 @@ pub fn results_schema() -> Value {
         "ended": of(SchemaGenerator::subschema_for::<End>),
         "day": of(SchemaGenerator::subschema_for::<Day>),
         "passed": { "type": "boolean" },
-        "checksum": { "type": "string", "description": "The BLAKE3 hash of every byte before its line." },
+        "checksum": { "type": "string", "description": "The BLAKE3 hash of all bytes before its line." },
     });
     let required = properties.as_object().map(|all| all.keys().filter(|key| *key != "day"));
     let required = required.map(|keys| keys.collect::<Vec<_>>());

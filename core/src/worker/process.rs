@@ -182,6 +182,12 @@ impl Process {
     }
 }
 
+impl Drop for Process {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
 impl Link for Process {
     fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
         let mut left = bytes;
@@ -394,6 +400,23 @@ mod tests {
         busy.kill();
         assert!(!busy.is_runnable());
         assert_eq!(busy.used(), Duration::ZERO);
+    }
+
+    /// Does a dropped process end, with the processes that it started?
+    #[test]
+    fn a_dropped_process_ends_with_its_children() {
+        let process = shell("sleep 1000 & wait");
+        while process.processes().len() < 2 {
+            assert!(process.has_ended().is_none());
+            thread::sleep(TICK);
+        }
+        let processes = process.processes();
+        drop(process);
+        // A killed child stays until its new parent reaps it.
+        let is_gone = |process: &PathBuf| stat(process).first().is_none_or(|state| state == "Z");
+        while !processes.iter().all(is_gone) {
+            thread::sleep(TICK);
+        }
     }
 
     #[test]

@@ -15,7 +15,7 @@ pub struct Golden {
     out: Beat,
 }
 
-/// What registers and inputs decide in a cycle.
+/// An evaluated cycle.
 pub struct Cycle {
     /// The chosen requester; nobody if the arbiter is free and nobody asks.
     chosen: Option<u8>,

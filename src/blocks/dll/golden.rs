@@ -67,7 +67,7 @@ struct DeviceB {
     dllp_seq: u16,
 }
 
-/// What registers and inputs decide in a cycle.
+/// An evaluated cycle.
 pub struct Cycle {
     /// The rules that fire, outside of reset.
     fired: Rules,

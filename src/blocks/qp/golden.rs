@@ -121,7 +121,7 @@ impl Queue {
     }
 }
 
-/// What registers and inputs decide in a cycle.
+/// An evaluated cycle.
 pub struct Cycle {
     /// The row of the request packet that is shown.
     reception: Option<&'static rules::Reception>,

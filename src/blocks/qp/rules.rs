@@ -325,7 +325,7 @@ pub const PERMITS: [[bool; 4]; 7] = {
     ]
 };
 
-/// The row of each case: every guard is evaluated once. Exactly one holds, which a test shows.
+/// Index of the row for each case. A test shows that exactly one guard holds for each.
 macro_rules! row_of_case {
     ($rows:ident, $is_asked:expr) => {{
         let mut row_of = [0; 128];
@@ -363,7 +363,7 @@ static HAPPENING_OF: [[u8; 128]; 4] = [
     row_of_case!(HAPPENINGS, is_of_kind::<3>),
 ];
 
-/// The number of a case: a state, 3 bits of what is asked or of a service, one bit more.
+/// The number of a case: state, 3 bits of command or service, 1 bit.
 #[inline]
 const fn case(state: State, three_bits: u8, bit: bool) -> usize {
     (state as usize) << 4 | (three_bits as usize & 7) << 1 | bit as usize

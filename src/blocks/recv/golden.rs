@@ -38,7 +38,7 @@ pub struct Golden {
     registers: Registers,
 }
 
-/// What registers and inputs decide in a cycle.
+/// An evaluated cycle.
 pub struct Cycle {
     row: &'static Row,
     ready: bool,

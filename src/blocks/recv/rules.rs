@@ -328,7 +328,7 @@ pub const ROWS: [Row; 31] = [
     row(P0, State::None, 0, 0, AwaitCp),
 ];
 
-/// The row of each state, bits of [`ask`] and kind: every guard is evaluated once. Exactly one holds, which a test shows.
+/// Index of the row for each state, bits of [`ask`] and packet kind. A test shows that exactly one guard holds for each.
 static ROW_OF: [u8; 8 << 11] = {
     let mut row_of = [0; 8 << 11];
     let mut index = 0;

@@ -100,7 +100,7 @@ enum Fate {
     Dropped = 2,
 }
 
-/// A block in a cycle: its pins, and what they decide.
+/// The pins of a block in a cycle, and its evaluated cycle.
 struct Part<B: Block> {
     inputs: B::Inputs,
     outputs: B::Outputs,
@@ -122,7 +122,7 @@ impl<B: Block> Part<B> {
     }
 }
 
-/// What registers and inputs decide in a cycle: each block, and what becomes of the head.
+/// An evaluated cycle: each block, and the fate of the head of the FIFO.
 pub struct Cycle {
     dll: Part<Dll>,
     qp: Part<Qp>,

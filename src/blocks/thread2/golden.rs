@@ -83,10 +83,10 @@ fn low() -> Outputs {
     }
 }
 
-/// What registers and inputs decide in a cycle.
+/// An evaluated cycle.
 pub struct Cycle {
     offer: Offer,
-    /// The row that applies. None would be a hole in the table; a test shows that there is none.
+    /// The row that applies. A test shows that there always is one.
     row: Option<usize>,
     /// What UPDATE_RQ_s writes, in that state.
     writes: Option<TableWrites>,

@@ -41,7 +41,7 @@ pub(super) struct Observer {
     pub journal: Option<Journal>,
     /// Cases whose model did not return.
     pub hangs: u64,
-    /// Workers that were lost to something else than the RTL.
+    /// Workers lost to causes outside the RTL.
     pub lost_workers: LostWorkers,
     /// Seconds of cases and of failures before the run was gone on with.
     pub before: (f64, f64),

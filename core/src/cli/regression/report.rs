@@ -90,7 +90,7 @@ pub struct Outcome {
     pub failures: Vec<Group>,
     /// Why it ended.
     pub end: End,
-    /// The day on which it ended, if it has waivers.
+    /// The UTC day on which it ended, if the run has waivers.
     pub day: Option<Day>,
     /// How long it took.
     pub timing: Timing,
