@@ -311,8 +311,9 @@ impl Opening {
 
 /// Loaded models of a run.
 pub trait Models: Send {
-    /// Runs one case; `watch` sees how far it is.
-    fn run(&self, case: &Case, watch: &Watch) -> Outcome;
+    /// Runs one case; `watch` sees how far it is. A match of a case whose golden side was judged before may come without
+    /// hits and counters.
+    fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome;
 }
 
 /// The implementation of [`AnyBlock`] for a block.

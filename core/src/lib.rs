@@ -42,6 +42,7 @@ pub mod fourvalue;
 pub mod gates;
 pub mod harness;
 pub mod history;
+pub mod judged;
 pub mod merge;
 pub mod models;
 pub mod mutate;

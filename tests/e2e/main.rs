@@ -28,6 +28,7 @@ mod given_rtl;
 mod harmful_rtl;
 mod history;
 mod judge;
+mod judged;
 mod merge;
 mod mutate;
 mod new;

@@ -74,7 +74,7 @@ fn table(report: &BenchReport) -> String {
     let BenchReport { block, fixes, scenario, cycles, .. } = report;
     let row = |what: &str, speed: &Speed| {
         let Speed { cycles_per_second, ratio } = speed;
-        format!("  {what:60} {:7.2} M cycles/s  {ratio:5.2}\n", cycles_per_second / 1e6)
+        format!("  {what:66} {:7.2} M cycles/s  {ratio:5.2}\n", cycles_per_second / 1e6)
     };
     let driven = match &report.two_evaluations {
         None => "the same with registered inputs, one evaluation a cycle",
@@ -85,10 +85,11 @@ fn table(report: &BenchReport) -> String {
     let part = |part: &Part| format!("    {:24} {:7.1} ns\n", part.name, part.nanoseconds);
     format!(
         "{block} {fixes}, scenario {scenario}, {cycles} cycles on one core, ratio to the bare model\n\
-         {}{}{reason}{}  coverage takes {:.1} % of the speed without it\n{}{}  for each cycle, alone\n{}",
+         {}{}{reason}{}{}  coverage takes {:.1} % of the speed without it\n{}{}  for each cycle, alone\n{}",
         row("bare Verilated model, recorded inputs, driven from C++", &report.bare),
         row(driven, &report.driven),
         row("lock-step: stimulus, golden model, compare, checks, coverage", &report.lock_step),
+        row("the same on other RTL: judged before, without checks and coverage", &report.judged),
         100.0 * report.coverage_cost,
         row("whole cases: random generation and model creation, too", &report.whole),
         row("recorded cases on one RTL after another", &report.reused),

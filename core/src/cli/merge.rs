@@ -126,6 +126,7 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
         progress: Vec::new(),
         sandbox: Some(sandboxes.join("; ")).filter(|sandbox| !sandbox.is_empty()),
         lost_workers,
+        judged_before: times.iter().map(|time| time.judged_before).sum(),
     }
 }
 

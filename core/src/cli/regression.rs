@@ -13,7 +13,8 @@ use crate::coverage::weights_hashes;
 use crate::engine::{Action, AnyBlock, Opening, Setup, Task};
 use crate::error::Error;
 use crate::harness::{Profile, parse_index};
-use crate::models::{Built, Examined};
+use crate::judged::{self, Judged};
+use crate::models::{Built, Examined, answer_store};
 use crate::program;
 use crate::runner::{Header, Keep, Limits, MOST_CASES, Shard, Waiver};
 use crate::worker::{Desk, Finish, Program};
@@ -79,6 +80,9 @@ pub struct Options {
     /// Write no waves of failures.
     #[arg(long)]
     no_waves: bool,
+    /// Judge every case again, also those that matched before with other RTL.
+    #[arg(long)]
+    no_cache: bool,
     #[command(flatten)]
     patience: Patience,
 }
@@ -242,6 +246,7 @@ impl Options {
             earlier: Earlier::default(),
             shows_progress: is_watched(),
             program: self.patience.program()?,
+            judges_all: self.no_cache,
         })
     }
 }
@@ -275,6 +280,8 @@ pub struct Job {
     /// Whether there is a progress bar.
     pub shows_progress: bool,
     program: Program,
+    /// Whether cases that were judged before are judged again.
+    judges_all: bool,
 }
 
 impl Job {
@@ -361,11 +368,23 @@ impl Job {
             exchange,
             counted,
             interrupted,
+            learns: judged::is_trusted(&examined, &setup.rtl.defines),
         })
     }
 }
 
 impl Job {
+    /// The cases that were judged before, unless every case is to be judged.
+    fn judged(
+        &self,
+        opening: &Opening,
+        profiles: &[Profile],
+        learns: bool,
+    ) -> Result<Judged, Error> {
+        let store = if self.judges_all { None } else { answer_store()? };
+        Ok(store.map_or_else(Judged::none, |store| Judged::open(store, opening, profiles, learns)))
+    }
+
     /// The files of scenarios that are not built in, by the scenarios' names.
     fn scenario_files(&self, names: &[String]) -> BTreeMap<String, String> {
         let built_in = self.block.scenarios();

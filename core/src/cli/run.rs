@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// What a run that is in a folder has said before.
-const SAID_BEFORE: [&str; 27] = [
+const SAID_BEFORE: [&str; 28] = [
     "plan",
     "block",
     "fixes",
@@ -34,6 +34,7 @@ const SAID_BEFORE: [&str; 27] = [
     "time",
     "no_shrink",
     "no_waves",
+    "no_cache",
     "case",
     "trace",
     "trace_all",

@@ -42,6 +42,8 @@ pub struct BenchReport {
     pub driven: Speed,
     /// Environment, golden model, DUT, comparison, scoreboard, coverage.
     pub lock_step: Speed,
+    /// As lock-step, of cases that an earlier run has judged: without scoreboard and coverage.
+    pub judged: Speed,
     /// What the coverage that the block declares takes of the speed that lock-step has without it, the median over all
     /// rounds; 0.05 is 5 %.
     pub coverage_cost: f64,
@@ -128,10 +130,18 @@ pub fn run<B: Block>(
             matches(&outcome.verdict)
         })
     };
-    let whole: [(&'static str, Way<'_, B>); 5] = [
+    let judged = |stimulus: &Stimulus<B>| {
+        let mut model = kind.create(BeforeReset::Ones)?;
+        timed(|| {
+            let outcome = harness::run_judged::<B, _>(stimulus, parameters, &mut model, &watch);
+            matches(&outcome.verdict)
+        })
+    };
+    let whole: [(&'static str, Way<'_, B>); 6] = [
         ("bare", Box::new(|case| bare(&plain, case))),
         ("driven", Box::new(|case| bare(&kind, case))),
         ("lock-step", Box::new(|case| lock_step(case.stimulus))),
+        ("judged before", Box::new(|case| judged(case.stimulus))),
         ("whole", Box::new(|case| timed(|| lock_step(&generate(case.seed)).map(drop)))),
         (
             "reused",
@@ -192,9 +202,10 @@ pub fn run<B: Block>(
         coverage_cost: median(
             covered.iter().zip(&uncovered).map(|(with, without)| 1.0 - without / with),
         ),
-        whole: speed(3),
-        reused: speed(4),
-        parts: (5..ways.len()).map(part).collect(),
+        judged: speed(3),
+        whole: speed(4),
+        reused: speed(5),
+        parts: (6..ways.len()).map(part).collect(),
     })
 }
 

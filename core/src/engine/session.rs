@@ -95,17 +95,18 @@ pub(super) enum Kind<B: Block> {
 }
 
 impl<B: Block> Models for LoadedModels<B> {
-    fn run(&self, case: &Case, watch: &Watch) -> Outcome {
+    fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome {
+        let run = if is_judged { harness::run_judged::<B, _> } else { harness::run::<B> };
         let parameters = &self.cases.profiles[case.profile].parameters;
         let stimulus = self.cases.stimulus(case);
         match &self.kinds[case.profile] {
             Kind::Model(kind) => match kind.create(stimulus.before_reset) {
-                Ok(mut model) => harness::run::<B>(&stimulus, parameters, &mut model, watch),
+                Ok(mut model) => run(&stimulus, parameters, &mut model, watch),
                 Err(error) => Outcome::crashed(None, error.to_string()),
             },
             Kind::Covered(kind, points) => match kind.create(stimulus.before_reset) {
                 Ok(mut model) => {
-                    let outcome = harness::run::<B>(&stimulus, parameters, &mut model, watch);
+                    let outcome = run(&stimulus, parameters, &mut model, watch);
                     Outcome { reached: points.reached(&model.counts()), ..outcome }
                 }
                 Err(error) => Outcome::crashed(None, error.to_string()),

@@ -75,8 +75,10 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
             }
             let samples = S::IS_LEGAL && self.cycles > 0;
             let rules = self.sampled.clock(&mut self.golden, inputs, &decided, samples);
-            let edge = Edge { golden: &self.golden, inputs, outputs: expected, rules };
-            self.sampled.count(&edge, samples);
+            if S::COUNTS {
+                let edge = Edge { golden: &self.golden, inputs, outputs: expected, rules };
+                self.sampled.count(&edge, samples);
+            }
             self.cycles += 1;
         }
         None
@@ -182,11 +184,46 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
             }
         }
         Drive::Cycles(cycles) => {
-            let mut source = case::RawPins::<B>::new(cycles);
+            let mut source = case::RawPins::<B, true>::new(cycles);
             let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
             (seen, source.outcome(cycles, hits))
         }
     };
+    told(seen, outcome, stimulus, parameters, dut, watch)
+}
+
+/// As [`run`], of a case that was judged before: environment, golden model, DUT and comparison.
+pub(super) fn run_judged<B: Block>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    dut: &mut impl Dut<B>,
+    watch: &Watch,
+) -> Outcome {
+    let (seen, cycles, packets) = match &stimulus.drive {
+        Drive::Traffic(traffic) => {
+            let mut source = case::Judged::<'_, B>::new(traffic, parameters);
+            let (seen, cycles, _) = run_batches::<B, _, ()>(&mut source, parameters, dut, watch);
+            (seen, cycles, source.packets())
+        }
+        Drive::Cycles(cycles) => {
+            let mut source = case::RawPins::<B, false>::new(cycles);
+            let (seen, cycles, _) = run_batches::<B, _, ()>(&mut source, parameters, dut, watch);
+            (seen, cycles, 0)
+        }
+    };
+    let outcome = Outcome { cycles, packets, ..Outcome::without_cycles(Verdict::Match) };
+    told(seen, outcome, stimulus, parameters, dut, watch)
+}
+
+/// The outcome of a case that matches, or what the cycle-by-cycle loop says of what was seen.
+fn told<B: Block>(
+    seen: Seen,
+    outcome: Outcome,
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    dut: &impl Dut<B>,
+    watch: &Watch,
+) -> Outcome {
     match seen {
         Seen::Match => outcome,
         Seen::Cancelled => Outcome { verdict: Verdict::Cancelled, ..outcome },
@@ -372,7 +409,7 @@ fn record_stimulus<B: Block>(
             compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
-            let mut source = case::RawPins::<B>::new(cycles);
+            let mut source = case::RawPins::<B, true>::new(cycles);
             let (verdict, cycles, hits) = record(&mut source, parameters, watch, goes_on);
             compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
         }

@@ -221,6 +221,20 @@ pub fn run<B: Block>(
     watch.during(|| run_watched::<B, _, B::Coverage>(stimulus, parameters, dut, watch))
 }
 
+/// As [`run`], for a case that matched before and whose checks held: its scoreboard and its coverage see nothing but the
+/// golden side, so both are left out, and a match comes without hits and counters. Anything else is the outcome of [`run`].
+pub(crate) fn run_judged<B: Block, D: Dut<B>>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    dut: &mut D,
+    watch: &Watch,
+) -> Outcome {
+    watch.during(|| match D::BATCHES && B::Golden::IS_WRITTEN {
+        true => batch::run_judged::<B>(stimulus, parameters, dut, watch),
+        false => run_cycles(stimulus, parameters, dut, watch),
+    })
+}
+
 /// As [`run`], but of the bins only the rules are counted: to measure what the others cost.
 pub(crate) fn run_uncovered<B: Block>(
     stimulus: &Stimulus<B>,
@@ -259,7 +273,7 @@ pub(super) fn run_cycles<B: Block>(
             compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
-            let mut source = RawPins::<B>::new(cycles);
+            let mut source = RawPins::<B, true>::new(cycles);
             let (verdict, cycles, hits) = lock_step(&mut source, parameters, dut, watch);
             compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
         }
@@ -303,6 +317,9 @@ pub(super) trait Source<B: Block> {
     /// Whether the stimulus is legal, so that it is asked what it covers beside rules.
     const IS_LEGAL: bool;
 
+    /// Whether rules and bins are counted.
+    const COUNTS: bool = true;
+
     /// Sets the inputs of the next cycle; false at the end.
     fn next(&mut self, inputs: &mut B::Inputs) -> bool;
 
@@ -325,25 +342,61 @@ pub(super) enum Stop {
     Hang,
 }
 
+/// Transactions that drive the block; nobody judges what comes of them.
+pub(super) struct Driven<'a, B: Block> {
+    environment: B::Environment<'a>,
+    last_handshake: u64,
+    handshakes: u64,
+}
+
+impl<'a, B: Block> Driven<'a, B> {
+    fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
+        let environment = B::Environment::new(traffic, parameters);
+        Self { environment, last_handshake: 0, handshakes: 0 }
+    }
+
+    #[inline]
+    fn next(&mut self, inputs: &mut B::Inputs) -> bool {
+        if self.environment.finished() {
+            return false;
+        }
+        self.environment.drive(inputs);
+        true
+    }
+
+    /// The cycle's end; whether nothing has happened for too long.
+    #[inline]
+    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool {
+        self.environment.clock(inputs, outputs);
+        let handshakes = self.environment.handshakes();
+        if handshakes != self.handshakes {
+            self.handshakes = handshakes;
+            self.last_handshake = cycle;
+        }
+        cycle - self.last_handshake > self.environment.patience()
+    }
+}
+
 /// Transactions: environment and scoreboard.
 pub(super) struct Traffic<'a, B: Block> {
-    pub(super) environment: B::Environment<'a>,
+    driven: Driven<'a, B>,
     scoreboard: B::Scoreboard<'a>,
     /// The scoreboard has judged; it is not asked again.
     objected: bool,
-    last_handshake: u64,
-    handshakes: u64,
 }
 
 impl<'a, B: Block> Traffic<'a, B> {
     pub(super) fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
         Self {
-            environment: B::Environment::new(traffic, parameters),
+            driven: Driven::new(traffic, parameters),
             scoreboard: B::Scoreboard::new(traffic, parameters),
             objected: false,
-            last_handshake: 0,
-            handshakes: 0,
         }
+    }
+
+    /// Cycles without a handshake that the stimulus can explain at present.
+    pub(super) fn patience(&self) -> u64 {
+        self.driven.environment.patience()
     }
 
     /// Asks the scoreboard, until it has objected.
@@ -359,7 +412,7 @@ impl<'a, B: Block> Traffic<'a, B> {
 
     /// The outcome of a case that matches so far.
     pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
-        let (packets, counters) = (self.environment.packets(), self.scoreboard.counts());
+        let (packets, counters) = (self.driven.environment.packets(), self.scoreboard.counts());
         Outcome { verdict: Verdict::Match, cycles, packets, hits, counters, reached: Vec::new() }
     }
 }
@@ -369,15 +422,11 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
 
     #[inline]
     fn next(&mut self, inputs: &mut B::Inputs) -> bool {
-        if self.environment.finished() {
-            return false;
-        }
-        self.environment.drive(inputs);
-        true
+        self.driven.next(inputs)
     }
 
     fn next_behind_the_end(&mut self, inputs: &mut B::Inputs) {
-        self.environment.drive(inputs);
+        self.driven.environment.drive(inputs);
     }
 
     fn begin(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Option<Stop> {
@@ -387,13 +436,7 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
     #[inline]
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop> {
         let stop = self.judge(inputs, outputs);
-        self.environment.clock(inputs, outputs);
-        let handshakes = self.environment.handshakes();
-        if handshakes != self.handshakes {
-            self.handshakes = handshakes;
-            self.last_handshake = cycle;
-        }
-        let is_over = cycle - self.last_handshake > self.environment.patience();
+        let is_over = self.driven.clock(inputs, outputs, cycle);
         stop.or(is_over.then_some(Stop::Hang))
     }
 
@@ -402,12 +445,53 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
     }
 }
 
+/// Transactions whose golden side was judged before: environment alone.
+pub(super) struct Judged<'a, B: Block>(Driven<'a, B>);
+
+impl<'a, B: Block> Judged<'a, B> {
+    pub(super) fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
+        Self(Driven::new(traffic, parameters))
+    }
+
+    /// Packets taken so far.
+    pub(super) fn packets(&self) -> u64 {
+        self.0.environment.packets()
+    }
+}
+
+impl<B: Block> Source<B> for Judged<'_, B> {
+    const IS_LEGAL: bool = false;
+    const COUNTS: bool = false;
+
+    #[inline]
+    fn next(&mut self, inputs: &mut B::Inputs) -> bool {
+        self.0.next(inputs)
+    }
+
+    fn next_behind_the_end(&mut self, inputs: &mut B::Inputs) {
+        self.0.environment.drive(inputs);
+    }
+
+    fn begin(&mut self, _: &B::Inputs, _: &B::Outputs) -> Option<Stop> {
+        None
+    }
+
+    #[inline]
+    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop> {
+        self.0.clock(inputs, outputs, cycle).then_some(Stop::Hang)
+    }
+
+    fn finish(&mut self) -> Result<(), Violation> {
+        Ok(())
+    }
+}
+
 /// Raw pins: nothing is expected beyond equality.
-pub(super) struct RawPins<'a, B: Block> {
+pub(super) struct RawPins<'a, B: Block, const COUNTS: bool> {
     cycles: std::slice::Iter<'a, B::Inputs>,
 }
 
-impl<'a, B: Block> RawPins<'a, B> {
+impl<'a, B: Block, const COUNTS: bool> RawPins<'a, B, COUNTS> {
     pub(super) fn new(cycles: &'a [B::Inputs]) -> Self {
         Self { cycles: cycles.iter() }
     }
@@ -419,8 +503,9 @@ impl<'a, B: Block> RawPins<'a, B> {
     }
 }
 
-impl<B: Block> Source<B> for RawPins<'_, B> {
+impl<B: Block, const COUNTS: bool> Source<B> for RawPins<'_, B, COUNTS> {
     const IS_LEGAL: bool = false;
+    const COUNTS: bool = COUNTS;
 
     #[inline]
     fn next(&mut self, inputs: &mut B::Inputs) -> bool {

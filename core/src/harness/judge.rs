@@ -6,7 +6,7 @@
 //! cycle; what a side does after it is its own doing, too.
 
 use super::case::{Dut, Source, Stop, Traffic, Watch};
-use super::contract::{Block, Environment, Golden, Violation, power_up_inputs, reset_inputs};
+use super::contract::{Block, Golden, Violation, power_up_inputs, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use schemars::JsonSchema;
@@ -203,7 +203,7 @@ pub fn follow<B: Block>(
             None => {}
             Some(Stop::Violation(violation)) => break Some(violation),
             Some(Stop::Hang) => {
-                let patience = source.environment.patience();
+                let patience = source.patience();
                 let message = format!(
                     "nothing happens for more than {patience} cycles, which nothing explains"
                 );

@@ -27,14 +27,15 @@ mod verdict;
 mod waits;
 
 pub use batch::{Recording, run_all, run_golden};
-pub(crate) use case::run_uncovered;
 pub use case::{Dut, Moment, Outcome, Watch, run};
+pub(crate) use case::{run_judged, run_uncovered};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
     Block, Counter, Environment, Explain, Golden, LinkedRtl, Long, Objection, ResetPin, Rule,
     RuleSet, Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs,
     reset_inputs,
 };
+pub(crate) use coverage::sparse;
 pub use coverage::{
     Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value, WaiverFile,
 };

@@ -83,6 +83,9 @@ pub struct RunTiming {
     /// Workers lost to causes outside the RTL.
     #[serde(default)]
     pub lost_workers: LostWorkers,
+    /// Cases whose scoreboard and coverage an earlier run has evaluated.
+    #[serde(default)]
+    pub judged_before: u64,
 }
 
 impl RunTiming {

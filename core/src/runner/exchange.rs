@@ -8,11 +8,12 @@
 use super::guide::Guide;
 use super::journal::{next, record};
 use super::plan::Shard;
-use super::pool::{Cases, End, Limits, Progress, Start, outcome_of};
+use super::pool::{Cases, End, Limits, Progress, Start};
 use crate::engine::Opening;
 use crate::error::Error;
 use crate::files::write_first;
 use crate::harness::{Case, Outcome, Verdict};
+use crate::judged::Judged;
 use crate::worker::crew::{self, Client, Landing, Launch, Next};
 use crate::worker::wire::Work;
 use serde_json::Value;
@@ -130,13 +131,13 @@ impl Exchange {
 /// What `progress` returns; what is wrong with the folder; if there can be no workers.
 pub fn run_part(
     launch: &impl Launch,
-    opening: &Opening,
+    (opening, judged): (&Opening, &mut Judged),
     (guide, start): (&mut Rc<RefCell<Guide>>, Start),
     exchange: &Exchange,
     (limits, interrupted): (&Limits, &AtomicBool),
     progress: &mut dyn Progress,
 ) -> Result<End, Error> {
-    let mut cases = Cases::new((guide, start), limits, interrupted, progress);
+    let mut cases = Cases::new((guide, start), judged, limits, interrupted, progress);
     if cases.is_over() {
         return Ok(cases.end());
     }
@@ -329,9 +330,9 @@ impl<'a> Rounds<'a> {
 }
 
 impl Client for Rounds<'_> {
-    type Item = ();
+    type Item = Case;
 
-    fn next(&mut self) -> Option<((), Work)> {
+    fn next(&mut self) -> Option<(Case, Work)> {
         loop {
             if self.is_over || self.is_interrupted {
                 return None;
@@ -339,7 +340,8 @@ impl Client for Rounds<'_> {
             if let Some(at_work) = &mut self.at_work {
                 if let Some(case) = at_work.left.pop_front() {
                     at_work.flying += 1;
-                    return Some(((), Work::Case(case)));
+                    let work = self.cases.work(&case);
+                    return Some((case, work));
                 }
                 if at_work.flying > 0 {
                     return None;
@@ -360,8 +362,8 @@ impl Client for Rounds<'_> {
         if self.is_stopped() { Next::Stop } else { Next::Continue }
     }
 
-    fn landed(&mut self, (): (), landing: Landing) -> Result<Next, Error> {
-        let outcome = outcome_of(landing)?;
+    fn landed(&mut self, case: Case, landing: Landing) -> Result<Next, Error> {
+        let outcome = self.cases.outcome(&case, landing)?;
         // It has no verdict, and so has its part none.
         self.is_interrupted |= outcome.verdict == Verdict::Cancelled;
         if let Some(at_work) = &mut self.at_work {

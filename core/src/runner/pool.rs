@@ -3,6 +3,7 @@
 use crate::engine::Opening;
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Verdict};
+use crate::judged::Judged;
 use crate::worker::crew::{self, Client, Landing, Launch, Next};
 use crate::worker::wire::{Answer, Work};
 use schemars::JsonSchema;
@@ -110,13 +111,13 @@ pub trait Progress {
 /// What `progress` returns, or if there can be no workers.
 pub fn run(
     launch: &impl Launch,
-    opening: &Opening,
+    (opening, judged): (&Opening, &mut Judged),
     (source, start): (&mut impl Source, Start),
     limits: &Limits,
     interrupted: &AtomicBool,
     progress: &mut dyn Progress,
 ) -> Result<End, Error> {
-    let mut cases = Cases::new((source, start), limits, interrupted, progress);
+    let mut cases = Cases::new((source, start), judged, limits, interrupted, progress);
     if cases.is_over() {
         return Ok(cases.end);
     }
@@ -128,6 +129,7 @@ pub fn run(
 pub(super) struct Cases<'a, S> {
     /// Where they come from.
     pub source: &'a mut S,
+    judged: &'a mut Judged,
     limits: &'a Limits,
     interrupted: &'a AtomicBool,
     progress: &'a mut dyn Progress,
@@ -141,7 +143,7 @@ pub(super) struct Cases<'a, S> {
 ///
 /// # Errors
 /// [`Error::Environment`] if it is no answer to a case.
-pub(super) fn outcome_of(landing: Landing) -> Result<Outcome, Error> {
+fn outcome_of(landing: Landing) -> Result<Outcome, Error> {
     match landing {
         Landing::Answer(Answer::Case(outcome)) => Ok(*outcome),
         Landing::Lost(verdict) => Ok(Outcome::without_cycles(verdict)),
@@ -159,7 +161,8 @@ impl<S: Source> Client for Cases<'_, S> {
 
     fn next(&mut self) -> Option<(Case, Work)> {
         let case = self.source.next()?;
-        Some((case.clone(), Work::Case(case)))
+        let work = self.work(&case);
+        Some((case, work))
     }
 
     fn look(&mut self) -> Next {
@@ -175,7 +178,8 @@ impl<S: Source> Client for Cases<'_, S> {
     }
 
     fn landed(&mut self, case: Case, landing: Landing) -> Result<Next, Error> {
-        self.ended(&case, &outcome_of(landing)?)
+        let outcome = self.outcome(&case, landing)?;
+        self.ended(&case, &outcome)
     }
 
     fn lost_worker(&mut self, how: &str) {
@@ -187,13 +191,27 @@ impl<'a, S: Source> Cases<'a, S> {
     /// None yet, but what was before.
     pub fn new(
         (source, start): (&'a mut S, Start),
+        judged: &'a mut Judged,
         limits: &'a Limits,
         interrupted: &'a AtomicBool,
         progress: &'a mut dyn Progress,
     ) -> Self {
         let Start { failures, hangs } = start;
         let (begin, end) = (Instant::now(), End::Complete);
-        Self { source, limits, interrupted, progress, begin, failures, hangs, end }
+        Self { source, judged, limits, interrupted, progress, begin, failures, hangs, end }
+    }
+
+    /// The work that a case is.
+    pub fn work(&self, case: &Case) -> Work {
+        Work::Case { case: case.clone(), is_judged: self.judged.has(case) }
+    }
+
+    /// What came of a case.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if it is no answer to a case.
+    pub fn outcome(&mut self, case: &Case, landing: Landing) -> Result<Outcome, Error> {
+        Ok(self.judged.complete(case, outcome_of(landing)?))
     }
 
     /// Tells of a case that has ended; whether there is to be a further one.
@@ -316,7 +334,7 @@ mod tests {
             while let Some(request) = self.requests.message::<Request>().expect("requests") {
                 match request {
                     Request::Open(_) => self.says.push_back(Reply::Ready),
-                    Request::Work { place, work: Work::Case(case) } => {
+                    Request::Work { place, work: Work::Case { case, .. } } => {
                         self.work.push_back((place, case))
                     }
                     other => panic!("{other:?}"),
@@ -438,7 +456,7 @@ mod tests {
         let interrupted = AtomicBool::new(interrupted);
         let end = run(
             &scripts,
-            &opening,
+            (&opening, &mut Judged::none()),
             (&mut InOrder::new(plan(indices).iter()), Start::default()),
             &limits,
             &interrupted,

@@ -150,6 +150,8 @@ pub struct Timing {
     pub sandbox: Option<String>,
     /// Workers lost to causes outside the RTL. Their cases were repeated.
     pub lost_workers: LostWorkers,
+    /// Cases whose scoreboard and coverage an earlier run has evaluated; see [`Judged`](crate::judged::Judged).
+    pub judged_before: u64,
 }
 
 /// Workers lost to causes outside the RTL.

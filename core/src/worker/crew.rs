@@ -135,7 +135,7 @@ impl Piece {
     /// A text on it.
     fn named(&self, text: &str) -> String {
         match &self.work {
-            Work::Case(case) => format!("{}: {text}", case.name),
+            Work::Case { case, .. } => format!("{}: {text}", case.name),
             Work::Task(_) => text.to_owned(),
         }
     }
@@ -202,11 +202,13 @@ impl Shared {
         taken
     }
 
-    /// Gives back what a worker did not come to.
-    fn give_back(&self, pieces: impl DoubleEndedIterator<Item = Piece>) {
+    /// Gives back what a worker did not come to. The queue stays in the order of the work: results are delivered in that
+    /// order, so the first piece is what the others wait for.
+    fn give_back(&self, pieces: impl Iterator<Item = Piece>) {
         let mut queue = self.queue();
-        for piece in pieces.rev() {
-            queue.push_front(piece);
+        for piece in pieces {
+            let behind = queue.partition_point(|waiting| waiting.place < piece.place);
+            queue.insert(behind, piece);
         }
         drop(queue);
         self.wake.notify_all();
@@ -523,5 +525,33 @@ impl<L: Launch> Hand<'_, L> {
         };
         // Nobody listens any more once the work is over.
         let _ = self.sender.send(Ok(Landed::Result(piece.place, landing)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::Case;
+
+    fn piece(place: u64) -> Piece {
+        let name = place.to_string();
+        let case = Case { place, profile: 0, scenario: 0, name, seed: 0, varies: None };
+        let work = Work::Case { case, is_judged: false };
+        Piece { place, work, losses: Losses::default() }
+    }
+
+    /// Is the first piece next, whoever gives it back? The results of all others wait for it.
+    #[test]
+    fn what_is_given_back_is_done_in_the_order_of_the_work() {
+        let shared = Shared {
+            queue: Mutex::new([4, 7].map(piece).into()),
+            wake: Condvar::new(),
+            over: AtomicBool::new(false),
+            workers: 2,
+        };
+        shared.give_back([5, 6].map(piece).into_iter());
+        shared.give_back([1, 2].map(piece).into_iter());
+        let places: Vec<u64> = shared.queue().iter().map(|piece| piece.place).collect();
+        assert_eq!(places, [1, 2, 4, 5, 6, 7]);
     }
 }

@@ -187,10 +187,11 @@ impl Worker {
     fn answer(&self, work: &Work) -> Answer {
         let refused = |error: Error| Answer::Refused(Refusal::of(&error));
         match (work, &self.models) {
-            (Work::Case(case), Some(models)) => {
-                Answer::Case(Box::new(self.watch.model(|| models.run(case, &self.watch))))
+            (Work::Case { case, is_judged }, Some(models)) => {
+                let run = || models.run(case, *is_judged, &self.watch);
+                Answer::Case(Box::new(self.watch.model(run)))
             }
-            (Work::Case(_), None) => {
+            (Work::Case { .. }, None) => {
                 refused(Error::Environment("a case came before its models".to_owned()))
             }
             (Work::Task(task), _) => {

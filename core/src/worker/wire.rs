@@ -35,7 +35,12 @@ pub enum Request {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Work {
     /// A case of what was opened.
-    Case(Case),
+    Case {
+        /// The case.
+        case: Case,
+        /// Whether its golden side was judged before, so that it need not be now.
+        is_judged: bool,
+    },
     /// Work that brings all it needs.
     Task(Box<Task>),
 }

@@ -7,6 +7,7 @@ use crate::cli::summary::Unwritten;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Opening, Session, Waves};
 use crate::error::Error;
+use crate::judged::Judged;
 use crate::program;
 use crate::runner::{
     self, Begun, Day, End, Exchange, Failures, Guide, Header, InOrder, Journal, Left, Limits,
@@ -54,6 +55,8 @@ pub struct Ready<'a> {
     /// What is counted of the RTL's code, if it is.
     pub(super) counted: Option<Counted>,
     pub(super) interrupted: Arc<AtomicBool>,
+    /// Whether what is judged beside this RTL is believed of other RTL.
+    pub(super) learns: bool,
 }
 
 impl Ready<'_> {
@@ -126,20 +129,41 @@ impl Ready<'_> {
         let before = Duration::from_secs_f64(observer.before.0);
         let time = time.map(|time| time.saturating_sub(before));
         let limits = Limits { time, ..job.limits };
+        let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
         let (program, observed) = (&job.program, &mut observer);
         let end = match (observed.guide.clone(), &self.exchange) {
             (Some(mut guide), Some(exchange)) => {
                 let limits = (&limits, &**interrupted);
-                runner::run_part(program, opening, (&mut guide, start), exchange, limits, observed)?
+                runner::run_part(
+                    program,
+                    (opening, &mut judged),
+                    (&mut guide, start),
+                    exchange,
+                    limits,
+                    observed,
+                )?
             }
-            (Some(mut guide), None) => {
-                runner::run(program, opening, (&mut guide, start), &limits, interrupted, observed)?
-            }
+            (Some(mut guide), None) => runner::run(
+                program,
+                (opening, &mut judged),
+                (&mut guide, start),
+                &limits,
+                interrupted,
+                observed,
+            )?,
             (None, _) => {
                 let mut cases = InOrder::new(plan.from(place));
-                runner::run(program, opening, (&mut cases, start), &limits, interrupted, observed)?
+                runner::run(
+                    program,
+                    (opening, &mut judged),
+                    (&mut cases, start),
+                    &limits,
+                    interrupted,
+                    observed,
+                )?
             }
         };
+        judged.keep();
         let (seconds, failures_seconds) = observer.seconds();
         observer.bar.finish_and_clear();
 
@@ -171,6 +195,7 @@ impl Ready<'_> {
             progress: milestones.into_points(),
             sandbox: program.in_force().map(|in_force| in_force.to_string()),
             lost_workers,
+            judged_before: judged.used(),
         };
         let coverage = match plan.shard.is_whole() {
             true => tally.coverage.database(),
@@ -240,7 +265,8 @@ impl Ready<'_> {
         let Job { program, limits, .. } = self.job;
         let mut guide = self.guide(Plan { seed, ..self.plan.clone() }, 100.0, leans);
         let source = (&mut guide, Start::default());
-        runner::run(program, &self.opening, source, limits, &self.interrupted, progress)
+        let opening = (&self.opening, &mut Judged::none());
+        runner::run(program, opening, source, limits, &self.interrupted, progress)
     }
 
     /// What can be covered.

@@ -38,12 +38,14 @@ fn shard(
     let mut guide = Rc::new(RefCell::new(guide(GOAL, true, CASES)));
     let limits = Limits { threads: 1, max_failures: None, max_hangs: 10, time: None };
     let (interrupted, mut log) = (AtomicBool::new(false), Log::default());
-    let cases = Cases::new((&mut guide, Start::default()), &limits, &interrupted, &mut log);
+    let mut judged = Judged::none();
+    let source = (&mut guide, Start::default());
+    let cases = Cases::new(source, &mut judged, &limits, &interrupted, &mut log);
     let mut rounds = Rounds::new(cases, &exchange, &interrupted);
     let (mut on_their_way, mut ran) = (VecDeque::new(), 0);
     loop {
         while on_their_way.len() < 4
-            && let Some(((), Work::Case(case))) = rounds.next()
+            && let Some((case, _)) = rounds.next()
         {
             on_their_way.push_back(case);
         }
@@ -55,7 +57,8 @@ fn shard(
             break;
         };
         ran += 1;
-        rounds.landed((), Landing::Answer(Answer::Case(Box::new(outcome(&case)))))?;
+        let landing = Landing::Answer(Answer::Case(Box::new(outcome(&case))));
+        rounds.landed(case, landing)?;
     }
     Ok((log.0, ran))
 }

@@ -1,0 +1,281 @@
+//! Cases that were judged before.
+//!
+//! Scoreboard, coverage and rule counts of a case see its golden side alone, so they depend on the program, the
+//! parameters and the stimulus, and never on the RTL. What came of a case that matched is kept; the same case on other
+//! RTL then runs environment, golden model, RTL and comparison, and takes its counts from here. Every output is compared
+//! in every cycle as before.
+
+use crate::answers::store::{Key, Store};
+use crate::engine::Opening;
+use crate::harness::{Case, Outcome, Profile, Verdict};
+use crate::models::Examined;
+use crate::program;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Bytes that are kept of the cases of one profile and scenario.
+const MOST_BYTES: usize = 32 << 20;
+/// RTL with such text can run C++ of its own, which could change what a worker counts.
+const C_CODE: [&str; 3] = ["DPI", "``", "`systemc_"];
+
+/// The cases of a run that were judged before, and those that are judged in it.
+#[derive(Debug, Default)]
+pub struct Judged {
+    store: Option<Store>,
+    /// By profile and scenario, in the order of the plan.
+    lists: Vec<List>,
+    scenarios: usize,
+    /// Whether what this run judges is kept.
+    learns: bool,
+    /// Cases whose counts were taken from here.
+    used: u64,
+}
+
+/// What decides the golden side of a case within its list.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+struct Name {
+    seed: u64,
+    varies: Option<u64>,
+}
+
+impl Name {
+    fn of(case: &Case) -> Self {
+        Self { seed: case.seed, varies: case.varies }
+    }
+}
+
+/// The cases of one profile and scenario.
+#[derive(Debug)]
+struct List {
+    key: Key,
+    /// The counts of each case, as [`Counts`] in postcard: most of hundreds of counters are 0.
+    cases: BTreeMap<Name, Vec<u8>>,
+    bytes: usize,
+    has_new: bool,
+}
+
+/// What a case's golden side adds to a run.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+struct Counts {
+    cycles: u64,
+    packets: u64,
+    #[serde(with = "crate::harness::sparse")]
+    hits: Vec<u64>,
+    counters: Vec<u64>,
+}
+
+impl Judged {
+    /// No case was judged before, and none is kept.
+    pub fn none() -> Self {
+        Self::default()
+    }
+
+    /// The cases in `store` that a run with these profiles can have. `learns` says whether what it judges is kept.
+    pub fn open(store: Store, opening: &Opening, profiles: &[Profile], learns: bool) -> Self {
+        let weights: Vec<serde_json::Value> =
+            serde_json::from_str(&opening.scenarios).unwrap_or_default();
+        let lists = profiles
+            .iter()
+            .flat_map(|profile| weights.iter().map(move |weights| (profile, weights)))
+            .map(|(profile, weights)| {
+                let parameters = format!("{:?}", profile.parameters);
+                let parts = [
+                    "judged",
+                    program::build(),
+                    &opening.block,
+                    &parameters,
+                    &weights.to_string(),
+                    &format!("{:?}", opening.packets),
+                ];
+                List::read(&store, Key::new(parts.map(str::as_bytes)))
+            })
+            .collect();
+        Self { store: Some(store), lists, scenarios: weights.len(), learns, used: 0 }
+    }
+
+    /// Whether the golden side of a case was judged before.
+    pub fn has(&self, case: &Case) -> bool {
+        self.list(case).is_some_and(|list| self.lists[list].cases.contains_key(&Name::of(case)))
+    }
+
+    /// Cases whose counts were taken from here.
+    pub fn used(&self) -> u64 {
+        self.used
+    }
+
+    /// The whole outcome of a case, from what a worker says of it: a match that was not judged again gets its counts, and
+    /// one that was judged is kept.
+    pub fn complete(&mut self, case: &Case, outcome: Outcome) -> Outcome {
+        let Some(list) = self.list(case).filter(|_| outcome.verdict == Verdict::Match) else {
+            return outcome;
+        };
+        let list = &mut self.lists[list];
+        let was_judged = !outcome.hits.is_empty();
+        let known =
+            list.cases.get(&Name::of(case)).and_then(|bytes| postcard::from_bytes(bytes).ok());
+        match known {
+            None if was_judged && self.learns => {
+                list.add(Name::of(case), &outcome);
+                outcome
+            }
+            Some(_) | None if was_judged => outcome,
+            Some(Counts { cycles, packets, hits, counters })
+                if (cycles, packets) == (outcome.cycles, outcome.packets) =>
+            {
+                self.used += 1;
+                Outcome { hits, counters, ..outcome }
+            }
+            _ => {
+                let message = "the golden side of the case is not the same as when it was judged; run with --no-cache";
+                let verdict = Verdict::Crashed { cycle: None, message: message.to_owned() };
+                Outcome { verdict, ..outcome }
+            }
+        }
+    }
+
+    /// Keeps what this run has judged. A folder that cannot be written costs the next run some time, and nothing else.
+    pub fn keep(&self) {
+        let Some(store) = &self.store else { return };
+        for list in self.lists.iter().filter(|list| list.has_new) {
+            // Another process may have kept other cases meanwhile.
+            let mut cases = List::read(store, list.key.clone()).cases;
+            cases.extend(list.cases.iter().map(|(name, counts)| (*name, counts.clone())));
+            if let Ok(bytes) = postcard::to_stdvec(&cases)
+                && bytes.len() <= 2 * MOST_BYTES
+            {
+                let _ = store.put(&list.key, &bytes);
+            }
+        }
+    }
+
+    fn list(&self, case: &Case) -> Option<usize> {
+        let list = case.profile * self.scenarios + case.scenario;
+        (case.scenario < self.scenarios && list < self.lists.len()).then_some(list)
+    }
+}
+
+impl List {
+    fn read(store: &Store, key: Key) -> Self {
+        let bytes = store.get(&key).unwrap_or_default();
+        let cases: BTreeMap<Name, Vec<u8>> = postcard::from_bytes(&bytes).unwrap_or_default();
+        Self { key, cases, bytes: bytes.len(), has_new: false }
+    }
+
+    fn add(&mut self, name: Name, outcome: &Outcome) {
+        let Outcome { cycles, packets, hits, counters, .. } = outcome.clone();
+        let counts = postcard::to_stdvec(&Counts { cycles, packets, hits, counters });
+        let Ok(counts) = counts else { return };
+        if self.bytes + counts.len() <= MOST_BYTES {
+            self.bytes += counts.len();
+            self.has_new = true;
+            self.cases.insert(name, counts);
+        }
+    }
+}
+
+/// Whether what workers count beside this RTL is believed for other RTL, too: it has no C++ of its own, in no file and no
+/// macro.
+pub fn is_trusted(rtl: &Examined, defines: &[String]) -> bool {
+    let texts = rtl.texts.iter().map(|file| String::from_utf8_lossy(&file.text));
+    !texts.chain(defines.iter().map(Into::into)).any(|text| has_c_code(&text))
+}
+
+/// Whether a text may call C++: by `$c` and its relatives, by DPI, in a block for SystemC, or by a word that macros put
+/// together.
+fn has_c_code(text: &str) -> bool {
+    let calls = |(at, _): (usize, &str)| {
+        let rest = &text[at + 2..];
+        rest.starts_with("pure") || !rest.starts_with(|next: char| next.is_ascii_alphabetic())
+    };
+    C_CODE.iter().any(|word| text.contains(word)) || text.match_indices("$c").any(calls)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::Parameters;
+    use tempfile::TempDir;
+
+    const PROFILES: [Profile; 2] =
+        [Profile::new("a", Parameters::NONE), Profile::new("b", Parameters::NONE)];
+
+    fn opening(scenarios: &str) -> Opening {
+        let scenarios = scenarios.to_owned();
+        Opening { block: "b".to_owned(), models: Vec::new(), scenarios, packets: None }
+    }
+
+    fn judged(folder: &TempDir, scenarios: &str, learns: bool) -> Judged {
+        let store = Store::new(folder.path(), u64::MAX);
+        Judged::open(store, &opening(scenarios), &PROFILES, learns)
+    }
+
+    fn case(scenario: usize, seed: u64) -> Case {
+        Case { place: 0, profile: 1, scenario, name: String::new(), seed, varies: None }
+    }
+
+    fn outcome(cycles: u64, hits: Vec<u64>) -> Outcome {
+        let counters = if hits.is_empty() { Vec::new() } else { vec![7] };
+        Outcome { cycles, packets: 3, hits, counters, ..Outcome::without_cycles(Verdict::Match) }
+    }
+
+    #[test]
+    fn a_case_that_was_judged_gets_its_counts_in_another_run_of_the_same_scenario() {
+        let folder = TempDir::new().unwrap();
+        let scenarios = r#"[{"name":"x"},{"name":"y"}]"#;
+        let mut first = judged(&folder, scenarios, true);
+        assert!(!first.has(&case(1, 5)));
+        let whole = outcome(100, vec![0, 2, 0]);
+        assert_eq!(first.complete(&case(1, 5), whole.clone()), whole);
+        first.keep();
+
+        let mut second = judged(&folder, scenarios, true);
+        assert!(second.has(&case(1, 5)));
+        assert!(!second.has(&case(0, 5)), "another scenario");
+        assert!(!second.has(&case(1, 6)), "another seed");
+        assert!(!second.has(&Case { varies: Some(1), ..case(1, 5) }), "a variation");
+        assert_eq!(second.complete(&case(1, 5), outcome(100, Vec::new())), whole);
+        assert_eq!(second.used(), 1);
+        assert!(!judged(&folder, r#"[{"name":"x"},{"name":"z"}]"#, true).has(&case(1, 5)));
+    }
+
+    #[test]
+    fn a_golden_side_that_takes_other_cycles_than_when_it_was_judged_is_no_match() {
+        let folder = TempDir::new().unwrap();
+        let mut run = judged(&folder, "[{}]", true);
+        run.complete(&case(0, 5), outcome(100, vec![1]));
+        let other = run.complete(&case(0, 5), outcome(101, Vec::new()));
+        assert!(matches!(other.verdict, Verdict::Crashed { .. }), "{other:?}");
+        let unknown = run.complete(&case(0, 6), outcome(100, Vec::new()));
+        assert!(matches!(unknown.verdict, Verdict::Crashed { .. }), "{unknown:?}");
+    }
+
+    #[test]
+    fn failures_and_what_untrusted_rtl_ran_with_are_not_kept() {
+        let folder = TempDir::new().unwrap();
+        let mut run = judged(&folder, "[{}]", false);
+        run.complete(&case(0, 5), outcome(100, vec![1]));
+        assert!(!run.has(&case(0, 5)));
+        let mut run = judged(&folder, "[{}]", true);
+        let hang = Verdict::Hang { cycle: Some(1), state: String::new() };
+        run.complete(&case(0, 5), Outcome { verdict: hang, ..outcome(100, vec![1]) });
+        assert!(!run.has(&case(0, 5)));
+    }
+
+    #[test]
+    fn text_that_can_run_c_is_seen() {
+        for text in [
+            "$c(\"x\")",
+            "$c32 (1)",
+            "$cpure(1)",
+            "$c",
+            "import \"DPI-C\" f",
+            "`define d a``b",
+            "`systemc_header",
+        ] {
+            assert!(has_c_code(text), "{text}");
+        }
+        for text in ["$clog2(N)", "$countones(x)", "a <= b; // c"] {
+            assert!(!has_c_code(text), "{text}");
+        }
+    }
+}
