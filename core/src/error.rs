@@ -58,6 +58,23 @@ pub enum Error {
     /// A model took its process with it, or never came back: the failure is the RTL's.
     #[error("{0}")]
     Lost(String),
+    /// Yosys's netlist of an RTL does not do what Verilator's model of it does: what is shown of the one says nothing of the
+    /// other.
+    #[error(
+        "{block}, profile {profile}: the netlist that Yosys makes of this RTL does not do what the RTL does: {name}: \
+         {what}; nothing was counted. Look for constructs that synthesis reads otherwise than a simulator \
+         (docs/gates.md); `cosim run --netlist --case CASE --trace FILE.fst` writes waves of the netlist"
+    )]
+    NetlistDiffers {
+        /// The block.
+        block: String,
+        /// The profile.
+        profile: String,
+        /// The case or vector.
+        name: String,
+        /// Cycle, port and both values.
+        what: String,
+    },
     /// What a worker told of an error of its own.
     #[error("{message}")]
     Worker {
@@ -79,7 +96,7 @@ impl Error {
     /// lacks, 130 if the user ended it.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Lost(_) => 1,
+            Self::Lost(_) | Self::NetlistDiffers { .. } => 1,
             Self::Build(BuildError::Interrupted) => 130,
             Self::Usage(_)
             | Self::Input { .. }

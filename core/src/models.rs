@@ -2,6 +2,7 @@
 
 mod copies;
 mod examined;
+mod expanded;
 mod file_list;
 mod given;
 mod observer;
@@ -17,6 +18,7 @@ use crate::harness::{Block, Parameters, Profile};
 use crate::yosys;
 pub(crate) use copies::Copies;
 pub use examined::{Examined, FileRead};
+pub use expanded::{Expanded, Pragmas};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;
 pub use rtl::{Rtl, Simulator};

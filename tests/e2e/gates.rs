@@ -2,7 +2,9 @@
 //!
 //! `COSIM_GATES=all` has every vector and every block in place of a few.
 
-use crate::common::{code, copy_rtl, cosim, files, json, patched_rtl, project, run, text};
+use crate::common::{
+    changed_rtl, code, copy_rtl, cosim, files, json, patched_rtl, project, run, text,
+};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
@@ -94,22 +96,122 @@ fn all_that_simulates_otherwise_than_it_synthesises_is_found() {
     are_found(&gate_patches()[1..]);
 }
 
-/// Each is red as a netlist and green as it is.
+/// Each is green as it is. A run of the netlist ends before it counts anything, and the case that it names is red as a
+/// netlist.
 fn are_found(patches: &[PathBuf]) {
     for patch in patches {
         let (rtl, folder) = (patched_rtl(patch), TempDir::new().unwrap());
         let rtl = rtl.path().join("rtl");
         let out = |name: &str| folder.path().join(name);
-        let (green, _, text) = said(&rtl, &out("rtl"), &[]);
-        assert_eq!(green, 0, "{patch:?}: {text}");
-        let (red, results, text) = said(&rtl, &out("netlist"), &["--netlist"]);
-        assert_eq!(red, 1, "{patch:?}: {text}");
+        let (green, results, said_of_it) = said(&rtl, &out("rtl"), &[]);
+        assert_eq!(green, 0, "{patch:?}: {said_of_it}");
+        assert!(results["cases"].is_array(), "{patch:?}: {results}");
+        let given = ["--rtl", rtl.to_str().unwrap()];
+        let of_spec = ["--block", "recv", "--fixes", "spec"];
+        let mut command = cosim();
+        command.args(["run", "--netlist", "--cases", "3"]).args(of_spec).args(given);
+        let output = command.arg("--out").arg(out("netlist")).output().unwrap();
+        assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
+        assert!(!out("netlist").exists(), "nothing is counted");
+        let (case, cycle, port) = difference(&text(&output));
+        assert!(cycle > 0 && !port.is_empty(), "{patch:?}: {}", text(&output));
+        // The case alone is run as it is.
+        let mut command = cosim();
+        command.args(["run", "--netlist", "--case", &case]).args(given);
+        let output = command.arg("--out").arg(out("case")).output().unwrap();
+        assert_eq!(code(&output), 1, "{patch:?}: {}", text(&output));
         // The vector knows that it was a netlist's.
-        let vector = out("netlist").join(results["failures"][0]["vector"].as_str().unwrap());
+        let results = json(&out("case").join("results.json"));
+        let vector = out("case").join(results["failures"][0]["vector"].as_str().unwrap());
         let output = run(["replay", "--expect-recorded", vector.to_str().unwrap()]);
-        assert_eq!(code(&output), 0, "{patch:?}: {}", crate::common::text(&output));
+        assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
         let simulator = ["replay", "--simulator", "icarus", vector.to_str().unwrap()];
         assert_eq!(code(&run(simulator)), 1, "{patch:?}: as gates in Icarus");
+    }
+}
+
+/// The case, cycle and port in which an RTL and its netlist are said to differ.
+#[track_caller]
+fn difference(said: &str) -> (String, u64, String) {
+    let words: Vec<&str> = said.split_whitespace().collect();
+    let at = words
+        .windows(4)
+        .position(|words| words[0].ends_with(':') && words[1..3] == ["at", "cycle"]);
+    let at = at.unwrap_or_else(|| panic!("no cycle: {said}"));
+    let plain = |word: &str| word.trim_end_matches([':', ',']).to_owned();
+    (plain(words[at]), plain(words[at + 3]).parse().unwrap(), plain(words[at + 4]))
+}
+
+/// A bug that Yosys alone would not see: by a macro that it defines, or by a comment that it obeys.
+#[test]
+fn yosys_reads_the_text_that_verilator_compiles() {
+    let good = "assign match_id  = match_req ? cp_id : NO_ID;";
+    let bug = "assign match_id = cp_id;";
+    for hidden in [
+        format!("`ifdef SYNTHESIS\n{good}\n`else\n{bug}\n`endif"),
+        format!("`ifdef YOSYS\n{good}\n`else\n{bug}\n`endif"),
+        "assign match_id = match_req ? cp_id : NO_ID\n// synopsys translate_off\n| cp_id\n\
+         // synopsys translate_on\n;"
+            .to_owned(),
+    ] {
+        let (rtl, folder) = (changed_rtl("RecvSideFsm.v", good, &hidden), TempDir::new().unwrap());
+        let common = ["--block", "recv", "--fixes", "spec", "--rtl", rtl.path().to_str().unwrap()];
+        let ask = |what: &[&str], out: &str| {
+            let mut command = cosim();
+            command.args(what).args(common).arg("--out").arg(folder.path().join(out));
+            command.output().unwrap()
+        };
+        let output = ask(&["prove", "--only", "match_id is 0"], "proof");
+        assert_eq!(code(&output), 1, "{hidden}: {}", text(&output));
+        let proof = json(&folder.path().join("proof/proof.json"));
+        assert_eq!(proof["profiles"][0]["properties"][0]["status"], "refuted", "{hidden}: {proof}");
+        let output = ask(&["mutate", "--mutants", "5", "--cases", "1", "--no-judge"], "grading");
+        assert_eq!(code(&output), 1, "{hidden}: {}", text(&output));
+        let output = ask(&["run", "--netlist", "--cases", "1"], "netlist");
+        assert_eq!(code(&output), 1, "{hidden}: {}", text(&output));
+    }
+}
+
+/// What is left to differ is found before anything is counted.
+#[test]
+fn nothing_is_proved_or_graded_of_a_netlist_that_does_something_else() {
+    let (rtl, folder) = (patched_rtl(&gate_patches()[0]), TempDir::new().unwrap());
+    let rtl = rtl.path().join("rtl");
+    let out = folder.path().join("out");
+    for what in [
+        &["prove", "--only", "match_id is 0"][..],
+        &["mutate", "--mutants", "5", "--cases", "1", "--no-judge"],
+    ] {
+        let mut command = cosim();
+        command.args(what).args(["--block", "recv", "--fixes", "spec", "--rtl"]).arg(&rtl);
+        let output = command.arg("--out").arg(&out).output().unwrap();
+        assert_eq!(code(&output), 1, "{what:?}: {}", text(&output));
+        let (case, cycle, _) = difference(&text(&output));
+        assert!(case.contains("recv") && cycle > 0, "{what:?}: {}", text(&output));
+        for counted in ["proof.json", "mutate.json"] {
+            assert!(!out.join(counted).exists(), "{what:?}: nothing is counted");
+        }
+    }
+}
+
+/// To a simulator `full_case` is a comment, and so it is to proofs and mutants.
+#[test]
+fn comments_and_attributes_of_synthesis_do_not_reach_proofs() {
+    let (rtl, folder) = (patched_rtl(&gate_patches()[1]), TempDir::new().unwrap());
+    let rtl = rtl.path().join("rtl");
+    let path = rtl.join("RecvSideFsm.v");
+    for (name, from, to) in [
+        ("attribute", "", ""),
+        ("comment", "(* full_case *) case (pkt_kind)", "case (pkt_kind) // synopsys full_case"),
+    ] {
+        let changed = std::fs::read_to_string(&path).unwrap();
+        assert!(changed.contains(from), "{name}");
+        std::fs::write(&path, changed.replacen(from, to, 1)).unwrap();
+        let mut command = cosim();
+        command.args(["prove", "--block", "recv", "--fixes", "spec", "--only", "P10"]);
+        let output = command.arg("--rtl").arg(&rtl).arg("--out").arg(folder.path().join(name));
+        let output = output.output().unwrap();
+        assert_eq!(code(&output), 0, "{name}: {}", text(&output));
     }
 }
 

@@ -1,8 +1,8 @@
 //! `cosim mutate`: does the bench find faults, and does it say of which?
 
 use crate::common::{
-    assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim, is_longer, json, looked_at, program, text,
-    wait_until,
+    assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim, is_longer, json, looked_at, program,
+    text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -258,8 +258,7 @@ fn rtl_whose_registers_begin_with_values_is_green_without_a_mutation() {
     let output = "assign match_req = ";
     assert!(text_of_rtl.contains(output), "RecvSideFsm.v has no `{output}`");
     let without_reset = "reg works = 1'b1;\nalways @(posedge clk) works <= works;\n";
-    let text_of_rtl =
-        text_of_rtl.replacen(output, &format!("{without_reset}{output}works && "), 1);
+    let text_of_rtl = text_of_rtl.replacen(output, &format!("{without_reset}{output}works && "), 1);
     fs::write(&path, text_of_rtl).unwrap();
     let few = ["--mutants", "200", "--cases", "1", "--no-judge", "--rtl", rtl.to_str().unwrap()];
     let output = grade(&folder.path().join("out"), &few);

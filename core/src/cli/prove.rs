@@ -2,15 +2,14 @@
 
 use super::options::{Caching, Format, Patience, Target, of_block};
 use super::{interruption, print_json, print_text};
+use crate::agreement::Pair;
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Profile, Verdict};
-use crate::models::Rtl;
+use crate::models::{Rtl, View};
 use crate::program;
-use crate::prove::report::{
-    Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VERSION, VECTORS,
-};
+use crate::prove::report::{Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VECTORS, VERSION};
 use crate::prove::{Found, Kind, Memories, Property, Prover, Shown};
 use crate::report::write_proof;
 use crate::runner::{Claim, HTML, Place};
@@ -74,6 +73,18 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
     }
+    for (block, provers) in &jobs {
+        let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
+            Ok(prover) => {
+                let model = block.build(profile, &rtl, View::Bare)?;
+                let netlist = block.netlist_model(&prover.netlist()?)?;
+                Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&desk)
+            }
+            // Nothing is asked of it.
+            Err(_) => Ok(()),
+        };
+        provers.par_iter().map(check).collect::<Result<(), Error>>()?;
+    }
     let mut asked =
         jobs.iter().flat_map(|(_, provers)| provers).filter_map(|(_, one)| one.as_ref().ok());
     if let Some(only) = only
@@ -92,7 +103,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let claim = Claim::new(&place)?;
         let accept_bounded = arguments.accept_bounded;
-        let job = Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
+        let job =
+            Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
         let proof = job.prove(provers)?;
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(error.to_string()))?;

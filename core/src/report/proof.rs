@@ -37,9 +37,8 @@ struct Row<'a> {
 pub fn page(proof: &Proof) -> Result<String, Error> {
     let all = proof.profiles.iter();
     let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));
-    let rows: Vec<Row<'_>> = all
-        .map(|(profile, proven)| row(&profile.profile, proven, proof.accept_bounded))
-        .collect();
+    let rows: Vec<Row<'_>> =
+        all.map(|(profile, proven)| row(&profile.profile, proven, proof.accept_bounded)).collect();
     let mut counts: Vec<(&'static str, usize)> = Vec::new();
     for Row { word, .. } in &rows {
         match counts.iter_mut().find(|(known, _)| known == word) {

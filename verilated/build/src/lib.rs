@@ -16,6 +16,7 @@ pub mod codegen;
 pub mod compile;
 mod elaborate;
 mod error;
+mod expand;
 mod hash;
 mod icarus;
 mod kept;

@@ -2,16 +2,18 @@
 
 use super::judging::Bench;
 use super::{Chosen, Graduated, Job};
+use crate::agreement::Pair;
 use crate::cli::{INTERRUPTED, counted};
 use crate::engine::{Session, Setup};
 use crate::error::Error;
 use crate::harness::{Case, Profile};
-use crate::models::Built;
+use crate::models::{Built, View};
 use crate::mutate::grade::{Found, Ground, Workers, cases_of, rounds};
 use crate::mutate::reasons::Reason;
 use crate::mutate::report::{Fate, Graded, Header, Report};
 use crate::mutate::{Means, Mutants, Mutation};
 use crate::report::write_grading;
+use crate::worker::Desk;
 use crate::yosys;
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
@@ -117,6 +119,7 @@ impl Job {
         let scenarios = session.scenarios().len();
         self.check_run(&report.profiles[index], cases.len())?;
         let mut made: Option<(Built, usize)> = None;
+        let mut is_checked = false;
         for end in rounds(header.cases) {
             let graded = &mut report.profiles[index];
             let end = end as usize * scenarios;
@@ -136,6 +139,13 @@ impl Job {
                 made = Some((model, alive.len()));
             }
             let Some((model, _)) = &made else { continue };
+            if !is_checked {
+                let rtl = block.build(profile, &self.setup.rtl, View::Bare)?;
+                let desk = Desk::new(self.program.clone(), Arc::clone(workers.interrupted));
+                // Without a number it is the netlist as it is.
+                Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&desk)?;
+                is_checked = true;
+            }
             let ground = Ground {
                 block: block.name(),
                 profile: &profile.name,

@@ -2,12 +2,13 @@
 
 use super::grading::check_green;
 use super::{Arguments, Chosen, Job, Prepared};
+use crate::agreement::Pair;
 use crate::cli::explain;
 use crate::cli::{interruption, print_text};
 use crate::engine::Waves;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::models::Rtl;
+use crate::models::{Rtl, View};
 use crate::mutate::grade::{Ground, Workers};
 use crate::mutate::report::VECTORS;
 use crate::mutate::{Means, Mutation};
@@ -61,6 +62,9 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let session = job.session(profile)?;
     let cases = job.cases(profile, &*session);
     let model = job.block.mutated(mutants, std::slice::from_ref(mutation))?;
+    let desk = Desk::new(job.program.clone(), Arc::clone(&interrupted));
+    let unchanged = job.block.build(profile, &job.setup.rtl, View::Bare)?;
+    Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&desk)?;
     let ground = Ground {
         block: job.block.name(),
         profile: &profile.name,
@@ -103,7 +107,6 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     write_whole(&vector, text.as_bytes(), Sync::OnDisk)?;
     let file = VectorFile::from_text(text, &vector)?;
     let subject = Subject { block: job.block, vector: &file, profile, rtl: &rtl };
-    let desk = Desk::new(job.program.clone(), Arc::clone(&interrupted));
     desk.trace(&subject, Waves { path: path("fst"), all: false })?.done()?;
     explain::show(vector, arguments.patience, interrupted)?;
     let [vector, waves, rtl] =

@@ -177,7 +177,11 @@ fn a_grading_in_which_there_is_nothing_to_find_fails() {
         let report = with(shard, mutants, equivalent);
         for wanted in [None, Some(0.0)] {
             let failures = report.failures(wanted);
-            assert_eq!(!failures.is_empty(), fails, "{shard}, {mutants}, {equivalent}: {failures:?}");
+            assert_eq!(
+                !failures.is_empty(),
+                fails,
+                "{shard}, {mutants}, {equivalent}: {failures:?}"
+            );
         }
     }
 }
