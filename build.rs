@@ -34,15 +34,16 @@ fn main() -> ExitCode {
         thread2.model([("FIXES", 0)]).model([("FIXES", 0xff)]),
         dll.model(timing(0, 16, 64, 16))
             .model(timing(0xff, 16, 64, 16))
-            .model(timing(0, 2, 12, 2))
-            .model(timing(0xff, 128, 500, 120)),
+            .model(timing(0xfe, 2, 12, 2))
+            .model(timing(0x01, 128, 500, 120)),
         qp,
         recv.model(buffers(0, 4, 16, 8))
             .model(buffers(0xff, 4, 16, 8))
-            .model(buffers(0, 1, 2, 3))
-            .model(buffers(0xff, 120, 200, 40)),
+            .model(buffers(0xfe, 1, 2, 3))
+            .model(buffers(0x01, 120, 200, 40))
+            .model(buffers(0x01, 9, 5, 6)),
         rx.model(whole([0, 16, 64, 16, 4, 16, 8]))
             .model(whole([0xff, 16, 64, 16, 4, 16, 8]))
-            .model(whole([0xff, 2, 12, 2, 1, 2, 3])),
+            .model(whole([0xab, 2, 12, 2, 1, 2, 3])),
     ])
 }

@@ -17,6 +17,7 @@ use crate::checks::Parts;
 use crate::coverage::Group;
 use crate::coverage::code::Point;
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::gates::{self, Area};
 use crate::harness::{
     self, Block, Case, Coverage, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule,
@@ -36,7 +37,6 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 pub(crate) use session::Cases;
 use session::{BlockSession, Kind, LoadedModels, points};
-use std::fs;
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
@@ -325,6 +325,13 @@ pub struct Opening {
     pub scenarios: String,
     /// Packets of a case, if they are not drawn.
     pub packets: Option<u32>,
+}
+
+impl Opening {
+    /// Whether a program simulates a model of it, which a worker has to start.
+    pub fn is_simulated(&self) -> bool {
+        self.models.iter().any(|(_, model)| model.is_simulated())
+    }
 }
 
 /// Loaded models of a run.
@@ -626,7 +633,7 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
             names.join(", ")
         )));
     }
-    let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+    let text = read_input_text(path, LARGEST_INPUT)?;
     let scenario: Scenario<B::Weights> =
         serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
     let simple = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';

@@ -1,5 +1,6 @@
 //! Errors a user sees: what, where, what to do next, and the exit code.
 
+use crate::text;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -13,7 +14,7 @@ pub enum Error {
     #[error("{0}")]
     Usage(String),
     /// An input file is wrong, at a place.
-    #[error("{path}:{line}:{column}: {message}")]
+    #[error("{}:{line}:{column}: {message}", text::path(.path))]
     Input {
         /// The file.
         path: PathBuf,
@@ -25,7 +26,7 @@ pub enum Error {
         message: String,
     },
     /// A file named by the user cannot be used.
-    #[error("{path}: {message}")]
+    #[error("{}: {message}", text::path(.path))]
     File {
         /// The file.
         path: PathBuf,
@@ -39,7 +40,7 @@ pub enum Error {
     #[error(transparent)]
     Model(#[from] verilated::Error),
     /// A result could not be written.
-    #[error("{path}: {source}")]
+    #[error("{}: {source}", text::path(.path))]
     Write {
         /// The file.
         path: PathBuf,
@@ -75,6 +76,17 @@ pub enum Error {
         /// Cycle, port and both values.
         what: String,
     },
+    /// Something else than the RTL ends the processes that models run in.
+    #[error(
+        "{how}, {times} times with the same work. The system does that when memory is short: use fewer --threads or a lower \
+         --memory-limit. A run that ended so goes on with --resume"
+    )]
+    WorkersKilled {
+        /// How often.
+        times: u32,
+        /// How the last process ended.
+        how: String,
+    },
     /// What a worker told of an error of its own.
     #[error("{message}")]
     Worker {
@@ -102,9 +114,19 @@ impl Error {
             | Self::Input { .. }
             | Self::File { .. }
             | Self::VectorTooLarge { .. }
-            | Self::Build(BuildError::Ports { .. } | BuildError::Port { .. })
+            | Self::Build(
+                BuildError::Verilate { .. }
+                | BuildError::Twice { .. }
+                | BuildError::Ports { .. }
+                | BuildError::Port { .. }
+                | BuildError::Foreign { .. },
+            )
             | Self::Model(ModelError::Ports { .. }) => 2,
-            Self::Build(_) | Self::Model(_) | Self::Write { .. } | Self::Environment(_) => 3,
+            Self::Build(_)
+            | Self::Model(_)
+            | Self::Write { .. }
+            | Self::WorkersKilled { .. }
+            | Self::Environment(_) => 3,
             Self::Worker { exit_code, .. } => *exit_code,
             Self::Interrupted => 130,
         }

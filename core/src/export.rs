@@ -10,7 +10,8 @@ mod words;
 use crate::error::Error;
 use crate::files::write_below;
 use crate::harness::{Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs};
-use crate::models::{Copies, Examined};
+use crate::models::{Copies, Examined, copied_data};
+use crate::text;
 use before_reset::BeforeResetText;
 use minijinja::context;
 use serde::Serialize;
@@ -103,7 +104,8 @@ impl Testbench {
         let cycles = recording.inputs().len();
         let ends = recording.outcome().verdict.clone();
         let context = context! {
-            title,
+            title => text::verilog_comment(title),
+            title_markdown => text::markdown(title),
             cycles,
             top => examined.design.top,
             clock => B::RTL.clock,
@@ -115,7 +117,7 @@ impl Testbench {
             input_bits => inputs.bits(),
             output_bits => outputs.bits(),
             power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), "", |_| false),
-            ends => (ends != Verdict::Match).then(|| quoted(&ends.to_string())),
+            ends => (ends != Verdict::Match).then(|| text::verilog_string(&ends.to_string())),
             words => before_reset.words,
             fill => before_reset.fill,
             loops => before_reset.loops,
@@ -135,6 +137,15 @@ impl Testbench {
         for (name, text) in copies.files {
             files.push((Path::new(RTL).join(name), text));
         }
+        // The simulation runs in the testbench's folder, and the RTL looks for its files there.
+        for (name, text) in copied_data(examined)? {
+            if files.iter().any(|(other, _)| *other == name) {
+                let message =
+                    "is read by the RTL, and the testbench has a file of the same name; rename it";
+                return Err(Error::File { path: name, message: message.to_owned() });
+            }
+            files.push((name, text.to_vec()));
+        }
         Ok(Self { files, cycles: cycles as u64, top: B::RTL.top, ends })
     }
 }
@@ -149,20 +160,6 @@ pub(crate) fn render<const N: usize>(
         Ok((name, text))
     };
     templates.into_iter().map(render).collect()
-}
-
-/// A text inside the quotes of a `$display`.
-fn quoted(text: &str) -> String {
-    let mut quoted = String::new();
-    for letter in text.chars() {
-        match letter {
-            '%' => quoted.push_str("%%"),
-            '"' | '\\' => quoted.extend(['\\', letter]),
-            letter if letter.is_control() => quoted.push(' '),
-            letter => quoted.push(letter),
-        }
-    }
-    quoted
 }
 
 /// A file list has no quotes: names in it are plain.
@@ -204,14 +201,4 @@ fn registers(
         ..Design::default()
     };
     Ok(design.registers(&Verilator::find()?, &folder.path().join("answer"))?)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::quoted;
-
-    #[test]
-    fn a_text_is_printed_as_it_is() {
-        assert_eq!(quoted("100 % \"of\" a\\b\nc"), "100 %% \\\"of\\\" a\\\\b c");
-    }
 }

@@ -1,12 +1,13 @@
-//! Files that are whole or not there.
+//! Files that are whole or not there, and input files of bounded length.
 //!
 //! A file is written under another name in the folder it belongs to, and renamed when it is whole. What a
 //! killed program leaves behind is called `.cosim-….partial` and is never taken for a result.
 
 use crate::error::Error;
+use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{ErrorKind, Write};
-use std::os::unix::fs::PermissionsExt;
+use std::io::{ErrorKind, Read, Write};
+use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use tempfile::{Builder, NamedTempFile};
@@ -15,6 +16,73 @@ use tempfile::{Builder, NamedTempFile};
 pub const PARTIAL_PREFIX: &str = ".cosim-";
 /// The ending of a file that is not whole yet; the ending of its format may follow.
 pub const PARTIAL: &str = "partial";
+
+/// Bytes of an input file of ordinary length at most: RTL, scenarios, plans, file lists.
+pub const LARGEST_INPUT: u64 = 64 << 20;
+
+/// Opens an input file. Pipes, devices and folders are refused: they may never end, or never begin.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn open_input(path: &Path) -> Result<File, Error> {
+    let unreadable = |error| Error::unreadable(path, &error);
+    // A pipe without a writer would make an ordinary open wait.
+    let flags = OFlags::NONBLOCK.bits().cast_signed();
+    let file = OpenOptions::new().read(true).custom_flags(flags).open(path).map_err(unreadable)?;
+    let metadata = file.metadata().map_err(unreadable)?;
+    if metadata.is_file() {
+        return Ok(file);
+    }
+    let kind = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
+    let message = format!("is {kind}, expected a file");
+    Err(Error::File { path: path.to_owned(), message })
+}
+
+/// Reads an input file of `most` bytes at most.
+///
+/// # Errors
+/// [`Error::File`].
+pub fn read_input(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
+    let file = open_input(path)?;
+    let unreadable = |error| Error::unreadable(path, &error);
+    let length = file.metadata().map_err(unreadable)?.len();
+    let mut bytes = Vec::new();
+    if length <= most {
+        // It may grow meanwhile.
+        file.take(most + 1).read_to_end(&mut bytes).map_err(unreadable)?;
+    }
+    if length > most || bytes.len() as u64 > most {
+        let message = format!("is too large, expected at most {} MiB", most >> 20);
+        return Err(Error::File { path: path.to_owned(), message });
+    }
+    Ok(bytes)
+}
+
+/// Reads an input file of text, of `most` bytes at most.
+///
+/// # Errors
+/// As [`read_input`]; [`Error::Input`] with the place of the first byte that is not UTF-8.
+pub fn read_input_text(path: &Path, most: u64) -> Result<String, Error> {
+    String::from_utf8(read_input(path, most)?).map_err(|error| {
+        let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
+        let line_start = good.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
+        Error::Input {
+            path: path.to_owned(),
+            line: good.iter().filter(|byte| **byte == b'\n').count() + 1,
+            column: String::from_utf8_lossy(&good[line_start..]).chars().count() + 1,
+            message: "is not UTF-8".to_owned(),
+        }
+    })
+}
+
+/// Why a folder could not be searched to its end.
+pub fn unwalkable(error: &walkdir::Error) -> String {
+    match (error.loop_ancestor(), error.io_error()) {
+        (Some(ancestor), _) => format!("is a link to {}, which holds it", ancestor.display()),
+        (None, Some(error)) => format!("cannot be read: {error}"),
+        (None, None) => format!("cannot be read: {error}"),
+    }
+}
 
 /// Whether the system has been told to put a file on disk before it gets its name.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -73,13 +141,47 @@ pub fn make_whole<T>(
     if is_special(&target) {
         return write(&target);
     }
-    let ending = target.extension().map(|ending| format!(".{}", ending.to_string_lossy()));
-    let (file, _open) =
-        partial(&target, &ending.unwrap_or_default()).map_err(Error::write(path))?;
+    let (file, _open) = partial(&target, &ending(&target)).map_err(Error::write(path))?;
     let file = file.into_temp_path();
     let result = write(&file)?;
     file.persist(&target).map_err(|error| Error::write(path)(error.error))?;
     Ok(result)
+}
+
+/// As [`make_whole`], for writers that may write in one folder only: they get one of their own.
+///
+/// # Errors
+/// As [`make_whole`].
+pub fn make_whole_apart<T>(
+    path: &Path,
+    write: impl FnOnce(&Path) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let target = target(path);
+    if is_special(&target) {
+        return write(&target);
+    }
+    let folder = Builder::new()
+        .prefix(PARTIAL_PREFIX)
+        .suffix(&format!(".{PARTIAL}"))
+        .tempdir_in(folder_of(&target))
+        .map_err(Error::write(path))?;
+    let _open = Open::new(folder.path());
+    let file = folder.path().join(format!("{PARTIAL}{}", ending(&target)));
+    // Made here, so that it has the permissions of any new file, whoever writes it.
+    fs::File::create_new(&file).map_err(Error::write(path))?;
+    let result = write(&file)?;
+    // What foreign code has made of it is no result: a link could point to anything.
+    if !fs::symlink_metadata(&file).is_ok_and(|metadata| metadata.is_file()) {
+        let error = std::io::Error::other("no file was written");
+        return Err(Error::write(path)(error));
+    }
+    fs::rename(&file, &target).map_err(Error::write(path))?;
+    Ok(result)
+}
+
+/// The ending of a file's name with its dot, as in `.fst`.
+fn ending(path: &Path) -> String {
+    path.extension().map(|ending| format!(".{}", ending.to_string_lossy())).unwrap_or_default()
 }
 
 /// Puts a folder's names on disk. Not every system can; a name is only lost with the machine.
@@ -93,7 +195,7 @@ fn target(path: &Path) -> PathBuf {
 }
 
 /// Whether it is a device or a pipe, which has no content to be kept.
-fn is_special(path: &Path) -> bool {
+pub fn is_special(path: &Path) -> bool {
     fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
@@ -104,8 +206,15 @@ fn open_files() -> MutexGuard<'static, Vec<PathBuf>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Keeps a file in [`OPEN`].
+/// Keeps a file or folder in [`OPEN`].
 struct Open(PathBuf);
+
+impl Open {
+    fn new(path: &Path) -> Self {
+        open_files().push(path.to_owned());
+        Self(path.to_owned())
+    }
+}
 
 impl Drop for Open {
     fn drop(&mut self) {
@@ -117,8 +226,14 @@ impl Drop for Open {
 /// does not return has one.
 pub fn remove_unfinished() {
     for path in open_files().drain(..) {
-        let _ = fs::remove_file(path);
+        remove(&path);
     }
+}
+
+/// Removes a file or a folder that is not whole. That it stays is no error.
+pub fn remove(path: &Path) {
+    let is_folder = path.symlink_metadata().is_ok_and(|metadata| metadata.is_dir());
+    let _ = if is_folder { fs::remove_dir_all(path) } else { fs::remove_file(path) };
 }
 
 /// The folder that something lies in.
@@ -133,9 +248,8 @@ fn partial(target: &Path, ending: &str) -> std::io::Result<(NamedTempFile, Open)
         // As for any new file, the umask takes away from this.
         .permissions(Permissions::from_mode(0o666))
         .tempfile_in(folder_of(target))?;
-    let path = file.path().to_owned();
-    open_files().push(path.clone());
-    Ok((file, Open(path)))
+    let open = Open::new(file.path());
+    Ok((file, open))
 }
 
 /// What exists and holds something is nobody's to write into.
@@ -176,11 +290,29 @@ pub fn write_below(path: &Path, text: &[u8]) -> Result<(), Error> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use rustix::fs::{CWD, FileType, Mode};
     use tempfile::TempDir;
 
     fn names(folder: &Path) -> Vec<String> {
         let entries = fs::read_dir(folder).unwrap();
         entries.map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect()
+    }
+
+    #[test]
+    fn what_never_ends_or_never_begins_is_no_input() {
+        let folder = TempDir::new().unwrap();
+        let [pipe, zero, file] = ["pipe", "zero", "file"].map(|name| folder.path().join(name));
+        rustix::fs::mknodat(CWD, &pipe, FileType::Fifo, Mode::RUSR, 0).unwrap();
+        std::os::unix::fs::symlink("/dev/zero", &zero).unwrap();
+        for path in [&pipe, &zero, folder.path(), &file] {
+            assert!(matches!(read_input(path, 4), Err(Error::File { .. })), "{path:?}");
+        }
+        fs::write(&file, "1234").unwrap();
+        assert_eq!(read_input(&file, 4).unwrap(), b"1234");
+        assert!(matches!(read_input(&file, 3), Err(Error::File { .. })));
+        fs::write(&file, b"ab\nc\xff").unwrap();
+        let Err(Error::Input { line, column, .. }) = read_input_text(&file, 10) else { panic!() };
+        assert_eq!((line, column), (2, 2));
     }
 
     #[test]
@@ -217,6 +349,28 @@ mod tests {
         });
         assert!(result.is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+        assert_eq!(names(folder.path()), ["a.fst"]);
+    }
+
+    #[test]
+    fn a_writer_with_a_folder_of_its_own_leaves_the_file_alone() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("a.fst");
+        make_whole_apart(&path, |partial| {
+            assert_eq!(partial.extension().unwrap(), "fst");
+            fs::write(partial, "whole").unwrap();
+            fs::write(partial.with_extension("hier"), "more").unwrap();
+            Ok(())
+        })
+        .unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
+        let linked = make_whole_apart(&path, |partial| {
+            fs::remove_file(partial).unwrap();
+            std::os::unix::fs::symlink("/etc/passwd", partial).unwrap();
+            Ok(())
+        });
+        assert!(linked.is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "whole");
         assert_eq!(names(folder.path()), ["a.fst"]);
     }
 

@@ -99,6 +99,7 @@ pub fn compile<B: Block>(
         include: vec![RTL.into()],
         defines: examined.design.defines.clone(),
         extensions: examined.design.extensions.clone(),
+        data: examined.design.data.clone(),
     };
     Ok(Icarus::find()?.compiled(&simulation, kept)?)
 }
@@ -150,9 +151,11 @@ pub fn run<B: Block>(
         if let Some(waves) = waves {
             let is_fst = waves.extension().is_some_and(|ending| ending == "fst");
             arguments.extend(is_fst.then(|| "-fst".to_owned()));
+            let waves = std::path::absolute(waves).map_err(Error::write(waves))?;
             arguments.push(format!("+waves={}", waves.display()));
         }
-        let simulated = alive(&pulse, watch, || simulate(compiled, &arguments, SECONDS));
+        let simulated =
+            alive(&pulse, watch, || simulate(compiled, &arguments, SECONDS, folder.path()));
         let said = simulated.map_err(|error| match error {
             BuildError::Interrupted => Error::Interrupted,
             other => Error::Environment(other.to_string()),
@@ -304,7 +307,7 @@ fn golden_at<B: Block>(
     let mut at = (golden.state(), RuleSet::EMPTY);
     for inputs in recording.inputs().iter().take(cycle as usize + 1) {
         at.0 = golden.state();
-        at.1 = golden.clock(inputs);
+        at.1 = golden.edge(inputs);
     }
     at
 }

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::fs;
 use std::path::Path;
-use verilated_build::{Design, Hash, Kept, SourceFile};
+use verilated_build::{Design, Hash, Kept, KeptFile, SourceFile};
 
 /// From what was read to gates. The state machine's codes are left as they are, so that the state register means the
 /// same; memories stay memories, as for a compiler of RAM. Assertions are no part of the design.
@@ -87,14 +87,19 @@ pub fn netlist<B: Block>(
         hash.add(texts.len().to_le_bytes());
         texts.iter().for_each(|text| hash.add(text));
     }
+    for file in &examined.design.data {
+        hash.add(&file.name);
+        hash.add(file.text.as_deref().unwrap_or_default());
+    }
     let words: Vec<String> =
         values.iter().map(|(name, value)| format!(" {name}={value}")).collect();
     let about = format!("netlist of {top}{}, {version}", words.concat());
     let name = format!("{top}-{}.v", hash.hex());
-    let path = kept.obtain(&name, &about, |_, result| {
+    let kept: KeptFile = kept.obtain(&name, &about, |_, result| {
         let text = synthesise(examined, &values)?;
         fs::write(result, text).map_err(Error::write(result))
     })?;
+    let path = kept.path().to_owned();
     let wrong = |message: &str| Error::File { path: path.clone(), message: message.to_owned() };
     let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
     let (first, _) = text.split_once('\n').ok_or_else(|| wrong("is no netlist"))?;

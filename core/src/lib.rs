@@ -31,6 +31,7 @@
 pub mod agreement;
 pub mod answers;
 pub mod checks;
+mod checksum;
 pub mod cli;
 pub mod coverage;
 pub mod engine;
@@ -51,6 +52,7 @@ pub mod prove;
 pub mod report;
 pub mod runner;
 pub mod skeleton;
+mod text;
 pub mod value;
 pub mod vector;
 pub mod worker;

@@ -1,6 +1,7 @@
 //! Where a model comes from: linked in, or compiled at run time from built-in or given RTL.
 
 mod copies;
+mod data;
 mod examined;
 mod expanded;
 mod file_list;
@@ -8,6 +9,7 @@ mod given;
 mod observer;
 mod on_disk;
 mod rtl;
+mod special;
 
 use crate::answers::Answers;
 use crate::answers::store::Store;
@@ -15,12 +17,14 @@ use crate::error::Error;
 use crate::fourvalue;
 use crate::gates;
 use crate::harness::{Block, Parameters, Profile};
+use crate::program;
 use crate::yosys;
-pub(crate) use copies::Copies;
+pub(crate) use copies::{Copies, data as copied_data};
 pub use examined::{Examined, FileRead};
 pub use expanded::{Expanded, Pragmas};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;
+pub(crate) use rtl::command_line;
 pub use rtl::{Rtl, Simulator};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -31,7 +35,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use verilated::{Library, ModelKind, Pins, Port};
 use verilated_build::{
     BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
-    Verilator,
+    Verilator, trust,
 };
 
 /// Bytes of the cache if `COSIM_CACHE_LIMIT` does not say otherwise.
@@ -60,12 +64,28 @@ pub enum Built {
     /// It is part of the program.
     Linked,
     /// A shared library.
-    Library(PathBuf),
+    Library {
+        /// Its file.
+        path: PathBuf,
+        /// BLAKE3 of its bytes: these are loaded, or none.
+        blake3: String,
+    },
     /// What Icarus compiled; it is simulated in a process of its own.
     Icarus(PathBuf),
 }
 
+impl From<&BuiltLibrary> for Built {
+    fn from(library: &BuiltLibrary) -> Self {
+        Self::Library { path: library.path().to_owned(), blake3: library.blake3().to_owned() }
+    }
+}
+
 impl Built {
+    /// Whether a program simulates it, which a worker has to start.
+    pub fn is_simulated(&self) -> bool {
+        matches!(self, Self::Icarus(_))
+    }
+
     /// Loads the model into this process: from then on RTL can do to it what it likes.
     ///
     /// # Errors
@@ -83,7 +103,10 @@ impl Built {
                 "--simulator icarus has no model that this command can load; it is for run, replay, shrink and explain"
                     .to_owned(),
             )),
-            Self::Library(path) => Ok(Library::load(&BuiltLibrary::again(path.clone())?)?.kind()?),
+            Self::Library { path, blake3 } => {
+                let library = BuiltLibrary::again(path.clone(), blake3.clone())?;
+                Ok(Library::load(&library)?.kind()?)
+            }
         }
     }
 }
@@ -111,6 +134,12 @@ impl Rtl {
             return Ok(Arc::clone(examined));
         }
         let examined = Arc::new(Examined::new::<B>(self)?);
+        for place in &examined.computed {
+            program::say(format_args!(
+                "warning: {place}: the RTL computes the name of a file that it opens; what it reads there is no part \
+                 of the RTL's identity"
+            ));
+        }
         known.insert(key, Arc::clone(&examined));
         Ok(examined)
     }
@@ -242,9 +271,7 @@ impl Rtl {
         design.quick = self.netlist || view == View::Covered;
         let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept.clone());
         let library = cache.library(&design, &texts, expected);
-        library
-            .map(|library| Built::Library(library.path().to_owned()))
-            .map_err(|error| examined.plain(error))
+        library.map(|library| Built::from(&library)).map_err(|error| examined.plain(error))
     }
 }
 
@@ -268,7 +295,7 @@ pub(crate) fn ports<B: Block>() -> Ports {
 /// # Errors
 /// [`Error::Environment`] if there is no such folder, [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
 pub(crate) fn kept() -> Result<Kept, Error> {
-    kept_in(cache_folder().ok_or_else(|| {
+    kept_in(cache_folder()?.ok_or_else(|| {
         let message = "no folder for compiled models: set COSIM_CACHE to one";
         Error::Environment(message.to_owned())
     })?)
@@ -289,7 +316,7 @@ pub(crate) fn kept_in(folder: PathBuf) -> Result<Kept, Error> {
 /// As [`kept`].
 pub(crate) fn answer_store() -> Result<Option<Store>, Error> {
     let limit = cache_limit()?;
-    Ok(cache_folder().map(|folder| Store::new(folder.join(ANSWERS), limit / ANSWERS_PART)))
+    Ok(cache_folder()?.map(|folder| Store::new(folder.join(ANSWERS), limit / ANSWERS_PART)))
 }
 
 /// The answers that a command may use, unless it `ignores` them. Without a folder for them there are none.
@@ -308,12 +335,17 @@ fn variable(name: &str) -> Option<OsString> {
     env::var_os(name).filter(|value| !value.is_empty())
 }
 
-/// The folder of the cache, if the environment names one.
-fn cache_folder() -> Option<PathBuf> {
+/// The folder of the cache, if the environment names one: models in it are executed and answers are believed, so it is
+/// one that no other user can write.
+///
+/// # Errors
+/// As [`trust::folder`].
+fn cache_folder() -> Result<Option<PathBuf>, Error> {
     let from = |name: &str| variable(name).map(PathBuf::from);
-    from("COSIM_CACHE")
+    let folder = from("COSIM_CACHE")
         .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("cosim")))
-        .or_else(|| from("HOME").map(|folder| folder.join(".cache/cosim")))
+        .or_else(|| from("HOME").map(|folder| folder.join(".cache/cosim")));
+    Ok(folder.map(|folder| trust::folder(&folder)).transpose()?)
 }
 
 /// The limit of the cache in bytes.

@@ -1,6 +1,7 @@
 //! The program: its blocks, and what it was built from.
 
 use crate::engine::AnyBlock;
+use crate::text;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
@@ -41,12 +42,12 @@ static PROGRAM: OnceLock<Program> = OnceLock::new();
 /// Tells people a line on standard error. Nobody may be there to read it, which is no reason to end: `eprintln!` would
 /// panic.
 pub(crate) fn say(line: fmt::Arguments<'_>) {
-    show(format_args!("cosim: {line}\n"));
+    show(&format!("cosim: {line}\n"));
 }
 
-/// Writes a text to standard error, if anybody reads it.
-pub(crate) fn show(text: fmt::Arguments<'_>) {
-    let _ = write!(io::stderr(), "{text}");
+/// Writes lines to standard error, if anybody reads it.
+pub(crate) fn show(text: &str) {
+    let _ = write!(io::stderr(), "{}", text::lines(text));
 }
 
 /// Says which program this process is; the first time counts.

@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::files::{check_free, write_below};
-use crate::models::{Copies, Examined, Rtl};
+use crate::models::{Copies, Examined, Rtl, copied_data};
 use minijinja::{Environment, UndefinedBehavior, context};
 use serde::Serialize;
 use std::fs;
@@ -95,15 +95,33 @@ pub struct Reset {
 }
 
 impl Reset {
-    /// Names of inputs that are taken for the reset if none was named.
-    const USUAL: [&str; 10] = [
-        "rst", "reset", "rst_n", "reset_n", "rstn", "resetn", "rst_ni", "rst_i", "arst_n",
+    /// Names of inputs that are taken for the reset if none was named, in any case.
+    const USUAL: [&str; 18] = [
+        "rst",
+        "reset",
+        "rst_n",
+        "reset_n",
+        "rstn",
+        "resetn",
+        "rst_ni",
+        "rst_i",
+        "reset_i",
+        "reset_ni",
+        "i_rst",
+        "i_reset",
+        "i_rst_n",
+        "i_reset_n",
+        "arst",
+        "arst_n",
+        "nrst",
         "aresetn",
     ];
 
     fn level(&self) -> bool {
-        let low = ["_n", "_ni", "_b", "rstn", "resetn"];
-        let is_low = low.iter().any(|ending| self.port.ends_with(ending));
+        let port = self.port.to_ascii_lowercase();
+        let is_low =
+            ["_n", "_ni", "_b", "_l", "rstn", "resetn"].iter().any(|end| port.ends_with(end))
+                || ["nrst", "nreset", "n_rst", "n_reset"].iter().any(|part| port.contains(part));
         self.is_high.unwrap_or(!is_low)
     }
 }
@@ -273,6 +291,15 @@ impl Skeleton {
         for (name, text) in &copies.files {
             write_below(&made.join("rtl").join(name), text)?;
         }
+        for (name, text) in copied_data(&examined)? {
+            if copies.files.get(&name).is_some_and(|other| **other != *text) {
+                return Err(Error::Usage(format!(
+                    "the RTL reads {0}, and a source would have the same name in a copy; rename one",
+                    name.display()
+                )));
+            }
+            write_below(&made.join("rtl").join(name), text)?;
+        }
         let ports = self.ports(&made, &copies, &examined)?;
         let reset = self.reset(&ports)?;
         for (name, text) in self.render(&examined, &copies, &ports, reset.as_ref())? {
@@ -309,9 +336,10 @@ impl Skeleton {
         };
         let verilated = design.verilate(&Verilator::find()?, &answer.path().join("new"))?;
         // The one that was named, else the first usual one that it has.
-        let clocks = match &self.clock {
-            Some(clock) => vec![clock.as_str()],
-            None => USUAL_CLOCKS.to_vec(),
+        let upper = USUAL_CLOCKS.map(str::to_ascii_uppercase);
+        let clocks: Vec<&str> = match &self.clock {
+            Some(clock) => vec![clock],
+            None => USUAL_CLOCKS.into_iter().chain(upper.iter().map(String::as_str)).collect(),
         };
         let read = |clock: &&str| Ports::read(&verilated, &self.top, &Clock::from(*clock));
         let is_missing = |ports: &Result<Ports, BuildError>| matches!(ports, Err(BuildError::Port { port, .. }) if clocks.contains(&port.as_str()));
@@ -325,7 +353,9 @@ impl Skeleton {
             ))
         })?;
         let ports = ports.map_err(|error| match error {
-            error @ BuildError::Port { .. } => Error::Usage(error.to_string()),
+            error @ (BuildError::Port { .. } | BuildError::Foreign { .. }) => {
+                Error::Usage(error.to_string())
+            }
             other => Error::Build(other),
         })?;
         let refuse = |message: String| Err(Error::Usage(format!("module {}: {message}", self.top)));
@@ -362,7 +392,11 @@ impl Skeleton {
             }
             return Ok(Some((reset.port.clone(), reset.level())));
         }
-        let usual = Reset::USUAL.into_iter().find(|name| is_input(name));
+        let named = |usual: &str| {
+            let mut names = ports.inputs.iter().map(|port| port.name.as_str());
+            names.find(|name| name.eq_ignore_ascii_case(usual) && is_input(name))
+        };
+        let usual = Reset::USUAL.into_iter().find_map(named);
         let usual = usual.map(|name| Reset { port: name.to_owned(), is_high: None });
         Ok(usual.map(|reset| (reset.port.clone(), reset.level())))
     }
@@ -466,6 +500,13 @@ mod tests {
             ("rst_ni", false),
             ("reset_in", true),
             ("rst_main", true),
+            ("RST_N", false),
+            ("ARESETN", false),
+            ("Reset_L", false),
+            ("nRST", false),
+            ("i_rst_n", false),
+            ("i_rst", true),
+            ("RST", true),
             ("rst_n=1", true),
             ("rst=0", false),
         ] {

@@ -1,6 +1,7 @@
 //! Vectors: one case in a file, with everything a replay needs and no random number.
 
 use crate::error::Error;
+use crate::files::read_input_text;
 use crate::harness::{
     BeforeResetText, Block, Drive, Overrides, Parameter, Profile, Stimulus, Traffic as _, Verdict,
     raw_pins,
@@ -10,14 +11,15 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::de::IgnoredAny;
 use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
-use std::fs::{self, File};
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, ErrorKind, Write};
 use std::path::{Path, PathBuf};
 
 /// The only value of a vector's `format`.
 pub const FORMAT: &str = "cosim-vector";
-/// The version written, and the only one read.
-pub const VERSION: u64 = 1;
+/// The version written. Version 2 has `instead` in the steps of qp, and so in those of rx.
+pub const VERSION: u64 = 2;
+/// The oldest version that is read.
+const OLDEST: u64 = 1;
 /// A file larger than this is no vector, and none is written; bytes. Random pins of the longest case that a run
 /// draws by the built-in scenarios take half of it.
 const LARGEST: u64 = 512 << 20;
@@ -28,7 +30,7 @@ const LARGEST: u64 = 512 << 20;
 pub struct Vector<B: Block> {
     /// [`FORMAT`].
     pub format: String,
-    /// [`VERSION`].
+    /// Of the format, from 1 to [`VERSION`].
     pub version: u64,
     /// The block's name.
     pub block: String,
@@ -95,38 +97,11 @@ impl VectorFile {
     /// # Errors
     /// [`Error::File`] or [`Error::Input`].
     pub fn read(path: &Path) -> Result<Self, Error> {
-        let file_error = |message: String| Error::File { path: path.to_owned(), message };
-        let metadata = fs::metadata(path).map_err(|error| Error::unreadable(path, &error))?;
-        if metadata.is_dir() {
-            return Err(file_error("is a folder, expected a vector's JSON file".to_owned()));
+        let text = read_input_text(path, LARGEST)?;
+        if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
+            let message = "is empty, expected a vector's JSON".to_owned();
+            return Err(Error::File { path: path.to_owned(), message });
         }
-        let too_large =
-            || Err(file_error(format!("is too large, a vector has at most {} MiB", LARGEST >> 20)));
-        if metadata.len() > LARGEST {
-            return too_large();
-        }
-        // What is no regular file has no length before it is read.
-        let mut bytes = Vec::new();
-        let file = File::open(path).map_err(|error| Error::unreadable(path, &error))?;
-        file.take(LARGEST + 1)
-            .read_to_end(&mut bytes)
-            .map_err(|error| Error::unreadable(path, &error))?;
-        if bytes.len() as u64 > LARGEST {
-            return too_large();
-        }
-        if bytes.iter().all(u8::is_ascii_whitespace) {
-            return Err(file_error("is empty, expected a vector's JSON".to_owned()));
-        }
-        let text = String::from_utf8(bytes).map_err(|error| {
-            let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
-            let line_start = good.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
-            Error::Input {
-                path: path.to_owned(),
-                line: good.iter().filter(|byte| **byte == b'\n').count() + 1,
-                column: String::from_utf8_lossy(&good[line_start..]).chars().count() + 1,
-                message: "is not UTF-8, expected a vector's JSON".to_owned(),
-            }
-        })?;
         Self::from_text(text, path)
     }
 
@@ -141,8 +116,9 @@ impl VectorFile {
             let message = format!("format is `{}`, expected `{FORMAT}`", head.format);
             return Err(file_error(message));
         }
-        if head.version != json!(VERSION) {
-            let message = format!("version is {}, this program reads {VERSION}", head.version);
+        if !(OLDEST..=VERSION).any(|version| head.version == json!(version)) {
+            let message =
+                format!("version is {}, this program reads {OLDEST} to {VERSION}", head.version);
             return Err(file_error(message));
         }
         Ok(Self { path: path.to_owned(), block: head.block, text })
@@ -208,7 +184,7 @@ pub fn schema<B: Block>(generator: &mut SchemaGenerator) -> Value {
         "type": "object",
         "properties": {
             "format": { "const": FORMAT },
-            "version": { "const": VERSION },
+            "version": { "enum": (OLDEST..=VERSION).collect::<Vec<u64>>() },
             "block": { "const": B::NAME },
             "fixes": { "type": "string", "pattern": "^([a-z]+|0x[0-9a-f]{1,2})$" },
             "parameters": parameters_schema(B::PARAMETERS),

@@ -18,6 +18,11 @@ const YOSYS: &str = "yosys";
 const VARIABLE: &str = "YOSYS";
 /// How it is installed.
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
+/// Levels of folders above the data files, so that `..` in their names stays inside the workshop.
+const DEPTH: usize = 8;
+/// The folder of the data files.
+const DATA: &str = "data";
+
 /// A folder in which Yosys works on one RTL with one set of parameters.
 #[derive(Debug)]
 pub struct Workshop {
@@ -47,6 +52,16 @@ impl Workshop {
         for (number, text) in libraries.iter().chain(sources).enumerate() {
             workshop.write(&file(number), text)?;
         }
+        let root = workshop.data();
+        fs::create_dir_all(&root).map_err(Error::write(&root))?;
+        let data = examined.design.data.iter();
+        let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_ref()?)));
+        for (name, text) in data.filter(|(name, _)| name.is_relative()) {
+            let path = root.join(name);
+            let folder = path.parent().unwrap_or(&root);
+            fs::create_dir_all(folder).map_err(Error::write(folder))?;
+            fs::write(&path, text).map_err(Error::write(&path))?;
+        }
         Ok(workshop)
     }
 
@@ -59,6 +74,11 @@ impl Workshop {
     /// The answers that may be used in place of asking.
     pub fn answers(&self) -> &Answers {
         &self.answers
+    }
+
+    /// The folder in which names of data files begin.
+    fn data(&self) -> PathBuf {
+        self.path(DATA).join(["x"; DEPTH].join("/"))
     }
 
     /// A file of the folder.
@@ -94,7 +114,7 @@ impl Workshop {
     /// # Errors
     /// [`Error::Environment`] with the first error that Yosys tells of.
     pub fn script(&self, script: &str) -> Result<(), Error> {
-        self.run(script, |said| format!("Yosys: {said}"))
+        self.run(script, self.folder.path(), |said| format!("Yosys: {said}"))
     }
 
     /// A netlist of the folder, in Verilog. The line that says which Yosys wrote it is left out: it differs from one machine to
@@ -110,7 +130,8 @@ impl Workshop {
         Ok(lines.map(|line| format!("{line}\n")).collect())
     }
 
-    /// Reads the RTL with these parameters, elaborates it and does what `commands` say.
+    /// Reads the RTL with these parameters, elaborates it and does what `commands` say. Yosys runs where the RTL finds its
+    /// data files, so commands name the files that they write by [`Workshop::path`].
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
@@ -119,26 +140,27 @@ impl Workshop {
         let mut script = String::new();
         for number in 0..libraries + self.expanded.sources.len() {
             let option = if number < libraries { " -defer" } else { "" };
-            script += &format!("read_verilog -sv{option} {}\n", file(number));
+            let path = self.path(&file(number));
+            script += &format!("read_verilog -sv{option} \"{}\"\n", path.display());
         }
         script += &format!("hierarchy -check -top {}", self.examined.design.top);
         for (name, value) in parameters {
             script += &format!(" -chparam {name} {value}");
         }
         script += &format!("\n{commands}\n");
-        self.run(&script, |said| {
+        self.run(&script, &self.data(), |said| {
             format!(
                 "Yosys cannot read this RTL: {said}; it reads Verilog and a part of SystemVerilog"
             )
         })
     }
 
-    fn run(&self, script: &str, told: impl Fn(&str) -> String) -> Result<(), Error> {
+    fn run(&self, script: &str, folder: &Path, told: impl Fn(&str) -> String) -> Result<(), Error> {
         let number = self.scripts.fetch_add(1, Ordering::Relaxed);
         let file = self.path(&format!("script-{number}.ys"));
         fs::write(&file, script).map_err(Error::write(&file))?;
         let mut command = yosys();
-        command.arg("-q").arg("-s").arg(&file).current_dir(self.folder.path());
+        command.arg("-q").arg("-s").arg(&file).current_dir(folder);
         let said = said_by(command)?;
         if said.status.success() {
             return Ok(());

@@ -112,3 +112,27 @@ fn models_of_the_program_need_no_cache() {
     let output = command.args(["replay", "--fixes", "spec"]).arg(&vector).output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
 }
+
+/// The fault: in a folder with mode 1777, a library of another user was executed.
+#[test]
+fn a_cache_that_others_can_write_is_used_in_parts_or_refused() {
+    let cache = TempDir::new().unwrap();
+    let set = |mode| fs::set_permissions(&cache, fs::Permissions::from_mode(mode)).unwrap();
+    let shown = || {
+        let mut command = program();
+        command.env("COSIM_CACHE", cache.path()).args(["cache", "--format", "json"]);
+        command.output().unwrap()
+    };
+    set(0o777);
+    for output in [shown(), replay(cache.path(), &[])] {
+        assert_eq!(code(&output), 3, "{}", text(&output));
+        assert!(text(&output).contains("set COSIM_CACHE"), "{}", text(&output));
+    }
+    assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "nothing is written");
+    // Each user has a folder of his own: what others put beside it is not looked at.
+    set(0o1777);
+    let told: serde_json::Value = serde_json::from_slice(&shown().stdout).unwrap();
+    let own = Path::new(told["folder"].as_str().unwrap());
+    assert_eq!(own.parent(), Some(cache.path()));
+    assert_eq!(fs::metadata(own).unwrap().permissions().mode() & 0o777, 0o700);
+}

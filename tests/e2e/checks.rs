@@ -119,6 +119,7 @@ const RULES: [Rule; 3] = [
 
 impl<const SAYS: bool> harness::Golden<Toy<SAYS>> for Counting {
     const RULES: &'static [Rule] = &RULES;
+    type Cycle = ();
 
     fn unreachable(rule: usize, _: &Parameters) -> Option<String> {
         let is_never_hit = RULES[rule].name == "T3" && SAYS == RIGHT;
@@ -129,7 +130,9 @@ impl<const SAYS: bool> harness::Golden<Toy<SAYS>> for Counting {
         Self { taken: 0 }
     }
 
-    fn outputs(&self, _: &Inputs, outputs: &mut Outputs) {
+    fn cycle(&self, _: &Inputs) {}
+
+    fn outputs(&self, _: &Inputs, (): &(), outputs: &mut Outputs) {
         *outputs = Outputs {
             a_tlp_ready: Bits1::new(1),
             a_next_seq: Bits12::new(self.taken),
@@ -137,7 +140,7 @@ impl<const SAYS: bool> harness::Golden<Toy<SAYS>> for Counting {
         };
     }
 
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+    fn clock(&mut self, inputs: &Inputs, (): &()) -> RuleSet {
         let taken = inputs.a_tlp_valid.get() == 1;
         self.taken += u64::from(taken);
         RuleSet::one(usize::from(!taken)).with(RuleSet::one(2).only_if(self.taken == 100))

@@ -146,6 +146,25 @@ pub fn json(path: &Path) -> Value {
     serde_json::from_str(&text).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
+/// Writes a record with a valid checksum. For a `coverage.json`, also updates the checksum that the `results.json` beside it
+/// records.
+pub fn write_record(path: &Path, text: &str) {
+    const KEY: &str = "\n\"checksum\": \"";
+    let checksum = |text: &str| blake3::hash(text.as_bytes()).to_hex().to_string();
+    let (before, _) = text.rsplit_once(KEY).expect("a checksum");
+    let before = format!("{before}\n");
+    let now = checksum(&before);
+    fs::write(path, format!("{before}{}{now}\"\n}}\n", &KEY[1..])).expect("a record");
+    let results = path.with_file_name("results.json");
+    if path.ends_with("coverage.json") && results.exists() {
+        let text = fs::read_to_string(&results).expect("results");
+        let (before, behind) =
+            text.split_once("\n\"coverage\": \"").expect("a checksum of coverage");
+        let (_, behind) = behind.split_once('"').expect("its end");
+        write_record(&results, &format!("{before}\n\"coverage\": \"{now}\"{behind}"));
+    }
+}
+
 /// A copy of the RTL in which `from` is replaced by `to` in one file.
 pub fn changed_rtl(file: &str, from: &str, to: &str) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");

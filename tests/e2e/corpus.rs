@@ -136,7 +136,7 @@ fn every_vector_fits_the_schema() {
             assert!(errors.is_empty(), "{path:?}: {errors:?}");
         }
     }
-    for wrong in [r#"{}"#, r#"{"format": "cosim-vector", "version": 2}"#] {
+    for wrong in [r#"{}"#, r#"{"format": "cosim-vector", "version": 3}"#] {
         assert!(!validator.is_valid(&serde_json::from_str(wrong).unwrap()), "{wrong}");
     }
 }

@@ -24,7 +24,7 @@ fn some<T: Clone>(list: &[T], each: usize) -> Vec<T> {
 
 /// What a replay of vectors says.
 fn replayed(arguments: &[&str]) -> Vec<Value> {
-    let output = run(["replay", "--format", "json"].iter().chain(arguments));
+    let output = run(["replay", "--recorded-rtl", "--format", "json"].iter().chain(arguments));
     serde_json::from_slice(&output.stdout)
         .unwrap_or_else(|error| panic!("{error}: {}", text(&output)))
 }
@@ -88,7 +88,7 @@ fn export(vector: &str, more: &[&str]) -> (TempDir, PathBuf) {
 #[track_caller]
 fn agrees(replay: &Value) -> (TempDir, PathBuf) {
     let (vector, fixes) = (replay["vector"].as_str().unwrap(), replay["fixes"].as_str().unwrap());
-    let (folder, out) = export(vector, &["--fixes", fixes]);
+    let (folder, out) = export(vector, &["--recorded-rtl", "--fixes", fixes]);
     let said = icarus(&out);
     let mut wanted = expected(&replay["outcome"]);
     if !said.starts_with(&wanted) {

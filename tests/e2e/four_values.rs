@@ -105,12 +105,12 @@ fn are_found(patches: &[PathBuf]) {
         assert!(vector.with_extension("fst").is_file(), "{patch:?}: {failure}");
         let vector = vector.to_str().unwrap();
         // What simulated it is in the vector.
-        let output = run(["replay", "--expect-recorded", vector]);
+        let output = run(["replay", "--recorded-rtl", "--expect-recorded", vector]);
         assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
-        let explained = text(&run(["explain", vector]));
+        let explained = text(&run(["explain", "--recorded-rtl", vector]));
         assert!(explained.contains("unknown at cycle"), "{patch:?}: {explained}");
         assert!(explained.contains("the RTL breaks the specification"), "{explained}");
-        let output = run(["replay", "--simulator", "verilator", vector]);
+        let output = run(["replay", "--recorded-rtl", "--simulator", "verilator", vector]);
         assert_eq!(code(&output), 0, "two values do not show it: {}", text(&output));
         let output = run(["replay", "--rtl", "built-in", "--simulator", "icarus", vector]);
         assert_eq!(code(&output), 0, "good RTL does not show it: {}", text(&output));

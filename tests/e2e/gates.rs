@@ -123,9 +123,10 @@ fn are_found(patches: &[PathBuf]) {
         // The vector knows that it was a netlist's.
         let results = json(&out("case").join("results.json"));
         let vector = out("case").join(results["failures"][0]["vector"].as_str().unwrap());
-        let output = run(["replay", "--expect-recorded", vector.to_str().unwrap()]);
+        let vector = ["--recorded-rtl", vector.to_str().unwrap()];
+        let output = run([&["replay", "--expect-recorded"][..], &vector].concat());
         assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
-        let simulator = ["replay", "--simulator", "icarus", vector.to_str().unwrap()];
+        let simulator = [&["replay", "--simulator", "icarus"][..], &vector].concat();
         assert_eq!(code(&run(simulator)), 1, "{patch:?}: as gates in Icarus");
     }
 }

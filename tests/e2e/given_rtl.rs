@@ -1,10 +1,12 @@
 //! `--rtl`: is what runs what was given, and nothing else?
 
 use crate::common::{code, cosim, files, json, patched_rtl, project, run, text};
+use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Output;
 use tempfile::TempDir;
+use walkdir::WalkDir;
 
 /// A short run with an RTL.
 fn with_rtl(rtl: &Path, more: &[&str]) -> Output {
@@ -101,7 +103,9 @@ fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
     assert!(text(&output).contains(&format!("{rtl}/x y/{HEADER}")), "{}", text(&output));
     // The vector knows the path as it is.
     let vector = files(&folder.path().join("out/failures"), "json").remove(0);
-    let replay = cosim().current_dir(folder.path()).arg("replay").arg(&vector).output().unwrap();
+    let mut replay = cosim();
+    replay.current_dir(folder.path()).args(["replay", "--recorded-rtl"]).arg(&vector);
+    let replay = replay.output().unwrap();
     assert_eq!(code(&replay), 1, "{}", text(&replay));
     // A name that Verilator does not take is refused before it is asked.
     write(&folder.path().join("odd/a\"b.v"), &built_in(TOP));
@@ -125,7 +129,7 @@ fn an_included_file_in_a_folder_below_is_part_of_the_model() {
     assert_eq!(code(&with_rtl(folder.path(), &[])), 0);
     fs::write(&header, "`no_such_macro here\n").unwrap();
     let output = with_rtl(folder.path(), &[]);
-    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert_eq!(code(&output), 2, "{}", text(&output));
     assert!(text(&output).contains("settings.inc:1"), "{}", text(&output));
     fs::write(&header, "// nothing\n").unwrap();
     assert_eq!(code(&with_rtl(folder.path(), &[])), 0);
@@ -146,7 +150,7 @@ fn a_copy_of_the_rtl_has_the_identity_of_the_rtl() {
 }
 
 #[test]
-fn a_function_that_nobody_defines_is_an_error_of_the_build() {
+fn a_function_of_c_is_refused_by_name() {
     let folder = TempDir::new().unwrap();
     for file in files(&project().join("rtl"), "vh") {
         fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
@@ -157,8 +161,8 @@ fn a_function_that_nobody_defines_is_an_error_of_the_build() {
     let top = top.replace("endmodule", call);
     fs::write(folder.path().join("ReqRecvCore_Thread_2.sv"), top).unwrap();
     let output = with_rtl(folder.path(), &[]);
-    assert_eq!(code(&output), 3, "{}", text(&output));
-    assert!(text(&output).contains("nobody"), "{}", text(&output));
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(text(&output).contains("`nobody`"), "{}", text(&output));
 }
 
 /// The first mismatch is found before the model is lost: the run must not wait for its waves for ever.
@@ -312,7 +316,7 @@ fn a_file_list_and_macros_say_what_the_rtl_is() {
     let output = run(&[]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains(&format!("a folder's/{TOP}")), "{}", text(&output));
-    assert_eq!(code(&run(&["-DBROKEN"])), 3);
+    assert_eq!(code(&run(&["-DBROKEN"])), 2);
     write(&list, "--exe x");
     let output = run(&[]);
     assert_eq!(code(&output), 2);
@@ -357,12 +361,20 @@ fn a_vector_knows_its_rtl() {
     assert_eq!(code(&run(arguments.iter().chain(&paths))), 1);
     let vector = files(&out.join("failures"), "json").remove(0);
     let vector = vector.to_str().unwrap();
+    let named = rtl.display().to_string();
     for command in ["replay", "explain"] {
-        let output = run([command, vector]);
+        let output = run([command, "--recorded-rtl", vector]);
         assert_eq!(code(&output), 1, "{command}: {}", text(&output));
-        assert!(text(&output).contains("warning") && text(&output).contains("--rtl"));
+        assert!(String::from_utf8_lossy(&output.stderr).contains(&named), "it is shown");
+        // Without the option the built-in RTL runs, and the user learns of it.
+        let output = run([command, vector]);
+        assert_eq!(code(&output), 0, "{command}: {}", text(&output));
+        let said = String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains("--recorded-rtl") && said.contains(&named), "{said}");
     }
-    let output = run(["explain", vector, "--format", "json"]);
+    let output = run(["replay", "--recorded-rtl", "--rtl", "built-in", vector]);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    let output = run(["explain", "--recorded-rtl", vector, "--format", "json"]);
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let told = told.as_array().map_or(&told, |all| &all[0]);
     let read = told["rtl_files"].as_array().unwrap_or_else(|| panic!("{told}"));
@@ -371,13 +383,63 @@ fn a_vector_knows_its_rtl() {
     assert!(read.iter().all(|file| file["built_in"] == false));
     assert_eq!(code(&run(["replay", vector, "--rtl", "built-in"])), 0);
     fs::copy(project().join("rtl").join(TOP), rtl.join(TOP)).unwrap();
-    let output = run(["replay", vector]);
+    let output = run(["replay", "--recorded-rtl", vector]);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(text(&output).contains("it has changed since"), "{}", text(&output));
+    assert!(text(&output).contains("has changed since"), "{}", text(&output));
     fs::remove_dir_all(&rtl).unwrap();
-    let output = run(["replay", vector]);
+    let output = run(["replay", "--recorded-rtl", vector]);
     assert_eq!(code(&output), 2, "{}", text(&output));
     assert!(text(&output).contains("--rtl built-in"), "{}", text(&output));
+}
+
+/// A vector may come from anyone: what it names is neither compiled nor copied.
+#[test]
+fn a_vector_never_chooses_what_is_compiled() {
+    let folder = TempDir::new().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let corpus = files(&project().join("vectors/qp"), "json").remove(0);
+    let mark = at("mark");
+    let evil = format!("initial $system(\"touch '{}'\");", mark.display());
+    let module = format!("module evil; {evil} endmodule\n");
+    write(&at("rtl/evil.v"), &module);
+    write(&at("evil.f"), &at("rtl/evil.v").display().to_string());
+    for given in [
+        json!({ "defines": [format!("endmodule={evil} endmodule")] }),
+        json!({ "paths": [at("rtl")] }),
+        json!({ "include": [at("rtl")] }),
+        json!({ "lists": [at("evil.f")] }),
+    ] {
+        let mut vector = json(&corpus);
+        vector["fixes"] = "spec".into();
+        vector["origin"]["given"] = given.clone();
+        fs::write(at("sent.json"), vector.to_string()).unwrap();
+        let sent = at("sent.json").display().to_string();
+        let bench = at("bench").display().to_string();
+        for (arguments, expected) in [
+            (&["replay", "--format", "json", &sent][..], 0),
+            (&["explain", &sent], 0),
+            // It matches: there is nothing to shrink.
+            (&["shrink", &sent], 2),
+            (&["export", &sent, "-o", &bench], 0),
+        ] {
+            let output = run(arguments);
+            assert_eq!(code(&output), expected, "{given} {arguments:?}: {}", text(&output));
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(said.contains("--recorded-rtl"), "{said}");
+            if arguments[0] == "replay" {
+                let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
+                let read = told[0]["rtl_files"].as_array().unwrap();
+                assert!(read.iter().all(|file| file["built_in"] == true), "{told}");
+            }
+        }
+        for file in WalkDir::new(at("bench")) {
+            let path = file.unwrap().into_path();
+            let has = |word: &str| fs::read_to_string(&path).is_ok_and(|text| text.contains(word));
+            assert!(!has("evil") && !has("touch"), "{given}: {path:?}");
+        }
+        fs::remove_dir_all(at("bench")).unwrap();
+        assert!(!mark.exists(), "{given}");
+    }
 }
 
 #[test]

@@ -2,9 +2,12 @@
 //!
 //! One RTL does all of it, as its environment says: `HARM` is what, `HARM_AT` in which cycle, `HARM_TURN`
 //! when a model of the process gets there for which time, `HARM_MARK` a file that names the processes it
-//! happened in. With `HARM_BUG` it has a bug, too: from cycle 60 on a key differs.
+//! happened in. With `HARM_ONCE` it happens once: in the process that makes the file of this name. `HARM=escape`
+//! prints what the RTL may do to the machine. With `HARM_BUG` it has a bug, too: from cycle 60 on a key differs.
 
 mod interruption;
+mod lost;
+mod sandbox;
 
 use crate::common::{
     below_build, cases, code, cosim, files, json, program, project, text, wait_until,
@@ -25,17 +28,47 @@ use tempfile::{NamedTempFile, TempDir};
 
 const HARM: &str = r#"
 `systemc_header
+#include <arpa/inet.h>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <fcntl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
 #include <unistd.h>
 inline long harm_deeper(long n) {
     volatile char room[4096];
     room[n % 4096] = 1;
     return harm_deeper(n + 1) + room[0];
 }
+inline void harm_escape() {
+    FILE* const written = std::fopen("harm_escape", "w");
+    if (written) std::fclose(written);
+    FILE* const nothing = std::fopen("/dev/null", "w");
+    if (nothing) std::fclose(nothing);
+    FILE* const read = std::fopen("/proc/version", "r");
+    if (read) std::fclose(read);
+    const int network = socket(AF_INET, SOCK_STREAM, 0);
+    if (network >= 0) close(network);
+    const int forked = fork();
+    if (forked == 0) _exit(0);
+    if (forked > 0) waitpid(forked, nullptr, 0);
+    const bool mode = chmod("harm_mode", 0600) == 0;
+    const bool removed = unlink("harm_removed") == 0;
+    const bool folder = mkdir("harm_folder", 0700) == 0;
+    std::fprintf(stderr, "escape: write=%d remove=%d folder=%d mode=%d system=%d socket=%d fork=%d signal=%d null=%d read=%d\n",
+                 written != nullptr, removed, folder, mode, std::system("exit 0") == 0, network >= 0, forked > 0,
+                 kill(getppid(), 0) == 0, nothing != nullptr, read != nullptr);
+}
 inline void harm_do(const char* what) {
+    if (const char* once = std::getenv("HARM_ONCE")) {
+        const int file = open(once, O_CREAT | O_EXCL | O_WRONLY, 0600);
+        if (file < 0) return;
+        dprintf(file, "%d\n", static_cast<int>(getpid()));
+        close(file);
+    }
     if (const char* mark = std::getenv("HARM_MARK")) {
         if (FILE* file = std::fopen(mark, "a")) {
             std::fprintf(file, "%d\n", static_cast<int>(getpid()));
@@ -50,6 +83,9 @@ inline void harm_do(const char* what) {
     if (!std::strcmp(what, "memory")) for (;;) std::memset(std::malloc(1 << 20), 1, 1 << 20);
     if (!std::strcmp(what, "spin")) for (volatile int turn = 0;; turn = turn + 1) {}
     if (!std::strcmp(what, "stop")) std::raise(SIGSTOP);
+    if (!std::strcmp(what, "kill")) std::raise(SIGKILL);
+    if (!std::strcmp(what, "term")) std::raise(SIGTERM);
+    if (!std::strcmp(what, "escape")) harm_escape();
     if (!std::strcmp(what, "close")) for (int file = 0; file <= 20; ++file) close(file);
     if (!std::strcmp(what, "print")) std::puts("a line of the RTL's"), std::fflush(stdout);
 }
@@ -82,8 +118,8 @@ const KEY: &str = "fetch_mr_ingress_head[`MR_HEAD_KEY]            = mr_key;";
 /// Where the bug's register is declared.
 const BEFORE: &str = "  assign msg_offset = msg_offset_used[qp]";
 
-/// The RTL, the same for all tests, so that it is compiled once. Each test is a process of its own and writes it: a file
-/// is replaced as a whole, so that the others always read all of it.
+/// The RTL, the same for all tests, so that it is compiled once. Each test is a process that writes it. Files are replaced
+/// atomically, so that other tests never read half of one.
 static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
     let folder = below_build("harmful_rtl");
     fs::create_dir_all(&folder).unwrap();
@@ -115,14 +151,20 @@ fn run_arguments(out: &Path) -> Vec<String> {
 
 fn run(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Output {
     let mut command = cosim();
-    command.args(run_arguments(out)).args(more).envs(environment.iter().copied());
-    command.output().expect("the program runs")
+    command.args(run_arguments(out)).args(more).args(marks(environment));
+    command.envs(environment.iter().copied()).output().expect("the program runs")
+}
+
+/// RTL that writes files of its own cannot be in a sandbox.
+fn marks(environment: &[(&str, &str)]) -> Option<&'static str> {
+    let writes = environment.iter().any(|(name, _)| ["HARM_MARK", "HARM_ONCE"].contains(name));
+    writes.then_some("--no-sandbox")
 }
 
 /// How long a model may be silent: short where it is to hang, else so long that a busy machine does not matter.
 fn patience(environment: &[(&str, &str)]) -> &'static str {
     let hangs = environment.iter().any(|(_, harm)| ["spin", "stop"].contains(harm));
-    if hangs { "2s" } else { "5m" }
+    if hangs { "1s" } else { "5m" }
 }
 
 fn on_vector(command: &str, vector: &Path, environment: &[(&str, &str)]) -> Output {
@@ -276,6 +318,7 @@ fn start(out: &Path, environment: &[(&str, &str)], more: &[&str]) -> Child {
     program()
         .args(run_arguments(out))
         .args(more)
+        .args(marks(environment))
         .envs(environment.iter().copied())
         .stdout(Stdio::piped())
         .spawn()

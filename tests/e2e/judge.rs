@@ -27,6 +27,7 @@ struct WrongGolden(Golden);
 
 impl harness::Golden<Wrong> for WrongGolden {
     const RULES: &'static [Rule] = <Golden as harness::Golden<Thread2>>::RULES;
+    type Cycle = <Golden as harness::Golden<Thread2>>::Cycle;
 
     fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
         <Golden as harness::Golden<Thread2>>::unreachable(rule, parameters)
@@ -36,8 +37,12 @@ impl harness::Golden<Wrong> for WrongGolden {
         Self(<Golden as harness::Golden<Thread2>>::new(parameters))
     }
 
-    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
-        harness::Golden::<Thread2>::outputs(&self.0, inputs, outputs);
+    fn cycle(&self, inputs: &Inputs) -> Self::Cycle {
+        harness::Golden::<Thread2>::cycle(&self.0, inputs)
+    }
+
+    fn outputs(&self, inputs: &Inputs, cycle: &Self::Cycle, outputs: &mut Outputs) {
+        harness::Golden::<Thread2>::outputs(&self.0, inputs, cycle, outputs);
         let mut data = MrData::decode(&outputs.fetch_mr_ingress_data);
         if data.opcode.get() == opcode::ACKNOWLEDGE {
             data.status = Uint::new(0);
@@ -45,8 +50,8 @@ impl harness::Golden<Wrong> for WrongGolden {
         }
     }
 
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
-        harness::Golden::<Thread2>::clock(&mut self.0, inputs)
+    fn clock(&mut self, inputs: &Inputs, cycle: &Self::Cycle) -> RuleSet {
+        harness::Golden::<Thread2>::clock(&mut self.0, inputs, cycle)
     }
 
     fn state(&self) -> &'static str {

@@ -1,6 +1,8 @@
 //! `cosim merge`: are all shards of a run, put together, the run itself; and is anything else refused?
 
-use crate::common::{changed_rtl, code, files, json, patched_rtl, program, project, run, text};
+use crate::common::{
+    changed_rtl, code, files, json, patched_rtl, program, project, run, text, write_record,
+};
 use serde_json::{Value, json as value};
 use std::fmt::Write as _;
 use std::fs;
@@ -221,28 +223,40 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     let path = two.join("results.json");
     let whole = fs::read_to_string(&path).unwrap();
     let build = json(&path)["run"]["build"].as_str().unwrap().to_owned();
-    fs::write(&path, whole.replace(&build, "0123456789ab")).unwrap();
+    write_record(&path, &whole.replace(&build, "0123456789ab"));
     refused(&all, &[&name(two), "was run by build 0123456789ab, this is build"]);
 
     // Half of the file: in the midst of its cases, and behind them.
-    for (end, what) in [("{\"from\"", "ends in the midst of its cases"), ("\"totals\"", "EOF")] {
+    for end in ["{\"from\"", "\"totals\""] {
         fs::write(&path, &whole[..whole.find(end).unwrap()]).unwrap();
-        refused(&all, &["shard-2/results.json:", what]);
+        refused(&all, &["shard-2/results.json"]);
     }
+    // Edited, replaced and missing files that decide the verdict.
+    fs::write(&path, whole.replace("\"mismatched\":0", "\"mismatched\":1")).unwrap();
+    refused(&all, &["shard-2/results.json"]);
+    fs::write(&path, &whole).unwrap();
+    let coverage = two.join("coverage.json");
+    let covered = fs::read_to_string(&coverage).unwrap();
+    fs::write(&coverage, covered.replacen("\"cycles\":", "\"cycles\":1", 1)).unwrap();
+    refused(&all, &["shard-2/coverage.json"]);
+    fs::copy(one.join("coverage.json"), &coverage).unwrap();
+    refused(&all, &["shard-2/coverage.json"]);
+    fs::remove_file(&coverage).unwrap();
+    refused(&all, &["shard-2/coverage.json"]);
+    fs::write(&coverage, covered).unwrap();
     // A case that is not there, with the sums of what is.
     let line = whole.lines().find(|line| line.starts_with("{\"from\"")).unwrap();
     let mut row: Value = serde_json::from_str(line.trim_end_matches(',')).unwrap();
     for column in ["cycles", "packets"] {
         row[column].as_array_mut().unwrap().pop();
     }
-    fs::write(&path, whole.replace(line.trim_end_matches(','), &row.to_string())).unwrap();
+    write_record(&path, &whole.replace(line.trim_end_matches(','), &row.to_string()));
     refused(&all, &["shard-2/results.json:", "are not what the cases come to"]);
     // As a killed run leaves it.
     fs::rename(&path, two.join("results.json.partial")).unwrap();
     refused(&all, &["shard-2: is not whole: its run was killed or goes on"]);
     // As an interrupted one does.
-    fs::write(&path, whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\""))
-        .unwrap();
+    write_record(&path, &whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\""));
     refused(&all, &["shard-2: is not whole: it was interrupted"]);
     fs::write(&path, whole).unwrap();
     fs::remove_file(two.join("results.json.partial")).unwrap();
@@ -324,12 +338,15 @@ fn grow(shard: &Path, index: u64, cases: u64) {
         .unwrap();
     }
     text.push_str("\n],\n");
-    let tail = ["profiles", "totals", "failures", "ended", "passed"];
+    let tail = ["profiles", "totals", "failures", "coverage", "ended", "passed", "checksum"];
     let tail = tail.map(|key| format!("\"{key}\": {}", results[key]));
     text.push_str(&format!("{}\n}}\n", tail.join(",\n")));
-    fs::write(path, text).unwrap();
+    write_record(&path, &text);
     let path = shard.join("coverage.json");
     let mut coverage = json(&path);
     coverage["parts"][0]["cases"] = value!({ "first": index, "step": 4, "count": cases });
-    fs::write(path, coverage.to_string()).unwrap();
+    let checksum = coverage.as_object_mut().unwrap().remove("checksum").unwrap();
+    let text = coverage.to_string();
+    let text = text.strip_suffix('}').unwrap();
+    write_record(&path, &format!("{text},\n\"checksum\": {checksum}\n}}\n"));
 }

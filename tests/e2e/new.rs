@@ -8,26 +8,31 @@ use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// Registers with an asynchronous reset, over widths that are stored in each way, with a header, a
-/// parameter, a macro, a module in another folder, names that are words of Rust, and names that waves have for what
-/// is not a port.
+/// parameter, a macro, a module in another folder, a package in the last file, a table that is read at the start, names
+/// that are words of Rust, that C++ cannot have, and that waves have for what is not a port.
 const TOP: &str = r#"
 `include "widths.svh"
 module registers #(parameter int WIDTH = `WIDEST, parameter bit [3:0] UNUSED = 3) (
   input  logic             clk_i,
   input  logic             rst_n,
   input  logic             box,
+  input  logic             __x,
   input  logic [6:0]       cycle,
   input  logic [63:0]      golden,
   input  logic [64:0]      longer,
   input  logic [WIDTH-1:0] longest,
   output logic             match,
+  output logic             q__q,
   output logic [6:0]       state,
   output logic [63:0]      rule,
   output logic [64:0]      longer_q,
   output logic [WIDTH-1:0] longestQ
 );
+  logic invert [0:0];
+  initial $readmemh(zz_settings::TABLE, invert);
 `ifdef WITH_REGISTERS
-  register #(.WIDTH(1)) one (.clk(clk_i), .rst_n, .d(box), .q(match));
+  register #(.WIDTH(1)) one (.clk(clk_i), .rst_n, .d(box ^ invert[0]), .q(match));
+  register #(.WIDTH(1)) six (.clk(clk_i), .rst_n, .d(__x), .q(q__q));
   register #(.WIDTH(7)) two (.clk(clk_i), .rst_n, .d(cycle), .q(state));
   register #(.WIDTH(64)) three (.clk(clk_i), .rst_n, .d(golden), .q(rule));
   register #(.WIDTH(65)) four (.clk(clk_i), .rst_n, .d(longer), .q(longer_q));
@@ -67,17 +72,22 @@ impl harness::Golden<WideBlock> for Golden {
         Self { q: rtl::Outputs::default() }
     }
 
-    fn outputs(&self, inputs: &rtl::Inputs, outputs: &mut rtl::Outputs) {
+    type Cycle = ();
+
+    fn cycle(&self, _inputs: &rtl::Inputs) {}
+
+    fn outputs(&self, inputs: &rtl::Inputs, _cycle: &(), outputs: &mut rtl::Outputs) {
         *outputs = if inputs.rst_n.get() == 1 { self.q } else { rtl::Outputs::default() };
     }
 
-    fn clock(&mut self, inputs: &rtl::Inputs) -> RuleSet {
+    fn clock(&mut self, inputs: &rtl::Inputs, _cycle: &()) -> RuleSet {
         if inputs.rst_n.get() == 0 {
             self.q = rtl::Outputs::default();
             return RuleSet::one(1);
         }
         self.q = rtl::Outputs {
             match_: rtl::Bits1::new(!inputs.box_.get()),
+            q__q: rtl::Bits1::new(!inputs.__x.get()),
             state: rtl::Bits7::new(!inputs.cycle.get()),
             rule: rtl::Bits64::new(!inputs.golden.get()),
             longer_q: rtl::Bits65::from_words(inputs.longer.words().map(|word| !word)),
@@ -103,6 +113,9 @@ fn rtl() -> TempDir {
     let folder = TempDir::new().unwrap();
     write(&folder.path().join("design/registers.sv"), TOP);
     write(&folder.path().join("design/parts/register.v"), REGISTER);
+    let package = "package zz_settings; localparam TABLE = \"table.hex\"; endpackage\n";
+    write(&folder.path().join("design/zz_settings.sv"), package);
+    write(&folder.path().join("design/table.hex"), "0\n");
     write(&folder.path().join("headers/widths.svh"), "`define WIDEST 600\n");
     folder
 }
@@ -140,7 +153,7 @@ fn a_new_crate_builds_without_a_word_and_never_passes_before_it_has_a_golden_mod
     let new = ["new", "wide-block", "--top", "registers", "design", "-I", "headers"];
     let output = run_in(place.path(), &[&new[..], &["-D", "WITH_REGISTERS"]].concat());
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(text(&output).contains("clock clk_i, reset rst_n, 0 in reset, 6 inputs and 5 outputs"));
+    assert!(text(&output).contains("clock clk_i, reset rst_n, 0 in reset, 7 inputs and 6 outputs"));
     let folder = place.path().join("wide-block");
     // It stands alone: what it was made from can go.
     fs::rename(place.path().join("design"), place.path().join("gone")).unwrap();
@@ -161,11 +174,11 @@ fn a_new_crate_builds_without_a_word_and_never_passes_before_it_has_a_golden_mod
 /// Without a golden model nothing is a match, whatever the RTL does.
 fn not_written(folder: &Path) {
     let golden = fs::read_to_string(folder.join("src/golden.rs")).unwrap();
-    for port in ["match_", "state", "rule", "longer_q", "longestQ"] {
+    for port in ["match_", "q__q", "state", "rule", "longer_q", "longestQ"] {
         assert!(golden.contains(&format!(" {port}: rtl::Bits")), "{port}: {golden}");
     }
     let environment = fs::read_to_string(folder.join("src/environment.rs")).unwrap();
-    for port in ["box_", "cycle", "golden", "longer", "longest", "rst_n"] {
+    for port in ["box_", "__x", "cycle", "golden", "longer", "longest", "rst_n"] {
         assert!(environment.contains(&format!(" {port}: rtl::Bits")), "{port}: {environment}");
     }
     let said = says(folder, 1, &["run", "--cases", "3", "--out", "none"]);
@@ -216,6 +229,18 @@ fn written(folder: &Path) {
     let results = json(&folder.join("good/results.json"));
     assert!(results["totals"]["cycles"].as_u64().unwrap() > 1000, "{results}");
 
+    // The crate's own files in whatever order, and a table that says something else.
+    assert_eq!(fs::read_to_string(folder.join("rtl/table.hex")).unwrap(), "0\n");
+    let run = ["run", "--cases", "3", "--rtl", "rtl", "--out", "own"];
+    let own = folder.join("own/results.json");
+    says(folder, 0, &run);
+    assert_eq!(json(&own)["run"]["rtl"], results["run"]["rtl"], "the same files are the same RTL");
+    fs::write(folder.join("rtl/table.hex"), "1\n").unwrap();
+    let said = says(folder, 1, &[&run[..], &["--force"]].concat());
+    assert!(said.contains("match"), "{said}");
+    assert_ne!(json(&own)["run"]["rtl"], results["run"]["rtl"]);
+    fs::write(folder.join("rtl/table.hex"), "0\n").unwrap();
+
     // The top bit of the widest port, and only it.
     let bad = folder.join("bad");
     let text = REGISTER.replace(
@@ -230,7 +255,7 @@ fn written(folder: &Path) {
     assert_eq!(results["totals"]["mismatched"], 6, "{results}");
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
     says(folder, 0, &["replay", "--rtl", "built-in", &vector]);
-    says(folder, 1, &["replay", &vector]);
+    says(folder, 1, &["replay", "--recorded-rtl", &vector]);
     for name in ["waves.vcd", "waves.fst"] {
         says(folder, 0, &["replay", "--rtl", "built-in", &vector, "--trace", name]);
         assert!(folder.join(name).is_file());
@@ -238,7 +263,7 @@ fn written(folder: &Path) {
     // Ports of every width and name, a reset that is low, a macro and an ending of one's own.
     says(folder, 0, &["export", "--rtl", "built-in", &vector, "-o", "bench"]);
     assert!(icarus(&folder.join("bench")).starts_with("PASS  "));
-    says(folder, 0, &["export", &vector, "-o", "bad-bench"]);
+    says(folder, 0, &["export", "--recorded-rtl", &vector, "-o", "bad-bench"]);
     let simulated = icarus(&folder.join("bad-bench"));
     assert!(
         simulated.starts_with("FAIL  mismatch") && simulated.contains("longestQ is 600'h"),
@@ -275,6 +300,18 @@ fn what_cannot_be_driven_is_refused_by_name() {
     refused(&module("input clk, input [7:0] lanes [3:0], output q"), &a, "`lanes`");
     refused(&module("input clk, input d"), &a, "no output");
     refused(&module("input clk, output q"), &a, "no input beside the clock");
+    refused(&module("input clk, input d, input real level, output q"), &a, "`level`");
+    refused(&module("input clk, input d, output real level"), &a, "`level`");
+    refused(&module("input clk, input string text, output q"), &a, "`text`");
+    refused(&module("input clk, input \\odd-name , output q"), &a, "`\\odd-name `");
+    refused(&module("input clk, input template, output q"), &a, "`template`");
+    let foreign = "import \"DPI-C\" function int twice(input int a);\n\
+                   module a(input clk, input [31:0] d, output [31:0] q); assign q = twice(d); endmodule\n";
+    refused(foreign, &a, "`twice`");
+    let table = "module a(input clk, input d, output q); reg m[0:0]; initial $readmemh(\"NAME\", m); assign q = m[d]; \
+                 endmodule\n";
+    refused(&table.replace("NAME", "none.hex"), &a, "a.sv:1");
+    refused(&table.replace("NAME", "/dev/null/x"), &a, "/dev/null/x");
     refused(&module("input clk, input padding, output q"), &a, "padding");
     refused(&module("input clk, input d, output dut"), &a, "`dut`");
     let good = module("input clk, input d, output q");
@@ -285,6 +322,87 @@ fn what_cannot_be_driven_is_refused_by_name() {
     for name in ["fn", "../b", "B", "2b", "", "cosim-core", "a b"] {
         refused(&good, &[name, "--top", "a", "a.sv"], "NAME");
     }
+}
+
+/// The reset by its usual names, and its level in reset by what the name says.
+#[test]
+fn a_reset_is_found_by_its_usual_names() {
+    for (port, options, expected) in [
+        ("RST_N", &["--reset", "RST_N"][..], "reset RST_N, 0 in reset"),
+        ("RST_N", &[], "reset RST_N, 0 in reset"),
+        ("i_rst", &[], "reset i_rst, 1 in reset"),
+        ("ARESETN", &["--reset", "ARESETN=1"], "reset ARESETN, 1 in reset"),
+    ] {
+        let folder = TempDir::new().unwrap();
+        let module = format!("module a(input CLK, input {port}, input d, output q); endmodule\n");
+        write(&folder.path().join("a.v"), &module);
+        let output = run_in(folder.path(), &[&["new", "b", "--top", "a", "a.v"], options].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        let said = text(&output);
+        assert!(said.contains("clock CLK") && said.contains(expected), "{expected}: {said}");
+    }
+}
+
+/// Packages and interfaces are read before their users in whatever order files are named, and what the top does not need
+/// may be anything.
+#[test]
+fn sources_may_be_named_in_any_order() {
+    let folder = TempDir::new().unwrap();
+    let files = [
+        (
+            "rtl/a_top.sv",
+            "module a_top import z_first::*; (input clk, input rst, input word_t d, output word_t q);\n\
+                          m_bus bus(.clk); assign bus.d = d; b_part part(.bus, .q); endmodule\n",
+        ),
+        (
+            "rtl/b_part.sv",
+            "module b_part(m_bus.sink bus, output y_second::word_t q); always_ff @(posedge bus.clk) q <= \
+                           bus.d; endmodule\n",
+        ),
+        (
+            "rtl/m_bus.sv",
+            "interface m_bus(input clk); z_first::word_t d; modport sink(input clk, d); endinterface\n",
+        ),
+        ("rtl/y_second.sv", "package y_second; typedef z_first::word_t word_t; endpackage\n"),
+        ("rtl/z_first.sv", "package z_first; typedef logic [7:0] word_t; endpackage\n"),
+        (
+            "rtl/bench/c_bench.sv",
+            "module c_bench; import uvm_pkg::*; a_top dut(); this is no SystemVerilog endmodule\n",
+        ),
+    ];
+    for (name, text) in files {
+        write(&folder.path().join(name), text);
+    }
+    let names: Vec<&str> = files[..5].iter().map(|(name, _)| *name).collect();
+    let reversed: Vec<&str> = names.iter().rev().copied().collect();
+    for (name, rtl) in [("one", &names[..]), ("two", &reversed), ("three", &["rtl"])] {
+        let output = run_in(folder.path(), &[&["new", name, "--top", "a_top"], rtl].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        let copies = fs::read_dir(folder.path().join(name).join("rtl")).unwrap().count();
+        assert_eq!(copies, 5, "what is not needed is not copied");
+    }
+}
+
+/// A file that another one includes and that lies in the given folder is read once. Without a guard it cannot be included
+/// twice, and nobody declared it twice.
+#[test]
+fn an_included_interface_is_declared_once() {
+    let folder = TempDir::new().unwrap();
+    let bus = "interface bus(input clk); logic d; modport sink(input clk, d); endinterface\n";
+    let part =
+        "module part(bus.sink b, output logic q); always_ff @(posedge b.clk) q <= b.d; endmodule\n";
+    let top = "`include \"bus.sv\"\nmodule a(input clk, input rst, input d, output q);\n\
+               bus b(.clk); assign b.d = d; part p(.b, .q); endmodule\n";
+    write(&folder.path().join("rtl/bus.sv"), bus);
+    write(&folder.path().join("rtl/part.sv"), part);
+    write(&folder.path().join("rtl/a.sv"), top);
+    let output = run_in(folder.path(), &["new", "one", "--top", "a", "rtl"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    write(&folder.path().join("rtl/part.sv"), &format!("`include \"bus.sv\"\n{part}"));
+    let output = run_in(folder.path(), &["new", "two", "--top", "a", "rtl"]);
+    let said = text(&output);
+    assert_eq!(code(&output), 2, "{said}");
+    assert!(said.contains("rtl/bus.sv:1") && !said.contains("both"), "{said}");
 }
 
 #[test]

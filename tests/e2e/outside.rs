@@ -109,20 +109,20 @@ fn a_bug(outside: &Outside) {
     assert!(found.contains("the RTL breaks the specification"), "{found}");
     let results = json(&outside.path().join("found/results.json"));
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
-    outside.says(0, &["shrink", &vector, "--out", "small.json"]);
-    outside.says(0, &["replay", "--expect-recorded", "small.json"]);
+    outside.says(0, &["shrink", "--rtl", "bad", &vector, "--out", "small.json"]);
+    outside.says(0, &["replay", "--rtl", "bad", "--expect-recorded", "small.json"]);
     outside.says(0, &["replay", "--rtl", "built-in", "small.json"]);
     // Packets that fit on one hand, worked out from what a packet that is cut needs.
     let small = json(&outside.path().join("small.json"));
     let lists = small["stimulus"]["traffic"]["requesters"].as_array().unwrap();
     let packets: usize = lists.iter().map(|list| list.as_array().unwrap().len()).sum();
     assert!((1..=3).contains(&packets), "{small}");
-    outside.says(0, &["export", "small.json", "-o", "small"]);
+    outside.says(0, &["export", "--rtl", "bad", "small.json", "-o", "small"]);
     let simulated = icarus(&outside.path().join("small"));
     let verdict = &small["recorded"];
     let place = format!("cycle {}: {} is", verdict["cycle"], verdict["port"].as_str().unwrap());
     assert!(simulated.starts_with(&format!("FAIL  mismatch at {place}")), "{simulated}");
-    let explained = outside.says(1, &["explain", "small.json"]);
+    let explained = outside.says(1, &["explain", "--recorded-rtl", "small.json"]);
     assert!(explained.contains("L4") || explained.contains("F4"), "{explained}");
 }
 

@@ -1,8 +1,12 @@
 //! Parameters of the RTL beside the mask of fixes: chosen, checked, kept in names and vectors.
 
-use crate::common::{cases, code, json, patched_rtl, project, run, text};
+use crate::common::{
+    cases, changed_rtl, code, is_longer, json, patched_rtl, program, project, run, text, wait_until,
+};
 use serde_json::{Value, json as value};
+use std::collections::BTreeSet;
 use std::fs;
+use std::process::Stdio;
 use tempfile::TempDir;
 
 #[test]
@@ -25,6 +29,27 @@ fn a_hard_coded_parameter_passes_with_the_defaults_and_fails_in_the_default_run(
         assert!(text(&bad).contains("dll/small/"), "{bug}: {}", text(&bad));
         assert!(text(&bad).contains("dll/large/"), "{bug}: {}", text(&bad));
     }
+}
+
+/// The profiles of thread2 have all fixes or none. Of any two bits these masks have one: RTL that looks at the bit of
+/// another fix fails with one of them. Icarus needs no compiler for a mask.
+#[test]
+fn each_fix_of_thread2_has_its_own_bit() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let with = |more: &[&str]| {
+        let fixed = ["run", "--block", "thread2", "--fixes", "0xaa,0xcc,0xf0", "--quiet"];
+        let few = ["--simulator", "icarus", "--cases", "2", "--max-failures", "1", "--no-shrink"];
+        let scenarios = ["--scenario", "default", "--scenario", "events", "--no-waves", "--force"];
+        let out = ["--out", out.to_str().unwrap()];
+        run([&fixed[..], &few, &scenarios, &out, more].concat())
+    };
+    let good = with(&[]);
+    assert_eq!(code(&good), 0, "{}", text(&good));
+    let used = "FIXES[`F6_ACK_RELIABLE_ONLY]";
+    let copy = changed_rtl("ReqRecvCore_Thread_2.v", used, "FIXES[`F6_ACK_RELIABLE_ONLY + 1]");
+    let bad = with(&["--rtl", copy.path().to_str().unwrap()]);
+    assert_eq!(code(&bad), 1, "{}", text(&bad));
 }
 
 #[test]
@@ -58,6 +83,85 @@ fn a_case_is_named_by_its_parameters_and_runs_again_by_that_name() {
     assert!(text(&output).contains("repaired+REPLAY_DEPTH=4: match"), "{}", text(&output));
     let other = run(["replay", path.to_str().unwrap(), "--parameter", "REPLAY_DEPTH=16"]);
     assert!(text(&other).contains("repaired: match"), "{}", text(&other));
+}
+
+/// Names of the profiles of a run.
+fn profiles(results: &Value) -> Vec<String> {
+    let profiles = results["run"]["profiles"].as_array().unwrap();
+    profiles.iter().map(|profile| profile.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn random_parameters_are_drawn_by_the_seed_and_are_run_again_by_their_names() {
+    let folder = TempDir::new().unwrap();
+    let run_into = |name: &str, arguments: &[&str]| {
+        let out = folder.path().join(name);
+        let fixed = ["run", "--quiet", "--no-waves", "--out", out.to_str().unwrap()];
+        let output = run([&fixed[..], arguments].concat());
+        assert_eq!(code(&output), 0, "{}", text(&output));
+        json(&out.join("results.json"))
+    };
+    let choice = ["--block", "recv", "--fixes", "random:2", "--scenario", "default"];
+    let of = |name: &str, cases: &str, more: &[&str]| {
+        run_into(name, &[&choice[..], &["--cases", cases, "--seed", "5"], more].concat())
+    };
+    let first = of("first", "3", &["--save-vectors", "6"]);
+    let names = profiles(&first);
+    assert_eq!(names.iter().collect::<BTreeSet<_>>().len(), 2, "{names:?}");
+    for fixed in ["spec", "repaired", "small", "large", "inverted"] {
+        assert!(!names.contains(&fixed.to_owned()), "{names:?}");
+    }
+    // The same for each part of the run, and more of them are the same ones and others.
+    let part = of("part", "3", &["--shard", "2/2"]);
+    assert_eq!(profiles(&part), names);
+    let one = ["--block", "recv", "--fixes", "random:1", "--scenario", "default"];
+    let one = run_into("one", &[&one[..], &["--cases", "1", "--seed", "5"]].concat());
+    assert_eq!(profiles(&one), names[..1]);
+    // The reproduce line has the name alone, and so has the vector.
+    let name = format!("recv/{}/default/2", names[1]);
+    let alone = run_into("alone", &["--seed", "5", "--case", &name]);
+    assert_eq!(cases(&alone)[&name], cases(&first)[&name]);
+    let saved = folder.path().join("first/saved");
+    let output = run(["replay", "--format", "json", saved.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let replays: Vec<Value> = serde_json::from_slice(&output.stdout).unwrap();
+    let fixes: BTreeSet<&str> =
+        replays.iter().map(|replay| replay["fixes"].as_str().unwrap()).collect();
+    assert_eq!(fixes, names.iter().map(String::as_str).collect());
+}
+
+/// A seed that was random draws the parameters of the run that goes on, too.
+#[test]
+fn a_run_with_random_parameters_is_resumed_with_those() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let mut command = program();
+    command.args(["run", "--quiet", "--no-waves", "--threads", "1", "--block", "recv"]);
+    command.args(["--fixes", "random:1", "--scenario", "default", "--cases", "2000"]);
+    command.args(["--seed", "random", "--out"]).arg(&out);
+    let mut child = command.stdout(Stdio::null()).spawn().unwrap();
+    wait_until(&mut child, || is_longer(&out.join("run.journal"), 4000));
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let output = run(["run", "--quiet", "--resume", out.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_eq!(json(&out.join("results.json"))["totals"]["matched"], 2000);
+}
+
+#[test]
+fn random_parameters_are_of_a_run_alone() {
+    let vector = project().join("vectors/recv/k2-taken-as-another-comes.json");
+    for arguments in [
+        &["run", "--block", "recv", "--fixes", "random:0"][..],
+        &["run", "--block", "recv", "--fixes", "random:65"],
+        &["run", "--block", "recv", "--fixes", "spec,random:x"],
+        &["replay", "--fixes", "random:2", vector.to_str().unwrap()],
+        &["prove", "--block", "recv", "--fixes", "random:2"],
+    ] {
+        let output = run(arguments);
+        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
+        assert!(text(&output).contains("random:"), "{arguments:?}: {}", text(&output));
+    }
 }
 
 #[test]

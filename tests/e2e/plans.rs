@@ -67,6 +67,11 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
             "`fixes` of block qp: `none` is no profile of this block",
         ),
         (
+            "e.toml",
+            run("fixes = \"random:0\"\n"),
+            "`fixes` of block qp: `random:0` is not random:N",
+        ),
+        (
             "f.toml",
             run("parameters = { DEPTH = 3 }\n"),
             "`parameters` of block qp: `DEPTH` is no parameter",
@@ -322,6 +327,7 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     );
     let junit = fs::read_to_string(below("expired").join("junit.xml")).unwrap();
     assert!(junit.contains("<failure"), "{junit}");
+    is_expired_in_shards(&expired, &options, folder.path());
     // Nor does one of something else help.
     let foreign = plan("foreign.toml", &[waiver("mismatch-rq_offset_din-IDLE_s", "2999-12-31")]);
     assert_eq!(code(&run_plan(&foreign, &below("foreign"), &options)), 1);
@@ -329,6 +335,61 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     let output = run(["run", "--rerun", whole.to_str().unwrap(), "--rtl", "built-in", "--quiet"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("0 still red"), "{}", text(&output));
+}
+
+/// Does an expired waiver stay expired in a merge, whatever happens to the shards' `timing.json`?
+fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
+    let shards = ["1/2", "2/2"].map(|shard| {
+        let out = folder.join(format!("expired-{}", shard.replace('/', "-of-")));
+        let output = run_plan(plan, &out, &[options, &["--shard", shard]].concat());
+        assert_eq!(code(&output), 1, "{}", text(&output));
+        out
+    });
+    let out = folder.join("expired-merged");
+    let merged = || {
+        let words = shards.iter().map(|shard| shard.to_str().unwrap());
+        let fixed = ["merge", "--force", "--out", out.to_str().unwrap()];
+        let output = run(fixed.into_iter().chain(words));
+        (code(&output), text(&output))
+    };
+    assert_eq!(merged().0, 1);
+    let times = shards.each_ref().map(|shard| shard.join("timing.json"));
+    let texts = times.each_ref().map(|path| fs::read_to_string(path).unwrap());
+    let write = |texts: [&str; 2]| {
+        for (path, text) in times.iter().zip(texts) {
+            match text {
+                "" => drop(fs::remove_file(path)),
+                text => fs::write(path, text).unwrap(),
+            }
+        }
+    };
+    let [one, two] = texts.each_ref().map(String::as_str);
+    for damaged in [["", ""], ["", "{"], [one, ""], ["{}", two]] {
+        write(damaged);
+        assert_eq!(merged().0, 2, "{damaged:?}");
+    }
+    // `ended` edited to a time before the waiver expired.
+    let early = texts.each_ref().map(|text| {
+        let (before, behind) = text.split_once("\"ended\":\"").expect("a moment");
+        let (_, behind) = behind.split_once('"').expect("its end");
+        format!("{before}\"ended\":\"2000-01-01T00:00:00.000Z\"{behind}")
+    });
+    write(early.each_ref().map(String::as_str));
+    assert_eq!(merged().0, 1);
+    write([one, two]);
+    // The record with the checksum: its day and its verdict on the waiver.
+    let results = shards[1].join("results.json");
+    let text_of = fs::read_to_string(&results).unwrap();
+    let day = text_of.lines().find(|line| line.starts_with("\"day\": ")).expect("a day");
+    for (from, to) in [(day, "\"day\": \"2000-01-01\","), ("\"expired\":true", "\"expired\":false")]
+    {
+        let edited = text_of.replace(from, to);
+        assert_ne!(edited, text_of, "{from}");
+        fs::write(&results, edited).unwrap();
+        assert_eq!(merged().0, 2, "{from}");
+    }
+    fs::write(&results, text_of).unwrap();
+    assert_eq!(merged().0, 1);
 }
 
 /// As few cases as make the gate a short one: then less is covered than it asks for. `COSIM_TEST_GATE=1`: all of them.
@@ -352,14 +413,25 @@ fn the_gate_runs_and_the_nightly_is_what_it_says() {
         text(&output)
     );
 
+    // Random parameters are models of their own: here named ones stand for them.
+    let text_of_plan = fs::read_to_string(plan("nightly.toml")).unwrap();
+    assert!(text_of_plan.contains("random:4"), "{text_of_plan}");
+    let named = text_of_plan.replace("random:4", "spec");
+    let named = write(folder.path(), "nightly.toml", &named);
     let nightly = folder.path().join("nightly");
-    let output = run_plan(&plan("nightly.toml"), &nightly, &["--shard", NONE]);
+    let output = run_plan(&named, &nightly, &["--shard", NONE]);
     assert_eq!(code(&output), 1, "nothing was compared: {}", text(&output));
     let names = entries(&nightly);
-    for name in ["rx-seed-13", "long-thread2-seed-11", "dll-shallow-seed-12", "score"] {
+    for name in [
+        "rx-seed-13",
+        "long-thread2-seed-11",
+        "dll-shallow-seed-12",
+        "random-recv-seed-13",
+        "score",
+    ] {
         assert!(names.contains(&name.to_owned()), "{names:?}");
     }
-    assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3) + 1);
+    assert_eq!(names.len(), 3 * (cosim::PROGRAM.blocks.len() + 3 + 4) + 1);
     let results = json(&nightly.join("long-rx-seed-12/results.json"));
     let run = &results["run"];
     assert_eq!(

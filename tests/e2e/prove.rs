@@ -80,9 +80,9 @@ fn what_a_bad_rtl_breaks_is_a_vector_that_a_replay_shows_failing() {
         assert!(refuted["verdict"].as_str().unwrap().contains(port), "{refuted}");
         let vector = out.join(refuted["vector"].as_str().unwrap());
         let vector = vector.to_str().unwrap();
-        let output = run(["replay", "--expect-recorded", vector]);
+        let output = run(["replay", "--recorded-rtl", "--expect-recorded", vector]);
         assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
-        assert_eq!(code(&run(["replay", vector])), 1, "{patch:?}");
+        assert_eq!(code(&run(["replay", "--recorded-rtl", vector])), 1, "{patch:?}");
         assert_eq!(code(&run(["replay", "--rtl", "built-in", vector])), 0, "{patch:?}: good RTL");
     }
 }
@@ -103,7 +103,7 @@ fn what_is_broken_inside_is_a_vector_that_shows_it_at_the_pins() {
     assert_eq!(property["status"], "refuted", "{proof}");
     let vector = out.join(property["vector"].as_str().unwrap());
     let vector = vector.to_str().unwrap();
-    assert_eq!(code(&run(["replay", "--expect-recorded", vector])), 0);
+    assert_eq!(code(&run(["replay", "--recorded-rtl", "--expect-recorded", vector])), 0);
     assert_eq!(code(&run(["replay", "--rtl", "built-in", vector])), 0, "good RTL");
     // It ends where it shows.
     let (vector, recorded) = (json(Path::new(vector)), &json(Path::new(vector))["recorded"]);

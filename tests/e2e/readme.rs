@@ -4,9 +4,11 @@
 //! project after `scripts/run`; what it prints must be what the README shows. A line `...` stands for any
 //! lines. What differs from machine to machine (times, speeds, hashes of builds) is not compared.
 
-use crate::common::{QUICKLY, copy_rtl, models, program, project};
+use crate::common::{QUICKLY, copy_rtl, files, models, program, project, run, text};
+use cosim::PROGRAM;
 use regex::Regex;
 use snapbox::{Assert, Redactions};
+use std::collections::BTreeSet;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::Path;
@@ -56,6 +58,7 @@ fn redactions() -> Redactions {
         ("[SPEED]", r"\b[0-9.]+[kMG]? cycles/s"),
         ("[THREADS]", r"\b[0-9]+ threads?\b"),
         ("[HASH]", r"\b[0-9a-f]{12}\b"),
+        ("[SANDBOX]", r"sandbox: [^\n]+"),
         ("[VERSION]", r"Verilator [0-9.]+"),
         ("[MOMENT]", r"\b[0-9]{8}T[0-9]{6}Z(-[0-9]+)?\b"),
     ] {
@@ -134,4 +137,113 @@ fn another_output_is_a_difference() {
     for shown in wrong {
         assert!(difference(shown, printed).is_some(), "{shown}");
     }
+}
+
+/// What a document says, without line breaks.
+fn document(name: &str) -> String {
+    let text = fs::read_to_string(project().join(name)).unwrap_or_else(|e| panic!("{name}: {e}"));
+    text.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[track_caller]
+fn says(name: &str, expected: &str) {
+    assert!(document(name).contains(expected), "{name} does not say `{expected}`");
+}
+
+#[test]
+fn the_number_of_bugs_is_that_of_the_patches() {
+    let patches = PROGRAM
+        .blocks
+        .iter()
+        .flat_map(|block| files(&project().join("tests/bad_rtl").join(block.name()), "patch"));
+    let count = patches.count();
+    says("README.md", &format!("`tests/bad_rtl` has {count} realistic bugs"));
+    says("docs/architecture.md", &format!("all {count} bugs"));
+}
+
+#[test]
+fn every_command_is_in_the_table() {
+    let help = text(&run(["--help"]));
+    let commands = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+    let commands: Vec<&str> = commands
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|command| *command != "help")
+        .collect();
+    assert!(commands.contains(&"run") && commands.len() > 10, "{commands:?}");
+    for command in commands {
+        let row = format!("| `cosim {command}");
+        let ends = ['`', ' '];
+        let readme = document("README.md");
+        let is_there =
+            readme.match_indices(&row).any(|(at, _)| readme[at + row.len()..].starts_with(ends));
+        assert!(is_there, "README.md: no row of `cosim {command}`");
+    }
+}
+
+/// How many cases a run has: the usual number, then that of the blocks that have others.
+#[test]
+fn the_default_number_of_cases_is_that_of_the_blocks() {
+    let mut others: Vec<(u64, Vec<String>)> = Vec::new();
+    let usual = PROGRAM.blocks[0].cases();
+    for block in PROGRAM.blocks {
+        let name = format!("`{}`", block.name());
+        match others.iter_mut().find(|(cases, _)| *cases == block.cases()) {
+            _ if block.cases() == usual => {}
+            Some((_, names)) => names.push(name),
+            None => others.push((block.cases(), vec![name])),
+        }
+    }
+    let others: Vec<String> =
+        others.iter().map(|(cases, names)| format!("{cases} of {}", names.join(" and "))).collect();
+    says("README.md", &format!("({usual}; {})", others.join("; ")));
+}
+
+/// The tables of profiles and scenarios have the names that there are, and no others.
+#[test]
+fn every_profile_and_every_scenario_is_in_its_table() {
+    let first_cell = |line: &str| -> Vec<String> {
+        let cell = line.strip_prefix("| ").and_then(|line| line.split('|').next());
+        cell.unwrap_or_default().split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    let scenarios = fs::read_to_string(project().join("docs/scenarios.md")).expect("it is there");
+    for block in PROGRAM.blocks {
+        let name = block.name();
+        let of_block = scenarios.split(&format!("## Block `{name}`\n")).nth(1);
+        let of_block = of_block.unwrap_or_else(|| panic!("docs/scenarios.md: no block `{name}`"));
+        let listed: BTreeSet<String> = of_block
+            .lines()
+            .take_while(|line| !line.starts_with("## "))
+            .flat_map(first_cell)
+            .collect();
+        let known: BTreeSet<String> = block.scenarios().into_iter().map(|(name, _)| name).collect();
+        assert_eq!(listed, known, "docs/scenarios.md, block `{name}`");
+        let page = document(&format!("docs/{name}.md"));
+        for profile in block.profiles() {
+            let row = format!("`{}`", profile.name);
+            assert!(page.contains(&row), "docs/{name}.md does not tell of profile {row}");
+        }
+    }
+}
+
+#[test]
+fn exit_codes_are_the_same_in_every_list() {
+    let codes = |text: &str| -> Vec<String> {
+        let pattern = Regex::new(r"(?:^|[ ,;·|])(0|1|2|3|130) ").expect("a pattern");
+        pattern.captures_iter(text).map(|found| found[1].to_owned()).collect()
+    };
+    let help = text(&run(["--help"])).split_whitespace().collect::<Vec<_>>().join(" ");
+    let of_help = codes(help.split("Exit codes:").nth(1).expect("the help has them"));
+    assert_eq!(of_help, ["0", "1", "2", "3", "130"]);
+    let readme = document("README.md");
+    let of_readme =
+        readme.split("Exit codes:").nth(1).and_then(|rest| rest.split("interrupted").next());
+    assert_eq!(codes(of_readme.expect("README.md has them")), of_help);
+    let page = fs::read_to_string(project().join("docs/ci.md")).expect("it is there");
+    let rows = page.lines().skip_while(|line| !line.starts_with("| exit code")).skip(2);
+    let of_page: Vec<&str> = rows
+        .take_while(|line| line.starts_with('|'))
+        .filter_map(|line| line.split('|').nth(1).map(str::trim))
+        .collect();
+    assert_eq!(of_page, of_help);
 }

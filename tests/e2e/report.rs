@@ -1,6 +1,8 @@
 //! `report.html`: does a browser show what happened?
 
-use crate::common::{assert_is_for_anyone, changed_rtl, code, cosim, looked_at, run, text};
+use crate::common::{
+    assert_is_for_anyone, changed_rtl, code, cosim, looked_at, run, text, write_record,
+};
 use std::fs;
 use std::path::Path;
 use std::process::Output;
@@ -76,11 +78,35 @@ fn what_is_shown_is_text_and_nothing_else() {
     let text = fs::read_to_string(&results).unwrap();
     let marked = text.replacen("\"rtl\":\"", "\"rtl\":\"<script>alert(1)</script>", 1);
     assert_ne!(text, marked);
-    fs::write(&results, marked).unwrap();
+    write_record(&results, &marked);
     assert_eq!(code(&run(["report", out.to_str().unwrap()])), 0);
     let page = fs::read_to_string(out.join("report.html")).unwrap();
     assert!(page.contains("&lt;script&gt;alert(1)"), "it is escaped");
     assert!(!page.contains("<script>alert"), "it is no markup");
+}
+
+/// Are edited results rejected, and results of version 4, which have no checksum, still readable?
+#[test]
+fn edited_results_are_rejected_and_version_4_is_readable() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    run_into(&out, &["--cases", "1", "--scenario", "smoke"]);
+    let results = out.join("results.json");
+    let text_of = fs::read_to_string(&results).unwrap();
+    let edited = text_of.replacen("\"passed\": true", "\"passed\": false", 1);
+    assert_ne!(edited, text_of);
+    fs::write(&results, &edited).unwrap();
+    for command in [&["report"][..], &["run", "--quiet", "--rerun"]] {
+        let output = run(command.iter().copied().chain([out.to_str().unwrap()]));
+        assert_eq!(code(&output), 2, "{command:?}: {}", text(&output));
+    }
+    let is_new =
+        |line: &&str| ["\"checksum\": ", "\"coverage\": "].iter().any(|key| line.starts_with(key));
+    let old: Vec<&str> = text_of.lines().filter(|line| !is_new(line)).collect();
+    let old = old.join("\n").replacen("\"version\": 5", "\"version\": 4", 1);
+    fs::write(&results, old.replacen("\"passed\": true,", "\"passed\": true", 1)).unwrap();
+    let output = run(["report", out.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
 }
 
 #[test]

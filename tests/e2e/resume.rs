@@ -183,7 +183,15 @@ fn an_interrupted_run_is_gone_on_with_and_its_limits_hold() {
     wait_until(&mut child, || is_longer(&out.join("results.json.partial"), 4000));
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));
-    assert!(out.join("results.json").exists());
+    // Edited results are bad input, and nothing changes.
+    let results = out.join("results.json");
+    let written = fs::read_to_string(&results).unwrap();
+    let edited = written.replacen("\"seed\":1", "\"seed\":2", 1);
+    assert_ne!(edited, written);
+    fs::write(&results, &edited).unwrap();
+    assert_eq!(code(&resume(&out)), 2);
+    assert_eq!(fs::read_to_string(&results).unwrap(), edited);
+    fs::write(&results, written).unwrap();
     let output = resume(&out);
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert_same(&whole, &out);
@@ -214,6 +222,25 @@ fn a_run_of_something_else_is_not_gone_on_with() {
     let output = resume(&out);
     assert_eq!(code(&output), 2, "{}", text(&output));
     assert!(text(&output).contains("cannot be gone on with: rtl was"), "{}", text(&output));
+    assert_eq!(fs::read(out.join("run.journal")).unwrap(), journal, "nothing has changed");
+    fs::write(&path, &verilog).unwrap();
+    // The partial results are edited: seed, RTL, packets.
+    let partial = out.join("results.json.partial");
+    let written = fs::read_to_string(&partial).unwrap();
+    for (from, to) in [
+        ("\"seed\":1", "\"seed\":2"),
+        ("\"rtl\":\"", "\"rtl\":\"0"),
+        ("\"packets\":null", "\"packets\":7"),
+    ] {
+        let edited = written.replacen(from, to, 1);
+        assert_ne!(edited, written, "{from}");
+        fs::write(&partial, edited).unwrap();
+        let output = resume(&out);
+        assert_eq!(code(&output), 2, "{from}: {}", text(&output));
+    }
+    fs::write(&partial, &written[..100]).unwrap();
+    assert_eq!(code(&resume(&out)), 2);
+    fs::write(&partial, &written).unwrap();
     assert_eq!(fs::read(out.join("run.journal")).unwrap(), journal, "nothing has changed");
     // What is torn off at the end is not missed, what is missing at the beginning is.
     fs::write(out.join("run.journal"), &journal[..100]).unwrap();

@@ -31,7 +31,7 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
     assert_eq!(exit, 0, "{said}");
     assert!(
         said.contains(
-            "ended when every profile covered 100 % (--until-coverage, 3600 cases at most)"
+            "ended when every profile covered 100 % (--until-coverage, 4400 cases at most)"
         ),
         "{said}"
     );
@@ -39,7 +39,7 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
     let results = json(&all.join("results.json"));
     assert_eq!(results["ended"], "covered");
     let cases = results["totals"]["cases"].as_u64().unwrap();
-    assert!(cases < 3600, "{cases}");
+    assert!(cases < 4400, "{cases}");
     for threads in ["2", "5"] {
         let (exit, said, other) = of(threads, &["--until-coverage", "100", "--threads", threads]);
         assert_eq!(exit, 0, "{said}");
@@ -73,7 +73,7 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
         "{said}"
     );
     assert!(said.contains("    not hit: "), "{said}");
-    assert_eq!(json(&few.join("results.json"))["totals"]["cases"], 36);
+    assert_eq!(json(&few.join("results.json"))["totals"]["cases"], 44);
 }
 
 #[test]
@@ -123,7 +123,8 @@ fn a_case_that_fails_is_run_again_like_any_other() {
         ]));
         assert_eq!(code(&again), 1, "{command}: {}", text(&again));
     }
-    let rerun = run(["run", "--rerun", out.to_str().unwrap(), "--format", "json"]);
+    let rerun =
+        run(["run", "--recorded-rtl", "--rerun", out.to_str().unwrap(), "--format", "json"]);
     let rerun: Value = serde_json::from_slice(&rerun.stdout).unwrap();
     let totals = &said["totals"];
     let failed = totals["cases"].as_u64().unwrap() - totals["matched"].as_u64().unwrap();

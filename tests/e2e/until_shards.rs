@@ -1,6 +1,8 @@
 //! `cosim run --until-coverage` in shards: is it the run of one machine, whatever happens to them; and is anything else refused?
 
-use crate::common::{code, files, json, patched_rtl, program, project, run, text, wait_until};
+use crate::common::{
+    code, files, json, patched_rtl, program, project, run, text, wait_until, write_record,
+};
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Output, Stdio};
@@ -81,12 +83,12 @@ fn shards_of_which_one_is_killed_make_the_run_of_one_machine() {
     let text_of = fs::read_to_string(&coverage).unwrap();
     let (from, to) = text_of.split_once("\"cycles\":").expect("cycles");
     let cut = to.find(|c: char| !c.is_ascii_digit() && c != ' ').unwrap();
-    fs::write(&coverage, format!("{from}\"cycles\":7{}", &to[cut..])).unwrap();
+    write_record(&coverage, &format!("{from}\"cycles\":7{}", &to[cut..]));
     refuse(&shards, &[], "says something else of what was covered");
     let results = shards[1].join("results.json");
     let text_of = fs::read_to_string(&results).unwrap();
     let (from, to) = text_of.split_once("\"packets\":[").expect("packets");
-    fs::write(&results, format!("{from}\"packets\":[9{to}")).unwrap();
+    write_record(&results, &format!("{from}\"packets\":[9{to}"));
     refuse(&shards, &[], "shard-2: says something else of qp/");
 }
 

@@ -11,6 +11,7 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use tempfile::TempDir;
+use walkdir::WalkDir;
 use wellen::simple::{Waveform, read};
 
 /// A passing vector of some length.
@@ -206,10 +207,13 @@ fn a_trace_is_whole_after_an_interruption() {
         .stdout(Stdio::null())
         .spawn()
         .unwrap();
-    // Interrupted once the trace has begun to grow; until it is whole it has another name.
-    wait_until(&mut child, || {
-        files(folder.path(), "vcd").iter().any(|path| is_longer(path, 1_000_000))
-    });
+    // Interrupt as soon as the trace grows. An incomplete trace is in a folder of its own.
+    let partial = || {
+        let entries = WalkDir::new(folder.path()).into_iter().flatten();
+        let mut files = entries.filter(|entry| entry.path().extension() == Some("vcd".as_ref()));
+        files.any(|entry| is_longer(entry.path(), 1_000_000))
+    };
+    wait_until(&mut child, partial);
     assert!(!trace.exists());
     Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(130));

@@ -70,12 +70,14 @@ mod library;
 mod model;
 mod pins;
 mod shim;
+mod signals;
 
 pub use bits::{Bits, Field, Storage};
 pub use error::Error;
 pub use library::Library;
 pub use model::{BatchEnd, BeforeReset, Model, ModelFunction, ModelKind, Point, TraceFormat};
 pub use pins::{Pins, Port, PortDifference};
+pub use signals::ignore_file_size_signal;
 
 // For generated bindings, which derive its traits.
 #[doc(hidden)]

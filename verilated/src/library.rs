@@ -3,15 +3,28 @@
 use crate::model::same_abi;
 use crate::shim::vl_model_api;
 use crate::{Error, ModelKind, Pins};
+use std::collections::BTreeMap;
+use std::fs::File;
+use std::os::fd::AsRawFd;
+use std::os::unix::fs::MetadataExt;
 use std::path::Path;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use verilated_build::BuiltLibrary;
 
 /// Name of the function that returns the model's table in a shared library.
 const SYMBOL: &[u8] = b"vl_model_in_library\0";
 
-/// Every library loaded so far.
+/// Every library loaded so far from a path.
 static LOADED: Mutex<Vec<libloading::Library>> = Mutex::new(Vec::new());
+/// Every library loaded so far from an open file, by device and inode. The file stays open: the loader knows a library
+/// by the name of its descriptor, and would take another file under the same number for the first one.
+static OPEN: Mutex<BTreeMap<(u64, u64), Opened>> = Mutex::new(BTreeMap::new());
+
+/// A library and its open file.
+struct Opened {
+    library: libloading::Library,
+    _file: Arc<File>,
+}
 
 /// A shared library with one model.
 ///
@@ -23,16 +36,30 @@ pub struct Library {
 }
 
 impl Library {
-    /// Loads a library that `verilated-build` made in this process, or found to be what it would make.
+    /// Loads a library that `verilated-build` made in this process, or found to be what it would make. It is loaded from
+    /// the open file whose bytes were checked, whatever its path leads to by now.
     ///
     /// # Errors
     /// As [`Library::load_from`].
     pub fn load(library: &BuiltLibrary) -> Result<Self, Error> {
+        let fail = |reason: String| Error::Library { path: library.path().to_owned(), reason };
+        let file = library.file();
+        let metadata = file.metadata().map_err(|error| fail(error.to_string()))?;
+        let mut open = OPEN.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (metadata.dev(), metadata.ino());
+        if let Some(Opened { library, .. }) = open.get(&key) {
+            // SAFETY: as below, and it is loaded already.
+            return Ok(Self { api: unsafe { table_of(library) }.map_err(fail)? });
+        }
+        let descriptor = format!("/proc/self/fd/{}", file.as_raw_fd());
         // SAFETY: only `verilated-build` makes a `BuiltLibrary`, of code that it and Verilator
-        // generated. What the RTL itself brings along (`$c`, DPI) is as much a part of the program as
-        // C++ that is linked in: whoever gives the RTL answers for it, as for a file of the cache that
-        // is changed behind the program's back.
-        unsafe { Self::load_from(library.path()) }
+        // generated, in a file that only this user or root can write. What the RTL itself brings along
+        // (`$c`, DPI) is as much a part of the program as C++ that is linked in: whoever gives the RTL
+        // answers for it.
+        let loaded = unsafe { open_library(Path::new(&descriptor)) };
+        let (library, api) = loaded.map_err(fail)?;
+        open.insert(key, Opened { library, _file: Arc::clone(file) });
+        Ok(Self { api })
     }
 
     /// Loads the library of a model from a file.
@@ -44,22 +71,9 @@ impl Library {
     /// # Errors
     /// [`Error::Library`] if it cannot be loaded, holds no model, or was made by another version.
     pub unsafe fn load_from(path: &Path) -> Result<Self, Error> {
-        let fail = |reason: String| Error::Library { path: path.to_owned(), reason };
-        // SAFETY: the caller vouches for the file; the initialisers of such a library only construct
-        // statics of the runtime.
-        let library = unsafe { libloading::Library::new(path) };
-        let library = library.map_err(|error| fail(error.to_string()))?;
-        // SAFETY: the symbol has this type in every library the shim's generator writes.
-        let table = unsafe {
-            library
-                .get::<unsafe extern "C" fn() -> *const vl_model_api>(SYMBOL)
-                .map_err(|error| fail(error.to_string()))?()
-        };
-        // SAFETY: the table is a constant of the library, which is never unloaded.
-        let api = unsafe { table.as_ref() }.ok_or_else(|| fail("it has no model".to_owned()))?;
-        if !same_abi(api) {
-            return Err(fail("it was made by another version; delete it".to_owned()));
-        }
+        // SAFETY: the caller vouches for the file.
+        let (library, api) = unsafe { open_library(path) }
+            .map_err(|reason| Error::Library { path: path.to_owned(), reason })?;
         LOADED.lock().unwrap_or_else(PoisonError::into_inner).push(library);
         Ok(Self { api })
     }
@@ -71,4 +85,38 @@ impl Library {
     pub fn kind<I: Pins, O: Pins>(&self) -> Result<ModelKind<I, O>, Error> {
         ModelKind::checked(self.api)
     }
+}
+
+/// Opens a library and finds its table; the library must stay loaded. Or the reason why it cannot be used.
+///
+/// # Safety
+/// As [`Library::load_from`].
+unsafe fn open_library(
+    path: &Path,
+) -> Result<(libloading::Library, &'static vl_model_api), String> {
+    // SAFETY: the caller vouches for the file; the initialisers of such a library only construct
+    // statics of the runtime.
+    let library = unsafe { libloading::Library::new(path) }.map_err(|error| error.to_string())?;
+    // SAFETY: as above.
+    let api = unsafe { table_of(&library) }?;
+    Ok((library, api))
+}
+
+/// The table of a library, which must stay loaded.
+///
+/// # Safety
+/// As [`Library::load_from`].
+unsafe fn table_of(library: &libloading::Library) -> Result<&'static vl_model_api, String> {
+    // SAFETY: the symbol has this type in every library the shim's generator writes.
+    let table = unsafe {
+        library
+            .get::<unsafe extern "C" fn() -> *const vl_model_api>(SYMBOL)
+            .map_err(|error| error.to_string())?()
+    };
+    // SAFETY: the table is a constant of the library, which is never unloaded.
+    let api = unsafe { table.as_ref() }.ok_or_else(|| "it has no model".to_owned())?;
+    if !same_abi(api) {
+        return Err("it was made by another version; delete it".to_owned());
+    }
+    Ok(api)
 }

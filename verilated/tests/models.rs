@@ -57,6 +57,17 @@ fn library(file: &str, tracing: Tracing, coverage: bool) -> BuiltLibrary {
 }
 
 fn library_driven(file: &str, tracing: Tracing, coverage: bool, registered: bool) -> BuiltLibrary {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("models");
+    library_in(&folder, file, tracing, coverage, registered)
+}
+
+fn library_in(
+    folder: &Path,
+    file: &str,
+    tracing: Tracing,
+    coverage: bool,
+    registered: bool,
+) -> BuiltLibrary {
     let rtl = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/rtl");
     let files = [file, "ports.vh"].map(|name| SourceFile {
         name: name.into(),
@@ -71,7 +82,6 @@ fn library_driven(file: &str, tracing: Tracing, coverage: bool, registered: bool
         registered,
         ..Design::default()
     };
-    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("models");
     let kept = Kept::new(folder, u64::MAX);
     let cache = LibraryCache::new(Verilator::find().unwrap(), env!("TEST_TARGET"), kept);
     cache.library(&design, &files, None).unwrap()
@@ -402,6 +412,23 @@ fn many_models_run_on_many_threads() {
             assert_eq!(thread.join().unwrap(), expected);
         }
     });
+}
+
+/// Between the check of a file and its use, another one may take its name.
+#[test]
+fn what_was_checked_is_what_is_loaded() {
+    let folder = TempDir::new().unwrap();
+    let first = library_in(folder.path(), "counter.v", Tracing::Off, false, false);
+    let path = first.path().to_owned();
+    let again = BuiltLibrary::again(path.clone(), first.blake3().to_owned()).unwrap();
+    fs::rename(&path, folder.path().join("moved")).unwrap();
+    fs::write(&path, "no library").unwrap();
+    for library in [&first, &again] {
+        let kind: CounterKind = Library::load(library).unwrap().kind().unwrap();
+        assert_eq!(kind.top(), "counter");
+    }
+    // What lies there now is refused, by its bytes.
+    assert!(BuiltLibrary::again(path, first.blake3().to_owned()).is_err());
 }
 
 #[test]

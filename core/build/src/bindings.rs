@@ -61,6 +61,14 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
             "        ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),"
         );
     }
+    let mut data = String::new();
+    for name in &model.data {
+        let path: PathBuf = Path::new("/").join(folder).join(name);
+        let _ = writeln!(
+            data,
+            "        ({name:?}, include_bytes!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),"
+        );
+    }
     let (mut embedded, mut declared, mut arms) = (String::new(), String::new(), String::new());
     for (index, values) in block.models().iter().enumerate() {
         let list: Vec<(&String, &u64)> = values.iter().collect();
@@ -76,6 +84,7 @@ fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
         .replace("CLOCK", &format!("{:?}", clock.to_string()))
         .replace("MASK", &format!("{mask:?}"))
         .replace("SOURCES", &sources)
+        .replace("DATA", &data)
         .replace("ROOTS", &format!("{:?}", block.names()))
         .replace("DEFINES", &format!("{defines:?}"))
         .replace("EMBEDDED", &embedded)

@@ -35,6 +35,20 @@ pub enum Error {
         /// The block's folder.
         folder: PathBuf,
     },
+    /// A file that the RTL reads while it runs is not in the block's folder.
+    #[error(
+        "{block}: {at}: the RTL reads {name:?}, which is not in {folder}; move it there, and name it in the RTL by its path in there"
+    )]
+    Data {
+        /// The block.
+        block: String,
+        /// The file's name in the RTL.
+        name: String,
+        /// Where the RTL reads it.
+        at: String,
+        /// The block's folder.
+        folder: PathBuf,
+    },
     /// A file cannot be read or written.
     #[error("{path}: {source}")]
     Io {

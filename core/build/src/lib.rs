@@ -26,6 +26,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::thread;
+use verilated_build::sources::{self, Declarations};
 use verilated_build::{Clock, Verilator, identity};
 
 /// A block whose RTL is built.
@@ -122,6 +123,17 @@ impl Block {
         self.sources.clone()
     }
 
+    /// The same with its sources in the order in which Verilator can read them. One that cannot be read declares nothing
+    /// here: Verilator says what is wrong with it.
+    fn in_order(&self) -> Self {
+        let text = |file: PathBuf| fs::read(file).unwrap_or_default();
+        let declarations = |file| Declarations::of(&String::from_utf8_lossy(&text(file)));
+        let sources: Vec<Declarations> = self.files().into_iter().map(declarations).collect();
+        let names = self.names();
+        let sources = sources::order(&sources).into_iter().map(|place| names[place].clone());
+        Self { sources: sources.collect(), ..self.clone() }
+    }
+
     /// The files Verilator is given.
     fn files(&self) -> Vec<PathBuf> {
         self.names().iter().map(|file| self.folder.join(file)).collect()
@@ -152,6 +164,7 @@ fn try_build(blocks: &[Block]) -> Result<(), Error> {
     let verilator = Verilator::find()?;
     remove_others(blocks, &out)?;
     for block in blocks {
+        let block = &block.in_order();
         build_block(block, &out.join(&block.name), &verilator)?;
     }
     println!("cargo:rustc-env=COSIM_IDENTITY={}", identity(&watched)?);

@@ -5,7 +5,8 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 use verilated_build::{
-    Design, Driving, Hash, Ports, Tracing, Verilated, Verilator, choose, codegen, compile,
+    DataFile, DataNames, Design, Driving, Hash, Ports, Tracing, Verilated, Verilator, choose,
+    codegen, compile, opens_files,
 };
 
 /// A built model.
@@ -13,6 +14,8 @@ pub struct Model {
     pub ports: Ports,
     /// The RTL it was built from.
     pub files: Vec<PathBuf>,
+    /// The names of the files that it reads while it runs, in the block's folder.
+    pub data: Vec<String>,
 }
 
 /// The class of a block's model with these parameters; also the name of its archive.
@@ -30,7 +33,7 @@ pub fn build(
 ) -> Result<Model, Error> {
     let prefix = prefix(block, values);
     let parameters = values.iter().map(|(name, value)| (name.clone(), block.verilog(name, *value)));
-    let design = Design {
+    let mut design = Design {
         top: block.top.clone(),
         clock: block.clock.clone(),
         sources: block.files(),
@@ -42,6 +45,9 @@ pub fn build(
         ..Design::default()
     };
     let dir = out.join(&prefix);
+    design.data = data(block, &design, verilator, &out.join(format!("{prefix}_data")))?;
+    let data = design.data.iter().filter(|file| file.text.is_some());
+    let data: Vec<String> = data.map(|file| file.name.clone()).collect();
     let stamp_file = out.join(format!("{prefix}.stamp"));
     println!("cargo:rustc-link-search=native={}", out.display());
     println!("cargo:rustc-link-lib=static={prefix}");
@@ -56,7 +62,7 @@ pub fn build(
             .is_ok_and(|old| stamp(&known, block, &design, verilator).is_ok_and(|new| new == old));
     if is_built {
         let ports = Ports::read(&known, &block.top, &block.clock)?;
-        return Ok(Model { ports, files: known.files_read(verilator)? });
+        return Ok(Model { ports, files: known.files_read(verilator)?, data });
     }
     let verilated = design.verilate(verilator, &dir)?;
     for warning in verilated.warnings.lines() {
@@ -67,7 +73,52 @@ pub fn build(
     let stamp = stamp(&verilated, block, &design, verilator)?;
     compile_archive(block, &design, verilated, &ports, verilator, out)?;
     fs::write(&stamp_file, stamp).map_err(Error::io(&stamp_file))?;
-    Ok(Model { ports, files })
+    Ok(Model { ports, files, data })
+}
+
+/// The files that the RTL opens by constant names; `out` is a folder for Verilator's answer.
+fn data(
+    block: &Block,
+    design: &Design,
+    verilator: &Verilator,
+    out: &Path,
+) -> Result<Vec<DataFile>, Error> {
+    let preprocessed = design.preprocess(verilator)?;
+    // Most RTL opens none, and needs no further question.
+    if !preprocessed.texts.values().any(|text| opens_files(text)) {
+        return Ok(Vec::new());
+    }
+    let names = DataNames::of(&preprocessed, &design.elaborate(verilator, out)?);
+    for opened in &names.computed {
+        println!(
+            "cargo:warning={}:{}: the RTL computes the name of a file that it opens, which is no part of the model",
+            opened.file.display(),
+            opened.line
+        );
+    }
+    let mut files = Vec::new();
+    for (name, opened) in names.constant {
+        let path = block.folder.join(&name);
+        let is_inside =
+            !Path::new(&name).is_absolute() && !name.split('/').any(|part| part == "..");
+        let text = match is_inside && path.is_file() {
+            true => Some(fs::read(&path).map_err(Error::io(&path))?.into()),
+            false => None,
+        };
+        match opened {
+            Some(opened) if text.is_none() && opened.is_required => {
+                return Err(Error::Data {
+                    block: block.name.clone(),
+                    name,
+                    at: format!("{}:{}", opened.file.display(), opened.line),
+                    folder: block.folder.clone(),
+                });
+            }
+            None if text.is_none() => {}
+            _ => files.push(DataFile { name, text }),
+        }
+    }
+    Ok(files)
 }
 
 fn compile_archive(
@@ -92,6 +143,7 @@ fn compile_archive(
         tracing: Tracing::Off,
         coverage: false,
         driving: &driving,
+        data: &design.data,
         symbol: &symbol,
     };
     let source = verilated.dir.join(format!("{prefix}_model.cc"));

@@ -5,6 +5,8 @@ pub const RTL: CORE::harness::LinkedRtl<Inputs, Outputs> = CORE::harness::Linked
     mask_parameter: MASK,
     sources: &[
 SOURCES    ],
+    data: &[
+DATA    ],
     roots: &ROOTS,
     defines: &DEFINES,
     embedded: &[

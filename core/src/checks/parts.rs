@@ -173,8 +173,7 @@ fn breaks<B: Block>(
         let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
         while cycle < WRONG_CYCLES {
             environment.drive(&mut inputs);
-            golden.outputs(&inputs, &mut outputs);
-            golden.clock(&inputs);
+            golden.step(&inputs, &mut outputs);
             let mut bytes = outputs.as_bytes().to_vec();
             match wrong {
                 Wrong::Zeros => bytes.fill(0),

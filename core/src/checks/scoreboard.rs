@@ -51,11 +51,12 @@ pub fn shown_of<'a, B: Block, E: Environment<'a, B>, S: Scoreboard<'a, B>>(
 ) -> std::result::Result<Vec<u64>, Violation> {
     let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
     for cycle in 0..LONGEST {
-        golden.outputs(&inputs, &mut outputs);
+        let decided = golden.cycle(&inputs);
+        golden.outputs(&inputs, &decided, &mut outputs);
         let (mut driven, mut shown) = (inputs, outputs);
         tamper(cycle, &mut driven, &mut shown);
         scoreboard.observe(&driven, &shown)?;
-        golden.clock(&inputs);
+        golden.clock(&inputs, &decided);
         // The environment does not see the cycle in reset.
         if cycle > 0 {
             environment.clock(&inputs, &outputs);
@@ -213,9 +214,8 @@ fn cut<B: Block>(
     let mut scoreboard = B::Scoreboard::new(traffic, parameters);
     let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
     for cycle in 0..cycles {
-        golden.outputs(&inputs, &mut outputs);
+        golden.step(&inputs, &mut outputs);
         scoreboard.observe(&inputs, &outputs)?;
-        golden.clock(&inputs);
         if cycle > 0 {
             environment.clock(&inputs, &outputs);
         }

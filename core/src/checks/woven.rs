@@ -12,7 +12,7 @@ use crate::harness::{Case, Profile, Verdict};
 use crate::models::{Built, Rtl, kept, kept_in};
 use crate::mutate::Means;
 use crate::mutate::grade::{Ground, Workers, cases_of, rounds};
-use crate::worker::{Limits, Program};
+use crate::worker::{Limits, Program, Sandbox};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
 use std::num::NonZero;
@@ -26,7 +26,8 @@ use verilated_build::{Design, Kept, Verilator};
 /// The number of the good RTL.
 const GOOD: u32 = 0;
 /// What a worker may take: as in a default run.
-const LIMITS: Limits = Limits { stuck_after: Duration::from_secs(10), memory: Some(4 << 30) };
+const LIMITS: Limits =
+    Limits { stuck_after: Duration::from_secs(10), memory: Some(4 << 30), sandbox: Sandbox::On };
 
 /// Everything that the search for the bugs of one block needs.
 struct BugSearch<'a> {

@@ -86,7 +86,7 @@ enum Format {
 /// Works on coverage databases.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match &arguments.command {
-        Command::Merge(Merge { databases, out }) => merged(databases)?.write(out)?,
+        Command::Merge(Merge { databases, out }) => drop(merged(databases)?.write(out)?),
         Command::Report(Report { databases, format, out }) => {
             let database = merged(databases)?;
             let text = match format {

@@ -160,7 +160,7 @@ impl Done {
 fn tell(ci: &Ci, report: &Report) {
     if report.is_written() {
         match report::annotate(ci, &report.folder) {
-            Ok(lines) => program::show(format_args!("{lines}")),
+            Ok(lines) => program::show(&lines),
             Err(error) => program::say(format_args!("warning: the CI system is not told: {error}")),
         }
     }

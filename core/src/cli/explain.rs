@@ -1,12 +1,13 @@
 //! `cosim explain`.
 
-use super::options::{Choice, Format, GivenRtl, Patience};
+use super::options::{Choice, Format, Patience, VectorRtl};
 use super::replay::load;
 use super::summary::rtl_files;
 use super::{interruption, print_json};
 use crate::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, Step};
 use crate::error::Error;
-use crate::models::{FileRead, Rtl};
+use crate::models::{FileRead, Rtl, command_line};
+use crate::text::{line as line_of, lines as lines_of, path as path_of};
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish};
 use anstyle::{AnsiColor, Style};
@@ -38,7 +39,7 @@ pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: VectorRtl,
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -51,20 +52,21 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     explain(arguments, interruption()?)
 }
 
-/// Explains a vector that was just written, on the RTL that it names.
+/// Explains a vector that was just written, on this RTL.
 pub fn show(
     vector: PathBuf,
+    rtl: Rtl,
     patience: Patience,
     interrupted: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
-    let (choice, rtl) = (Choice::default(), GivenRtl::default());
+    let (choice, rtl) = (Choice::default(), VectorRtl::from(rtl));
     let format = Format::Text;
     explain(&Arguments { vector, block: None, choice, rtl, format, patience }, interrupted)
 }
 
 fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
     let vector = load(&arguments.vector, arguments.block.as_deref())?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
     let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
     vector.loaded.check_profiles(&rtl, &all)?;
@@ -97,7 +99,8 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             if !rtl.is_built_in() {
                 let examined = vector.loaded.examine(&rtl)?;
                 let text = format!("RTL {}, {}\n", examined.identity, rtl_files(&examined.files));
-                out.write_all(text.as_bytes()).map_err(Error::write("standard output"))?;
+                out.write_all(lines_of(&text).as_bytes())
+                    .map_err(Error::write("standard output"))?;
             }
         }
     }
@@ -118,8 +121,8 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
     let Explanation { fixes, sentence, judgement, differences, golden, rtl, in_flight, .. } =
         explanation;
     let mut text = String::new();
-    let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", arguments.vector.display());
-    let _ = writeln!(text, "{DIM}{about}{DIM:#}\n\n{BOLD}{sentence}{BOLD:#}");
+    let _ = writeln!(text, "{BOLD}{}{BOLD:#} ({fixes})", path_of(&arguments.vector));
+    let _ = writeln!(text, "{DIM}{}{DIM:#}\n\n{BOLD}{}{BOLD:#}", line_of(about), line_of(sentence));
     if !differences.is_empty() {
         text.push_str("\nWhat differs\n");
         for Difference { port, field, expected, actual } in differences {
@@ -134,7 +137,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
     if let Some(judgement) = judgement {
         text.push_str("\nWhich side breaks the specification\n");
         for line in judgement.lines() {
-            let _ = writeln!(text, "  {line}");
+            let _ = writeln!(text, "  {}", line_of(&line));
         }
     }
     for (who, step) in [("golden model", golden), ("RTL", rtl)] {
@@ -153,7 +156,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
     if !in_flight.is_empty() {
         text.push_str("\nStimulus\n");
         for line in in_flight {
-            let _ = writeln!(text, "  {line}");
+            let _ = writeln!(text, "  {}", line_of(line));
         }
     }
     if !explanation.inputs.is_empty() {
@@ -166,7 +169,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
         let _ = writeln!(
             text,
             "\nsignature: {signature}\nwaves: {}",
-            waves_command(arguments, shown, fixes)
+            line_of(&waves_command(arguments, shown, fixes))
         );
     }
     text.push('\n');
@@ -236,5 +239,5 @@ fn waves_command(arguments: &Arguments, rtl: &Rtl, fixes: &str) -> String {
     words.extend(["--fixes".to_owned(), fixes.to_owned()]);
     words.extend(rtl.arguments());
     words.extend(["--trace".to_owned(), "waves.fst".to_owned()]);
-    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+    command_line(&words)
 }

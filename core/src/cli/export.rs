@@ -1,12 +1,13 @@
 //! `cosim export`.
 
-use super::options::{Choice, GivenRtl, only, path};
+use super::options::{Choice, VectorRtl, only, path};
 use super::replay::{Loaded, expand, load};
 use super::{counted, interruption, print_text};
 use crate::error::Error;
 use crate::export::Testbench;
 use crate::files::{check_free, folder_of, write_below};
 use crate::harness::Profile;
+use crate::text;
 use clap::Args;
 use std::collections::BTreeMap;
 use std::fs;
@@ -30,7 +31,7 @@ pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: VectorRtl,
 }
 
 /// A vector under a profile, and the folder of its testbench below the one that is written.
@@ -59,7 +60,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let made = temporary.path().join("made");
     let mut first = None;
     for job in &jobs {
-        let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?;
+        let rtl = arguments.rtl.of_vector(job.path, &*job.vector.loaded)?.rtl;
         job.vector.loaded.check_profiles(&rtl, std::slice::from_ref(&job.profile))?;
         let testbench = job.vector.loaded.testbench(&job.profile, &rtl)?;
         for (name, text) in &testbench.files {
@@ -90,8 +91,8 @@ fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> S
     format!(
         "wrote {}: {what}\nnext: cd {} && iverilog -g2012 -s cosim_tb -o cosim_tb.vvp -c files.f && vvp -n cosim_tb.vvp; \
          README.md has other simulators",
-        out.display(),
-        folder.display(),
+        text::path(out),
+        text::path(&folder),
     )
 }
 

@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
 use crate::report::RunTiming;
-use crate::runner::{PeakMemory, Place, RunDirectory, Shard, Timing};
+use crate::runner::{LostWorkers, PeakMemory, Place, RunDirectory, Shard, Timing};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::env;
@@ -95,10 +95,11 @@ fn one(shards: Shards, place: &Place, earlier: &Earlier) -> Result<Report, Error
             return Err(error);
         }
     };
-    let Merged { tally, coverage, sources, failures, end, times } = merged;
+    let Merged { tally, coverage, sources, failures, end, day, times } = merged;
     let timing = timing(&times, tally.totals.cycles);
     let unwritten = Unwritten::default();
-    let outcome = Outcome { header, tally, coverage, sources, failures, end, timing, unwritten };
+    let outcome =
+        Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
     Ok(outcome.conclude(directory, earlier))
 }
 
@@ -106,6 +107,11 @@ fn one(shards: Shards, place: &Place, earlier: &Earlier) -> Result<Report, Error
 fn timing(times: &[RunTiming], cycles: u64) -> Timing {
     let commits: BTreeSet<&Option<String>> = times.iter().map(|time| &time.commit).collect();
     let one = commits.len() == 1;
+    let sandboxes: BTreeSet<&str> =
+        times.iter().filter_map(|time| time.sandbox.as_deref()).collect();
+    let sandboxes: Vec<&str> = sandboxes.into_iter().collect();
+    let mut lost_workers = LostWorkers::default();
+    times.iter().for_each(|time| lost_workers.extend(&time.lost_workers));
     let seconds: f64 = times.iter().map(|time| time.seconds).sum();
     Timing {
         // The same however often and whenever they are merged: a history knows a run by it.
@@ -118,6 +124,8 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
         peak_memory: PeakMemory::now(),
         commit: commits.into_iter().next().filter(|_| one).cloned().flatten(),
         progress: Vec::new(),
+        sandbox: Some(sandboxes.join("; ")).filter(|sandbox| !sandbox.is_empty()),
+        lost_workers,
     }
 }
 

@@ -25,6 +25,7 @@ mod watch;
 use crate::error::Error;
 use crate::files;
 use crate::program::{self, Program};
+use crate::text;
 use crate::worker;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::io::{self, IsTerminal};
@@ -88,6 +89,7 @@ enum Command {
 /// Runs the command line of this process: the whole of a program's `main`.
 pub fn main(program: Program) -> ExitCode {
     program::set(program);
+    verilated::ignore_file_size_signal();
     panic::set_hook(Box::new(|info| {
         // A panic of a worker's model is a verdict; the runner reports it.
         if !thread::current().name().is_some_and(|name| name.starts_with("case-")) {
@@ -180,13 +182,17 @@ fn counted(number: u64, thing: &str) -> String {
 fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value)
         .map_err(|error| Error::Environment(error.to_string()))?;
-    print_text(&text)
+    print_line(&text::json(&text))
 }
 
-/// Prints a text on standard output; a reader that went away is no error.
+/// Prints lines on standard output; a reader that went away is no error.
 fn print_text(text: &str) -> Result<(), Error> {
+    print_line(&text::lines(text.trim_end()))
+}
+
+fn print_line(text: &str) -> Result<(), Error> {
     use std::io::Write;
-    match writeln!(io::stdout(), "{}", text.trim_end()) {
+    match writeln!(io::stdout(), "{text}") {
         Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
             Err(Error::write("standard output")(error))
         }

@@ -455,7 +455,7 @@ mod tests {
     fn what_a_grading_in_a_folder_has_said_is_not_said_again() {
         assert_eq!(
             options_beside::<Arguments>("resume"),
-            ["format", "help", "no_cache", "quiet", "threads"]
+            ["format", "help", "no_cache", "no_sandbox", "quiet", "threads"]
         );
     }
 }

@@ -7,8 +7,9 @@ use crate::error::Error;
 use crate::harness::{self, Overrides, Profile};
 use crate::models::{self, Rtl, Simulator};
 use crate::program;
+use crate::text;
 use crate::vector::Origin;
-use crate::worker::{Limits, Program};
+use crate::worker::{Limits, Program, Sandbox};
 use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -19,8 +20,9 @@ use std::time::Duration;
 #[derive(Debug, Clone, Default, Args)]
 pub struct Choice {
     /// Fixes of the source's errata, as a profile (spec, repaired, ...), several with commas between them, all
-    /// profiles, or a mask like 0x5a [default: all, or what the vector names].
-    #[arg(long, value_name = "PROFILE|MASK|all")]
+    /// profiles, or a mask like 0x5a. `cosim run` and plans know random:N, too: N legal sets of parameters, drawn by the
+    /// seed [default: all, or what the vector names].
+    #[arg(long, value_name = "PROFILE|MASK|all|random:N")]
     pub fixes: Option<String>,
     /// Another value of a parameter of the RTL, in each of the profiles; may be given more than once.
     #[arg(long, value_name = "NAME=VALUE")]
@@ -83,8 +85,7 @@ pub struct Target {
 #[derive(Debug, Clone, Default, Args)]
 pub struct GivenRtl {
     /// Another RTL of the block, compiled and loaded at run time: a Verilog file, or a folder with all
-    /// below it; may be given more than once. `built-in` is the program's own
-    /// [default: that, or the one the vector was recorded with].
+    /// below it; may be given more than once. `built-in` is the program's own [default: built-in].
     #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path)]
     rtl: Vec<PathBuf>,
     /// A folder that is searched first for included files and modules; may be given more than once.
@@ -97,7 +98,7 @@ pub struct GivenRtl {
     #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
     list: Vec<PathBuf>,
     /// What simulates the RTL: `icarus` has four values, and an X that is seen is a failure
-    /// [default: verilator, or the one the vector was recorded with].
+    /// [default: verilator, or the simulator that the vector was recorded with].
     #[arg(long, value_enum, value_name = "verilator|icarus", hide_possible_values = true)]
     simulator: Option<Simulator>,
     /// Run what Yosys synthesises of the RTL in its place: a netlist of generic gates, whose area and depth are
@@ -136,47 +137,105 @@ impl GivenRtl {
         }
         Ok(Some(Rtl { paths: Vec::new(), ..rtl }))
     }
+}
 
-    /// The RTL a vector is run on: the one that was named, else the one it was recorded with. A warning
-    /// says so if that is not the built-in one, or has changed.
+/// The RTL of a vector: built-in or named by the user. The vector chooses it only if the user asks for that.
+#[derive(Debug, Clone, Default, Args)]
+pub struct VectorRtl {
+    #[command(flatten)]
+    given: GivenRtl,
+    /// Run the RTL that the vector names in origin.given: its files, macros and file lists are printed, compiled and
+    /// executed. Use it for vectors that you trust.
+    #[arg(long, conflicts_with_all = RTL_OPTIONS)]
+    recorded_rtl: bool,
+}
+
+/// The options that name the RTL.
+pub const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
+
+/// The RTL that a command runs a vector on.
+#[derive(Debug, Clone)]
+pub struct ChosenRtl {
+    /// The RTL.
+    pub rtl: Rtl,
+    /// The vector was recorded on user RTL, and runs on the built-in RTL.
+    pub replaces_recorded: bool,
+}
+
+impl From<Rtl> for VectorRtl {
+    /// This RTL, as if the user had named it.
+    fn from(rtl: Rtl) -> Self {
+        let Rtl { paths, include, defines, lists, simulator, netlist } = rtl;
+        let given = GivenRtl {
+            rtl: paths,
+            include,
+            define: defines,
+            list: lists,
+            simulator: Some(simulator),
+            netlist,
+        };
+        Self { given, recorded_rtl: false }
+    }
+}
+
+impl VectorRtl {
+    /// The RTL that the user named, else the built-in RTL; with --recorded-rtl, the RTL that the vector names. A
+    /// vector may come from anyone, and compiling RTL runs code of its author: a vector that names RTL changes
+    /// nothing by itself. It says only how its RTL is simulated.
     ///
     /// # Errors
-    /// [`Error::File`] if it is not there any more.
-    pub fn of_vector(&self, path: &Path, vector: &dyn LoadedVector) -> Result<Rtl, Error> {
-        if let Some(named) = self.named()? {
-            return Ok(named);
+    /// [`Error::File`] if the recorded RTL is not there any more.
+    pub fn of_vector(&self, path: &Path, vector: &dyn LoadedVector) -> Result<ChosenRtl, Error> {
+        if let Some(rtl) = self.given.named()? {
+            return Ok(ChosenRtl { rtl, replaces_recorded: false });
         }
         let Origin { given, rtl: recorded, .. } = vector.origin();
-        let given = &Rtl {
-            simulator: self.simulator.unwrap_or(given.simulator),
-            netlist: self.netlist || given.netlist,
+        let rtl = Rtl {
+            simulator: self.given.simulator.unwrap_or(given.simulator),
+            netlist: self.given.netlist || given.netlist,
             ..given.clone()
         };
-        if given.is_built_in() {
-            return Ok(given.clone());
+        if rtl.is_built_in() {
+            return Ok(ChosenRtl { rtl, replaces_recorded: false });
         }
-        let words = given.arguments();
-        let words = shlex::try_join(words.iter().map(String::as_str)).unwrap_or_default();
-        given.check_there().map_err(|error| Error::File {
-            path: path.to_owned(),
-            message: format!(
-                "was recorded with {words}, and that RTL is not here ({error}); say what to run it on: \
-                 --rtl PATH, or --rtl built-in"
-            ),
-        })?;
-        let now = vector.examine(given)?.identity.clone();
-        let changed = match recorded {
-            Some(recorded) if *recorded != now => {
-                format!("; it has changed since: RTL {recorded} then, {now} now")
-            }
-            _ => String::new(),
-        };
-        program::say(format_args!(
-            "warning: {} is run on the RTL it was recorded with, {words}{changed}",
-            path.display()
-        ));
-        Ok(given.clone())
+        if !self.recorded_rtl {
+            program::say(format_args!(
+                "warning: {} was recorded on user RTL ({}) and runs on the built-in RTL; name the RTL with --rtl, or \
+                 use the recorded RTL with --recorded-rtl",
+                text::path(path),
+                text::line(&rtl.command_line()),
+            ));
+            return Ok(ChosenRtl { rtl: rtl.built_in(), replaces_recorded: true });
+        }
+        show_recorded(&rtl, path)?;
+        let now = vector.examine(&rtl)?.identity.clone();
+        if let Some(recorded) = recorded
+            && *recorded != now
+        {
+            program::say(format_args!(
+                "warning: {}: the recorded RTL has changed since: RTL {recorded} then, {now} now",
+                text::path(path)
+            ));
+        }
+        Ok(ChosenRtl { rtl, replaces_recorded: false })
     }
+}
+
+/// Prints the RTL that a file names, before anything of it is read; `path` is the file.
+///
+/// # Errors
+/// [`Error::File`] if it is not there any more.
+pub fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
+    let command = rtl.command_line();
+    let words = text::line(&command);
+    program::say(format_args!("{} runs on its recorded RTL: {words}", text::path(path)));
+    rtl.check_there().map_err(|error| Error::File {
+        path: path.to_owned(),
+        message: format!(
+            "was recorded on {words}, and that RTL is not here ({error}); name the RTL with --rtl PATH or --rtl \
+             built-in"
+        ),
+    })
 }
 
 impl Target {
@@ -246,6 +305,18 @@ impl Target {
     pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
         let all = block.profiles();
         let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
+            .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
+        Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
+            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+    }
+
+    /// The profiles of a run with a seed, which draws those that are random.
+    ///
+    /// # Errors
+    /// As [`Target::profiles`].
+    pub fn drawn_profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, Error> {
+        let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.profiles());
+        let chosen = Profile::choose(text, all, block.name(), seed)
             .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
             .map_err(|error| Error::Usage(format!("--parameter: {error}")))
@@ -332,16 +403,26 @@ pub struct Patience {
     /// Address space of a process with models, as in 512M or 8G; `none` for no limit.
     #[arg(long, value_name = "SIZE", default_value = "4G")]
     memory_limit: MemoryLimit,
+    /// Run models without a sandbox: the RTL can then write files, start programs and use the network, as you can.
+    #[arg(long)]
+    no_sandbox: bool,
 }
 
 impl Patience {
+    /// The sandbox of a command that was begun before is the choice of who resumes it: a run directory may come from
+    /// somebody else.
+    pub fn with_sandbox_of(self, now: &Self) -> Self {
+        Self { no_sandbox: now.no_sandbox, ..self }
+    }
+
     /// Starts processes for models, with these limits.
     ///
     /// # Errors
     /// [`Error::Environment`] if this program cannot be started again.
     pub fn program(&self) -> Result<Program, Error> {
         let memory = self.memory_limit.0;
-        Program::this(Limits { stuck_after: self.stuck_after, memory })
+        let sandbox = if self.no_sandbox { Sandbox::Off } else { Sandbox::On };
+        Program::this(Limits { stuck_after: self.stuck_after, memory, sandbox })
     }
 }
 

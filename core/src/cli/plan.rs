@@ -4,6 +4,7 @@ use super::options::blocks_of;
 use super::regression::{MOST_OF_A_ROUND, Until};
 use crate::engine::AnyBlock;
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::harness::{Overrides, Profile};
 use crate::mutate::report::MOST_MUTANTS;
 use crate::runner::{MOST_CASES, Waiver};
@@ -11,7 +12,6 @@ use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// Packets of a case at most.
@@ -92,7 +92,8 @@ struct Written {
     name: Option<String>,
     /// Names of blocks, or `all`.
     blocks: Vec<String>,
-    /// A profile, `all`, or a mask of fixes; all profiles if nothing is said.
+    /// A profile, `all`, a mask of fixes, or `random:N` for N sets of parameters that the seed draws, several with commas
+    /// between them; all profiles if nothing is said.
     #[serde(default)]
     fixes: Option<String>,
     /// Other values of parameters of the RTL, in each of the profiles.
@@ -134,7 +135,7 @@ struct Written {
 #[schemars(with = "Written")]
 struct Entry {
     written: Written,
-    blocks: Vec<(&'static dyn AnyBlock, Vec<Profile>)>,
+    blocks: Vec<&'static dyn AnyBlock>,
 }
 
 /// Some numbers, none of them twice.
@@ -175,6 +176,17 @@ impl TryFrom<f64> for Percent {
     }
 }
 
+impl Written {
+    /// The profiles of a block; a seed draws those that are random.
+    fn profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, String> {
+        let (name, all) = (block.name(), block.profiles());
+        let chosen = Profile::choose(self.fixes.as_deref().unwrap_or("all"), all, name, seed)
+            .map_err(|error| format!("`fixes` of block {name}: {error}"))?;
+        Profile::with_overrides(&chosen, &self.parameters, all)
+            .map_err(|error| format!("`parameters` of block {name}: {error}"))
+    }
+}
+
 impl TryFrom<Written> for Entry {
     type Error = String;
 
@@ -202,16 +214,9 @@ impl TryFrom<Written> for Entry {
         if written.blocks.is_empty() {
             return Err("`blocks` is empty: name one or more, or `all`".to_owned());
         }
-        let mut blocks = Vec::new();
-        for block in blocks_of(&written.blocks).map_err(|error| format!("`blocks`: {error}"))? {
-            let name = block.name();
-            let fixes = written.fixes.as_deref().unwrap_or("all");
-            let profiles = Profile::parse(fixes, block.profiles())
-                .map_err(|error| format!("`fixes` of block {name}: {error}"))?;
-            let profiles =
-                Profile::with_overrides(&profiles, &written.parameters, block.profiles())
-                    .map_err(|error| format!("`parameters` of block {name}: {error}"))?;
-            blocks.push((block, profiles));
+        let blocks = blocks_of(&written.blocks).map_err(|error| format!("`blocks`: {error}"))?;
+        for block in &blocks {
+            written.profiles(*block, SEED)?;
         }
         Ok(Self { written, blocks })
     }
@@ -253,7 +258,7 @@ impl RunPlan {
             "json" => from_json,
             _ => return Err(wrong("a plan is a file .toml or .json".to_owned())),
         };
-        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+        let text = read_input_text(path, LARGEST_INPUT)?;
         let file = read(path, &text)?;
         if file.version != 1 {
             let version = file.version;
@@ -288,7 +293,7 @@ impl File {
             // What ends the run is asked of it.
             let of_each = self.min_coverage.filter(|_| until.is_none());
             let goal = written.min_coverage.or(of_each);
-            for (block, profiles) in blocks {
+            for block in blocks {
                 let name = match &written.name {
                     Some(name) if blocks.len() > 1 => format!("{name}-{}", block.name()),
                     Some(name) => name.clone(),
@@ -302,7 +307,7 @@ impl File {
                     runs.push(PlannedRun {
                         name: format!("{name}{of_seed}"),
                         block: *block,
-                        profiles: profiles.clone(),
+                        profiles: written.profiles(*block, *seed)?,
                         scenarios: scenarios.clone(),
                         cases: written.cases,
                         packets: written.packets,

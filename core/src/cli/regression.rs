@@ -132,6 +132,11 @@ impl FromStr for CaseName {
 }
 
 impl Options {
+    /// Takes the sandbox from the command that resumes this one.
+    pub fn set_sandbox_of(&mut self, now: &Self) {
+        self.patience = self.patience.with_sandbox_of(&now.patience);
+    }
+
     /// The program that works on models, with the limits that were said.
     ///
     /// # Errors
@@ -140,23 +145,30 @@ impl Options {
         self.patience.program()
     }
 
+    /// The seed that `random` has drawn before, in its place: it draws profiles, too.
+    pub fn set_random_seed(&mut self, drawn: u64) {
+        if matches!(self.seed, Some(Seed::Random)) {
+            self.seed = Some(Seed::Number(drawn));
+        }
+    }
+
     /// What is to be run of each block, this one case alone if there is one.
     ///
     /// # Errors
     /// [`Error::Usage`] for what makes no sense.
     pub fn jobs(&self, case: Option<CaseName>) -> Result<Vec<Job>, Error> {
+        let seed = self.seed().unwrap_or(1);
         let chosen = match &case {
             Some(case) => vec![self.target.of_case(&case.block, &case.profile)?],
             None => {
                 let blocks = self.target.blocks()?;
                 let profiles = |block: &&'static dyn AnyBlock| {
-                    let profiles = self.target.profiles(*block);
+                    let profiles = self.target.drawn_profiles(*block, seed);
                     Ok((*block, profiles.map_err(of_block(*block, &blocks))?))
                 };
                 blocks.iter().map(profiles).collect::<Result<Vec<_>, Error>>()?
             }
         };
-        let seed = self.seed().unwrap_or(1);
         let job = |(block, profiles)| self.job(block, profiles, case.clone(), seed);
         chosen.into_iter().map(job).collect()
     }

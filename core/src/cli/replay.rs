@@ -1,13 +1,16 @@
 //! `cosim replay`.
 
-use super::options::{Choice, Format, GivenRtl, Patience, check_output, find_block};
+use super::options::{Choice, ChosenRtl, Format, Patience, VectorRtl, check_output, find_block};
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
 use crate::engine::{AnyBlock, LoadedVector, Replayed, Waves};
 use crate::error::Error;
+use crate::files::unwalkable;
 use crate::harness::{Overrides, Profile, Signature, Verdict};
 use crate::models::{Built, Examined, Rtl, View};
-use crate::runner::{Replay, replay_all};
+use crate::program;
+use crate::runner::{EXPLAINED, Replay, replay_all};
+use crate::text;
 use crate::vector::VectorFile;
 use crate::worker::desk::Subject;
 use crate::worker::{Desk, Finish};
@@ -34,7 +37,7 @@ pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: VectorRtl,
     /// Write waves of RTL and golden model: 50 cycles before the end and 10 after a mismatch.
     #[arg(long, value_name = "FILE.fst|FILE.vcd")]
     trace: Option<PathBuf>,
@@ -105,7 +108,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         summary.vectors += u64::from(!profiles.is_empty());
         summary.left_out += u64::from(profiles.is_empty());
-        let rtl = arguments.rtl.of_vector(path, &*vector.loaded)?;
+        let ChosenRtl { rtl, replaces_recorded } =
+            arguments.rtl.of_vector(path, &*vector.loaded)?;
+        summary.recorded_elsewhere += u64::from(replaces_recorded && !profiles.is_empty());
         vector.loaded.check_profiles(&rtl, &profiles)?;
         for profile in profiles {
             let recorded = vector.loaded.recorded().cloned();
@@ -185,39 +190,83 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!summary.passed()) }))
 }
 
-/// The files of what was named: files as they are, of folders all vectors below, of patterns what they match.
+/// Entries of folders that are looked at: a link that leads to the root of a file system ends here.
+const MOST_ENTRIES: usize = 1 << 20;
+/// How the names of files end that lie beside vectors: their schema, and explanations in `failures/` of a run.
+const BESIDE_VECTORS: [&str; 2] = ["schema.json", EXPLAINED];
+
+/// The vectors among what was named: files, all .json files below folders, and what patterns match. Links are followed.
+/// Files that are known to be no vectors are left out and listed.
 ///
 /// # Errors
-/// [`Error::File`] for what is not there.
+/// [`Error::File`] for what is not there, cannot be read or holds no vector.
 pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let mut paths = Vec::new();
+    let mut found = Found::default();
     for given in given {
         let wrong = |message: String| Error::File { path: given.clone(), message };
         let text = given.to_string_lossy();
-        let before = paths.len();
-        if given.is_dir() {
-            for entry in WalkDir::new(given).sort_by_file_name() {
-                let entry = entry.map_err(|error| wrong(format!("cannot be read: {error}")))?;
-                let path = entry.path();
-                let is_json = path.extension().is_some_and(|ending| ending == "json");
-                // The schema of vectors lies beside them and is none.
-                if is_json && path.is_file() && entry.file_name() != "schema.json" {
-                    paths.push(path.to_owned());
-                }
-            }
-        } else if !given.exists() && text.contains(['*', '?', '[']) {
-            let found = glob::glob(&text).map_err(|error| wrong(error.to_string()))?;
-            for path in found {
-                paths.push(path.map_err(|error| wrong(error.to_string()))?);
+        let before = found.vectors.len();
+        if given.symlink_metadata().is_err() && text.contains(['*', '?', '[']) {
+            for path in glob::glob(&text).map_err(|error| wrong(error.to_string()))? {
+                found.add(&path.map_err(|error| wrong(error.to_string()))?)?;
             }
         } else {
-            paths.push(given.clone());
+            found.add(given)?;
         }
-        if paths.len() == before {
+        if found.vectors.len() == before && !found.beside.contains(given) {
             return Err(wrong("no vector is there; expected .json files".to_owned()));
         }
     }
-    Ok(paths)
+    let Found { vectors, beside } = found;
+    if let (true, Some(path)) = (vectors.is_empty(), beside.first()) {
+        let message = "is no vector; name the vector that lies beside it".to_owned();
+        return Err(Error::File { path: path.clone(), message });
+    }
+    if !beside.is_empty() {
+        let names: Vec<String> = beside.iter().map(|path| text::path(path)).collect();
+        let files = counted(beside.len() as u64, "file");
+        program::say(format_args!("skipped {files}, not vectors: {}", names.join(", ")));
+    }
+    Ok(vectors)
+}
+
+/// Files that were found.
+#[derive(Default)]
+struct Found {
+    vectors: Vec<PathBuf>,
+    /// Files that lie beside vectors.
+    beside: Vec<PathBuf>,
+}
+
+impl Found {
+    fn add(&mut self, path: &Path) -> Result<(), Error> {
+        if path.is_dir() {
+            return self.walk(path);
+        }
+        let name = path.file_name().unwrap_or_default().to_string_lossy();
+        let is_beside = BESIDE_VECTORS.iter().any(|ending| name.ends_with(ending));
+        if is_beside { &mut self.beside } else { &mut self.vectors }.push(path.to_owned());
+        Ok(())
+    }
+
+    fn walk(&mut self, folder: &Path) -> Result<(), Error> {
+        let walk = WalkDir::new(folder).follow_links(true).sort_by_file_name();
+        for (count, entry) in walk.into_iter().enumerate() {
+            let entry = entry.map_err(|error| Error::File {
+                path: error.path().unwrap_or(folder).to_owned(),
+                message: unwalkable(&error),
+            })?;
+            if count == MOST_ENTRIES {
+                let message = format!("has more than {MOST_ENTRIES} files below it");
+                return Err(Error::File { path: folder.to_owned(), message });
+            }
+            let ending = entry.path().extension().unwrap_or_default();
+            if ending.eq_ignore_ascii_case("json") && !entry.file_type().is_dir() {
+                self.add(entry.path())?;
+            }
+        }
+        Ok(())
+    }
 }
 
 /// What came of all vectors.
@@ -228,6 +277,8 @@ struct Summary {
     as_expected: u64,
     /// Vectors that have nothing recorded for the fixes that were asked for.
     left_out: u64,
+    /// Vectors that were recorded on user RTL, and ran on the built-in RTL.
+    recorded_elsewhere: u64,
 }
 
 impl Summary {
@@ -252,6 +303,12 @@ impl Summary {
         );
         if self.left_out > 0 {
             line += &format!("; left out, made for other fixes: {}", self.left_out);
+        }
+        if self.recorded_elsewhere > 0 {
+            line += &format!(
+                "; recorded on user RTL, replayed on the built-in RTL: {}",
+                self.recorded_elsewhere
+            );
         }
         line
     }
@@ -326,7 +383,7 @@ fn line(path: &Path, fixes: &str, replayed: &Replayed, ok: bool) -> String {
     format!(
         "{}  {} {fixes}: {}{recorded}, {} cycles",
         if ok { "ok  " } else { "FAIL" },
-        path.display(),
+        text::path(path),
         replayed.outcome.verdict,
         replayed.outcome.cycles,
     )

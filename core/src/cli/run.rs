@@ -4,7 +4,7 @@ mod rerun;
 mod resume;
 
 use super::done::Done;
-use super::options::{Told, check_output, of_block};
+use super::options::{RTL_OPTIONS, Told, check_output, of_block};
 use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered, percent};
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
@@ -80,15 +80,19 @@ pub struct Arguments {
     /// Replace an earlier run in --out.
     #[arg(long, requires = "out")]
     force: bool,
-    /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet and --details alone.
+    /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet, --details and --no-sandbox alone.
     #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
-          conflicts_with_all = ["GivenRtl", "stuck_after", "memory_limit"])]
+          conflicts_with_all = ["GivenRtl", "recorded_rtl", "stuck_after", "memory_limit"])]
     resume: Option<PathBuf>,
-    /// Run exactly what failed in the run in this folder again, on its RTL as it is now or on --rtl, and say what is fixed, still red or
-    /// different; nothing is written.
+    /// Run again exactly the cases that failed in the run in this folder, on the RTL of --rtl, and print which are fixed, still red
+    /// or different. Nothing is written.
     #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
           conflicts_with_all = ["resume", "details"])]
     rerun: Option<PathBuf>,
+    /// With --rerun: run the RTL that the run directory names, as it is now. Its files, macros and file lists are printed,
+    /// compiled and executed. Use it for directories that you trust.
+    #[arg(long, requires = "rerun", conflicts_with_all = RTL_OPTIONS)]
+    recorded_rtl: bool,
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -238,7 +242,7 @@ mod tests {
     fn what_a_run_in_a_folder_has_said_is_not_said_again() {
         assert_eq!(
             options_beside::<Arguments>("resume"),
-            ["details", "format", "help", "quiet", "threads"]
+            ["details", "format", "help", "no_sandbox", "quiet", "threads"]
         );
         assert_eq!(
             options_beside::<Arguments>("rerun"),
@@ -250,7 +254,9 @@ mod tests {
                 "list",
                 "memory_limit",
                 "netlist",
+                "no_sandbox",
                 "quiet",
+                "recorded_rtl",
                 "rtl",
                 "simulator",
                 "stuck_after",

@@ -1,6 +1,6 @@
 //! `cosim shrink`.
 
-use super::options::{Choice, Format, GivenRtl, Patience, check_output, only};
+use super::options::{Choice, Format, Patience, VectorRtl, check_output, only};
 use super::replay::{Loaded, load};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Signature;
 use crate::runner::SHRINK_BUDGET;
+use crate::text;
 use crate::worker::Desk;
 use crate::worker::desk::Subject;
 use clap::Args;
@@ -30,7 +31,7 @@ pub struct Arguments {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: VectorRtl,
     /// Where the smaller vector goes [default: VECTOR with .shrunk.json].
     #[arg(long, value_name = "FILE")]
     out: Option<PathBuf>,
@@ -64,7 +65,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         .loaded
         .profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
     let profile = only(&profiles)?;
-    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?;
+    let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
     vector.loaded.check_profiles(&rtl, &profiles)?;
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
@@ -95,7 +96,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }))?,
         Format::Text => print_text(&format!(
             "{}: {}, {}, {} tried{ended}\n  {}",
-            out.display(),
+            text::path(&out),
             counted(outcome.packets, "packet"),
             counted(outcome.cycles, "cycle"),
             counted(*tried, "candidate"),

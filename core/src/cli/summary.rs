@@ -199,7 +199,9 @@ impl Summary<'_> {
             short(self.timing.cycles_per_second),
             counted(self.timing.threads as u64, "thread"),
         );
-        let _ = writeln!(text, "      build {build}, RTL {rtl}, Verilator {verilator}");
+        let sandbox = self.timing.sandbox.as_ref();
+        let sandbox = sandbox.map_or_else(String::new, |sandbox| format!(", sandbox: {sandbox}"));
+        let _ = writeln!(text, "      build {build}, RTL {rtl}, Verilator {verilator}{sandbox}");
         if !self.header.given.is_built_in() {
             let _ = writeln!(text, "      {}", rtl_files(&self.header.rtl_files));
         }
@@ -209,6 +211,13 @@ impl Summary<'_> {
         }
         for (profile, area) in &self.header.netlists {
             let _ = writeln!(text, "      netlist of profile {profile}: {area}");
+        }
+        if self.timing.lost_workers.count > 0 {
+            let lost = counted(self.timing.lost_workers.count, "worker");
+            let _ = writeln!(
+                text,
+                "      {lost} lost to something else than the RTL, and their cases run again (see timing.json)"
+            );
         }
         if self.timing.failures_seconds >= 0.1 {
             let seconds = self.timing.failures_seconds;

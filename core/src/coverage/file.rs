@@ -2,19 +2,23 @@
 
 use super::code::{Code, Point};
 use super::{Covered, Database, Find, Group, Indices, Part, ProfileBins, Run};
+use crate::checksum;
 use crate::error::Error;
-use crate::files::{Sync, write_whole};
+use crate::files::{Sync, read_input_text, write_whole};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
 use std::path::Path;
 
 /// The file in a run directory.
 pub const COVERAGE: &str = "coverage.json";
 const FORMAT: &str = "cosim-coverage";
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
+/// The last version without a checksum; it is still readable.
+const UNSEALED: u64 = 1;
+/// The largest database, in bytes.
+const LARGEST_DATABASE: u64 = 1 << 30;
 
 /// A coverage database in a file.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
@@ -22,7 +26,7 @@ const VERSION: u64 = 1;
 struct Text {
     /// `cosim-coverage`.
     format: String,
-    /// 1.
+    /// 2.
     version: u64,
     /// The block.
     block: String,
@@ -39,6 +43,9 @@ struct Text {
     parts: Vec<PartText>,
     /// Cases that hit what none before them did in their run.
     finds: Vec<FindText>,
+    /// The BLAKE3 hash of all bytes before its line; since version 2.
+    #[serde(default)]
+    checksum: Option<String>,
 }
 
 /// The bins of a profile.
@@ -146,6 +153,11 @@ impl Database {
     /// # Errors
     /// Never with what a run collects.
     pub fn to_text(&self) -> Result<String, Error> {
+        self.sealed_text().map(|(text, _)| text)
+    }
+
+    /// The text and its checksum.
+    fn sealed_text(&self) -> Result<(String, String), Error> {
         let runs: BTreeSet<&Run> = self
             .parts
             .iter()
@@ -188,8 +200,8 @@ impl Database {
         }
         list(&mut text, "runs", &runs, ",\n")?;
         list(&mut text, "parts", &self.parts.iter().map(part).collect::<Vec<_>>(), ",\n")?;
-        list(&mut text, "finds", &self.finds.iter().map(find).collect::<Vec<_>>(), "\n}\n")?;
-        Ok(text)
+        list(&mut text, "finds", &self.finds.iter().map(find).collect::<Vec<_>>(), ",\n")?;
+        Ok(checksum::sealed(text))
     }
 
     fn code_texts(&self) -> Vec<CodeText> {
@@ -218,12 +230,14 @@ impl Database {
         self.profiles.iter().map(text).collect()
     }
 
-    /// Writes the file.
+    /// Writes the file. Returns its checksum.
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn write(&self, path: &Path) -> Result<(), Error> {
-        write_whole(path, self.to_text()?.as_bytes(), Sync::OnDisk)
+    pub fn write(&self, path: &Path) -> Result<String, Error> {
+        let (text, checksum) = self.sealed_text()?;
+        write_whole(path, text.as_bytes(), Sync::OnDisk)?;
+        Ok(checksum)
     }
 
     /// Reads the file, or the one in a run directory.
@@ -233,17 +247,41 @@ impl Database {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let inside = path.join(COVERAGE);
         let path = if path.is_dir() { &inside } else { path };
-        let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
-        let text: Text = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
-        Self::of_text(text).map_err(|message| Error::File { path: path.to_owned(), message })
+        Self::read_with_checksum(path).map(|(database, _)| database)
+    }
+
+    /// Reads the database in a run directory whose results record its checksum.
+    ///
+    /// # Errors
+    /// As [`Database::read`], and [`Error::File`] if it is not the database that the run wrote.
+    pub fn read_of_run(folder: &Path, expected: &str) -> Result<Self, Error> {
+        let path = folder.join(COVERAGE);
+        let (database, checksum) = Self::read_with_checksum(&path)?;
+        if checksum.is_none_or(|checksum| checksum != expected) {
+            let message =
+                "belongs to another run: results.json records a different checksum; repeat the run";
+            return Err(Error::File { path, message: message.to_owned() });
+        }
+        Ok(database)
+    }
+
+    /// The database in a file, and its checksum since version 2.
+    fn read_with_checksum(path: &Path) -> Result<(Self, Option<String>), Error> {
+        let text = read_input_text(path, LARGEST_DATABASE)?;
+        let read: Text = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
+        let is_sealed = read.version != UNSEALED;
+        let wrong = |message| Error::File { path: path.to_owned(), message };
+        let database = Self::of_text(read).map_err(wrong)?;
+        let checksum = is_sealed.then(|| checksum::verify(path, text.as_bytes())).transpose()?;
+        Ok((database, checksum))
     }
 
     fn of_text(text: Text) -> Result<Self, String> {
-        let Text { format, version, block, groups, profiles, code, runs, parts, finds } = text;
+        let Text { format, version, block, groups, profiles, code, runs, parts, finds, .. } = text;
         if format != FORMAT {
             return Err(format!("format is `{format}`, expected `{FORMAT}`"));
         }
-        if version != VERSION {
+        if version != VERSION && version != UNSEALED {
             return Err(format!(
                 "version is {version}, expected {VERSION}: it is of another cosim"
             ));

@@ -211,8 +211,14 @@ fn a_file_is_read_as_it_was_written() {
     database.write(&path).unwrap();
     assert_eq!(Database::read(&path).unwrap(), database);
     let text = std::fs::read_to_string(&path).unwrap();
+    // The version before has no checksum.
+    let (before, _) = text.rsplit_once(",\n\"checksum\"").unwrap();
+    let old = format!("{before}\n}}\n").replacen("\"version\": 2", "\"version\": 1", 1);
+    std::fs::write(&path, old).unwrap();
+    assert_eq!(Database::read(&path).unwrap(), database);
     for (from, to, expected) in [
-        ("\"version\": 1", "\"version\": 2", "version is 2, expected 1"),
+        ("\"version\": 2", "\"version\": 3", "version is 3, expected 2"),
+        ("\"seed\":3", "\"seed\":4", "checksum"),
         ("cosim-coverage", "cosim-cover", "expected `cosim-coverage`"),
         // One hit more than the parts have.
         ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of the parts"),

@@ -6,6 +6,7 @@
 use super::{Database, Group, ProfileBins};
 use crate::error::Error;
 use crate::program;
+use crate::text;
 use quick_xml::Writer;
 use quick_xml::events::{BytesDecl, BytesEnd, BytesStart, Event};
 
@@ -27,11 +28,19 @@ type Written = std::io::Result<()>;
 
 struct Xml(Writer<Vec<u8>>);
 
+/// A tag. XML has no escape for most control characters.
+fn start<'a>(name: &'a str, attributes: &[(&str, &str)]) -> BytesStart<'a> {
+    let mut start = BytesStart::new(name);
+    for (name, value) in attributes {
+        start.push_attribute((*name, &*text::lines(value)));
+    }
+    start
+}
+
 impl Xml {
     /// An element with nothing in it.
     fn leaf(&mut self, name: &str, attributes: &[(&str, &str)]) -> Written {
-        let start = BytesStart::new(name).with_attributes(attributes.iter().copied());
-        self.0.write_event(Event::Empty(start))
+        self.0.write_event(Event::Empty(start(name, attributes)))
     }
 
     /// An element around others.
@@ -41,8 +50,7 @@ impl Xml {
         attributes: &[(&str, &str)],
         inside: impl FnOnce(&mut Self) -> Written,
     ) -> Written {
-        let start = BytesStart::new(name).with_attributes(attributes.iter().copied());
-        self.0.write_event(Event::Start(start))?;
+        self.0.write_event(Event::Start(start(name, attributes)))?;
         inside(self)?;
         self.0.write_event(Event::End(BytesEnd::new(name)))
     }

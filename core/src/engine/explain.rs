@@ -198,7 +198,7 @@ fn golden_records<B: Explain>(
     let cycles = recording.inputs().iter().zip(recording.expected()).zip(0..);
     for ((inputs, expected), cycle) in cycles.take_while(|(_, cycle)| *cycle <= around + AFTER) {
         let state = golden.state();
-        let rules = golden.clock(inputs);
+        let rules = golden.edge(inputs);
         if cycle + BEFORE >= around {
             let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
             let rules = rules.join("+");

@@ -62,7 +62,8 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
                 batch.keep(index);
                 return Some(End::Finished);
             }
-            self.golden.outputs(inputs, expected);
+            let decided = self.golden.cycle(inputs);
+            self.golden.outputs(inputs, &decided, expected);
             // The cycle in reset that begins a case is the harness's own; the source starts after it.
             let stop = match self.cycles {
                 0 => self.source.begin(inputs, expected),
@@ -73,7 +74,7 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
                 return Some(End::Stopped(stop));
             }
             let samples = S::IS_LEGAL && self.cycles > 0;
-            let rules = self.sampled.clock(&mut self.golden, inputs, samples);
+            let rules = self.sampled.clock(&mut self.golden, inputs, &decided, samples);
             let edge = Edge { golden: &self.golden, inputs, outputs: expected, rules };
             self.sampled.count(&edge, samples);
             self.cycles += 1;

@@ -472,7 +472,8 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     let mut ended: Option<(Verdict, u64)> = None;
     let mut is_behind_the_end = false;
     let verdict = loop {
-        golden.outputs(&inputs, &mut expected);
+        let decided = golden.cycle(&inputs);
+        golden.outputs(&inputs, &decided, &mut expected);
         let state = golden.state();
         // The cycle in reset that begins a case is the harness's own; the source starts after it.
         let stop = match cycle {
@@ -480,7 +481,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
             _ => source.clock(&inputs, &expected, cycle),
         };
         let samples = S::IS_LEGAL && cycle > 0;
-        let rules = sampled.clock(&mut golden, &inputs, samples);
+        let rules = sampled.clock(&mut golden, &inputs, &decided, samples);
         let moment = || Moment::<B> { cycle, inputs: &inputs, expected: &expected, state, rules };
         if D::OBSERVES {
             dut.foresee(&moment());

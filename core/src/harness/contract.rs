@@ -3,8 +3,8 @@
 //! A [`Block`] names the parts of one RTL block; [`Weights`] draw its [`Traffic`]. In every cycle the harness asks them in this order:
 //!
 //! 1. [`Environment::drive`] sets every input pin, from registered state alone.
-//! 2. [`Golden::outputs`] computes every output pin from the model's registers and the inputs; the
-//!    DUT does the same; the harness compares.
+//! 2. [`Golden::cycle`] evaluates the cycle once and [`Golden::outputs`] computes every output pin from the result. The DUT
+//!    computes the same pins, and the harness compares them.
 //! 3. [`Scoreboard::observe`] judges the cycle at transaction level.
 //! 4. [`Golden::clock`] and [`Environment::clock`] take the rising edge, the environment with the
 //!    golden model's outputs: the stimulus of a case never depends on the DUT.
@@ -265,7 +265,9 @@ pub struct LinkedRtl<I, O> {
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).
     pub sources: &'static [(&'static str, &'static str)],
-    /// The names of those that Verilator is given, in that order; it finds the others.
+    /// The files that the RTL reads while it runs, as (name in the RTL, text).
+    pub data: &'static [(&'static str, &'static [u8])],
+    /// The names of the sources that Verilator is given, in that order; it finds the others.
     pub roots: &'static [&'static str],
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: &'static [&'static str],
@@ -387,6 +389,9 @@ pub trait Golden<B: Block>: Clone + Send {
     /// Every rule, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
 
+    /// Everything in a cycle that outputs, edge and coverage share; `()` if they share nothing.
+    type Cycle;
+
     /// Why no legal stimulus hits a rule under `parameters`; `None` if one can.
     fn unreachable(_rule: usize, _parameters: &Parameters) -> Option<String> {
         None
@@ -395,11 +400,36 @@ pub trait Golden<B: Block>: Clone + Send {
     /// A model after reset, with these parameters.
     fn new(parameters: &Parameters) -> Self;
 
-    /// Every output for the present registers and `inputs`, before the rising edge.
-    fn outputs(&self, inputs: &B::Inputs, outputs: &mut B::Outputs);
+    /// Evaluates a cycle from the present registers and `inputs`.
+    fn cycle(&self, inputs: &B::Inputs) -> Self::Cycle;
 
-    /// The rising edge: registers take their next values. Returns the rules that applied.
-    fn clock(&mut self, inputs: &B::Inputs) -> RuleSet;
+    /// Computes every output before the rising edge; `cycle` is the result of [`Golden::cycle`] for the same `inputs`.
+    fn outputs(&self, inputs: &B::Inputs, cycle: &Self::Cycle, outputs: &mut B::Outputs);
+
+    /// The rising edge: registers take their next values. Returns the rules that applied. `cycle` is the result of
+    /// [`Golden::cycle`] for the same `inputs`.
+    fn clock(&mut self, inputs: &B::Inputs, cycle: &Self::Cycle) -> RuleSet;
+
+    /// Evaluates a cycle for its outputs alone.
+    #[inline]
+    fn show(&self, inputs: &B::Inputs, outputs: &mut B::Outputs) {
+        self.outputs(inputs, &self.cycle(inputs), outputs);
+    }
+
+    /// Evaluates a cycle for its rising edge alone. Returns the rules that applied.
+    #[inline]
+    fn edge(&mut self, inputs: &B::Inputs) -> RuleSet {
+        let cycle = self.cycle(inputs);
+        self.clock(inputs, &cycle)
+    }
+
+    /// Evaluates a cycle: outputs, then the rising edge. Returns the rules that applied.
+    #[inline]
+    fn step(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> RuleSet {
+        let cycle = self.cycle(inputs);
+        self.outputs(inputs, &cycle, outputs);
+        self.clock(inputs, &cycle)
+    }
 
     /// Name of the present state, as in the RTL.
     fn state(&self) -> &'static str;
@@ -513,7 +543,10 @@ pub struct Violation {
 }
 
 impl Violation {
-    /// A violation of `check`.
+    /// A violation of `check`. Cold and never inlined, because formatting code would keep the compiler from inlining the hot
+    /// callers.
+    #[cold]
+    #[inline(never)]
     pub fn new(check: &str, message: impl fmt::Display) -> Self {
         Self { check: check.to_owned(), message: message.to_string() }
     }

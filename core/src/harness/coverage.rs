@@ -270,7 +270,13 @@ pub trait Coverage<B: Block>: Sized {
 
     /// Before a rising edge: notes what of the registers is to be counted and will be gone.
     #[inline]
-    fn before(&mut self, _golden: &B::Golden, _inputs: &B::Inputs) {}
+    fn before(
+        &mut self,
+        _golden: &B::Golden,
+        _inputs: &B::Inputs,
+        _cycle: &<B::Golden as Golden<B>>::Cycle,
+    ) {
+    }
 
     /// After the edge: says what was hit. The harness's own cycle in reset, which begins a case, is not shown.
     fn after(&mut self, edge: &Edge<'_, B>, bins: &mut Bins<'_>);
@@ -384,12 +390,13 @@ impl<B: Block, C: Coverage<B>> Sampled<B, C> {
         &mut self,
         golden: &mut B::Golden,
         inputs: &B::Inputs,
+        decided: &<B::Golden as Golden<B>>::Cycle,
         samples: bool,
     ) -> RuleSet {
         if samples {
-            self.sampler.before(golden, inputs);
+            self.sampler.before(golden, inputs, decided);
         }
-        golden.clock(inputs)
+        golden.clock(inputs, decided)
     }
 
     /// Counts an edge.

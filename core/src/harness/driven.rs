@@ -31,7 +31,7 @@ pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
     let mut outputs = B::Outputs::new_zeroed();
     let ones = vec![0xff; size_of::<B::Inputs>()];
     // The harness's own cycle in reset.
-    golden.clock(&reset_inputs::<B>());
+    golden.step(&reset_inputs::<B>(), &mut outputs);
     for cycle in 1..=cycles {
         if environments[0].finished() {
             break;
@@ -43,8 +43,7 @@ pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
         if let Some(port) = driven[0].first_difference(&driven[1]) {
             return Some(Undriven { port: port.name, cycle });
         }
-        golden.outputs(&driven[0], &mut outputs);
-        golden.clock(&driven[0]);
+        golden.step(&driven[0], &mut outputs);
         for environment in &mut environments {
             environment.clock(&driven[0], &outputs);
         }
@@ -62,14 +61,13 @@ pub fn environment_at<'a, B: Block>(
     let mut golden = B::Golden::new(parameters);
     let (mut inputs, mut outputs) = (B::Inputs::new_zeroed(), B::Outputs::new_zeroed());
     // The harness's own cycle in reset.
-    golden.clock(&reset_inputs::<B>());
+    golden.step(&reset_inputs::<B>(), &mut outputs);
     for _ in 1..cycle {
         if environment.finished() {
             break;
         }
         environment.drive(&mut inputs);
-        golden.outputs(&inputs, &mut outputs);
-        golden.clock(&inputs);
+        golden.step(&inputs, &mut outputs);
         environment.clock(&inputs, &outputs);
     }
     environment

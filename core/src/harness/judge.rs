@@ -162,13 +162,13 @@ impl<B: Block> GoldenDut<B> {
 
 impl<B: Block> Dut<B> for GoldenDut<B> {
     fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error> {
-        self.golden.outputs(inputs, outputs);
+        self.golden.show(inputs, outputs);
         self.inputs = *inputs;
         Ok(())
     }
 
     fn edge(&mut self) -> Result<(), Error> {
-        self.golden.clock(&self.inputs);
+        self.golden.edge(&self.inputs);
         Ok(())
     }
 }

@@ -14,6 +14,7 @@ mod naming;
 mod noise;
 mod parameters;
 mod promises;
+mod random_sets;
 pub mod raw_pins;
 mod reset;
 mod rng;

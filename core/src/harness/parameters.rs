@@ -1,6 +1,7 @@
 //! Parameters of an RTL, and profiles: named sets of them.
 
 use super::contract::Block;
+use super::random_sets::MOST_RANDOM;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
@@ -56,6 +57,9 @@ pub enum ProfileError {
         /// The block's parameters.
         known: Vec<&'static str>,
     },
+    /// Not `random:N`, or another N.
+    #[error("`{0}` is not random:N with N from 1 to {MOST_RANDOM}")]
+    Random(String),
     /// Two values of one parameter.
     #[error("parameter {0} is given twice")]
     Twice(String),
@@ -110,7 +114,7 @@ impl Parameters {
         Self::declared(B::PARAMETERS, fixes)
     }
 
-    const fn declared(declared: &'static [Parameter], fixes: u8) -> Self {
+    pub(super) const fn declared(declared: &'static [Parameter], fixes: u8) -> Self {
         assert!(
             declared.len() <= Self::CAPACITY,
             "too many parameters: raise Parameters::CAPACITY in src/harness/parameters.rs"
@@ -158,6 +162,11 @@ impl Parameters {
             self.values[index] = *value;
         }
         Ok(self)
+    }
+
+    /// The parameters that these are values of.
+    pub(super) const fn declared_parameters(&self) -> &'static [Parameter] {
+        self.declared
     }
 
     /// The mask of fixes: bit n switches fix Fn on.
@@ -283,9 +292,7 @@ impl Profile {
         if let Some(profile) = profiles.iter().find(|profile| profile.name == text) {
             return Ok(vec![profile.clone()]);
         }
-        // A block without errata has no mask.
-        let has_mask =
-            profiles.windows(2).any(|two| two[0].parameters.fixes != two[1].parameters.fixes);
+        let has_mask = Self::has_mask(profiles);
         let mask = text.strip_prefix("0x").and_then(|hex| u8::from_str_radix(hex, 16).ok());
         match (mask, profiles.first()) {
             (Some(mask), Some(first)) if has_mask => {
@@ -301,6 +308,11 @@ impl Profile {
                 Err(ProfileError::Unknown { text: text.to_owned(), expected })
             }
         }
+    }
+
+    /// Whether a block with these profiles has a mask: one without errata has none.
+    pub(super) fn has_mask(profiles: &[Self]) -> bool {
+        profiles.windows(2).any(|two| two[0].parameters.fixes != two[1].parameters.fixes)
     }
 
     /// Parameters by the name of a profile that has them, else by what differs from `base`.

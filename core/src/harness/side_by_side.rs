@@ -68,14 +68,15 @@ fn side_by_side<B: Block, D: Dut<B>>(
             let port = Some(port.name.to_owned());
             return ControlFlow::Break(Some(Difference { cycle, port, values }));
         }
-        golden.outputs(&inputs, &mut expected);
+        let decided = golden.cycle(&inputs);
+        golden.outputs(&inputs, &decided, &mut expected);
         // Where there is no golden model yet, the environment follows what was just compared.
         let seen = if B::Golden::IS_WRITTEN { &expected } else { &outputs[0] };
         let stop = match cycle {
             0 => source.begin(&inputs, seen),
             _ => source.clock(&inputs, seen, cycle),
         };
-        golden.clock(&inputs);
+        golden.clock(&inputs, &decided);
         go_on(cycle, [left.edge(), right.edge()])?;
         if matches!(stop, Some(Stop::Hang))
             || !watch.goes_on(cycle + 1)

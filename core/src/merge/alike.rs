@@ -4,6 +4,7 @@ use super::shard::ShardFile;
 use super::{Shards, Told};
 use crate::coverage::Database;
 use crate::error::Error;
+use crate::report::Results;
 use crate::runner::{Plan, RunDirectory};
 
 /// More shards than there are cases: those that would have none have run nothing.
@@ -43,10 +44,10 @@ impl Shards {
     }
 
     /// What was covered.
-    pub(super) fn same_coverage(&self) -> Result<Database, Error> {
-        let first = Database::read(&self.shards[0].folder)?;
-        for other in &self.shards[1..] {
-            if Database::read(&other.folder)? != first {
+    pub(super) fn same_coverage(&self, results: &[Results]) -> Result<Database, Error> {
+        let first = Self::covered(&self.shards[0], &results[0])?;
+        for (other, results) in self.shards.iter().zip(results).skip(1) {
+            if Self::covered(other, results)? != first {
                 return Err(differs(&self.shards[0], other, "what was covered"));
             }
         }

@@ -15,8 +15,8 @@ use crate::harness::{Signature, Verdict};
 use crate::program;
 use crate::report::{ProfileResults, Results, RunTiming};
 use crate::runner::{
-    self, CASES_SHOWN, End, Ended, Failure, Group, Header, PARTIAL, Plan, RESULTS, RunDirectory,
-    Shard, Tally, Totals,
+    self, CASES_SHOWN, Day, End, Ended, Failure, Group, Header, PARTIAL, Plan, RESULTS,
+    RunDirectory, Shard, Tally, Totals,
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
 use serde_json::Value;
@@ -53,6 +53,8 @@ pub struct Merged {
     pub failures: Vec<Group>,
     /// Why the run ended.
     pub end: End,
+    /// The UTC day on which the last shard ended, if the run has waivers.
+    pub day: Option<Day>,
     /// Times of the shards.
     pub times: Vec<RunTiming>,
 }
@@ -163,18 +165,22 @@ impl Shards {
     /// What is wrong with a shard, with the line; what cannot be written.
     pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
         let are_alike = self.header.until_coverage.is_some();
-        let (told, coverage) = match are_alike {
-            true => (self.same_cases(directory)?, self.same_coverage()?),
-            false => (self.cases(directory)?, self.coverage()?),
+        let told = match are_alike {
+            true => self.same_cases(directory)?,
+            false => self.cases(directory)?,
+        };
+        let results = (0..self.shards.len()).map(|index| self.results(index));
+        let results = results.collect::<Result<Vec<Results>, Error>>()?;
+        let day = self.day(&results)?;
+        let coverage = match are_alike {
+            true => self.same_coverage(&results)?,
+            false => self.coverage(&results)?,
         };
         let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
         let mut tally = Tally::new(self.block, &self.plan, recorder);
         let (mut groups, mut ended) = (Vec::new(), Vec::new());
-        for index in 0..self.shards.len() {
-            let results = self.results(index)?;
-            if are_alike && index > 0 {
-                continue;
-            }
+        let counted = if are_alike { 1 } else { results.len() };
+        for results in results.into_iter().take(counted) {
             add(&mut tally, self.block, &results.totals, &results.profiles);
             ended.push(results.ended);
             groups.push(results.failures);
@@ -182,11 +188,11 @@ impl Shards {
         let ends = [End::MaxHangs, End::MaxFailures, End::Time, End::Covered];
         let end = ends.into_iter().find(|end| ended.contains(end)).unwrap_or(End::Complete);
         let failures = self.failures(groups, told, directory.folder())?;
-        let times = self.shards.iter().filter_map(|shard| RunTiming::read(&shard.folder).ok());
-        let times = times.collect();
+        let times = self.shards.iter().map(|shard| RunTiming::read(&shard.folder));
+        let times = times.collect::<Result<Vec<RunTiming>, Error>>()?;
         let counted = self.header.coverage.then(|| Sources::read(&self.shards[0].folder));
         let sources = counted.transpose()?;
-        Ok(Merged { tally, coverage, sources, failures, end, times })
+        Ok(Merged { tally, coverage, sources, failures, end, day, times })
     }
 
     /// Which of the shards has a place: they are sorted, and from one to the next it is as far as from one place to the next.
@@ -277,15 +283,34 @@ impl Shards {
         }
     }
 
-    fn coverage(&self) -> Result<Database, Error> {
+    /// The UTC day on which the last shard ended. Waivers are checked against it.
+    fn day(&self, results: &[Results]) -> Result<Option<Day>, Error> {
+        if self.header.waivers.is_empty() {
+            return Ok(None);
+        }
+        let days = self.shards.iter().zip(results).map(|(shard, results)| {
+            let message = "has waivers and no `day` to check them against; repeat the run";
+            let missing =
+                || Error::File { path: shard.folder.clone(), message: message.to_owned() };
+            results.day.clone().ok_or_else(missing)
+        });
+        Ok(days.collect::<Result<Vec<Day>, Error>>()?.into_iter().max())
+    }
+
+    /// The coverage of a shard. Its results record the checksum.
+    fn covered(shard: &ShardFile, results: &Results) -> Result<Database, Error> {
+        Database::read_of_run(&shard.folder, results.coverage.as_deref().unwrap_or_default())
+    }
+
+    fn coverage(&self, results: &[Results]) -> Result<Database, Error> {
         // One of them at a time is in memory.
         let mut together = Together::new(self.plan.index_step());
-        for shard in &self.shards {
-            together.look(&Database::read(&shard.folder)?);
+        for (shard, results) in self.shards.iter().zip(results) {
+            together.look(&Self::covered(shard, results)?);
         }
         let place = |name: &str| self.plan.place(name);
-        for shard in &self.shards {
-            together.add(Database::read(&shard.folder)?, place).map_err(|error| {
+        for (shard, results) in self.shards.iter().zip(results) {
+            together.add(Self::covered(shard, results)?, place).map_err(|error| {
                 let message = format!("its coverage and that of other shards: {error}");
                 Error::File { path: shard.folder.clone(), message }
             })?;

@@ -1,5 +1,6 @@
 //! A shard's `results.json`, read case by case: its length does not matter.
 
+use crate::checksum;
 use crate::error::Error;
 use crate::harness::Signature;
 use crate::report::{Entry, Results};
@@ -75,6 +76,7 @@ impl ShardFile {
             }
         }
         let header = header(&path, &head)?;
+        checksum::verify_file(&path)?;
         Ok(Self {
             folder: folder.to_owned(),
             header,

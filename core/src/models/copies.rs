@@ -4,7 +4,7 @@ use super::Examined;
 use crate::error::Error;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
-use verilated_build::Design;
+use verilated_build::{DataFile, Design};
 
 /// The copies of an RTL, by their names below the folder they are to lie in.
 #[derive(Debug)]
@@ -24,6 +24,7 @@ impl Copies {
     pub fn new(examined: &Examined) -> Result<Self, Error> {
         let mut files: BTreeMap<PathBuf, Vec<u8>> = BTreeMap::new();
         let mut shown: BTreeMap<PathBuf, &str> = BTreeMap::new();
+        // The files that the RTL reads while it runs are behind those.
         for (file, read) in examined.texts.iter().zip(&examined.files) {
             let name = below(&file.name).ok_or_else(|| Error::File {
                 path: PathBuf::from(&read.path),
@@ -53,6 +54,25 @@ impl Copies {
         let sources = given.chain(found).filter(|name| known.insert(name.clone())).collect();
         Ok(Self { files, sources })
     }
+}
+
+/// The files that an RTL reads while it runs, by their names below the folder that a simulation of a copy runs in.
+///
+/// # Errors
+/// [`Error::Usage`] if a name leads out of that folder.
+pub fn data(examined: &Examined) -> Result<Vec<(PathBuf, &[u8])>, Error> {
+    let files = examined.design.data.iter().filter_map(|file| Some((file, file.text.as_deref()?)));
+    let named = |(file, text): (&DataFile, _)| {
+        let name = below(&Path::new("@").join(&file.name)).ok_or_else(|| {
+            Error::Usage(format!(
+                "the RTL opens {:?}, which is outside of the folder of a copy; let the RTL name it by a path inside, as \
+                 in \"rom.hex\"",
+                file.name
+            ))
+        })?;
+        Ok((name, text))
+    };
+    files.map(named).collect()
 }
 
 /// A name without the folder it was found in, if it stays in there.

@@ -1,5 +1,6 @@
 //! An RTL as Verilator sees it: which files it is made of, and which of them were given.
 
+use super::data::{self, Place};
 use super::expanded::{Expanded, Pragmas};
 use super::given::{Folder, Given, folder_of};
 use super::rtl::Rtl;
@@ -14,8 +15,10 @@ use std::path::{Path, PathBuf};
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 use verilated_build::Hash;
+use verilated_build::sources::{self, Declarations};
 use verilated_build::{
-    Design, Elaboration, Error as BuildError, Preprocessed, SourceFile, Verilator,
+    DataFile, DataNames, Design, Elaboration, Error as BuildError, Opened, Preprocessed,
+    SourceFile, Verilator,
 };
 
 /// The module that asks for the block's top: so the top, too, is looked for wherever modules are.
@@ -48,6 +51,8 @@ pub struct Examined {
     pub design: Design,
     /// The parameters of the top module.
     pub parameters: Vec<String>,
+    /// Where the RTL opens files whose names it computes: they are no part of it.
+    pub computed: Vec<String>,
     /// What names of the design stand for.
     names: Names,
     /// What Yosys reads, once it was asked for: with pragmas ignored, and obeyed.
@@ -60,8 +65,12 @@ struct Wanted<'a> {
     /// What the top is to the user, as in "block arbiter".
     what: &'a str,
     top: &'a str,
+    /// What to do if Verilator refuses a file that the block does not need.
+    hint: &'a str,
     /// The program's own files, as (name, text).
     own: &'a [(&'a str, &'a str)],
+    /// The program's own files that RTL reads while it runs.
+    data: &'a [(&'a str, &'a [u8])],
     /// The program's own macros.
     defines: &'a [&'a str],
 }
@@ -72,7 +81,9 @@ impl Examined {
     /// # Errors
     /// As [`Examined::new`].
     pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
-        examine(&Wanted { what: &format!("module {top}"), top, own: &[], defines: &[] }, rtl)
+        let hint = "If a file is not meant to be compiled, leave it out, or name the others in a file list (-f).";
+        let what = format!("module {top}");
+        examine(&Wanted { what: &what, top, hint, own: &[], data: &[], defines: &[] }, rtl)
     }
 
     /// Asks Verilator about an RTL of a block.
@@ -84,21 +95,28 @@ impl Examined {
         if rtl.is_built_in() {
             return Ok(Self::built_in::<B>());
         }
-        let LinkedRtl { top, sources, defines, .. } = B::RTL;
+        let LinkedRtl { top, sources, data, defines, .. } = B::RTL;
         let what = format!("block {}", B::NAME);
-        examine(&Wanted { what: &what, top, own: sources, defines }, rtl)
+        let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
+        examine(&Wanted { what: &what, top, hint, own: sources, data, defines }, rtl)
     }
 
     fn built_in<B: Block>() -> Self {
         let name = |name: &str| Path::new(BUILT_IN).join(name);
         let texts = B::RTL.sources.iter();
         let defines: Vec<String> = B::RTL.defines.iter().copied().map(str::to_owned).collect();
+        let files = || {
+            let sources = B::RTL.sources.iter().map(|(name, text)| (*name, text.as_bytes()));
+            sources.chain(B::RTL.data.iter().copied())
+        };
+        let data = B::RTL
+            .data
+            .iter()
+            .map(|(name, text)| DataFile { name: (*name).to_owned(), text: Some((*text).into()) });
         Self {
-            identity: identity(B::RTL.sources.iter().map(|(n, t)| (*n, t.as_bytes())), &defines),
-            files: B::RTL
-                .sources
-                .iter()
-                .map(|(name, _)| FileRead { path: (*name).to_owned(), built_in: true })
+            identity: identity(files(), &defines),
+            files: files()
+                .map(|(name, _)| FileRead { path: name.to_owned(), built_in: true })
                 .collect(),
             texts: texts
                 .map(|(file, text)| SourceFile { name: name(file), text: text.as_bytes().into() })
@@ -108,6 +126,7 @@ impl Examined {
                 sources: B::RTL.roots.iter().map(|root| name(root)).collect(),
                 include: vec![BUILT_IN.into()],
                 defines,
+                data: data.collect(),
                 ..Design::default()
             },
             parameters: B::RTL
@@ -116,6 +135,7 @@ impl Examined {
                 .chain(B::PARAMETERS.iter().map(|parameter| parameter.name))
                 .map(str::to_owned)
                 .collect(),
+            computed: Vec::new(),
             names: Names::default(),
             expanded: Default::default(),
         }
@@ -202,6 +222,13 @@ impl Names {
 
     fn plain(&self, error: BuildError) -> Error {
         match error {
+            BuildError::Twice { module, first, second } if first == second => {
+                Error::Usage(format!(
+                    "{} declares {module} and is read more than once, because other files include it; put an include \
+                     guard (`ifndef) around its text",
+                    self.text(&first)
+                ))
+            }
             BuildError::Twice { module, first, second } => {
                 let [first, second] = [first, second].map(|place| self.text(&place));
                 Error::Usage(BuildError::Twice { module, first, second }.to_string())
@@ -231,7 +258,11 @@ struct Question {
     searched: Vec<(PathBuf, bool)>,
     /// The given sources, by name.
     sources: Vec<PathBuf>,
+    /// Those that the top seems to need.
+    needed: Vec<PathBuf>,
     design: Design,
+    /// [`Wanted::hint`].
+    hint: String,
     verilator: Verilator,
     /// Removed when all is answered.
     _temporary: TempDir,
@@ -240,15 +271,16 @@ struct Question {
 fn examine(wanted: &Wanted<'_>, rtl: &Rtl) -> Result<Examined, Error> {
     let given = Given::find(rtl)?;
     let mut question = Question::new(wanted, &given)?;
+    question.order(wanted)?;
     let first = question.preprocess(&question.sources)?;
     question.search_includers_first(&first);
-    let elaboration = question.elaborate(&question.sources)?;
+    let elaboration = question.elaborate_needed(&first)?;
     let (sources, elaboration) = question.reachable(elaboration)?;
     let preprocessed = question.preprocess(&with_modules(&sources, &elaboration))?;
     question.check_includes(&preprocessed)?;
     question.check_modules(&sources, &elaboration)?;
     check_given(wanted, rtl, &given, &question, &elaboration)?;
-    question.answer(wanted, sources, elaboration)
+    question.answer(wanted, sources, elaboration, &preprocessed)
 }
 
 /// Sources, and the files that were found for further modules.
@@ -296,7 +328,8 @@ impl Question {
         let mut named = |path: &PathBuf| -> Result<PathBuf, Error> {
             Ok(link(folder_of(path))?.join(path.file_name().unwrap_or_default()))
         };
-        let sources = given.sources.iter().map(&mut named).collect::<Result<_, _>>()?;
+        let sources: Vec<PathBuf> =
+            given.sources.iter().map(&mut named).collect::<Result<_, _>>()?;
         let libraries = given.libraries.iter().map(&mut named).collect::<Result<_, _>>()?;
         let design = Design {
             top: ASKING_TOP.to_owned(),
@@ -314,7 +347,19 @@ impl Question {
             ..Design::default()
         };
         let verilator = Verilator::find()?;
-        Ok(Self { names, folder, searched, sources, design, verilator, _temporary: temporary })
+        let needed = sources.clone();
+        let hint = wanted.hint.to_owned();
+        Ok(Self {
+            names,
+            folder,
+            searched,
+            sources,
+            needed,
+            design,
+            hint,
+            verilator,
+            _temporary: temporary,
+        })
     }
 
     /// The design that asks for the top, with these sources. What is the program's own comes last.
@@ -327,14 +372,74 @@ impl Question {
         design
     }
 
+    /// Puts the sources into the order in which Verilator can read them. The program's own packages are among them, if the
+    /// top needs them and nobody gave others: Verilator looks for modules by itself, and for packages not.
+    fn order(&mut self, wanted: &Wanted<'_>) -> Result<(), Error> {
+        let mut all = Vec::new();
+        for name in &self.sources {
+            let text = fs::read(self.folder.join(name));
+            let text = text.map_err(|error| Error::unreadable(&self.names.typed(name), &error))?;
+            all.push(Declarations::of(&String::from_utf8_lossy(&text)));
+        }
+        let own = wanted.own.iter().map(|(name, text)| (name, Declarations::of(text)));
+        let (headers, own): (Vec<_>, Vec<_>) = own.partition(|(_, own)| own.is_bare());
+        let headers: Vec<Declarations> = headers.into_iter().map(|(_, header)| header).collect();
+        let given = all.len();
+        let mut names = self.sources.clone();
+        for (name, own) in own {
+            if !all[..given].iter().any(|given| given.overlaps(&own)) {
+                names.push(Path::new(BUILT_IN).join(name));
+                all.push(own);
+            }
+        }
+        let needed = sources::needed(&all, wanted.top, &headers);
+        let order = sources::order(&all);
+        let in_order = |is_in: &dyn Fn(usize) -> bool| -> Vec<PathBuf> {
+            let is_package = |place| needed.contains(&place) && all[place].is_read_first();
+            let is_in =
+                |place: &usize| if *place < given { is_in(*place) } else { is_package(*place) };
+            order.iter().filter(|place| is_in(place)).map(|place| names[*place].clone()).collect()
+        };
+        let sources = in_order(&|_| true);
+        self.needed = in_order(&|place| needed.contains(&place));
+        self.sources = sources;
+        Ok(())
+    }
+
+    /// Elaborates all sources; or, if Verilator does not take them all, those that the top seems to need, since a folder may
+    /// hold test benches for other simulators; or of these those that no other one includes.
+    fn elaborate_needed(&mut self, first: &Preprocessed) -> Result<Elaboration, Error> {
+        let real = |name: &PathBuf| fs::canonicalize(self.folder.join(name)).ok();
+        let included: BTreeSet<_> =
+            first.includes.iter().filter_map(|include| real(&include.file)).collect();
+        let is_alone = |name: &&PathBuf| real(name).is_none_or(|path| !included.contains(&path));
+        let alone: Vec<PathBuf> = self.needed.iter().filter(is_alone).cloned().collect();
+        let mut elaboration = self.elaborate(&self.sources);
+        // What is wrong with those that are needed is what a user wants to know.
+        for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
+            let is_refused = matches!(
+                elaboration,
+                Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(_))
+            );
+            if is_refused && !fewer.is_empty() && fewer.len() < self.sources.len() {
+                let again = self.elaborate(&fewer);
+                if again.is_ok() || says_why {
+                    elaboration = again;
+                    self.sources = fewer;
+                }
+            }
+        }
+        elaboration
+    }
+
     fn elaborate(&self, sources: &[PathBuf]) -> Result<Elaboration, Error> {
         let out = self.folder.join("answer");
         self.design(sources).elaborate(&self.verilator, &out).map_err(|error| {
             match self.names.plain(error) {
-                Error::Build(BuildError::Verilate { top: _, output }) if !self.sources.is_empty() => {
-                    let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a \
-                                file list (-f).";
-                    let output = format!("{}\n{hint}", output.trim_end());
+                Error::Build(BuildError::Verilate { top: _, output })
+                    if !self.sources.is_empty() =>
+                {
+                    let output = format!("{}\n{}", output.trim_end(), self.hint);
                     Error::Build(BuildError::Verilate { top: "the given RTL".to_owned(), output })
                 }
                 other => other,
@@ -360,14 +465,17 @@ impl Question {
     fn reachable(&self, all: Elaboration) -> Result<(Vec<PathBuf>, Elaboration), Error> {
         let is_used = |source: &&PathBuf| all.modules.iter().any(|module| module.file == **source);
         let used: Vec<PathBuf> = self.sources.iter().filter(is_used).cloned().collect();
-        if used.len() < self.sources.len()
-            && let Ok(elaboration) = self.elaborate(&used)
-            && elaboration.modules == all.modules
-        {
-            let (few, many) = (self.preprocess(&used)?, self.preprocess(&self.sources)?);
-            // Macros reach from one file into the next.
-            if used.iter().all(|source| few.texts.get(source) == many.texts.get(source)) {
-                return Ok((used, elaboration));
+        // Verilator forgets a package of constants; the texts do not.
+        for few in [&used, &self.needed] {
+            if few.len() < self.sources.len()
+                && let Ok(elaboration) = self.elaborate(few)
+                && elaboration.modules == all.modules
+            {
+                let (less, more) = (self.preprocess(few)?, self.preprocess(&self.sources)?);
+                // Macros reach from one file into the next.
+                if few.iter().all(|source| less.texts.get(source) == more.texts.get(source)) {
+                    return Ok((few.clone(), elaboration));
+                }
             }
         }
         Ok((self.sources.clone(), all))
@@ -433,11 +541,44 @@ impl Question {
         Ok(())
     }
 
+    /// The files of these names, and their entries among the files that were read.
+    fn data(
+        &self,
+        wanted: &Wanted<'_>,
+        names: &DataNames,
+    ) -> Result<Vec<(DataFile, Option<FileRead>)>, Error> {
+        let mut places = vec![Place::working_directory()];
+        places.extend(self.searched.iter().map(|(name, is_explicit)| Place {
+            folder: self.folder.join(name),
+            typed: self.names.typed(name),
+            is_explicit: *is_explicit,
+        }));
+        let mut files = Vec::new();
+        for (name, opened) in &names.constant {
+            let file = |text| DataFile { name: name.clone(), text };
+            let own = wanted.data.iter().find(|(own, _)| own == name);
+            if let Some(found) = data::find(name, &places)? {
+                let path = found.path.display().to_string();
+                files.push((file(Some(found.text)), Some(FileRead { path, built_in: false })));
+            } else if let Some((_, text)) = own {
+                let read = FileRead { path: name.clone(), built_in: true };
+                files.push((file(Some((*text).into())), Some(read)));
+            } else if let Some(opened) = opened {
+                if opened.is_required {
+                    return Err(data::missing(opened, &self.names.typed(&opened.file)));
+                }
+                files.push((file(None), None));
+            }
+        }
+        Ok(files)
+    }
+
     fn answer(
         self,
         wanted: &Wanted<'_>,
         mut sources: Vec<PathBuf>,
         elaboration: Elaboration,
+        preprocessed: &Preprocessed,
     ) -> Result<Examined, Error> {
         let top = elaboration.modules.iter().find(|module| module.name == wanted.top);
         let top = top.ok_or_else(|| {
@@ -467,7 +608,15 @@ impl Question {
             let name = file.name.file_name().unwrap_or_default().to_string_lossy().into_owned();
             (name, Arc::clone(&file.text))
         };
-        let hashed: Vec<(String, Arc<[u8]>)> = texts.iter().map(named).collect();
+        let mut hashed: Vec<(String, Arc<[u8]>)> = texts.iter().map(named).collect();
+        let names = DataNames::of(preprocessed, &elaboration);
+        let (data, read): (Vec<_>, Vec<_>) = self.data(wanted, &names)?.into_iter().unzip();
+        hashed.extend(data.iter().filter_map(|file| Some((file.name.clone(), file.text.clone()?))));
+        files.extend(read.into_iter().flatten());
+        let place = |opened: &Opened| {
+            format!("{}:{}", self.names.typed(&opened.file).display(), opened.line)
+        };
+        let computed = names.computed.iter().map(place).collect();
         let design = Design {
             top: wanted.top.to_owned(),
             sources: sources.clone(),
@@ -479,11 +628,13 @@ impl Question {
                 .filter(|folder| texts.iter().any(|file| file.name.starts_with(folder)))
                 .collect(),
             folder: None,
+            data,
             ..self.design.clone()
         };
         Ok(Examined {
             identity: identity(hashed.iter().map(|(n, t)| (n.as_str(), &**t)), &design.defines),
             parameters: top.parameters.clone(),
+            computed,
             files,
             texts,
             design,
@@ -504,7 +655,8 @@ fn check_given(
     let modules = || elaboration.modules.iter().filter(|module| module.name != ASKING_TOP);
     let what = rtl.paths.iter().chain(&rtl.lists).next();
     // What was only found beside a given file was not asked for.
-    let named = || question.sources.iter().chain(&question.design.libraries);
+    let sources = question.sources.iter().filter(|source| !is_built_in(source));
+    let named = || sources.clone().chain(&question.design.libraries);
     if let Some(path) = what
         && !modules().any(|module| named().any(|file| *file == module.file))
     {

@@ -1,8 +1,8 @@
 //! Verilog file lists: what `-f` names, read as Verilator reads them.
 
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, read_input};
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
 /// How deep lists may name lists.
@@ -49,7 +49,7 @@ impl Listed {
             let message = "is named by a list that it names itself, or lists are too deep";
             return Err(Error::File { path: list.to_owned(), message: message.to_owned() });
         }
-        let bytes = fs::read(list).map_err(|error| Error::unreadable(list, &error))?;
+        let bytes = read_input(list, LARGEST_INPUT)?;
         let text = String::from_utf8_lossy(&bytes);
         let wrong = |word: &Word, message: String| Error::Input {
             path: list.to_owned(),
@@ -203,6 +203,7 @@ fn substituted(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
     use tempfile::TempDir;
 
     fn texts(list: &str) -> Vec<String> {

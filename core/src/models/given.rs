@@ -2,8 +2,10 @@
 
 use super::file_list::Listed;
 use super::rtl::Rtl;
+use super::special;
 use crate::error::Error;
 pub use crate::files::folder_of;
+use crate::files::unwalkable;
 use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,6 +13,8 @@ use walkdir::{DirEntry, WalkDir};
 
 /// Folders that are searched at most; each is an argument of Verilator's.
 const MOST_FOLDERS: usize = 500;
+/// Entries of folders that are looked at: a link that leads to the root of a file system ends here.
+pub const MOST_ENTRIES: usize = 1 << 18;
 
 /// A folder that Verilator searches.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,6 +88,7 @@ impl Given {
             let path = rtl.paths.first().cloned().unwrap_or_default();
             return Err(Error::File { path, message });
         }
+        special::check(&given)?;
         Ok(given)
     }
 
@@ -104,15 +109,21 @@ impl Given {
         let walk = WalkDir::new(root).follow_links(true).sort_by_file_name();
         let mut found = false;
         self.search(root, false);
-        for entry in walk.into_iter().filter_entry(|entry| !is_hidden(entry)) {
+        let entries = walk.into_iter().filter_entry(|entry| !is_hidden(entry));
+        for (count, entry) in entries.enumerate() {
             let entry = entry.map_err(|error| Error::File {
                 path: error.path().unwrap_or(root).to_owned(),
-                message: error.io_error().map_or_else(|| error.to_string(), ToString::to_string),
+                message: unwalkable(&error),
             })?;
-            if !entry.file_type().is_file() {
-                continue;
+            if count == MOST_ENTRIES {
+                let message = "has too many files below it; give the folder of the RTL";
+                return Err(refuse(root, message));
             }
             let path = entry.path();
+            if !entry.file_type().is_file() {
+                special::check_entry(path, &[])?;
+                continue;
+            }
             self.search(folder_of(path), false);
             self.files.push(path.to_owned());
             let extension = path.extension().unwrap_or_default().to_ascii_lowercase();

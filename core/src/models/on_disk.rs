@@ -1,17 +1,14 @@
 //! Where a given RTL is on disk, for those who wait for it to change.
 
-use super::given::{Given, folder_of};
+use super::given::{Given, MOST_ENTRIES, folder_of};
 use super::rtl::Rtl;
+use super::special::ENDINGS;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 use walkdir::{DirEntry, WalkDir};
-
-/// Endings of files that Verilator may read beside those that were named. What editors write beside them, as
-/// backups, has others.
-const ENDINGS: [&str; 7] = ["v", "sv", "vh", "svh", "h", "inc", "vlt"];
 
 /// What tells a file that was written or replaced from what it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -64,7 +61,8 @@ impl OnDisk {
             entry.depth() > 0 && entry.file_name().as_encoded_bytes().starts_with(b".")
         };
         let walk = WalkDir::new(root).follow_links(true).into_iter();
-        for entry in walk.filter_entry(|entry| !is_hidden(entry)).flatten() {
+        let entries = walk.filter_entry(|entry| !is_hidden(entry)).take(MOST_ENTRIES);
+        for entry in entries.flatten() {
             if entry.file_type().is_dir() {
                 self.folder(entry.path());
             }

@@ -113,6 +113,17 @@ impl Rtl {
         words
     }
 
+    /// [`Rtl::arguments`], quoted for a shell.
+    pub fn command_line(&self) -> String {
+        command_line(&self.arguments())
+    }
+
+    /// The built-in RTL, simulated as this RTL is.
+    #[must_use]
+    pub fn built_in(&self) -> Self {
+        Self { simulator: self.simulator, netlist: self.netlist, ..Self::default() }
+    }
+
     /// Everything named is still there.
     ///
     /// # Errors
@@ -126,4 +137,9 @@ impl Rtl {
             None => Ok(()),
         }
     }
+}
+
+/// Words of a command line, quoted for a shell.
+pub(crate) fn command_line(words: &[String]) -> String {
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
 }

@@ -116,7 +116,7 @@ pub(crate) fn selectable<B: Block>(text: &str, design: Design, kept: Kept) -> Re
     };
     let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept);
     let library = cache.library(&design, &files, Some(&ports::<B>()))?;
-    Ok(Built::Library(library.path().to_owned()))
+    Ok(Built::from(&library))
 }
 
 /// Lets Yosys read the RTL: its netlist is in [`BASE`].

@@ -214,7 +214,7 @@ impl<B: Block> Faulty<B> {
 
     /// Whether the rule applies now.
     fn applies(&self, inputs: &B::Inputs) -> bool {
-        self.golden.clone().clock(inputs).iter().any(|rule| rule == self.rule)
+        self.golden.clone().edge(inputs).iter().any(|rule| rule == self.rule)
     }
 
     /// Inputs as the model takes them to be.
@@ -228,7 +228,7 @@ impl<B: Block> Faulty<B> {
 
 impl<B: Block> Dut<B> for Faulty<B> {
     fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), ModelError> {
-        self.golden.outputs(&self.read(inputs), outputs);
+        self.golden.show(&self.read(inputs), outputs);
         if let Kind::Drives { port, bit } = self.kind
             && self.applies(inputs)
         {
@@ -242,7 +242,7 @@ impl<B: Block> Dut<B> for Faulty<B> {
         let inputs = self.inputs;
         if self.kind != Kind::Skips || !self.applies(&inputs) {
             let read = self.read(&inputs);
-            self.golden.clock(&read);
+            self.golden.edge(&read);
         }
         Ok(())
     }

@@ -5,11 +5,11 @@
 
 use super::mutation::{Mode, Mutation};
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::harness::Profile;
 use crate::program;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
-use std::fs;
 use std::path::Path;
 use toml::Spanned;
 
@@ -62,7 +62,7 @@ pub struct Reason {
 /// # Errors
 /// [`Error::File`] or [`Error::Input`] if it is none, or speaks of a block or a profile that is not there.
 pub fn read(path: &Path) -> Result<Vec<Reason>, Error> {
-    let text = fs::read_to_string(path).map_err(|error| Error::unreadable(path, &error))?;
+    let text = read_input_text(path, LARGEST_INPUT)?;
     let Text { format, version, equivalent } =
         toml::from_str(&text).map_err(|error| Error::toml(path, &text, None, &error))?;
     if format != FORMAT || version != VERSION {

@@ -5,6 +5,7 @@
 use super::kill::Means;
 use super::mutation::Mutation;
 use super::reasons::Reason;
+use crate::checksum;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Outcome, Verdict};
@@ -21,8 +22,10 @@ use std::path::{Path, PathBuf};
 
 /// The only value of `format`.
 const FORMAT: &str = "cosim-mutation";
-/// The version that is written, and the only one that is read.
-const VERSION: u64 = 1;
+/// The version that is written.
+const VERSION: u64 = 2;
+/// The last version without a checksum; it is still readable.
+const UNSEALED: u64 = 1;
 /// The result of a grading that has ended.
 pub const RESULT: &str = "mutate.json";
 /// The result of one that goes on, or was interrupted.
@@ -53,6 +56,9 @@ pub struct Report {
     pub run: Header,
     /// The profiles that have begun, in order.
     pub profiles: Vec<Graded>,
+    /// The BLAKE3 hash of all bytes before its line; since version 2. Only the file has it.
+    #[serde(default, skip_serializing)]
+    checksum: Option<String>,
 }
 
 /// How a grading was begun: by it, it is gone on with.
@@ -382,6 +388,7 @@ impl Report {
             begun: None,
             run,
             profiles: Vec::new(),
+            checksum: None,
         }
     }
 
@@ -398,15 +405,19 @@ impl Report {
             return Err(file(folder, format!("holds no grading: neither {RESULT} nor {PARTIAL}")));
         };
         let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
-        let report: Self =
+        let mut report: Self =
             serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))?;
-        if report.format != FORMAT || report.version != VERSION {
+        if report.format != FORMAT || ![UNSEALED, VERSION].contains(&report.version) {
             let (format, version) = (&report.format, report.version);
             let message =
                 format!("is {format} {version}, expected {FORMAT} {VERSION}; grade again");
             return Err(file(&path, message));
         }
         report.check().map_err(|what| file(&path, format!("is damaged: {what}; grade again")))?;
+        if report.version != UNSEALED {
+            checksum::verify(&path, text.as_bytes())?;
+        }
+        (report.version, report.checksum) = (VERSION, None);
         Ok(report)
     }
 
@@ -454,7 +465,8 @@ impl Report {
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(self)
             .map_err(|error| Error::Environment(error.to_string()))?;
-        let text = text + "\n";
+        let members = text.strip_suffix("\n}").unwrap_or(&text);
+        let (text, _) = checksum::sealed(format!("{members},\n"));
         let partial = folder.join(PARTIAL);
         if !self.complete {
             return write_whole(&partial, text.as_bytes(), Sync::Lazy);

@@ -5,6 +5,7 @@ use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Judgement;
 use crate::runner::{CODE_QUALITY, Group, MARKDOWN};
+use crate::text;
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 use std::env;
@@ -76,26 +77,22 @@ fn commands(results: &Results, folder: &Path) -> String {
     let mut commands = String::new();
     for group in results.failures.iter().take(GITHUB_SHOWS) {
         let title = format!("cosim {}: {}", results.run.block, group.signature);
-        let mut text = told(group);
+        let mut message = told(group);
         if let Some(vector) = &group.first.vector {
-            let _ = write!(text, "\nvector: {}", folder.join(vector).display());
+            let _ = write!(message, "\nvector: {}", text::path(&folder.join(vector)));
         }
         let file = location(results).map_or_else(String::new, |path| {
-            format!("file={},line=1,", escaped(path).replace(':', "%3A").replace(',', "%2C"))
+            format!("file={},line=1,", text::github_property(path))
         });
-        let title = escaped(&title).replace(':', "%3A").replace(',', "%2C");
+        let title = text::github_property(&title);
         let level = if group.is_waived() { "warning" } else { "error" };
-        let _ = writeln!(commands, "::{level} {file}title={title}::{}", escaped(&text));
+        let _ = writeln!(commands, "::{level} {file}title={title}::{}", text::github(&message));
     }
     if let Some(reason) = results.no_pass() {
-        let _ = writeln!(commands, "::error title=cosim {}::{reason}", results.run.block);
+        let block = text::github_property(&results.run.block);
+        let _ = writeln!(commands, "::error title=cosim {block}::{reason}");
     }
     commands
-}
-
-/// As GitHub's runner reads the text of a command.
-fn escaped(text: &str) -> String {
-    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
 /// An entry of GitLab's code quality report.
@@ -117,7 +114,8 @@ fn told(group: &Group) -> String {
     let judgement = group.first.judgement.iter().flat_map(Judgement::lines);
     let lines = std::iter::once(format!("{} ({} cases)", group.first.verdict, group.count));
     let waived = group.waived.iter().map(ToString::to_string);
-    lines.chain(waived).chain(judgement).collect::<Vec<_>>().join("\n")
+    let lines: Vec<String> = lines.chain(waived).chain(judgement).collect();
+    text::lines(&lines.join("\n")).into_owned()
 }
 
 /// The file that a failure is shown at: the first one of the RTL that was given.
@@ -145,10 +143,5 @@ mod tests {
         assert_eq!(of(&[("GITHUB_ACTIONS", "true")]), Some(Ci::GitHub(None)));
         let both = [("GITHUB_ACTIONS", "true"), ("GITHUB_STEP_SUMMARY", "/s")];
         assert_eq!(of(&both), Some(Ci::GitHub(Some("/s".into()))));
-    }
-
-    #[test]
-    fn a_command_is_one_line() {
-        assert_eq!(escaped("100%\na\r"), "100%25%0Aa%0D");
     }
 }

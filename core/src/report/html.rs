@@ -8,12 +8,12 @@ use super::waves::{self, Waves};
 use super::{Reproduce, Results, RunTiming};
 use crate::engine::{Difference, Explanation};
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, read_input};
 use crate::harness::Judgement;
 use crate::history::Run;
 use crate::program;
 use crate::runner::{Group, Totals};
 use serde::Serialize;
-use std::fs;
 use std::path::Path;
 
 const TEMPLATE: &str = include_str!("../../templates/report.html");
@@ -171,9 +171,9 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, E
 }
 
 fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a> {
-    let text = group.explanation.as_ref().map(|path| fs::read_to_string(folder.join(path)));
+    let text = group.explanation.as_ref().map(|path| read_input(&folder.join(path), LARGEST_INPUT));
     let explanation: Option<Explanation> =
-        text.and_then(Result::ok).and_then(|text| serde_json::from_str(&text).ok());
+        text.and_then(Result::ok).and_then(|text| serde_json::from_slice(&text).ok());
     let reproduce = Reproduce { program: program::name(), run: &results.run };
     let judgement = group.first.judgement.iter().flat_map(Judgement::lines).collect();
     let waves = explanation.as_ref().and_then(waves::of);

@@ -4,6 +4,7 @@ use super::{Reproduce, Results};
 use crate::harness::Judgement;
 use crate::program;
 use crate::runner::Group;
+use crate::text::markdown as code;
 use std::fmt::Write as _;
 
 /// Groups of failures that are told.
@@ -60,13 +61,4 @@ pub fn page(results: &Results) -> String {
         let _ = writeln!(page, "\nand {more} more signatures");
     }
     page
-}
-
-/// Text as it is: Markdown reads nothing in a code span but its end, and a table also the bar.
-fn code(text: &str) -> String {
-    let longest = text.split(|c| c != '`').map(str::len).max().unwrap_or(0);
-    let fence = "`".repeat(longest + 1);
-    let pad = if longest > 0 { " " } else { "" };
-    let text = text.replace('|', "\\|").replace(['\n', '\r'], " ");
-    format!("{fence}{pad}{text}{pad}{fence}")
 }

@@ -1,7 +1,8 @@
 //! What all pages for people have in common: frame, style, script and escaping.
 
 use crate::error::Error;
-use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context};
+use crate::text;
+use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context, escape_formatter};
 use serde::Serialize;
 
 const FRAME: &str = include_str!("../../templates/page.html");
@@ -19,6 +20,12 @@ pub fn render(title: &str, template: &str, shown: &impl Serialize) -> Result<Str
     templates.set_lstrip_blocks(true);
     templates.set_keep_trailing_newline(true);
     templates.set_auto_escape_callback(|_| AutoEscape::Html);
+    templates.set_formatter(|out, state, value| match value.as_str() {
+        Some(text) if !value.is_safe() => {
+            escape_formatter(out, state, &Value::from(text::lines(text).into_owned()))
+        }
+        _ => escape_formatter(out, state, value),
+    });
     let wrong = |error| Error::Environment(format!("report.html: {error:#}"));
     let body = templates.render_str(template, shown).map_err(wrong)?;
     let [body, style, script] =

@@ -1,5 +1,6 @@
 //! Command lines that show one case again.
 
+use crate::models::command_line;
 use crate::runner::Header;
 
 /// Makes the command lines that show a case of a run again.
@@ -29,6 +30,6 @@ impl Reproduce<'_> {
         }
         words.extend(given.arguments());
         words.extend(["--build".to_owned(), build.clone()]);
-        shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+        command_line(&words)
     }
 }

@@ -1,15 +1,17 @@
 //! Reads `results.json` again, case by case: its length does not matter.
 
+use crate::checksum;
 use crate::error::Error;
+use crate::files::{LARGEST_INPUT, open_input, read_input_text};
 use crate::harness::Verdict;
 use crate::runner::{
-    self, End, Group, Header, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, TIMING, Totals,
+    self, Day, End, Group, Header, LostWorkers, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST,
+    RESULTS_VERSION, TIMING, Totals,
 };
 use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use std::fs::{self, File};
 use std::io::BufReader;
 use std::path::Path;
 
@@ -24,8 +26,12 @@ pub struct Results {
     pub totals: Totals,
     /// The groups of failures.
     pub failures: Vec<Group>,
+    /// The checksum of `coverage.json`; since version 5.
+    pub coverage: Option<String>,
     /// Why the run ended.
     pub ended: End,
+    /// The UTC day that waivers were checked against, if the run has waivers; since version 5.
+    pub day: Option<Day>,
     /// Whether it passed.
     pub passed: bool,
 }
@@ -71,6 +77,12 @@ pub struct RunTiming {
     /// Seconds since the beginning and cycles compared until then.
     #[serde(default)]
     pub progress: Vec<(f64, u64)>,
+    /// The sandbox of the models.
+    #[serde(default)]
+    pub sandbox: Option<String>,
+    /// Workers lost to causes outside the RTL.
+    #[serde(default)]
+    pub lost_workers: LostWorkers,
 }
 
 impl RunTiming {
@@ -80,7 +92,7 @@ impl RunTiming {
     /// [`Error::File`] or [`Error::Input`].
     pub fn read(folder: &Path) -> Result<Self, Error> {
         let path = folder.join(TIMING);
-        let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let text = read_input_text(&path, LARGEST_INPUT)?;
         serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))
     }
 }
@@ -152,13 +164,17 @@ impl Results {
     /// [`Error::File`] if there are none, [`Error::Input`] if they cannot be read.
     pub fn read(folder: &Path, mut each: impl FnMut(&Header, Entry)) -> Result<Self, Error> {
         let path = folder.join(RESULTS);
-        let file = File::open(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let file = open_input(&path)?;
         let mut text = serde_json::Deserializer::from_reader(BufReader::new(file));
         let results = text.deserialize_map(Whole(&mut each)).and_then(|results| {
             text.end()?;
             Ok(results)
         });
-        results.map_err(|error| Error::json(&path, &error))
+        let (version, results) = results.map_err(|error| Error::json(&path, &error))?;
+        if version > RESULTS_OLDEST {
+            checksum::verify_file(&path)?;
+        }
+        Ok(results)
     }
 
     /// Reads the text of results whose cases were taken out.
@@ -167,7 +183,7 @@ impl Results {
     /// What is wrong with it.
     pub fn without_cases(text: &str) -> Result<Self, serde_json::Error> {
         let mut text = serde_json::Deserializer::from_str(text);
-        let results = text.deserialize_map(Whole(&mut |_, _| ()))?;
+        let (_, results) = text.deserialize_map(Whole(&mut |_, _| ()))?;
         text.end()?;
         Ok(results)
     }
@@ -177,19 +193,21 @@ impl Results {
 struct Whole<'a>(&'a mut dyn FnMut(&Header, Entry));
 
 impl<'de> Visitor<'de> for Whole<'_> {
-    type Value = Results;
+    /// The version, and the results.
+    type Value = (u64, Results);
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str("the results of a cosim run")
     }
 
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Results, A::Error> {
-        let (mut run, mut profiles, mut totals) = (None, None, None);
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let (mut version, mut run, mut profiles, mut totals) = (None, None, None, None);
         let (mut failures, mut ended, mut passed) = (None, None, None);
+        let (mut coverage, mut day) = (None, None);
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "format" => is(&map.next_value::<String>()?, &RESULTS_FORMAT.to_owned())?,
-                "version" => is(&map.next_value::<u64>()?, &RESULTS_VERSION)?,
+                "version" => version = Some(readable(map.next_value()?)?),
                 "run" => run = Some(map.next_value::<Header>()?),
                 "cases" => {
                     let Some(run) = &run else {
@@ -200,26 +218,40 @@ impl<'de> Visitor<'de> for Whole<'_> {
                 "profiles" => profiles = Some(map.next_value()?),
                 "totals" => totals = Some(map.next_value()?),
                 "failures" => failures = Some(map.next_value()?),
+                "coverage" => coverage = Some(map.next_value()?),
+                "day" => day = Some(map.next_value()?),
                 "ended" => ended = Some(map.next_value()?),
                 "passed" => passed = Some(map.next_value()?),
                 _ => drop(map.next_value::<IgnoredAny>()?),
             }
         }
         let missing = de::Error::missing_field;
-        Ok(Results {
+        let results = Results {
             run: run.ok_or_else(|| missing("run"))?,
             profiles: profiles.ok_or_else(|| missing("profiles"))?,
             totals: totals.ok_or_else(|| missing("totals"))?,
             failures: failures.ok_or_else(|| missing("failures"))?,
             ended: ended.ok_or_else(|| missing("ended"))?,
             passed: passed.ok_or_else(|| missing("passed"))?,
-        })
+            coverage,
+            day,
+        };
+        Ok((version.ok_or_else(|| missing("version"))?, results))
     }
 }
 
 fn is<T: PartialEq + fmt::Display, E: de::Error>(found: &T, expected: &T) -> Result<(), E> {
     let message = format_args!("{found} where this version reads {expected}");
     if found == expected { Ok(()) } else { Err(E::custom(message)) }
+}
+
+fn readable<E: de::Error>(version: u64) -> Result<u64, E> {
+    if (RESULTS_OLDEST..=RESULTS_VERSION).contains(&version) {
+        return Ok(version);
+    }
+    Err(E::custom(format_args!(
+        "version is {version}; this program reads {RESULTS_OLDEST} to {RESULTS_VERSION}"
+    )))
 }
 
 /// The list of cases.

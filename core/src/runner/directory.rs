@@ -395,8 +395,10 @@ fn is_known(path: &Path) -> bool {
 fn is_kept(path: &Path) -> bool {
     let ending = path.extension().and_then(OsStr::to_str);
     let is = |ending| ENDINGS.contains(&ending) || SOURCE_ENDINGS.contains(&ending);
-    path.symlink_metadata().is_ok_and(|kind| kind.is_file())
-        && (is_partial(path) || ending.is_some_and(is))
+    path.symlink_metadata().is_ok_and(|kind| match kind.is_file() {
+        true => is_partial(path) || ending.is_some_and(is),
+        false => kind.is_dir() && is_partial(path),
+    })
 }
 
 /// Whether it is what a killed run left of a file.
@@ -436,7 +438,7 @@ fn empty(folder: &Path) -> Result<(), Error> {
 pub fn remove_partial(folder: &Path) {
     let Ok(entries) = fs::read_dir(folder) else { return };
     for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_partial(path)) {
-        let _ = fs::remove_file(path);
+        files::remove(&path);
     }
 }
 

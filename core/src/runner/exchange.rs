@@ -370,6 +370,10 @@ impl Client for Rounds<'_> {
         }
         Ok(Next::Continue)
     }
+
+    fn lost_worker(&mut self, how: &str) {
+        self.cases.lost_worker(how);
+    }
 }
 
 #[cfg(test)]

@@ -20,6 +20,8 @@ use verilated_build::{Hash, Tracing};
 
 /// Cycles that shrinking one failure may run.
 pub const SHRINK_BUDGET: u64 = 16_000_000;
+/// How the name of a failure's explanation ends, which lies beside its vector.
+pub const EXPLAINED: &str = ".explained.json";
 /// Vectors written for one signature; further cases are counted only.
 pub(super) const VECTORS_PER_GROUP: u64 = 20;
 /// Notes of one failure.
@@ -389,7 +391,7 @@ impl Failures {
                 self.desk.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
             let text = serde_json::to_string(&explanation)
                 .map_err(|error| Error::Environment(error.to_string()))?;
-            write(&self.folder, &format!("{stem}.explained.json"), &(text + "\n"))
+            write(&self.folder, &format!("{stem}{EXPLAINED}"), &(text + "\n"))
         };
         match explain(text?) {
             Ok(path) => Some(path),

@@ -25,7 +25,7 @@ use std::path::{Path, PathBuf};
 /// The file in a run directory.
 pub const JOURNAL: &str = "run.journal";
 /// How it begins.
-const MARK: &[u8] = b"cosim-journal 1\n";
+const MARK: &[u8] = b"cosim-journal 2\n";
 /// Bytes of ended cases after which a new file takes the place.
 const MOST: u64 = 4 << 20;
 /// Bytes before a record: its length, and a part of its hash.
@@ -49,6 +49,8 @@ pub struct State {
     pub next: u64,
     /// Bytes of `results.json.partial` that have them.
     pub length: u64,
+    /// The checksum of those bytes.
+    pub checksum: String,
     /// What of them is not written yet.
     pub cases: Cases,
     /// What they come to, by profile, as `results.json` has it.

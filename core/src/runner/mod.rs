@@ -17,7 +17,7 @@ mod waivers;
 pub use cases::{Ended, Failure};
 pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
 pub use exchange::{Exchange, run_part};
-pub use failures::{Failures, Keep, SHRINK_BUDGET, file_stem};
+pub use failures::{EXPLAINED, Failures, Keep, SHRINK_BUDGET, file_stem};
 pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,
 };
@@ -27,8 +27,9 @@ pub use plan::{MOST_CASES, Plan, Shard};
 pub use pool::{End, InOrder, Limits, Progress, Source, Start, run};
 pub use replays::{Replay, replay_all};
 pub use results::{
-    FAILURES, Header, Milestones, PARTIAL, PeakMemory, RESULTS, RESULTS_FORMAT, RESULTS_VERSION,
-    RunDirectory, SAVED, TIMING, Timing, commit, results_schema, runs_in,
+    Conclusion, FAILURES, Header, LostWorkers, Milestones, PARTIAL, PeakMemory, RESULTS,
+    RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION, RunDirectory, SAVED, TIMING, Timing, commit,
+    results_schema, runs_in,
 };
 pub use tally::{ProfileTally, Tally, Totals};
 pub use waivers::{Day, Waived, Waiver, WaiverUse, has_passed, uses, waive, waived};

@@ -99,6 +99,9 @@ pub trait Progress {
     /// # Errors
     /// If it cannot be written down; the run ends then.
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
+
+    /// A worker was lost, as the text says, and its case is run again.
+    fn lost_worker(&mut self, _: &str) {}
 }
 
 /// Runs cases until there is none any more, a limit, or `interrupted`.
@@ -174,6 +177,10 @@ impl<S: Source> Client for Cases<'_, S> {
     fn landed(&mut self, case: Case, landing: Landing) -> Result<Next, Error> {
         self.ended(&case, &outcome_of(landing)?)
     }
+
+    fn lost_worker(&mut self, how: &str) {
+        Cases::lost_worker(self, how);
+    }
 }
 
 impl<'a, S: Source> Cases<'a, S> {
@@ -205,6 +212,11 @@ impl<'a, S: Source> Cases<'a, S> {
         Ok(if self.is_over() { Next::Abandon } else { Next::Continue })
     }
 
+    /// A worker was lost.
+    pub fn lost_worker(&mut self, how: &str) {
+        self.progress.lost_worker(how);
+    }
+
     /// Why there is no further case.
     pub fn end(&self) -> End {
         if self.end == End::Complete { self.source.end() } else { self.end }
@@ -228,19 +240,24 @@ mod tests {
     use super::*;
     use crate::harness::{Parameters, Profile};
     use crate::runner::{Plan, Shard};
+    use crate::worker::Loss;
     use crate::worker::attend::{Link, Received};
     use crate::worker::wire::{Frames, Reply, Request, frame};
-    use std::collections::VecDeque;
+    use std::collections::{BTreeSet, VecDeque};
     use std::io;
     use std::ops::Range;
-    use std::sync::Arc;
     use std::sync::atomic::AtomicU64;
+    use std::sync::{Arc, Mutex};
 
     const PANICS: u64 = 3;
     const HANGS_BY_VERDICT: u64 = 5;
     const EXITS: u64 = 7;
     const EXITS_AFTER_OTHERS: u64 = 9;
     const WRITES_NONSENSE: u64 = 11;
+    const HANGS_ONCE: u64 = 2_000_001;
+    const IS_KILLED_ONCE: u64 = 2_000_003;
+    const IS_SIGNALLED_ONCE: u64 = 2_000_005;
+    const IS_ALWAYS_KILLED: u64 = 3_000_001;
     const NEVER_RETURNS: u64 = 1_000_000;
 
     /// Starts scripted workers, whose cases do what their place says; no model and no process is involved.
@@ -248,20 +265,23 @@ mod tests {
     struct Scripts {
         started: AtomicU64,
         ended: Arc<AtomicU64>,
+        lost_before: Arc<Mutex<BTreeSet<u64>>>,
     }
 
     impl Launch for Scripts {
         type Link = Script;
 
-        fn launch(&self) -> Result<Script, Error> {
+        fn launch(&self, _: bool) -> Result<Script, Error> {
             self.started.fetch_add(1, Ordering::Relaxed);
             Ok(Script {
                 ended: Arc::clone(&self.ended),
+                lost_before: Arc::clone(&self.lost_before),
                 requests: Frames::default(),
                 work: VecDeque::new(),
                 done: 0,
                 says: VecDeque::new(),
                 is_alive: true,
+                is_lost: false,
             })
         }
 
@@ -273,11 +293,21 @@ mod tests {
 
     struct Script {
         ended: Arc<AtomicU64>,
+        lost_before: Arc<Mutex<BTreeSet<u64>>>,
         requests: Frames,
         work: VecDeque<(u64, Case)>,
         done: u64,
         says: VecDeque<Reply>,
         is_alive: bool,
+        is_lost: bool,
+    }
+
+    impl Script {
+        /// Whether this is the first worker that gets the case.
+        fn is_lost_now(&mut self, place: u64) -> bool {
+            self.is_lost |= self.lost_before.lock().unwrap().insert(place);
+            self.is_lost
+        }
     }
 
     impl Link for Script {
@@ -307,8 +337,19 @@ mod tests {
             let answer = match place {
                 EXITS => return Received::Closed,
                 EXITS_AFTER_OTHERS if self.done > 0 => return Received::Closed,
+                // The first worker that gets the case is lost.
+                HANGS_ONCE if self.is_lost_now(place) => {
+                    let alive = Reply::Alive(Some((1, 0)));
+                    buffer.extend(frame(&alive).expect("a frame"));
+                    return Received::Bytes;
+                }
+                IS_KILLED_ONCE | IS_SIGNALLED_ONCE if self.is_lost_now(place) => {
+                    return Received::Closed;
+                }
+                IS_ALWAYS_KILLED => return Received::Closed,
                 NEVER_RETURNS => {
-                    buffer.extend(frame(&Reply::Alive(Some((1, 0)))).expect("a frame"));
+                    let alive = Reply::Alive(Some((1, 0)));
+                    buffer.extend(frame(&alive).expect("a frame"));
                     return Received::Bytes;
                 }
                 WRITES_NONSENSE => {
@@ -328,9 +369,21 @@ mod tests {
             Received::Bytes
         }
 
-        fn end(&mut self) -> String {
+        fn end(&mut self) -> Loss {
             self.kill();
-            "process exited with code 0".to_owned()
+            match self.work.front().map(|(_, case)| case.place) {
+                Some(IS_KILLED_ONCE | IS_ALWAYS_KILLED) => Loss::Killed("killed".to_owned()),
+                Some(IS_SIGNALLED_ONCE) => Loss::Signalled("terminated".to_owned()),
+                _ => Loss::Died("process exited with code 0".to_owned()),
+            }
+        }
+
+        fn used(&mut self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn is_runnable(&mut self) -> bool {
+            false
         }
 
         fn kill(&mut self) {
@@ -341,12 +394,16 @@ mod tests {
     }
 
     #[derive(Default)]
-    struct Log(Vec<(u64, String)>);
+    struct Log(Vec<(u64, String)>, Vec<String>);
 
     impl Progress for Log {
         fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
             self.0.push((case.place, outcome.verdict.to_string()));
             Ok(())
+        }
+
+        fn lost_worker(&mut self, how: &str) {
+            self.1.push(how.to_owned());
         }
     }
 
@@ -362,6 +419,15 @@ mod tests {
     }
 
     fn run_script(indices: Range<u64>, limits: Limits, interrupted: bool) -> (End, Log) {
+        let (end, log) = try_script(indices, limits, interrupted);
+        (end.unwrap(), log)
+    }
+
+    fn try_script(
+        indices: Range<u64>,
+        limits: Limits,
+        interrupted: bool,
+    ) -> (Result<End, Error>, Log) {
         let (scripts, mut log) = (Scripts::default(), Log::default());
         let opening = Opening {
             block: "b".to_owned(),
@@ -377,8 +443,7 @@ mod tests {
             &limits,
             &interrupted,
             &mut log,
-        )
-        .unwrap();
+        );
         let [started, ended] =
             [&scripts.started, &*scripts.ended].map(|n| n.load(Ordering::Relaxed));
         assert_eq!(started, ended, "no worker is left behind");
@@ -390,7 +455,7 @@ mod tests {
     #[test]
     fn cases_arrive_in_order_and_each_lost_worker_is_one_verdict() {
         for threads in [1, 2, 5] {
-            let (end, Log(log)) = run_script(0..200, Limits { threads, ..LIMITS }, false);
+            let (end, Log(log, _)) = run_script(0..200, Limits { threads, ..LIMITS }, false);
             assert_eq!(end, End::Complete);
             let places: Vec<u64> = log.iter().map(|(place, _)| *place).collect();
             assert_eq!(places, (0..200).collect::<Vec<_>>());
@@ -418,7 +483,7 @@ mod tests {
     fn a_run_ends_at_the_same_failure_whatever_the_threads() {
         for threads in [1, 2, 5] {
             let limits = Limits { threads, max_failures: Some(2), ..LIMITS };
-            let (end, Log(log)) = run_script(0..200, limits, false);
+            let (end, Log(log, _)) = run_script(0..200, limits, false);
             assert_eq!(log.last().map(|(place, _)| *place), Some(5), "{threads} threads");
             assert_eq!(end, End::MaxFailures);
         }
@@ -427,7 +492,7 @@ mod tests {
     #[test]
     fn a_model_that_does_not_return_hangs_and_the_others_go_on() {
         let limits = Limits { threads: 1, ..LIMITS };
-        let (end, Log(log)) = run_script(NEVER_RETURNS - 1..NEVER_RETURNS + 10, limits, false);
+        let (end, Log(log, _)) = run_script(NEVER_RETURNS - 1..NEVER_RETURNS + 10, limits, false);
         assert_eq!(end, End::Complete);
         assert_eq!(log.len(), 11);
         assert_eq!(log[1].1, "hang: the model did not return");
@@ -437,20 +502,49 @@ mod tests {
     #[test]
     fn models_that_do_not_return_end_the_run() {
         let limits = Limits { max_hangs: 1, ..LIMITS };
-        let (end, Log(log)) = run_script(NEVER_RETURNS..NEVER_RETURNS + 10, limits, false);
+        let (end, Log(log, _)) = run_script(NEVER_RETURNS..NEVER_RETURNS + 10, limits, false);
         assert_eq!((end, log.len()), (End::MaxHangs, 1));
+    }
+
+    /// Workers that somebody stops or ends change no verdict, and the run says that they were lost.
+    #[test]
+    fn a_case_whose_worker_is_lost_to_others_is_run_again() {
+        for threads in [1, 3] {
+            let limits = Limits { threads, ..LIMITS };
+            let (end, Log(log, mut lost)) =
+                run_script(HANGS_ONCE - 1..IS_SIGNALLED_ONCE + 2, limits, false);
+            assert_eq!(end, End::Complete);
+            assert_eq!(log.len(), 7);
+            assert!(log.iter().all(|(_, verdict)| verdict == "match"), "{log:?}");
+            lost.sort();
+            let expected = [
+                (HANGS_ONCE, "process made no progress"),
+                (IS_KILLED_ONCE, "killed"),
+                (IS_SIGNALLED_ONCE, "terminated"),
+            ];
+            assert_eq!(lost, expected.map(|(case, how)| format!("b/spec/s/{case}: {how}")));
+        }
+    }
+
+    #[test]
+    fn a_case_whose_worker_is_always_killed_ends_the_run() {
+        let (end, Log(log, _)) = try_script(IS_ALWAYS_KILLED..IS_ALWAYS_KILLED + 1, LIMITS, false);
+        let error = end.unwrap_err();
+        assert_eq!(error.code(), 3);
+        assert!(error.to_string().contains(&IS_ALWAYS_KILLED.to_string()), "{error}");
+        assert!(log.is_empty());
     }
 
     #[test]
     fn an_interrupted_run_ends() {
-        let (end, Log(log)) = run_script(10..1000, LIMITS, true);
+        let (end, Log(log, _)) = run_script(10..1000, LIMITS, true);
         assert_eq!((end, log.len()), (End::Interrupted, 0));
     }
 
     #[test]
     fn time_ends_a_run_without_end() {
         let limits = Limits { time: Some(Duration::from_secs(1)), ..LIMITS };
-        let (end, Log(log)) = run_script(20..u64::MAX, limits, false);
+        let (end, Log(log, _)) = run_script(20..u64::MAX, limits, false);
         assert_eq!(end, End::Time);
         assert!(!log.is_empty());
     }

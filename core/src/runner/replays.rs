@@ -56,6 +56,10 @@ impl Client for Replays<'_, '_> {
         Some((index, Work::Task(Box::new(task))))
     }
 
+    fn is_simulated(&self) -> bool {
+        self.replays.iter().any(|replay| replay.model.is_simulated())
+    }
+
     fn look(&mut self) -> Next {
         if self.interrupted.load(Ordering::Relaxed) { Next::Stop } else { Next::Continue }
     }

@@ -11,7 +11,8 @@ use super::journal::{JOURNAL, State};
 use super::plan::Shard;
 use super::pool::End;
 use super::tally::{ProfileTally, Tally, Totals};
-use super::waivers::Waiver;
+use super::waivers::{Day, Waiver};
+use crate::checksum::Checksum;
 use crate::coverage::{COVERAGE, Database};
 use crate::error::Error;
 use crate::files::{Sync, sync_folder, write_whole};
@@ -43,7 +44,9 @@ pub const RESULTS_FORMAT: &str = "cosim-results";
 /// How every `results.json` begins.
 pub(super) const MARK: &str = "{\n\"format\": \"cosim-results\"";
 /// The version of `results.json`.
-pub const RESULTS_VERSION: u64 = 4;
+pub const RESULTS_VERSION: u64 = 5;
+/// The oldest readable version. Version 4 has no checksum.
+pub const RESULTS_OLDEST: u64 = 4;
 
 /// What identifies a run.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -143,6 +146,38 @@ pub struct Timing {
     pub commit: Option<String>,
     /// Seconds since the beginning, and cycles compared until then: a few points in time.
     pub progress: Vec<(f64, u64)>,
+    /// The sandbox of the models; none if no model ran.
+    pub sandbox: Option<String>,
+    /// Workers lost to causes outside the RTL. Their cases were repeated.
+    pub lost_workers: LostWorkers,
+}
+
+/// Workers lost to causes outside the RTL.
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
+pub struct LostWorkers {
+    /// The number of lost workers.
+    pub count: u64,
+    /// The first of them, each with its case and the cause.
+    pub first: Vec<String>,
+}
+
+impl LostWorkers {
+    const NAMED: usize = 100;
+
+    /// Adds a lost worker.
+    pub fn add(&mut self, how: &str) {
+        self.count += 1;
+        if self.first.len() < Self::NAMED {
+            self.first.push(how.to_owned());
+        }
+    }
+
+    /// Adds the lost workers of a shard.
+    pub fn extend(&mut self, other: &Self) {
+        self.count += other.count;
+        let room = Self::NAMED.saturating_sub(self.first.len());
+        self.first.extend(other.first.iter().take(room).cloned());
+    }
 }
 
 /// Points in time at which it is noted how far a run is; so few whatever it takes.
@@ -239,6 +274,17 @@ fn own_peak() -> Option<u64> {
     Some(kibibytes * 1024)
 }
 
+/// The verdict of a run.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conclusion {
+    /// Why it ended.
+    pub end: End,
+    /// The UTC day that waivers were checked against, if the run has waivers: the end of the run or of its last shard.
+    pub day: Option<Day>,
+    /// Whether it passed.
+    pub passed: bool,
+}
+
 /// The results of one run in its directory.
 ///
 /// A disk that is full loses files, not the run: the first error is kept, and returned at the end.
@@ -248,6 +294,8 @@ pub struct RunDirectory {
     file: File,
     /// Bytes written that are whole lines.
     length: u64,
+    /// The checksum of those bytes.
+    checksum: Checksum,
     cases: Cases,
     /// Lines that are to be written next.
     text: String,
@@ -266,7 +314,8 @@ impl RunDirectory {
         let file = File::create(&path).map_err(Error::write(&path))?;
         let cases = Cases::new(header.step());
         let (length, text, lost) = (0, String::new(), None);
-        let mut directory = Self { claim, file, length, cases, text, lost };
+        let checksum = Checksum::default();
+        let mut directory = Self { claim, file, length, checksum, cases, text, lost };
         let header = to_json(header);
         let head =
             format!("{MARK},\n\"version\": {RESULTS_VERSION},\n\"run\": {header},\n\"cases\": [");
@@ -274,36 +323,41 @@ impl RunDirectory {
         Ok(directory)
     }
 
-    /// Goes on with a directory in which a run stood there; what was written since is written again.
+    /// Resumes the run directory of a run at `state`. Everything written after that state is written again.
     ///
     /// # Errors
-    /// [`Error::File`] if it is being written, or what was written is not there any more.
+    /// [`Error::File`] if another run writes it, or if its results do not match the checksum in `state`. Nothing changes then.
     pub fn again(folder: &Path, state: &State) -> Result<Self, Error> {
         let claim = Claim::again(folder)?;
-        let path = folder.join(PARTIAL);
+        let partial = folder.join(PARTIAL);
         let results = folder.join(RESULTS);
         // The run was interrupted, or killed when its results were just written.
-        if !path.exists() && results.exists() {
-            fs::rename(results, &path).map_err(Error::write(&path))?;
-        }
-        let mut file = OpenOptions::new().write(true).open(&path).map_err(Error::write(&path))?;
-        let known = file.metadata().map_err(Error::write(&path))?.len();
-        if known < state.length {
+        let is_renamed = !partial.exists() && results.exists();
+        let path = if is_renamed { results } else { partial.clone() };
+        let open = OpenOptions::new().read(true).write(true).open(&path);
+        let mut file = open.map_err(Error::write(&path))?;
+        let checksum = Checksum::of_first(&mut file, state.length);
+        let checksum = checksum.map_err(|error| Error::unreadable(&path, &error))?;
+        if checksum.hex() != state.checksum {
             let message = format!(
-                "has {known} bytes, its journal knows of {}: the run cannot be gone on with; run it again with --force",
+                "is damaged or edited: its first {} bytes do not match the checksum in {JOURNAL}; this run cannot be resumed, repeat it with --force",
                 state.length
             );
             return Err(Error::File { path, message });
         }
+        if is_renamed {
+            fs::rename(&path, &partial).map_err(Error::write(&partial))?;
+        }
         let cut = file.set_len(state.length).and_then(|()| file.seek(SeekFrom::End(0)));
-        cut.map_err(Error::write(&path))?;
+        cut.map_err(Error::write(&partial))?;
         let (length, cases) = (state.length, state.cases.clone());
-        Ok(Self { claim, file, length, cases, text: String::new(), lost: None })
+        Ok(Self { claim, file, length, checksum, cases, text: String::new(), lost: None })
     }
 
     /// Writes into `state` how far it is.
     pub fn stand(&self, state: &mut State) {
         state.length = self.length;
+        state.checksum = self.checksum.hex();
         state.cases = self.cases.clone();
     }
 
@@ -366,15 +420,10 @@ impl RunDirectory {
         tally: &Tally,
         coverage: &Database,
         failures: &[Group],
-        end: End,
-        passed: bool,
+        conclusion: &Conclusion,
         timing: &Timing,
     ) -> Result<PathBuf, Error> {
-        let result = self.complete(tally, failures, end, passed, timing);
-        let result = result.and_then(|path| {
-            coverage.write(&self.folder().join(COVERAGE))?;
-            Ok(path)
-        });
+        let result = self.complete(tally, coverage, failures, conclusion, timing);
         let below = [FAILURES, SAVED].map(|name| self.folder().join(name));
         for folder in std::iter::once(self.folder().to_owned()).chain(below) {
             remove_partial(&folder);
@@ -403,9 +452,9 @@ impl RunDirectory {
     fn complete(
         &mut self,
         tally: &Tally,
+        coverage: &Database,
         failures: &[Group],
-        end: End,
-        passed: bool,
+        conclusion: &Conclusion,
         timing: &Timing,
     ) -> Result<PathBuf, Error> {
         if let Some(lost) = self.lost.take() {
@@ -413,15 +462,22 @@ impl RunDirectory {
         }
         self.cases.end_row(&mut self.text);
         self.write_text()?;
-        let tail = format!(
-            "\n],\n\"profiles\": {},\n\"totals\": {},\n\"failures\": {},\n\"ended\": {},\n\"passed\": {}\n}}\n",
+        let Conclusion { end, day, passed } = conclusion;
+        let covered = coverage.write(&self.folder().join(COVERAGE))?;
+        let mut tail = format!(
+            "\n],\n\"profiles\": {},\n\"totals\": {},\n\"failures\": {},\n\"coverage\": {},\n\"ended\": {},\n",
             to_json(&tally.profiles),
             to_json(&tally.totals),
             to_json(failures),
-            to_json(&end),
-            passed,
+            to_json(&covered),
+            to_json(end),
         );
+        if let Some(day) = day {
+            tail.push_str(&format!("\"day\": {},\n", to_json(day)));
+        }
+        tail.push_str(&format!("\"passed\": {passed},\n"));
         self.write(&tail)?;
+        self.write(&self.checksum.end())?;
         let partial = self.folder().join(PARTIAL);
         self.file.sync_all().map_err(Error::write(&partial))?;
         let times = self.folder().join(TIMING);
@@ -448,6 +504,7 @@ impl RunDirectory {
         match self.file.write_all(text.as_bytes()) {
             Ok(()) => {
                 self.length += text.len() as u64;
+                self.checksum.add(text.as_bytes());
                 Ok(())
             }
             Err(error) => {
@@ -480,14 +537,19 @@ pub fn results_schema() -> Value {
         "profiles": of(SchemaGenerator::subschema_for::<Vec<ProfileTally>>),
         "totals": of(SchemaGenerator::subschema_for::<Totals>),
         "failures": of(SchemaGenerator::subschema_for::<Vec<Group>>),
+        "coverage": { "type": "string", "description": "The checksum of coverage.json." },
         "ended": of(SchemaGenerator::subschema_for::<End>),
+        "day": of(SchemaGenerator::subschema_for::<Day>),
         "passed": { "type": "boolean" },
+        "checksum": { "type": "string", "description": "The BLAKE3 hash of all bytes before its line." },
     });
+    let required = properties.as_object().map(|all| all.keys().filter(|key| *key != "day"));
+    let required = required.map(|keys| keys.collect::<Vec<_>>());
     json!({
         "$schema": "https://json-schema.org/draft/2020-12/schema",
         "title": "results.json of a cosim run",
         "type": "object",
-        "required": properties.as_object().map(|object| object.keys().collect::<Vec<_>>()),
+        "required": required,
         "properties": properties,
         "additionalProperties": false,
         "$defs": generator.take_definitions(true),

@@ -4,10 +4,13 @@ use super::groups::Group;
 use super::pool::End;
 use super::tally::Totals;
 use crate::harness::Signature;
+use crate::text;
+use humantime::format_rfc3339_seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::str::FromStr;
+use std::time::SystemTime;
 
 /// A day in UTC, as in `2027-01-31`.
 #[derive(
@@ -18,10 +21,11 @@ use std::str::FromStr;
 pub struct Day(String);
 
 impl Day {
-    /// The day of a moment as in `2027-01-31T08:15:00.000Z`; the first there is if it is none.
-    pub fn of(moment: &str) -> Self {
-        let day = moment.get(..10).and_then(|day| day.parse().ok());
-        day.unwrap_or_else(|| Self("1970-01-01".to_owned()))
+    /// The day of a moment.
+    pub fn of(moment: SystemTime) -> Self {
+        let mut text = format_rfc3339_seconds(moment).to_string();
+        text.truncate(10);
+        Self(text)
     }
 }
 
@@ -85,6 +89,7 @@ pub struct Waived {
 impl fmt::Display for Waived {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { reason, expires, expired } = self;
+        let reason = text::line(reason);
         match expired {
             true => write!(f, "was waived until {expires}, which is over: {reason}"),
             false => write!(f, "waived until {expires}: {reason}"),
@@ -184,7 +189,7 @@ mod tests {
     }
 
     fn day(text: &str) -> Day {
-        Day::of(&format!("{text}T23:59:59.999Z"))
+        Day::of(humantime::parse_rfc3339(&format!("{text}T23:59:59.999Z")).unwrap())
     }
 
     #[test]

@@ -3,13 +3,15 @@
 //! A thread for each worker hands it work and listens to it. A worker does what it gets in order and tells
 //! of each piece as soon as it is done, so what was at work when it is lost is known: the first piece of
 //! which nothing was heard. That one is done again, alone, in a fresh process: what happens there is the
-//! verdict, and it does not depend on what ran before. The pieces behind it go to the next worker.
+//! verdict, and it does not depend on what ran before ([`super::loss`]). The pieces behind it go to the next worker.
 //!
 //! Memory does not grow with the work: a bounded number of pieces is in flight, and results are given away
 //! as soon as all before them are there.
 
-use super::attend::{Attendant, Event, Link, Loss};
+use super::attend::{Attendant, Event, Link};
+use super::loss::{Loss, Losses};
 use super::process::{Process, Program};
+use super::sandbox::InForce;
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::Opening;
 use crate::error::Error;
@@ -36,25 +38,34 @@ pub trait Launch: Sync {
     /// A connection to one.
     type Link: Link;
 
-    /// Starts one. It may end with the thread that called this.
+    /// Starts one, which may start the program that simulates models if they are `simulated`. It may end with the thread
+    /// that called this.
     ///
     /// # Errors
     /// If there can be no further one.
-    fn launch(&self) -> Result<Self::Link, Error>;
+    fn launch(&self, simulated: bool) -> Result<Self::Link, Error>;
 
     /// Time without progress after which one hangs.
     fn stuck_after(&self) -> Duration;
+
+    /// One says under which restrictions it runs.
+    fn confined(&self, _: InForce) {}
 }
 
 impl Launch for Program {
     type Link = Process;
 
-    fn launch(&self) -> Result<Process, Error> {
-        self.start()
+    fn launch(&self, simulated: bool) -> Result<Process, Error> {
+        // Cases write nothing.
+        self.start(None, simulated)
     }
 
     fn stuck_after(&self) -> Duration {
         self.limits().stuck_after
+    }
+
+    fn confined(&self, in_force: InForce) {
+        Self::confined(self, in_force);
     }
 }
 
@@ -96,6 +107,14 @@ pub trait Client {
     /// # Errors
     /// What ends all work.
     fn landed(&mut self, item: Self::Item, landing: Landing) -> Result<Next, Error>;
+
+    /// Whether a program simulates some of the models, beside those of the opening.
+    fn is_simulated(&self) -> bool {
+        false
+    }
+
+    /// A worker was lost, as the text says, and its work is done again. That says nothing about the RTL.
+    fn lost_worker(&mut self, _: &str) {}
 }
 
 /// A piece of work on its way.
@@ -103,8 +122,33 @@ pub trait Client {
 struct Piece {
     place: u64,
     work: Work,
-    /// How a worker was lost with it before.
-    lost: Option<Loss>,
+    /// The workers that were lost with it.
+    losses: Losses,
+}
+
+impl Piece {
+    /// Whether it is done again, alone.
+    fn is_alone(&self) -> bool {
+        self.losses.any()
+    }
+
+    /// A text on it.
+    fn named(&self, text: &str) -> String {
+        match &self.work {
+            Work::Case(case) => format!("{}: {text}", case.name),
+            Work::Task(_) => text.to_owned(),
+        }
+    }
+
+    /// An error that came with it.
+    fn at(&self, error: Error) -> Error {
+        match error {
+            Error::WorkersKilled { times, how } => {
+                Error::WorkersKilled { times, how: self.named(&how) }
+            }
+            other => other,
+        }
+    }
 }
 
 /// What the threads share.
@@ -145,11 +189,11 @@ impl Shared {
         while taken.len() < most.min(share) {
             match queue.front() {
                 // One with which a worker was lost is done alone.
-                Some(piece) if piece.lost.is_some() && !(nothing && taken.is_empty()) => break,
+                Some(piece) if piece.is_alone() && !(nothing && taken.is_empty()) => break,
                 Some(_) => {}
                 None => break,
             }
-            let alone = queue.front().is_some_and(|piece| piece.lost.is_some());
+            let alone = queue.front().is_some_and(Piece::is_alone);
             taken.extend(queue.pop_front());
             if alone {
                 break;
@@ -178,7 +222,13 @@ impl Drop for EndOfWork<'_> {
     }
 }
 
-type Landed = Result<(u64, Landing), Error>;
+/// News of a piece of work.
+enum Landed {
+    /// Its place and result.
+    Result(u64, Landing),
+    /// A worker was lost, as the text says, with work that was done again.
+    LostWorker(String),
+}
 
 /// Does the client's work with so many workers.
 ///
@@ -196,12 +246,14 @@ pub fn run<C: Client>(
         over: AtomicBool::new(false),
         workers,
     };
+    let simulated = client.is_simulated() || opening.is_some_and(Opening::is_simulated);
     let (sender, landings) = mpsc::channel();
     thread::scope(|scope| {
         let _end = EndOfWork(&shared);
         for index in 0..workers {
             let (shared, sender) = (&shared, sender.clone());
-            let hand = Hand { launch, opening, shared, sender, worker: None, has: VecDeque::new() };
+            let (worker, has) = (None, VecDeque::new());
+            let hand = Hand { launch, opening, simulated, shared, sender, worker, has };
             let name = format!("worker-{index}");
             thread::Builder::new()
                 .name(name)
@@ -217,7 +269,7 @@ pub fn run<C: Client>(
 /// The side of the client.
 struct Crew<'a, I> {
     shared: &'a Shared,
-    landings: Receiver<Landed>,
+    landings: Receiver<Result<Landed, Error>>,
     /// Handed out, by place.
     items: BTreeMap<u64, I>,
     /// Done, but an earlier one is not.
@@ -240,7 +292,8 @@ impl<I> Crew<'_, I> {
             while next == Next::Continue && self.items.len() + self.landed.len() < workers * AHEAD {
                 let Some((item, work)) = client.next() else { break };
                 self.items.insert(place, item);
-                self.shared.queue().push_back(Piece { place, work, lost: None });
+                let piece = Piece { place, work, losses: Losses::default() };
+                self.shared.queue().push_back(piece);
                 self.shared.wake.notify_one();
                 place += 1;
             }
@@ -249,10 +302,10 @@ impl<I> Crew<'_, I> {
             }
             match self.landings.recv_timeout(TICK) {
                 Ok(landing) => {
-                    self.land(landing?);
+                    self.land(landing?, client);
                     thread::sleep(NAP);
                     while let Ok(landing) = self.landings.try_recv() {
-                        self.land(landing?);
+                        self.land(landing?, client);
                     }
                 }
                 Err(RecvTimeoutError::Timeout) => {}
@@ -278,7 +331,7 @@ impl<I> Crew<'_, I> {
     fn withdraw(&mut self) {
         self.shared.queue().retain(|piece| {
             // One with which a worker was lost has begun.
-            let stays = piece.lost.is_some();
+            let stays = piece.is_alone();
             if !stays {
                 self.items.remove(&piece.place);
             }
@@ -290,7 +343,7 @@ impl<I> Crew<'_, I> {
     fn stop<C: Client<Item = I>>(&mut self, client: &mut C) -> Result<(), Error> {
         self.shared.end();
         while let Ok(landing) = self.landings.try_recv() {
-            self.land(landing?);
+            self.land(landing?, client);
         }
         while let Some((_, (item, landing))) = self.landed.pop_first() {
             if client.landed(item, landing)? == Next::Abandon {
@@ -300,9 +353,14 @@ impl<I> Crew<'_, I> {
         Ok(())
     }
 
-    fn land(&mut self, (place, landing): (u64, Landing)) {
-        if let Some(item) = self.items.remove(&place) {
-            self.landed.insert(place, (item, landing));
+    fn land<C: Client<Item = I>>(&mut self, landed: Landed, client: &mut C) {
+        match landed {
+            Landed::Result(place, landing) => {
+                if let Some(item) = self.items.remove(&place) {
+                    self.landed.insert(place, (item, landing));
+                }
+            }
+            Landed::LostWorker(how) => client.lost_worker(&how),
         }
     }
 
@@ -320,8 +378,9 @@ impl<I> Crew<'_, I> {
 struct Hand<'a, L: Launch> {
     launch: &'a L,
     opening: Option<&'a Opening>,
+    simulated: bool,
     shared: &'a Shared,
-    sender: Sender<Landed>,
+    sender: Sender<Result<Landed, Error>>,
     worker: Option<Attendant<L::Link>>,
     /// What the worker has to do, in order.
     has: VecDeque<Piece>,
@@ -342,6 +401,7 @@ impl<L: Launch> Hand<'_, L> {
         // A moving average of what one piece takes.
         let mut each = Duration::ZERO;
         let mut last = Instant::now();
+        let mut is_confined = false;
         loop {
             self.hand_out()?;
             if self.shared.is_over() {
@@ -349,13 +409,18 @@ impl<L: Launch> Hand<'_, L> {
             }
             let Some(worker) = &mut self.worker else { continue };
             let had = self.has.len();
-            match worker.wait(TICK) {
+            let event = worker.wait(TICK);
+            if !is_confined && let Some(in_force) = worker.sandbox() {
+                self.launch.confined(in_force);
+                is_confined = true;
+            }
+            match event {
                 Event::Replies(replies) => {
                     for reply in replies {
                         self.take(reply)?;
                     }
                 }
-                Event::Lost(loss) => self.lost(loss),
+                Event::Lost(loss) => self.lost(loss)?,
             }
             let done = u32::try_from(had.saturating_sub(self.has.len())).unwrap_or(u32::MAX);
             if done > 0 {
@@ -370,7 +435,7 @@ impl<L: Launch> Hand<'_, L> {
 
     /// Gives the worker more to do; starts one if there is none.
     fn hand_out(&mut self) -> Result<(), Error> {
-        let is_alone = self.has.front().is_some_and(|piece| piece.lost.is_some());
+        let is_alone = self.has.front().is_some_and(Piece::is_alone);
         if is_alone || self.has.len() > HANDFUL / 2 {
             return Ok(());
         }
@@ -380,13 +445,14 @@ impl<L: Launch> Hand<'_, L> {
             return Ok(());
         }
         // What is done again is done by a worker that has done nothing else.
-        if pieces.iter().any(|piece| piece.lost.is_some())
+        if pieces.iter().any(Piece::is_alone)
             && let Some(mut used) = self.worker.take()
         {
             used.kill();
         }
         if self.worker.is_none() {
-            let mut worker = Attendant::new(self.launch.launch()?, self.launch.stuck_after());
+            let link = self.launch.launch(self.simulated)?;
+            let mut worker = Attendant::new(link, self.launch.stuck_after());
             if let Some(opening) = self.opening {
                 worker.send(&Request::Open(opening.clone()))?;
             }
@@ -415,39 +481,47 @@ impl<L: Launch> Hand<'_, L> {
                 self.land(piece, Landing::Answer(answer));
                 Ok(())
             }
-            Reply::Ready | Reply::Alive(_) | Reply::Shrinking { .. } | Reply::Best(_) => Ok(()),
+            Reply::Ready
+            | Reply::Alive(_)
+            | Reply::Shrinking { .. }
+            | Reply::Best(_)
+            | Reply::Started(_) => Ok(()),
         }
     }
 
     /// The worker is gone, and with it the piece at its work.
-    fn lost(&mut self, loss: Loss) {
+    fn lost(&mut self, loss: Loss) -> Result<(), Error> {
         let was_ready = self.worker.take().is_some_and(|worker| worker.is_ready());
-        let Some(mut piece) = self.has.pop_front() else { return };
+        let Some(mut piece) = self.has.pop_front() else { return Ok(()) };
         self.shared.give_back(self.has.drain(..));
-        match (loss, &piece.lost) {
-            // Before any work: that it is this piece tells nothing.
-            (Loss::Died(how), _) if self.opening.is_some() && !was_ready => {
+        let verdict = match loss {
+            // Before any work: no piece has anything to do with it.
+            Loss::Died(how) if self.opening.is_some() && !was_ready => {
                 let message = format!("loading the model, {how}");
-                let verdict = Verdict::Crashed { cycle: None, message };
-                self.land(piece, Landing::Lost(verdict));
+                Some(Verdict::Crashed { cycle: None, message })
             }
-            (Loss::Died(how), None) => {
-                piece.lost = Some(Loss::Died(how));
-                self.shared.give_back(std::iter::once(piece));
-            }
-            (loss, _) => self.land(piece, Landing::Lost(loss.into())),
+            loss => piece.losses.add(loss).map_err(|error| piece.at(error))?,
+        };
+        match verdict {
+            Some(verdict) => self.land(piece, Landing::Lost(verdict)),
+            None => self.shared.give_back(std::iter::once(piece)),
         }
+        Ok(())
     }
 
     fn land(&self, piece: Piece, landing: Landing) {
-        let landing = match (piece.lost, landing) {
-            (Some(Loss::Died(how)), Landing::Answer(_)) => Landing::Lost(Verdict::Crashed {
+        for loss in piece.losses.to_others(matches!(landing, Landing::Answer(_))) {
+            let how = piece.named(loss.how());
+            let _ = self.sender.send(Ok(Landed::LostWorker(how)));
+        }
+        let landing = match (piece.losses.died(), landing) {
+            (Some(how), Landing::Answer(_)) => Landing::Lost(Verdict::Crashed {
                 cycle: None,
                 message: format!("{how}; it did not happen again when the case was run alone"),
             }),
             (_, landing) => landing,
         };
         // Nobody listens any more once the work is over.
-        let _ = self.sender.send(Ok((piece.place, landing)));
+        let _ = self.sender.send(Ok(Landed::Result(piece.place, landing)));
     }
 }

@@ -1,11 +1,12 @@
 //! One piece of work, done by a worker of its own.
 
-use super::attend::{Attendant, Event, Link, Loss};
+use super::attend::{Attendant, Event, Link};
+use super::loss::{Loss, Losses};
 use super::process::Program;
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Action, AnyBlock, Replayed, ShrinkProgress, ShrunkVector, Task, Waves};
 use crate::error::Error;
-use crate::files::make_whole;
+use crate::files::{folder_of, is_special, make_whole_apart};
 use crate::harness::{Judgement, Outcome, Profile, Verdict, Watch};
 use crate::models::{Built, Rtl, View};
 use crate::vector::VectorFile;
@@ -104,7 +105,7 @@ impl Desk {
         let view = View::Observed(Waves::format(&waves.path)?);
         let mut cut_short = None;
         // The file is named here: what a model leaves that took its process with it must not be found.
-        let made = make_whole(&waves.path, |partial| {
+        let made = make_whole_apart(&waves.path, |partial| {
             let written = Waves { path: partial.to_owned(), ..waves.clone() };
             let finish = self.observed(subject, view, |observed| {
                 Action::Trace(subject.vector.clone(), observed, written)
@@ -158,11 +159,26 @@ impl Desk {
         let model = subject.build(View::Bare)?;
         let task = subject.task(model, Action::Shrink(subject.vector.clone(), budget));
         let mut best = None;
-        let finish = self.task(task, &mut |reply| match reply {
-            Reply::Shrinking { tried, kept } => progress.candidate(tried, kept),
-            Reply::Best(vector) => best = Some(*vector),
-            _ => {}
-        })?;
+        let mut losses = Losses::alone();
+        let finish = loop {
+            let attempt = self.attempt(&task, &mut |reply| match reply {
+                Reply::Shrinking { tried, kept } => progress.candidate(tried, kept),
+                Reply::Best(vector) => best = Some(*vector),
+                _ => {}
+            })?;
+            match attempt {
+                Attempt::Finished(finish) => break finish,
+                // What was found until then is no verdict, and is kept.
+                Attempt::Lost(Loss::Hung) if best.is_some() => {
+                    break Finish::Lost(Loss::Hung.into());
+                }
+                Attempt::Lost(loss) => {
+                    if let Some(verdict) = losses.add(loss)? {
+                        break Finish::Lost(verdict);
+                    }
+                }
+            }
+        };
         match (finish, best) {
             (Finish::Lost(_) | Finish::Interrupted, Some(best)) => Ok(Finish::Done(best)),
             (Finish::Lost(verdict @ Verdict::Crashed { .. }), None) => {
@@ -208,7 +224,17 @@ impl Desk {
     /// # Errors
     /// What the task returns.
     pub fn have<T: DeserializeOwned>(&self, task: Task) -> Result<Finish<T>, Error> {
-        self.task(task, &mut |_| {})
+        let mut losses = Losses::alone();
+        loop {
+            match self.attempt(&task, &mut |_| {})? {
+                Attempt::Finished(finish) => return Ok(finish),
+                Attempt::Lost(loss) => {
+                    if let Some(verdict) = losses.add(loss)? {
+                        return Ok(Finish::Lost(verdict));
+                    }
+                }
+            }
+        }
     }
 
     /// First the bare model, so that wrong ports are reported as what they are.
@@ -228,28 +254,52 @@ impl Desk {
         self.have(subject.task(model, action(observed)))
     }
 
-    fn task<T: DeserializeOwned>(
+    /// Has a task done by one worker.
+    fn attempt<T: DeserializeOwned>(
         &self,
-        task: Task,
+        task: &Task,
         told: &mut dyn FnMut(Reply),
-    ) -> Result<Finish<T>, Error> {
+    ) -> Result<Attempt<T>, Error> {
         if self.is_interrupted() {
-            return Ok(Finish::Interrupted);
+            return Ok(Attempt::Finished(Finish::Interrupted));
         }
-        let process = self.program.start()?;
+        // The writer of waves needs further files beside them, in the folder that is made for it.
+        let writable = match &task.action {
+            Action::Trace(_, _, waves) if is_special(&waves.path) => Some(waves.path.as_path()),
+            Action::Trace(_, _, waves) => Some(folder_of(&waves.path)),
+            _ => None,
+        };
+        let observed = match &task.action {
+            Action::Trace(_, observed, _) | Action::Explain(_, observed) => observed,
+            _ => &task.model,
+        };
+        let simulated = task.model.is_simulated() || observed.is_simulated();
+        let process = self.program.start(writable, simulated)?;
         let stuck_after = self.program.limits().stuck_after;
         let mut attendant = Attendant::new(process, stuck_after);
-        let answer = attend(&mut attendant, task, &self.interrupted, told)?;
+        let answer = attend(&mut attendant, task.clone(), &self.interrupted, told);
         attendant.kill();
-        Ok(match answer {
-            Finish::Done(json) => Finish::Done(
+        if let Some(in_force) = attendant.sandbox() {
+            self.program.confined(in_force);
+        }
+        Ok(match answer? {
+            Attempt::Finished(Finish::Done(json)) => Attempt::Finished(Finish::Done(
                 serde_json::from_str(&json)
                     .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?,
-            ),
-            Finish::Lost(verdict) => Finish::Lost(verdict),
-            Finish::Interrupted => Finish::Interrupted,
+            )),
+            Attempt::Finished(Finish::Lost(verdict)) => Attempt::Finished(Finish::Lost(verdict)),
+            Attempt::Finished(Finish::Interrupted) => Attempt::Finished(Finish::Interrupted),
+            Attempt::Lost(loss) => Attempt::Lost(loss),
         })
     }
+}
+
+/// What one worker did with a task.
+enum Attempt<T> {
+    /// The work ended.
+    Finished(Finish<T>),
+    /// The worker was lost with it.
+    Lost(Loss),
 }
 
 /// Has a task done by a worker; gives its JSON.
@@ -258,7 +308,7 @@ fn attend(
     task: Task,
     interrupted: &AtomicBool,
     told: &mut dyn FnMut(Reply),
-) -> Result<Finish<String>, Error> {
+) -> Result<Attempt<String>, Error> {
     worker.send(&Request::Work { place: 0, work: Work::Task(Box::new(task)) })?;
     worker.begin();
     let mut cancelled: Option<Instant> = None;
@@ -268,31 +318,27 @@ fn attend(
             cancelled = Some(Instant::now());
         }
         if cancelled.is_some_and(|since| since.elapsed() > GRACE) {
-            return Ok(Finish::Interrupted);
+            return Ok(Attempt::Finished(Finish::Interrupted));
         }
         let replies = match worker.wait(TICK) {
             Event::Replies(replies) => replies,
-            Event::Lost(_) if cancelled.is_some() => return Ok(Finish::Interrupted),
-            Event::Lost(loss) => return Ok(Finish::Lost(loss.into())),
+            Event::Lost(_) if cancelled.is_some() => {
+                return Ok(Attempt::Finished(Finish::Interrupted));
+            }
+            Event::Lost(loss) => return Ok(Attempt::Lost(loss)),
         };
         for reply in replies {
             match reply {
-                Reply::Done { answer: Answer::Task(json), .. } => return Ok(Finish::Done(json)),
+                Reply::Done { answer: Answer::Task(json), .. } => {
+                    return Ok(Attempt::Finished(Finish::Done(json)));
+                }
                 Reply::Done { answer: Answer::Panicked(message), .. } => {
-                    return Ok(Finish::Lost(Verdict::Crashed { cycle: None, message }));
+                    let verdict = Verdict::Crashed { cycle: None, message };
+                    return Ok(Attempt::Finished(Finish::Lost(verdict)));
                 }
                 Reply::Done { answer: Answer::Refused(refusal), .. } => return Err(refusal.into()),
                 other => told(other),
             }
-        }
-    }
-}
-
-impl From<Loss> for Verdict {
-    fn from(loss: Loss) -> Self {
-        match loss {
-            Loss::Died(message) => Self::Crashed { cycle: None, message },
-            Loss::Hung => Self::Hang { cycle: None, state: "unknown".to_owned() },
         }
     }
 }

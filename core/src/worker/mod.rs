@@ -6,17 +6,22 @@
 //!
 //! - [`wire`] has the frames and messages, the same on both sides.
 //! - [`serve`] is the worker's side.
-//! - [`process`] starts and ends a worker; [`attend`] listens to one and notices when it is lost.
+//! - [`process`] starts and ends a worker; [`attend`] listens to one and notices when it is lost;
+//!   [`loss`] decides what follows from that.
+//! - [`sandbox`] keeps a worker from the rest of the machine.
 //! - [`desk`] has one piece of work done, as a shrink; [`crew`] has many done by several workers, as the
 //!   cases of a run.
 
 pub mod attend;
 pub mod crew;
 pub mod desk;
+pub mod loss;
 pub mod process;
+pub mod sandbox;
 pub mod serve;
 pub mod wire;
 
-pub use attend::Loss;
 pub use desk::{Desk, Finish};
+pub use loss::Loss;
 pub use process::{Limits, Program};
+pub use sandbox::{InForce, Sandbox};

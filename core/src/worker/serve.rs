@@ -4,6 +4,7 @@
 //! model's; one says several times a second how far the model is. Standard output and input belong to the
 //! RTL, which may print: the channel is on descriptors of its own.
 
+use super::sandbox::{self, InForce};
 use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
 use crate::engine::{Models, Opening, ShrinkProgress, ShrunkVector};
 use crate::error::Error;
@@ -18,6 +19,7 @@ use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::os::fd::AsFd;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
 use std::process::{self, ExitCode};
 use std::sync::mpsc::{self, Receiver};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -44,6 +46,15 @@ pub struct Arguments {
     /// Address space in bytes.
     #[arg(long)]
     memory: Option<u64>,
+    /// Put no restrictions on the process.
+    #[arg(long)]
+    no_sandbox: bool,
+    /// A folder in which files may be written.
+    #[arg(long)]
+    writable: Vec<PathBuf>,
+    /// Programs simulate models.
+    #[arg(long)]
+    simulated: bool,
 }
 
 /// Works until there is no more work.
@@ -53,7 +64,13 @@ pub struct Arguments {
 pub fn serve(arguments: &Arguments) -> Result<ExitCode, Error> {
     confine(arguments)?;
     let (mut requests, replies) = channel().map_err(|error| environment(&error))?;
+    // Before there are other threads, which inherit it.
+    let in_force = match arguments.no_sandbox {
+        true => InForce::Off,
+        false => sandbox::enter(&arguments.writable, arguments.simulated)?,
+    };
     let replies = Arc::new(Mutex::new(replies));
+    send(&replies, &Reply::Started(in_force));
     let watch = Arc::new(Watch::default());
     let (sender, work) = mpsc::channel();
     let of_model =

@@ -3,6 +3,7 @@
 //! A message is a frame: its length in 4 bytes, the least significant first, and that many bytes of
 //! postcard. What does not read as a message is the end of the worker that wrote it.
 
+use super::sandbox::InForce;
 use crate::engine::{Opening, ShrunkVector, Task};
 use crate::error::Error;
 use crate::harness::{Case, Outcome};
@@ -64,6 +65,8 @@ pub enum Reply {
     },
     /// The smallest vector so far.
     Best(Box<ShrunkVector>),
+    /// First of all: the restrictions that the process has put on itself.
+    Started(InForce),
 }
 
 /// What came of work.

@@ -1,6 +1,6 @@
 //! What a regression is to have seen, beside the rows.
 
-use crate::golden::Golden;
+use crate::golden::{Cycle, Golden};
 use crate::rtl::Inputs;
 use crate::rules::RULES;
 use crate::{Arbiter, MAX_BEATS};
@@ -90,7 +90,7 @@ impl harness::Coverage<Arbiter> for Coverage {
     }
 
     #[inline]
-    fn before(&mut self, golden: &Golden, _: &Inputs) {
+    fn before(&mut self, golden: &Golden, _: &Inputs, _: &Cycle) {
         (self.lock, self.last_won, self.offers) = golden.registers();
     }
 

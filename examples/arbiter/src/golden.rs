@@ -15,6 +15,13 @@ pub struct Golden {
     out: Beat,
 }
 
+/// An evaluated cycle.
+pub struct Cycle {
+    /// The chosen requester; nobody if the arbiter is free and nobody asks.
+    chosen: Option<u8>,
+    has_room: bool,
+}
+
 /// What is on the output.
 #[derive(Debug, Clone, Copy, Default)]
 struct Beat {
@@ -42,12 +49,6 @@ impl Golden {
     }
 
     #[inline]
-    fn has_room(&self, inputs: &Inputs) -> bool {
-        !self.out.valid || inputs.out_ready.get() == 1
-    }
-
-    /// The chosen requester; nobody if the arbiter is free and nobody asks.
-    #[inline]
     fn chosen(&self, inputs: &Inputs) -> Option<u8> {
         if let Some((owner, _)) = self.lock {
             return Some(owner);
@@ -58,11 +59,11 @@ impl Golden {
 
     /// The bits of [`when`].
     #[inline]
-    fn combination(&self, inputs: &Inputs, chosen: Option<u8>) -> usize {
+    fn combination(&self, inputs: &Inputs, &Cycle { chosen, has_room }: &Cycle) -> usize {
         let taken_before = self.lock.map_or(0, |(_, beats)| beats);
         let says = |holds: bool, flag: usize| if holds { flag } else { 0 };
         says(inputs.rst.get() == 1, when::RST)
-            | says(self.has_room(inputs), when::ROOM)
+            | says(has_room, when::ROOM)
             | says(self.lock.is_some(), when::LOCKED)
             | says(chosen.is_some_and(|n| bit(inputs.req_valid, n)), when::OFFERED)
             | says(chosen.is_some_and(|n| bit(inputs.req_last, n)), when::LAST)
@@ -93,12 +94,20 @@ impl harness::Golden<Arbiter> for Golden {
         Self::in_reset(parameters.get(MAX_BEATS))
     }
 
+    type Cycle = Cycle;
+
     #[inline]
-    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+    fn cycle(&self, inputs: &Inputs) -> Cycle {
+        let has_room = !self.out.valid || inputs.out_ready.get() == 1;
+        Cycle { chosen: self.chosen(inputs), has_room }
+    }
+
+    #[inline]
+    fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
         let in_reset = inputs.rst.get() == 1;
         let out = if in_reset { Beat::default() } else { self.out };
-        let ready = match self.chosen(inputs) {
-            Some(n) if !in_reset && self.has_room(inputs) => 1 << n,
+        let ready = match cycle.chosen {
+            Some(n) if !in_reset && cycle.has_room => 1 << n,
             _ => 0,
         };
         let bit = Bits1::from;
@@ -115,11 +124,10 @@ impl harness::Golden<Arbiter> for Golden {
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
-        let chosen = self.chosen(inputs);
-        let (row, rule) = TABLE.row(self.combination(inputs, chosen));
+    fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
+        let (row, rule) = TABLE.row(self.combination(inputs, cycle));
         let is_free = self.lock.is_none();
-        match (row.then, chosen) {
+        match (row.then, cycle.chosen) {
             (Then::Reset, _) => *self = Self::in_reset(self.max_beats),
             (Then::Stay, _) => {}
             (Then::Empty, _) => self.out.valid = false,

@@ -17,9 +17,9 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
     (0..count)
         .map(|_| {
             let idle = Inputs::default();
-            golden.outputs(&idle, &mut outputs);
+            golden.show(&idle, &mut outputs);
             let inputs = pins.cycle(&outputs);
-            golden.clock(&inputs);
+            golden.edge(&inputs);
             inputs
         })
         .collect()

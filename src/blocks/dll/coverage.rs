@@ -5,7 +5,7 @@
 mod groups;
 
 use super::Dll;
-use super::golden::{Golden, Look};
+use super::golden::{Cycle, Golden, Look};
 use super::rtl::Inputs;
 use super::rules::lookup::{OF_A as ALL_OF_A, OF_B as ALL_OF_B};
 use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, B2, B3, B4, B6, F0, Rules};
@@ -314,7 +314,7 @@ impl harness::Coverage<Dll> for Coverage {
     }
 
     #[inline]
-    fn before(&mut self, golden: &Golden, inputs: &Inputs) {
+    fn before(&mut self, golden: &Golden, inputs: &Inputs, _: &Cycle) {
         let look = golden.look();
         (self.a, self.b) = (at_a(&look, inputs), at_b(&look, self.rolled, inputs));
         self.wants_last = look.next_rcv_seq == 4095;

@@ -67,6 +67,12 @@ struct DeviceB {
     dllp_seq: u16,
 }
 
+/// An evaluated cycle.
+pub struct Cycle {
+    /// The rules that fire, outside of reset.
+    fired: Rules,
+}
+
 /// How far `x` is ahead of `y`, 0 to 4095.
 #[inline]
 const fn dist(x: u16, y: u16) -> u16 {
@@ -312,8 +318,21 @@ impl harness::Golden<Dll> for Golden {
         Self { built_as, lookup: Lookup::get(), a, replay_mem, b }
     }
 
+    type Cycle = Cycle;
+
     #[inline]
-    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+    fn cycle(&self, inputs: &Inputs) -> Cycle {
+        let of_b = self.lookup.of_b(self.b.facts(inputs, self.built_as));
+        let facts = self.a.facts(inputs, self.built_as);
+        // Whether the buffer is full decides none of those that end it.
+        let (next_seq, ackd_seq) = self.a.ends(inputs, self.lookup.of_a(facts));
+        let held = dist(next_seq, ackd_seq);
+        let full = held > self.built_as.replay_depth || held >= HALF;
+        Cycle { fired: self.lookup.of_a(facts | fact(full, rules::FULL)).or(of_b) }
+    }
+
+    #[inline]
+    fn outputs(&self, inputs: &Inputs, _: &Cycle, outputs: &mut Outputs) {
         // A17, B14: the reset is asynchronous.
         let (a, b) = match inputs.rst.is_high() {
             true => (&DeviceA::RESET, &DeviceB::RESET),
@@ -343,19 +362,12 @@ impl harness::Golden<Dll> for Golden {
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+    fn clock(&mut self, inputs: &Inputs, &Cycle { fired }: &Cycle) -> RuleSet {
         if inputs.rst.is_high() {
             // The buffer has no reset: an entry is written before it is read.
             (self.a, self.b) = (DeviceA::RESET, DeviceB::RESET);
             return rules::fires(rules::RESET).set();
         }
-        let of_b = self.lookup.of_b(self.b.facts(inputs, self.built_as));
-        let facts = self.a.facts(inputs, self.built_as);
-        // Whether the buffer is full decides none of those that end it.
-        let (next_seq, ackd_seq) = self.a.ends(inputs, self.lookup.of_a(facts));
-        let held = dist(next_seq, ackd_seq);
-        let full = held > self.built_as.replay_depth || held >= HALF;
-        let fired = self.lookup.of_a(facts | fact(full, rules::FULL)).or(of_b);
         self.a.clock(inputs, fired, &mut self.replay_mem);
         self.b.clock(inputs, fired);
         fired.set()

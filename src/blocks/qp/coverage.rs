@@ -1,7 +1,7 @@
 //! What a regression of `qp` is to have seen, beside its rules.
 
 use super::Qp;
-use super::golden::{Golden, QueuePair};
+use super::golden::{Cycle, Golden, QueuePair};
 use super::rtl::Inputs;
 use super::rules::{CONNECTED, E1, E2, RELIABLE, State};
 use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters};
@@ -68,6 +68,11 @@ cosim_core::axes! {
         "both": "a command and an event wait",
         "other event": "an event that needs no entry is taken",
     }
+    OFFER = "offer" { "command": "Modify QP", "event": "an event of hardware" }
+    WAITS = "in the next cycle" {
+        "unchanged": "it is on offer as before", "changed": "another one is on offer",
+        "withdrawn": "nothing is on offer",
+    }
     SINCE = "query" {
         "settled": "the QP's state has been the same for at least a cycle",
         "by command": "a command for the QP was taken at the edge before",
@@ -102,6 +107,7 @@ cosim_core::covergroups! {
     QUEUE = "queue": "the event queue: events before the edge, what moves" [LEVEL, MOVE]
         unless no_such_move;
     FULL = "full": "what is on offer while the queue is full" [HELD];
+    OFFERS = "offers": "what is offered and not taken, and what becomes of the offer" [OFFER, WAITS];
     QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE];
     RESET = "reset": "resets, by what they find" [LOST];
 }
@@ -158,6 +164,8 @@ pub struct Coverage {
     /// QPs whose command and event were taken at the edge before.
     commanded: Option<u8>,
     happened: Option<u8>,
+    /// The pins of a command and of an event that were not taken at the edge before.
+    waiting: [Option<u64>; 2],
 }
 
 /// Registers before the edge. The QPs mean something only if something is taken for them.
@@ -245,6 +253,24 @@ impl Coverage {
         }
     }
 
+    /// What becomes of offers that wait.
+    #[inline]
+    fn count_offers(&mut self, inputs: &Inputs, taken: [bool; 2], bins: &mut Bins<'_>) {
+        let command = inputs.cmd_qpn.get() << 7
+            | inputs.cmd_next.get() << 4
+            | inputs.cmd_service.get() << 1
+            | inputs.cmd_notify.get();
+        let event = inputs.hw_qpn.get() << 2 | inputs.hw_kind.get();
+        let valid = [inputs.cmd_valid, inputs.hw_valid].map(|pin| pin.is_high());
+        for (place, pins) in [command, event].into_iter().enumerate() {
+            if let Some(before) = self.waiting[place] {
+                let became = if !valid[place] { 2 } else { usize::from(pins != before) };
+                bins.hit(OFFERS.bin([place, became]));
+            }
+            self.waiting[place] = (valid[place] && !taken[place]).then_some(pins);
+        }
+    }
+
     #[inline]
     fn count_reset(&self, bins: &mut Bins<'_>) {
         let Before { level, answers, .. } = self.before;
@@ -266,7 +292,7 @@ impl harness::Coverage<Qp> for Coverage {
     }
 
     #[inline]
-    fn before(&mut self, golden: &Golden, inputs: &Inputs) {
+    fn before(&mut self, golden: &Golden, inputs: &Inputs, _: &Cycle) {
         let Before { level, answers, of_command, of_event, of_packet } = &mut self.before;
         (*level, *answers) = (golden.level(), golden.answer().is_some());
         if inputs.cmd_valid.is_high() {
@@ -288,6 +314,7 @@ impl harness::Coverage<Qp> for Coverage {
                 self.count_reset(bins);
             }
             (self.in_reset, self.commanded, self.happened) = (true, None, None);
+            self.waiting = [None; 2];
             return;
         }
         self.in_reset = false;
@@ -309,6 +336,7 @@ impl harness::Coverage<Qp> for Coverage {
         if modifies {
             self.count_command(edge, event, bins);
         }
+        self.count_offers(inputs, [modifies, happens], bins);
         self.count_queue(edge, bins);
         if self.before.level == LEVEL.values.len() - 1 {
             self.count_full(edge, happens, bins);

@@ -51,6 +51,9 @@ impl Environment<'_> {
             self.gap -= 1;
             return;
         }
+        if step.instead.get() == 1 {
+            (self.command, self.event) = (None, None);
+        }
         let is_free = (step.command.is_none() || self.command.is_none())
             && (step.event.is_none() || self.event.is_none());
         if !is_free {

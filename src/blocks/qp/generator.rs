@@ -29,8 +29,12 @@ pub(crate) fn life(
     packets: u32,
     rng: &mut CaseRng,
 ) -> Traffic {
-    let mut generator = Generator { weights, few, qps: Box::new([QueuePair::RESET; 256]), rng };
+    let qps = Box::new([QueuePair::RESET; 256]);
+    let mut generator = Generator { weights, few, qps, last: Step::default(), rng };
     let mut steps: Vec<Step> = before.iter().map(|command| generator.given(*command)).collect();
+    if generator.rng.chance(weights.crowd) {
+        generator.crowd(&mut steps);
+    }
     if !generator.few.is_empty() {
         steps.extend((0..packets).map(|_| generator.step()));
     }
@@ -60,6 +64,8 @@ struct Generator<'a> {
     /// The QPs of the case.
     few: Vec<u8>,
     qps: Box<[QueuePair; 256]>,
+    /// The command and the event that were offered last; they may still wait.
+    last: Step,
     rng: &'a mut CaseRng,
 }
 
@@ -115,6 +121,62 @@ impl Generator<'_> {
         Step { command: Some(command), ..Step::default() }
     }
 
+    /// Leads every QP into a state, most of them into the same one: what a QP does must not depend on what any other
+    /// is in. From then on the case is about all of them.
+    fn crowd(&mut self, steps: &mut Vec<Step>) {
+        // The ways from RESET; a send error leads from RTS to SQE.
+        const WAYS: [&[u8]; 7] = [&[], &[1], &[1, 2], &[1, 2, 3], &[1, 2, 3, 4], &[1, 2, 3], &[6]];
+        const SQE: usize = State::Sqe as usize;
+        const UNRELIABLE: [u64; 5] = [1, 3, 4, 6, 7];
+        let common = self.rng.random_range(0..WAYS.len());
+        let (first, stride) = (self.rng.random::<u8>(), self.rng.random::<u8>() | 1);
+        let mut event = None;
+        for place in 0..=u8::MAX {
+            let qpn = first.wrapping_add(place.wrapping_mul(stride));
+            let qpn = Uint::new(u64::from(qpn));
+            let is_common = self.rng.chance(Percent::new(70));
+            let state = if is_common { common } else { self.rng.random_range(0..WAYS.len()) };
+            let service = match state {
+                SQE => UNRELIABLE[self.rng.random_range(0..UNRELIABLE.len())],
+                _ => self.rng.random_range(0..8),
+            };
+            for next in WAYS[state] {
+                let (next, service) = (Uint::new(u64::from(*next)), Uint::new(service));
+                let command = Command { qpn, next, service, notify: Uint::new(0) };
+                steps.push(Step { event: event.take(), ..self.given(command) });
+            }
+            if state == SQE {
+                event = Some(Event { qpn, kind: Uint::new(2) });
+                self.qps[qpn.get() as usize].happens(2);
+            }
+        }
+        steps.push(Step { event, ..Step::default() });
+        self.few = (0..=u8::MAX).collect();
+    }
+
+    /// What was offered last, one field of it changed.
+    fn changed(&mut self) -> Step {
+        let Step { mut command, mut event, .. } = self.last.clone();
+        let (qpn, part) = (Uint::new(u64::from(self.qpn())), self.rng.random_range(0..8));
+        if let Some(command) = &mut command {
+            match part {
+                0 => command.qpn = qpn,
+                1 => command.service = Uint::new(self.rng.random_range(0..8)),
+                2 => command.notify = Uint::new(1 - command.notify.get()),
+                3 | 4 => command.next = Uint::new(self.rng.random_range(0..8)),
+                // These are legal in every state, so what is not taken as it is shows.
+                _ => command.next = Uint::new([0, 6, 7][self.rng.random_range(0..3)]),
+            }
+        }
+        if let Some(event) = &mut event {
+            match part {
+                0 | 1 => event.qpn = qpn,
+                _ => event.kind = Uint::new(self.rng.random_range(0..4)),
+            }
+        }
+        Step { command, event, ..Step::default() }
+    }
+
     /// What a command makes of its QP.
     fn follow(&mut self, command: Command) {
         let [next, service] = [command.next, command.service].map(|code| code.get() as u8);
@@ -143,7 +205,19 @@ impl Generator<'_> {
         }
     }
 
+    /// A step, which may take the place of what waits.
     fn step(&mut self) -> Step {
+        let instead = self.rng.chance(self.weights.instead);
+        let step = match instead && self.rng.random() {
+            true => self.changed(),
+            false => self.fresh(),
+        };
+        self.last.command = step.command.or(self.last.command);
+        self.last.event = step.event.or(self.last.event);
+        Step { instead: Uint::new(u64::from(instead)), ..step }
+    }
+
+    fn fresh(&mut self) -> Step {
         let qpn = self.qpn();
         let gap = self.rng.wait(self.weights.gap, self.weights.longest_gap);
         let event = self.rng.chance(self.weights.events);
@@ -176,6 +250,6 @@ impl Generator<'_> {
             // Nearly so: what is taken until it rises is forgotten with the rest.
             *self.qps = [QueuePair::RESET; 256];
         }
-        Step { gap, command, event, packet, query, reset }
+        Step { gap, command, event, packet, query, reset, ..Step::default() }
     }
 }

@@ -82,9 +82,15 @@ impl QueuePair {
     #[inline]
     pub(super) fn happens(&mut self, kind: u8) -> &'static rules::Happening {
         let row = self.happening(kind);
+        self.follow(row);
+        row
+    }
+
+    /// What the row of an event of hardware makes of it.
+    #[inline]
+    fn follow(&mut self, row: &rules::Happening) {
         self.state = row.to.unwrap_or(self.state);
         self.notify &= row.notify == Store::Keep;
-        row
     }
 }
 
@@ -115,6 +121,15 @@ impl Queue {
     }
 }
 
+/// An evaluated cycle.
+pub struct Cycle {
+    /// The row of the request packet that is shown.
+    reception: Option<&'static rules::Reception>,
+    /// The row of the event of hardware that is shown.
+    happening: Option<&'static rules::Happening>,
+    takes_happenings: bool,
+}
+
 impl Golden {
     const RESET: Self = Self { qps: [QueuePair::RESET; 256], response: None, queue: Queue::EMPTY };
 
@@ -140,25 +155,10 @@ impl Golden {
         &mut self.qps[qpn.get() as usize]
     }
 
-    #[inline]
-    fn reception(&self, inputs: &Inputs) -> &'static rules::Reception {
-        let qp = self.qp(inputs.msg_qpn);
-        rules::reception(qp.state, qp.service, inputs.msg_error.is_high())
-    }
-
     /// Section 6.
     #[inline]
     fn takes_commands(&self) -> bool {
         !self.queue.is_full()
-    }
-
-    /// Section 7.
-    #[inline]
-    fn takes_happenings(&self, inputs: &Inputs) -> bool {
-        let kind = inputs.hw_kind.get() as u8;
-        !(inputs.hw_valid.is_high()
-            && self.queue.is_full()
-            && self.qp(inputs.hw_qpn).happening(kind).event.is_some())
     }
 }
 
@@ -169,8 +169,24 @@ impl harness::Golden<Qp> for Golden {
         Self::RESET
     }
 
+    type Cycle = Cycle;
+
     #[inline]
-    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+    fn cycle(&self, inputs: &Inputs) -> Cycle {
+        let reception = inputs.msg_valid.is_high().then(|| {
+            let qp = self.qp(inputs.msg_qpn);
+            rules::reception(qp.state, qp.service, inputs.msg_error.is_high())
+        });
+        let kind = inputs.hw_kind.get() as u8;
+        let happening = inputs.hw_valid.is_high();
+        let happening = happening.then(|| self.qp(inputs.hw_qpn).happening(kind));
+        // Section 7: an event that tells something waits while the queue is full.
+        let tells = happening.is_some_and(|row| row.event.is_some());
+        Cycle { reception, happening, takes_happenings: !(tells && self.queue.is_full()) }
+    }
+
+    #[inline]
+    fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
         // R1: the reset is asynchronous.
         if inputs.rst.is_high() {
             *outputs = Outputs::default();
@@ -178,10 +194,9 @@ impl harness::Golden<Qp> for Golden {
         }
         let qp = self.qp(inputs.query_qpn);
         let [sq_post, rq_post, sq_run, rq_run] = PERMITS[qp.state as usize];
-        let reception = inputs.msg_valid.is_high().then(|| self.reception(inputs));
         let packet =
-            |is_so: fn(&rules::Reception) -> bool| Bits1::from(reception.is_some_and(is_so));
-        let takes_wqe = reception.is_some_and(|row| row.takes_wqe);
+            |is_so: fn(&rules::Reception) -> bool| Bits1::from(cycle.reception.is_some_and(is_so));
+        let takes_wqe = cycle.reception.is_some_and(|row| row.takes_wqe);
         let shown = self.queue.shown();
         // No `..`: a port that the RTL gains or loses does not compile here.
         *outputs = Outputs {
@@ -189,7 +204,7 @@ impl harness::Golden<Qp> for Golden {
             rsp_valid: Bits1::from(self.response.is_some()),
             rsp_qpn: Bits8::new(self.response.map_or(0, |response| u64::from(response.qpn))),
             rsp_code: Bits2::new(self.response.map_or(0, |response| response.answer as u64)),
-            hw_ready: Bits1::from(self.takes_happenings(inputs)),
+            hw_ready: Bits1::from(cycle.takes_happenings),
             msg_accept: packet(|row| row.accept),
             msg_take_wqe: Bits1::from(takes_wqe && inputs.msg_consumes_wqe.is_high()),
             msg_ack: packet(|row| row.ack),
@@ -207,24 +222,25 @@ impl harness::Golden<Qp> for Golden {
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+    fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
         if inputs.rst.is_high() {
             *self = Self::RESET;
             return R1;
         }
         let mut fired = Q1;
-        if inputs.msg_valid.is_high() {
-            fired = fired.with(self.reception(inputs).rule);
+        if let Some(row) = cycle.reception {
+            fired = fired.with(row.rule);
         }
         // Both readies are judged by the registers before the edge.
-        let happens = inputs.hw_valid.is_high() && self.takes_happenings(inputs);
+        let happening = cycle.happening.filter(|_| cycle.takes_happenings);
+        let happens = happening.is_some();
         let modifies = inputs.cmd_valid.is_high() && self.takes_commands();
         fired = fired.with(E4.only_if(inputs.hw_valid.is_high() && !happens));
         fired = fired.with(E3.only_if(inputs.cmd_valid.is_high() && !modifies));
         // Section 5, step 1.
         let mut made = None;
-        if happens {
-            let row = self.qp_mut(inputs.hw_qpn).happens(inputs.hw_kind.get() as u8);
+        if let Some(row) = happening {
+            self.qp_mut(inputs.hw_qpn).follow(row);
             let qpn = inputs.hw_qpn.get() as u8;
             made = row.event.map(|event| Told { qpn, event });
             fired = fired.with(row.rule);

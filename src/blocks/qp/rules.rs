@@ -168,12 +168,12 @@ pub struct Reception {
 
 /// The case of a command: the state it meets, the state it asks for, and whether notification is given.
 const fn command_case(state: State, next: u8, notify: bool) -> u128 {
-    1 << (state as u32 * 16 + next as u32 * 2 + notify as u32)
+    1 << case(state, next, notify)
 }
 
 /// The case of a QP: its state, its service, and one bit more.
 const fn qp_case(state: State, service: u8, bit: bool) -> u128 {
-    1 << (state as u32 * 16 + service as u32 * 2 + bit as u32)
+    1 << case(state, service, bit)
 }
 
 /// Seven states, eight others, one bit.
@@ -325,35 +325,67 @@ pub const PERMITS: [[bool; 4]; 7] = {
     ]
 };
 
-/// The row among `rows` whose guard holds. All guards are evaluated.
+/// Index of the row for each case. A test shows that exactly one guard holds for each.
+macro_rules! row_of_case {
+    ($rows:ident, $is_asked:expr) => {{
+        let mut row_of = [0; 128];
+        let mut index = 0;
+        while index < $rows.len() {
+            let is_asked: bool = $is_asked(&$rows[index]);
+            let mut case = 0;
+            while case < 128 {
+                if is_asked && $rows[index].cases >> case & 1 == 1 {
+                    row_of[case] = index as u8;
+                }
+                case += 1;
+            }
+            index += 1;
+        }
+        row_of
+    }};
+}
+
+const fn every<Row>(_: &Row) -> bool {
+    true
+}
+
+const fn is_of_kind<const KIND: u8>(row: &Happening) -> bool {
+    row.kind == KIND
+}
+
+static TRANSITION_OF: [u8; 128] = row_of_case!(TRANSITIONS, every);
+static RECEPTION_OF: [u8; 128] = row_of_case!(RECEPTIONS, every);
+/// By kind, too.
+static HAPPENING_OF: [[u8; 128]; 4] = [
+    row_of_case!(HAPPENINGS, is_of_kind::<0>),
+    row_of_case!(HAPPENINGS, is_of_kind::<1>),
+    row_of_case!(HAPPENINGS, is_of_kind::<2>),
+    row_of_case!(HAPPENINGS, is_of_kind::<3>),
+];
+
+/// The number of a case: state, 3 bits of command or service, 1 bit.
 #[inline]
-fn the_one<Row, const N: usize>(rows: &[Row; N], applies: impl Fn(&Row) -> bool) -> &Row {
-    let mut found = 0;
-    for (index, row) in rows.iter().enumerate() {
-        found |= index & usize::from(applies(row)).wrapping_neg();
-    }
-    &rows[found]
+const fn case(state: State, three_bits: u8, bit: bool) -> usize {
+    (state as usize) << 4 | (three_bits as usize & 7) << 1 | bit as usize
 }
 
 /// The row for a command.
 #[inline]
 pub fn transition(state: State, next: u8, notify: bool) -> &'static Transition {
-    let case = command_case(state, next, notify);
-    the_one(&TRANSITIONS, |row| row.cases & case != 0)
+    &TRANSITIONS[usize::from(TRANSITION_OF[case(state, next, notify)])]
 }
 
 /// The row for an event of hardware.
 #[inline]
 pub fn happening(state: State, service: u8, owed: bool, kind: u8) -> &'static Happening {
-    let case = qp_case(state, service, owed);
-    the_one(&HAPPENINGS, |row| row.kind == kind && row.cases & case != 0)
+    let of_kind = &HAPPENING_OF[usize::from(kind & 3)];
+    &HAPPENINGS[usize::from(of_kind[case(state, service, owed)])]
 }
 
 /// The row for a request packet.
 #[inline]
 pub fn reception(state: State, service: u8, error: bool) -> &'static Reception {
-    let case = qp_case(state, service, error);
-    the_one(&RECEPTIONS, |row| row.cases & case != 0)
+    &RECEPTIONS[usize::from(RECEPTION_OF[case(state, service, error)])]
 }
 
 #[cfg(test)]
@@ -432,15 +464,24 @@ mod tests {
         }
     }
 
-    /// Every guard is evaluated for every case there is; exactly one holds.
+    /// Every guard is evaluated for every case there is; exactly one holds, and its row is the one that is looked up.
     #[test]
     fn exactly_one_row_applies_to_each_case() {
-        for case in (0..7 * 16).map(|bit| 1_u128 << bit) {
-            assert_eq!(TRANSITIONS.iter().filter(|row| row.cases & case != 0).count(), 1);
-            assert_eq!(RECEPTIONS.iter().filter(|row| row.cases & case != 0).count(), 1);
+        for number in 0..7 * 16_u8 {
+            let (state, three_bits, bit) =
+                (State::ALL[usize::from(number >> 4)], number >> 1 & 7, number & 1 == 1);
+            let case = 1_u128 << number;
+            let rows: Vec<_> = TRANSITIONS.iter().filter(|row| row.cases & case != 0).collect();
+            assert_eq!(rows.len(), 1);
+            assert_eq!(rows[0].rule, transition(state, three_bits, bit).rule);
+            let rows: Vec<_> = RECEPTIONS.iter().filter(|row| row.cases & case != 0).collect();
+            assert_eq!(rows.len(), 1);
+            assert_eq!(rows[0].rule, reception(state, three_bits, bit).rule);
             for kind in 0..4 {
                 let applies = |row: &&Happening| row.kind == kind && row.cases & case != 0;
-                assert_eq!(HAPPENINGS.iter().filter(applies).count(), 1);
+                let rows: Vec<_> = HAPPENINGS.iter().filter(applies).collect();
+                assert_eq!(rows.len(), 1);
+                assert_eq!(rows[0].rule, happening(state, three_bits, bit, kind).rule);
             }
         }
         let all = |cases: u128| cases & !EVERY == 0;

@@ -15,11 +15,17 @@ pub struct Weights {
     pub raw_cycles_per_packet: Uint<8>,
     /// QPs of a case.
     pub qps: Span<8, 1>,
+    /// Chance that a case is about all 256 QPs, which are led into states one by one before its steps.
+    #[serde(deserialize_with = "percent")]
+    pub crowd: Percent,
     /// Chance of a gap before a step.
     #[serde(deserialize_with = "percent")]
     pub gap: Percent,
     /// Longest gap in cycles.
     pub longest_gap: Uint<12>,
+    /// Chance that a step withdraws or changes what waits.
+    #[serde(deserialize_with = "percent")]
+    pub instead: Percent,
     /// Chance of a command.
     #[serde(deserialize_with = "percent")]
     pub commands: Percent,
@@ -70,8 +76,10 @@ impl Default for Weights {
         Self {
             raw_cycles_per_packet: n(0),
             qps: Span::new(1, 4),
+            crowd: n(0),
             gap: n(10),
             longest_gap: n(4),
+            instead: n(0),
             commands: n(60),
             onward: n(85),
             notify: n(50),
@@ -152,6 +160,26 @@ impl harness::Weights<Qp> for Weights {
                     reset: n(1),
                     ..base()
                 },
+            ),
+            scenario(
+                "restless",
+                "a full queue, and commands and events that change or vanish while they wait",
+                Weights {
+                    gap: n(0),
+                    instead: n(70),
+                    onward: n(50),
+                    commands: n(80),
+                    events: n(80),
+                    fatal: n(60),
+                    evt_stall: n(60),
+                    longest_evt_stall: n(80),
+                    ..base()
+                },
+            ),
+            scenario(
+                "crowd",
+                "all QPs, most of them in one state, while some live on",
+                Weights { crowd: n(100), fatal: n(1), ..base() },
             ),
             scenario(
                 "many-qps",

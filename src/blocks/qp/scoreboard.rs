@@ -113,8 +113,10 @@ pub struct Scoreboard {
     lives: Box<[Life; 256]>,
     untold: VecDeque<News>,
     due: Option<Due>,
-    /// Steps of the traffic that are commands and events, those still to be taken.
+    /// Commands and events of the traffic that are still to be taken. If some may be withdrawn: 1 while one is on offer.
     on_offer: u64,
+    /// Whether offers may be withdrawn.
+    may_withdraw: bool,
     counts: Counts,
 }
 
@@ -401,7 +403,12 @@ impl Scoreboard {
             self.counts.not_permitted += u64::from(code == 2);
             self.on_offer = self.on_offer.saturating_sub(1);
         }
-        self.counts.waited += u64::from(inputs.cmd_valid.is_high() && !outputs.cmd_ready.is_high());
+        let waits = inputs.cmd_valid.is_high() && !outputs.cmd_ready.is_high();
+        self.counts.waited += u64::from(waits);
+        if self.may_withdraw {
+            let event_waits = inputs.hw_valid.is_high() && !outputs.hw_ready.is_high();
+            self.on_offer = u64::from(waits || event_waits);
+        }
     }
 
     /// In reset all is forgotten and nothing is driven.
@@ -489,6 +496,7 @@ impl harness::Scoreboard<'_, Qp> for Scoreboard {
             untold: VecDeque::with_capacity(2 * ROOM),
             due: None,
             on_offer: (commands + events) as u64,
+            may_withdraw: traffic.steps.iter().any(|step| step.instead.get() == 1),
             counts: Counts::default(),
         }
     }

@@ -22,13 +22,17 @@ pub struct Traffic {
 ///
 /// A command and an event stay on offer until they are taken, a packet is there for one cycle. The next
 /// step begins in the cycle after, or later: when its gap is over and what it wants to offer is free. So a
-/// command that waits holds up the next command, but no event.
+/// command that waits holds up the next command, but no event. A step that comes instead waits for its gap alone.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Step {
     /// Cycles before it begins.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub gap: Uint<12>,
+    /// 1: what earlier steps offer and what was not taken is withdrawn when it begins, so that an offer changes or
+    /// vanishes.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub instead: Uint<1>,
     /// A Modify QP.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub command: Option<Command>,

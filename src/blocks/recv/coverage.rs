@@ -3,7 +3,7 @@
 mod groups;
 
 use super::Recv;
-use super::golden::{Golden, Look};
+use super::golden::{Cycle, Golden, Look};
 use super::parameters::{HIGH, KEEP, LOW};
 use super::rtl::Inputs;
 use super::rules::{
@@ -204,7 +204,7 @@ impl harness::Coverage<Recv> for Coverage {
     }
 
     #[inline]
-    fn before(&mut self, golden: &Golden, _: &Inputs) {
+    fn before(&mut self, golden: &Golden, _: &Inputs, _: &Cycle) {
         self.before = golden.look();
     }
 

@@ -38,8 +38,8 @@ pub struct Golden {
     registers: Registers,
 }
 
-/// What happens in one cycle.
-struct Cycle {
+/// An evaluated cycle.
+pub struct Cycle {
     row: &'static Row,
     ready: bool,
     taken: bool,
@@ -87,8 +87,46 @@ impl Golden {
         };
         wanted && registers.ring_level > 0
     }
+}
 
-    /// What the cycle with these inputs does.
+/// Registers, for coverage.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look {
+    pub(super) state: State,
+    pub(super) ring_level: u64,
+    pub(super) credit_pending: u64,
+    pub(super) complete: bool,
+    pub(super) copying: bool,
+}
+
+impl Golden {
+    /// The registers.
+    #[inline]
+    pub(super) fn look(&self) -> Look {
+        let Registers { state, ring_level, credit_pending, complete, copying, .. } = self.registers;
+        Look { state, ring_level, credit_pending, complete, copying }
+    }
+}
+
+impl harness::Golden<Recv> for Golden {
+    const RULES: &'static [Rule] = &rules::RULES;
+
+    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
+        rules::unreachable(rule, parameters)
+    }
+
+    fn new(parameters: &Parameters) -> Self {
+        Self {
+            low: parameters.get(LOW),
+            high: parameters.get(HIGH),
+            keep: parameters.get(KEEP),
+            repaired: is_repaired(parameters),
+            registers: Registers::reset(parameters.get(HIGH)),
+        }
+    }
+
+    type Cycle = Cycle;
+
     #[inline]
     fn cycle(&self, inputs: &Inputs) -> Cycle {
         let registers = &self.registers;
@@ -130,53 +168,15 @@ impl Golden {
             copies: asks_temp && inputs.temp_alloc_ok.is_high(),
         }
     }
-}
-
-/// Registers, for coverage.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
-    pub(super) state: State,
-    pub(super) ring_level: u64,
-    pub(super) credit_pending: u64,
-    pub(super) complete: bool,
-    pub(super) copying: bool,
-}
-
-impl Golden {
-    /// The registers.
-    #[inline]
-    pub(super) fn look(&self) -> Look {
-        let Registers { state, ring_level, credit_pending, complete, copying, .. } = self.registers;
-        Look { state, ring_level, credit_pending, complete, copying }
-    }
-}
-
-impl harness::Golden<Recv> for Golden {
-    const RULES: &'static [Rule] = &rules::RULES;
-
-    fn unreachable(rule: usize, parameters: &Parameters) -> Option<String> {
-        rules::unreachable(rule, parameters)
-    }
-
-    fn new(parameters: &Parameters) -> Self {
-        Self {
-            low: parameters.get(LOW),
-            high: parameters.get(HIGH),
-            keep: parameters.get(KEEP),
-            repaired: is_repaired(parameters),
-            registers: Registers::reset(parameters.get(HIGH)),
-        }
-    }
 
     #[inline]
-    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+    fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
         // R1: the reset is asynchronous.
         if inputs.rst.is_high() {
             *outputs = Outputs::default();
             return;
         }
         let registers = &self.registers;
-        let cycle = self.cycle(inputs);
         let (mut copies, mut keeps, mut releases) = (false, false, false);
         let (mut id, mut len) = (inputs.pkt_id, inputs.pkt_len);
         match cycle.row.fate {
@@ -220,13 +220,12 @@ impl harness::Golden<Recv> for Golden {
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+    fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
         if inputs.rst.is_high() {
             self.registers = Registers::reset(self.high);
             return R1;
         }
-        let cycle = self.cycle(inputs);
-        let Cycle { row, taken, refill, .. } = cycle;
+        let Cycle { row, taken, refill, .. } = *cycle;
         let registers = &mut self.registers;
         let left = registers.ring_level - u64::from(taken);
         let sent = registers.credit_pending > 0 && inputs.credit_ready.is_high();

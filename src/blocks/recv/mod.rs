@@ -39,7 +39,7 @@ impl Block for Recv {
     const PARAMETERS: &'static [Parameter] = &parameters::PARAMETERS;
     const PROFILES: &'static [Profile] = &parameters::PROFILES;
     const STATE_REGISTER: Option<&'static str> = Some("cur_state");
-    /// Four profiles: half as many take as long as another block's.
+    /// Five profiles: half as many take as long as another block's.
     const CASES: u64 = 200;
 
     type Inputs = rtl::Inputs;

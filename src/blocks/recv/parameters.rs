@@ -48,11 +48,15 @@ const fn parameters(fixes: u8, low: u64, high: u64, keep: u64) -> Parameters {
 }
 
 /// The profiles of the specification's section 1.
-pub const PROFILES: [Profile; 4] = [
+///
+/// Of the mask only F0 does anything: `small` has all other bits, `large` F0 alone, so that RTL that looks at
+/// another bit is seen.
+pub const PROFILES: [Profile; 5] = [
     Profile::new("spec", Parameters::of::<Recv>(0x00)),
     Profile::new("repaired", Parameters::of::<Recv>(0xff)),
-    Profile::new("small", parameters(0x00, 1, 2, 3)),
-    Profile::new("large", parameters(0xff, 120, 200, 40)),
+    Profile::new("small", parameters(0xfe, 1, 2, 3)),
+    Profile::new("large", parameters(0x01, 120, 200, 40)),
+    Profile::new("inverted", parameters(0x01, 9, 5, 6)),
 ];
 
 /// Buffers that a case has at most.

@@ -328,31 +328,29 @@ pub const ROWS: [Row; 31] = [
     row(P0, State::None, 0, 0, AwaitCp),
 ];
 
-/// Where the rows of each state begin and end.
-const RANGES: [(usize, usize); 8] = {
-    let mut ranges = [(0, 0); 8];
+/// Index of the row for each state, bits of [`ask`] and packet kind. A test shows that exactly one guard holds for each.
+static ROW_OF: [u8; 8 << 11] = {
+    let mut row_of = [0; 8 << 11];
     let mut index = 0;
     while index < ROWS.len() {
-        let range = &mut ranges[ROWS[index].from as usize];
-        if range.1 == 0 {
-            range.0 = index;
+        let row = &ROWS[index];
+        let mut asked_and_kind = 0;
+        while asked_and_kind < 1 << 11 {
+            if row.applies(asked_and_kind >> 3, (asked_and_kind & 7) as u8) {
+                row_of[(row.from as usize) << 11 | asked_and_kind as usize] = index as u8;
+            }
+            asked_and_kind += 1;
         }
-        range.1 = index + 1;
         index += 1;
     }
-    ranges
+    row_of
 };
 
-/// The row that applies. All guards of the state are evaluated.
+/// The row that applies: `asked` are the 8 bits of [`ask`], `kind` is that of the packet on the pins, 3 bits.
 #[inline]
 pub fn the_row(state: State, asked: u16, kind: u8) -> &'static Row {
-    let (begin, end) = RANGES[state as usize];
-    let mut found = begin;
-    for (index, row) in ROWS.iter().enumerate().take(end).skip(begin) {
-        let applies = usize::from(row.applies(asked, kind)).wrapping_neg();
-        found = (found & !applies) | (index & applies);
-    }
-    &ROWS[found]
+    let case = (state as usize) << 11 | usize::from(asked & 0xff) << 3 | usize::from(kind & 7);
+    &ROWS[usize::from(ROW_OF[case])]
 }
 
 #[cfg(test)]

@@ -33,7 +33,7 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
     let mut outputs = Outputs::default();
     (0..count as usize)
         .map(|cycle| {
-            golden.outputs(&Inputs::default(), &mut outputs);
+            golden.show(&Inputs::default(), &mut outputs);
             let (_, seen) = pins::of_dll(&Inputs::default(), &outputs);
             let [sent, arriving] = descriptors[cycle];
             let to_dll = link.cycle(&seen);
@@ -92,7 +92,7 @@ pub fn cycles(count: u32, parameters: &Parameters, rng: &mut CaseRng) -> Vec<Inp
                 rv_temp_alloc_ok: recv.temp_alloc_ok,
                 padding: [0; _],
             };
-            golden.clock(&inputs);
+            golden.edge(&inputs);
             inputs
         })
         .collect()

@@ -9,9 +9,12 @@ use super::rules::{
     self, CR1, CR2, CR3, CR4, CR5, EV1, EV2, EV3, EV4, EV5, EV6, FI1, FI2, FI3, PK1, PK2, PK3, R1,
     RQ1, RQ2, RQ3, RQ4, RQ5, RQ6,
 };
+use crate::blocks::dll::{self, Dll};
+use crate::blocks::qp::{self, Qp};
+use crate::blocks::recv::{self, Recv};
 use crate::blocks::thread2::layout::{MrData, opcode, qp_state, status};
-use crate::blocks::{dll, qp, recv, thread2};
-use cosim_core::harness::{self, Golden as _, Parameters, Rule, RuleSet};
+use crate::blocks::thread2::{self, Thread2};
+use cosim_core::harness::{self, Block, Golden as _, Parameters, Rule, RuleSet};
 
 /// Entries of the FIFO, and credits.
 const PLACES: usize = 16;
@@ -97,12 +100,34 @@ enum Fate {
     Dropped = 2,
 }
 
-/// What a cycle is with certain inputs: the pins of each block, and what becomes of the head.
-struct Cycle {
-    dll: (dll::rtl::Inputs, dll::rtl::Outputs),
-    qp: (qp::rtl::Inputs, qp::rtl::Outputs),
-    thread2: (thread2::rtl::Inputs, thread2::rtl::Outputs),
-    recv: (recv::rtl::Inputs, recv::rtl::Outputs),
+/// The pins of a block in a cycle, and its evaluated cycle.
+struct Part<B: Block> {
+    inputs: B::Inputs,
+    outputs: B::Outputs,
+    cycle: <B::Golden as harness::Golden<B>>::Cycle,
+}
+
+impl<B: Block> Part<B> {
+    #[inline]
+    fn new(golden: &B::Golden, inputs: B::Inputs) -> Self {
+        let cycle = golden.cycle(&inputs);
+        let mut outputs = B::Outputs::default();
+        golden.outputs(&inputs, &cycle, &mut outputs);
+        Self { inputs, outputs, cycle }
+    }
+
+    #[inline]
+    fn clock(&self, golden: &mut B::Golden) {
+        golden.clock(&self.inputs, &self.cycle);
+    }
+}
+
+/// An evaluated cycle: each block, and the fate of the head of the FIFO.
+pub struct Cycle {
+    dll: Part<Dll>,
+    qp: Part<Qp>,
+    thread2: Part<Thread2>,
+    recv: Part<Recv>,
     head: Option<Descriptor>,
     /// A request packet leaves, with what becomes of it.
     fate: Option<(Request, Fate)>,
@@ -119,7 +144,7 @@ fn with_state(contexts: &Bits416, state: Bits3) -> Bits416 {
 
 impl Golden {
     #[inline]
-    fn dll(&self, inputs: &Inputs) -> (dll::rtl::Inputs, dll::rtl::Outputs) {
+    fn dll(&self, inputs: &Inputs) -> Part<Dll> {
         let pins = dll::rtl::Inputs {
             rst: inputs.rst,
             a_tlp_valid: Bits1::from(inputs.a_tlp_valid.is_high() && self.glue.has_credit()),
@@ -136,14 +161,12 @@ impl Golden {
             b_dllp_ready: inputs.b_dllp_ready,
             padding: [0; _],
         };
-        let mut outputs = Default::default();
-        self.dll.outputs(&pins, &mut outputs);
-        (pins, outputs)
+        Part::new(&self.dll, pins)
     }
 
     /// The pins of qp with a question, or without one.
     #[inline]
-    fn qp(&self, inputs: &Inputs, asked: Option<Request>) -> (qp::rtl::Inputs, qp::rtl::Outputs) {
+    fn qp(&self, inputs: &Inputs, asked: Option<Request>) -> Part<Qp> {
         let Request { consumes_wqe, error, qpn, .. } = asked.unwrap_or_default();
         let qpn = Bits8::new(u64::from(qpn));
         let (hw_valid, hw_qpn, hw_kind) = match (self.glue.established, self.glue.fatal) {
@@ -169,19 +192,12 @@ impl Golden {
             evt_ready: inputs.qp_evt_ready,
             padding: [0; _],
         };
-        let mut outputs = Default::default();
-        self.qp.outputs(&pins, &mut outputs);
-        (pins, outputs)
+        Part::new(&self.qp, pins)
     }
 
     /// The pins of thread2 with a context, or without one.
     #[inline]
-    fn thread2(
-        &self,
-        inputs: &Inputs,
-        offered: bool,
-        state: Bits3,
-    ) -> (thread2::rtl::Inputs, thread2::rtl::Outputs) {
+    fn thread2(&self, inputs: &Inputs, offered: bool, state: Bits3) -> Part<Thread2> {
         let (head, data) = match offered {
             true => (with_state(&inputs.cxt_head, state), inputs.cxt_data),
             false => (Bits416::ZERO, Bits488::ZERO),
@@ -211,18 +227,12 @@ impl Golden {
             eq_resp_head: inputs.t2_eq_resp_head,
             padding: [0; _],
         };
-        let mut outputs = Default::default();
-        self.thread2.outputs(&pins, &mut outputs);
-        (pins, outputs)
+        Part::new(&self.thread2, pins)
     }
 
     /// The pins of recv with a packet, or without one.
     #[inline]
-    fn recv(
-        &self,
-        inputs: &Inputs,
-        packet: Option<Message>,
-    ) -> (recv::rtl::Inputs, recv::rtl::Outputs) {
+    fn recv(&self, inputs: &Inputs, packet: Option<Message>) -> Part<Recv> {
         let Message { last, kind, handle } = packet.unwrap_or_default();
         let (len, msg_len) = match packet {
             Some(_) => (inputs.len_pkt, inputs.len_msg),
@@ -244,49 +254,7 @@ impl Golden {
             temp_alloc_ok: inputs.rv_temp_alloc_ok,
             padding: [0; _],
         };
-        let mut outputs = Default::default();
-        self.recv.outputs(&pins, &mut outputs);
-        (pins, outputs)
-    }
-
-    /// Section 5: each block once, in the order in which they depend on one another. Outside of reset.
-    #[inline]
-    fn cycle(&self, inputs: &Inputs) -> Cycle {
-        let head = self.glue.fifo.head().map(Descriptor::decode);
-        let asked = match head {
-            Some(Descriptor::Request(request)) => {
-                let is_asked = inputs.cxt_valid.is_high() && !self.glue.is_event_pending();
-                is_asked.then_some(request)
-            }
-            _ => None,
-        };
-        let packet = match head {
-            Some(Descriptor::Message(message)) => inputs.len_valid.is_high().then_some(message),
-            _ => None,
-        };
-        let qp = self.qp(inputs, asked);
-        let answer = &qp.1;
-        let offered = answer.msg_accept.is_high() && !answer.msg_nak.is_high();
-        let thread2 = self.thread2(inputs, offered, answer.query_state);
-        let recv = self.recv(inputs, packet);
-
-        let fate = asked.and_then(|request| {
-            let fate = match (answer.msg_accept.is_high(), answer.msg_nak.is_high()) {
-                (false, false) => Fate::Dropped,
-                (_, true) => Fate::Refused,
-                (true, false) if thread2.1.fetch_cxt_egress_ready.is_high() => Fate::Taken,
-                (true, false) => return None,
-            };
-            Some((request, fate))
-        });
-        let message_taken = packet.is_some() && recv.1.pkt_ready.is_high();
-        Cycle { dll: self.dll(inputs), qp, thread2, recv, head, fate, message_taken }
-    }
-
-    /// Every output in reset.
-    #[inline]
-    fn outputs_in_reset(&self, inputs: &Inputs) -> Outputs {
-        Outputs { a_ackd_seq: self.dll(inputs).1.a_ackd_seq, ..Outputs::default() }
+        Part::new(&self.recv, pins)
     }
 }
 
@@ -294,10 +262,10 @@ impl Cycle {
     /// What the glue makes of the blocks' pins. No `..`: a port that the RTL gains or loses does not compile here.
     #[inline]
     fn outputs(&self, glue: &Glue) -> Outputs {
-        let (dll_in, dll) = &self.dll;
-        let (qp_in, qp) = &self.qp;
-        let (thread2_in, thread2) = &self.thread2;
-        let (recv_in, recv) = &self.recv;
+        let Part { inputs: dll_in, outputs: dll, .. } = &self.dll;
+        let Part { inputs: qp_in, outputs: qp, .. } = &self.qp;
+        let Part { inputs: thread2_in, outputs: thread2, .. } = &self.thread2;
+        let Part { inputs: recv_in, outputs: recv, .. } = &self.recv;
         let (request, fate) = match self.fate {
             Some((request, fate)) => (request, Some(fate)),
             None => (Request::default(), None),
@@ -423,7 +391,7 @@ impl Cycle {
     /// The QP of a length error that thread2 tells at this edge.
     #[inline]
     fn length_error(&self) -> Option<Bits8> {
-        let (inputs, outputs) = &self.thread2;
+        let Part { inputs, outputs, .. } = &self.thread2;
         let moves =
             outputs.fetch_mr_ingress_valid.is_high() && inputs.fetch_mr_ingress_ready.is_high();
         if !moves {
@@ -443,8 +411,8 @@ impl Glue {
         let mut fired = RuleSet::EMPTY;
         let mut fires = |rule: RuleSet, holds: bool| fired = fired.with(rule.only_if(holds));
         let pending = self.is_event_pending();
-        let (_, dll) = &cycle.dll;
-        let (qp_in, qp) = &cycle.qp;
+        let dll = &cycle.dll.outputs;
+        let Part { inputs: qp_in, outputs: qp, .. } = &cycle.qp;
         let leaves = cycle.fate.is_some() || cycle.message_taken;
 
         // Request and message packets.
@@ -530,33 +498,68 @@ impl harness::Golden<Rx> for Golden {
     fn new(parameters: &Parameters) -> Self {
         Self {
             dll: dll::Golden::new(&of_dll(parameters)),
-            qp: qp::Golden::new(&Parameters::of::<qp::Qp>(0)),
+            qp: qp::Golden::new(&Parameters::of::<Qp>(0)),
             thread2: thread2::Golden::new(&of_thread2(parameters)),
             recv: recv::Golden::new(&of_recv(parameters)),
             glue: Glue::RESET,
         }
     }
 
+    type Cycle = Cycle;
+
+    /// Section 5: each block once, in the order in which they depend on one another.
     #[inline]
-    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+    fn cycle(&self, inputs: &Inputs) -> Cycle {
+        let head = self.glue.fifo.head().map(Descriptor::decode);
+        let asked = match head {
+            Some(Descriptor::Request(request)) => {
+                let is_asked = inputs.cxt_valid.is_high() && !self.glue.is_event_pending();
+                is_asked.then_some(request)
+            }
+            _ => None,
+        };
+        let packet = match head {
+            Some(Descriptor::Message(message)) => inputs.len_valid.is_high().then_some(message),
+            _ => None,
+        };
+        let qp = self.qp(inputs, asked);
+        let answer = &qp.outputs;
+        let offered = answer.msg_accept.is_high() && !answer.msg_nak.is_high();
+        let thread2 = self.thread2(inputs, offered, answer.query_state);
+        let recv = self.recv(inputs, packet);
+
+        let fate = asked.and_then(|request| {
+            let fate = match (answer.msg_accept.is_high(), answer.msg_nak.is_high()) {
+                (false, false) => Fate::Dropped,
+                (_, true) => Fate::Refused,
+                (true, false) if thread2.outputs.fetch_cxt_egress_ready.is_high() => Fate::Taken,
+                (true, false) => return None,
+            };
+            Some((request, fate))
+        });
+        let message_taken = packet.is_some() && recv.outputs.pkt_ready.is_high();
+        Cycle { dll: self.dll(inputs), qp, thread2, recv, head, fate, message_taken }
+    }
+
+    #[inline]
+    fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
         *outputs = match inputs.rst.is_high() {
-            true => self.outputs_in_reset(inputs),
-            false => self.cycle(inputs).outputs(&self.glue),
+            true => Outputs { a_ackd_seq: cycle.dll.outputs.a_ackd_seq, ..Outputs::default() },
+            false => cycle.outputs(&self.glue),
         };
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
-        let cycle = self.cycle(inputs);
-        self.dll.clock(&cycle.dll.0);
-        self.qp.clock(&cycle.qp.0);
-        self.thread2.clock(&cycle.thread2.0);
-        self.recv.clock(&cycle.recv.0);
+    fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
+        cycle.dll.clock(&mut self.dll);
+        cycle.qp.clock(&mut self.qp);
+        cycle.thread2.clock(&mut self.thread2);
+        cycle.recv.clock(&mut self.recv);
         if inputs.rst.is_high() {
             self.glue = Glue::RESET;
             return R1;
         }
-        self.glue.clock(inputs, &cycle)
+        self.glue.clock(inputs, cycle)
     }
 
     #[inline]

@@ -19,11 +19,12 @@ const OF_RECV: usize = dll::parameters::PARAMETERS.len();
 const SMALL: Parameters = {
     let [depth, limit, latency] = [2, 12, 2];
     let [low, high, keep] = [1, 2, 3];
-    let all = Parameters::of::<Rx>(0xff).with(0, depth).with(1, limit).with(2, latency);
+    let all = Parameters::of::<Rx>(0xab).with(0, depth).with(1, limit).with(2, latency);
     all.with(OF_RECV, low).with(OF_RECV + 1, high).with(OF_RECV + 2, keep)
 };
 
-/// The profiles of the specification's section 1.
+/// The profiles of the specification's section 1. `small` has some fixes and not their neighbours, so that RTL that looks
+/// at the bit of another fix is seen.
 pub const PROFILES: [Profile; 3] = [
     Profile::new("spec", Parameters::of::<Rx>(0x00)),
     Profile::new("repaired", Parameters::of::<Rx>(0xff)),

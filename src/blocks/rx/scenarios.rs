@@ -355,6 +355,26 @@ impl harness::Weights<Rx> for Weights {
                 },
             ),
             scenario(
+                "restless",
+                "commands and events from outside that change or vanish while they wait",
+                Weights {
+                    requests_share: n(80),
+                    steps: n(100),
+                    software: Software {
+                        gap: n(10),
+                        longest_gap: n(4),
+                        instead: n(50),
+                        evt_stall: n(60),
+                        longest_evt_stall: n(200),
+                        events: n(70),
+                        fatal: n(60),
+                        ..quiet()
+                    },
+                    reopen: n(20),
+                    ..base()
+                },
+            ),
+            scenario(
                 "strays",
                 "packets that do not fit in messages that wait, so that many of them stand behind one another",
                 Weights {

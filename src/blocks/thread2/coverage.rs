@@ -3,7 +3,7 @@
 mod groups;
 
 use super::Thread2;
-use super::golden::{Golden, TableWrites};
+use super::golden::{Cycle, Golden, TableWrites};
 use super::rows::{self, Effect, ROWS, State};
 use super::rtl::Inputs;
 use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, WaiverFile};
@@ -286,11 +286,11 @@ impl harness::Coverage<Thread2> for Coverage {
     }
 
     #[inline]
-    fn before(&mut self, golden: &Golden, inputs: &Inputs) {
+    fn before(&mut self, golden: &Golden, _: &Inputs, cycle: &Cycle) {
         self.state = golden.present();
         self.opcode = opcode_at(golden.packet().0.net_opcode.get());
         if self.state == State::MR_FOR_SEND_s {
-            self.piece = Some(golden.piece(inputs));
+            self.piece = Some(golden.piece(cycle));
         }
     }
 

@@ -83,6 +83,15 @@ fn low() -> Outputs {
     }
 }
 
+/// An evaluated cycle.
+pub struct Cycle {
+    offer: Offer,
+    /// The row that applies. A test shows that there always is one.
+    row: Option<usize>,
+    /// What UPDATE_RQ_s writes, in that state.
+    writes: Option<TableWrites>,
+}
+
 /// The unit on offer, against what is left of packet and message.
 struct Offer {
     unit: DataUnit,
@@ -137,8 +146,8 @@ impl Golden {
 
     /// The piece that is placed.
     #[inline]
-    pub(super) fn piece(&self, inputs: &Inputs) -> Piece {
-        let Offer { unit, available, .. } = self.offer(inputs);
+    pub(super) fn piece(&self, cycle: &Cycle) -> Piece {
+        let Offer { ref unit, available, .. } = cycle.offer;
         let is_rest = available < unit.byte_cnt.get();
         Piece { available, left: u64::from(self.pkt_left), is_rest }
     }
@@ -231,8 +240,8 @@ impl Golden {
 
     /// The MR request for a piece of a SEND, from the unit on offer.
     #[inline]
-    fn send_request(&self, inputs: &Inputs) -> Request {
-        let Offer { unit, chunk, .. } = self.offer(inputs);
+    fn send_request(&self, offer: &Offer) -> Request {
+        let &Offer { ref unit, chunk, .. } = offer;
         let placed = u64::from(self.msg_offset[self.qp()]);
         let address = unit.laddr.get().wrapping_add(placed).wrapping_sub(u64::from(self.parsed));
         Request {
@@ -518,8 +527,18 @@ impl harness::Golden<Thread2> for Golden {
         Self::reset(parameters.fixes())
     }
 
+    type Cycle = Cycle;
+
     #[inline]
-    fn outputs(&self, inputs: &Inputs, outputs: &mut Outputs) {
+    fn cycle(&self, inputs: &Inputs) -> Cycle {
+        let offer = self.offer(inputs);
+        let row = rows::select(self.state, self.packet, &self.cycle_inputs(inputs, &offer));
+        let writes = (self.state == State::UPDATE_RQ_s).then(|| self.table_writes(inputs));
+        Cycle { offer, row, writes }
+    }
+
+    #[inline]
+    fn outputs(&self, inputs: &Inputs, cycle: &Cycle, outputs: &mut Outputs) {
         if inputs.rst.get() == 1 {
             *outputs = low();
             return;
@@ -529,39 +548,33 @@ impl harness::Golden<Thread2> for Golden {
             State::DATA_UNIT_s => {
                 let passes = rows::is_write_with_imm(self.header.net_opcode.get())
                     || self.pkt_left == 0
-                    || self.offer(inputs).available == 0;
+                    || cycle.offer.available == 0;
                 outputs.wqe_resp_ready = Bits1::from(passes);
             }
             State::MR_FOR_SEND_s => {
-                self.send_request(inputs).put(&self.header, outputs);
+                self.send_request(&cycle.offer).put(&self.header, outputs);
                 outputs.wqe_resp_ready = inputs.fetch_mr_ingress_ready;
             }
-            State::UPDATE_RQ_s => {
-                let writes = self.table_writes(inputs);
-                outputs.cache_offset_din = Bits8::new(writes.cache_offset);
-                // 0 means free: this module only releases cells (D4).
-                outputs.cache_owned_wen = Bits1::from(writes.frees_cell);
-                outputs.rq_offset_din = Bits24::new(writes.rq_offset);
-            }
             _ => {}
+        }
+        if let Some(writes) = &cycle.writes {
+            outputs.cache_offset_din = Bits8::new(writes.cache_offset);
+            // 0 means free: this module only releases cells (D4).
+            outputs.cache_owned_wen = Bits1::from(writes.frees_cell);
+            outputs.rq_offset_din = Bits24::new(writes.rq_offset);
         }
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &Inputs) -> RuleSet {
+    fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
         if inputs.rst.get() == 1 {
             *self = Self::reset(self.fixes);
             return RuleSet::EMPTY;
         }
-        let offer = self.offer(inputs);
-        // A table with a hole would stand still and hit no row; a test shows that it has none.
-        let Some(index) = rows::select(self.state, self.packet, &self.cycle_inputs(inputs, &offer))
-        else {
-            return RuleSet::EMPTY;
-        };
+        let Some(index) = cycle.row else { return RuleSet::EMPTY };
         let row = &ROWS[index];
         if row.to != self.state || row.effect != Effect::None {
-            self.store(inputs, row.effect, &offer);
+            self.store(inputs, row.effect, &cycle.offer);
             self.state = row.to;
             self.drive();
         }

@@ -1,16 +1,13 @@
-//! ^C while a vector is read, run, made smaller or explained. Each time the work can come to no end by itself:
+//! ^C while a vector is run, made smaller or explained. Each time the work can come to no end by itself:
 //! that the command ends all the same does not depend on how fast anything is.
 
-use super::{RTL, are_gone, marked, send, wait_for};
-use crate::common::{code, files, json, program, project, text, wait_until};
+use super::{RTL, are_gone, marked, marks, send, wait_for};
+use crate::common::{code, json, program, project, text, wait_until};
 use rustix::process::Signal;
-use std::fs::{self, OpenOptions};
-use std::io::Write;
+use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Output, Stdio};
+use std::process::{Child, Output, Stdio};
 use tempfile::TempDir;
-
-const COMMANDS: [&str; 3] = ["replay", "shrink", "explain"];
 
 /// Interrupts a command that can come to no end by itself; what it has said.
 fn interrupted(mut child: Child) -> Output {
@@ -19,23 +16,6 @@ fn interrupted(mut child: Child) -> Output {
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", text(&output));
     output
-}
-
-#[test]
-fn an_interruption_is_heard_while_a_vector_is_read() {
-    for command in COMMANDS {
-        let folder = TempDir::new().unwrap();
-        let vector = folder.path().join("endless.json");
-        assert!(Command::new("mkfifo").arg(&vector).status().unwrap().success());
-        let child = program().arg(command).arg(&vector).stdout(Stdio::piped()).spawn().unwrap();
-        // This waits until the command opens it. It never reads the end.
-        let mut writer = OpenOptions::new().write(true).open(&vector).unwrap();
-        writer.write_all(br#"{"format": "cosim-vector", "#).unwrap();
-        let output = interrupted(child);
-        assert_eq!(text(&output).trim(), "", "{command}");
-        let left: Vec<PathBuf> = files(folder.path(), "json");
-        assert_eq!(left, [vector], "{command}");
-    }
 }
 
 /// A vector of 20 000 packets that shows `HARM_BUG`.
@@ -99,6 +79,7 @@ fn start(vector: &Path, arguments: &[&str], environment: &[(&str, &str)]) -> Chi
         .args(arguments)
         .arg(vector)
         .args(["--stuck-after", "1h", "--rtl", RTL.to_str().unwrap()])
+        .args(marks(environment))
         .envs(environment.iter().copied())
         .stdout(Stdio::piped())
         .stderr(Stdio::piped())

@@ -4,9 +4,13 @@
 #include "verilated_shim.hpp"
 
 #include "verilated_cov.h"
+#include "verilated_open.h"
+#undef fopen
 
 #include <cctype>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <mutex>
 #include <new>
 #include <string>
@@ -71,6 +75,7 @@ void context_destroy(vl_context *context) noexcept {
   if (!spare && !thread_ended && context->is_reusable()) {
     context->reset();
     context->generator.reset();
+    context->data = nullptr;
     context->leaves_traces = true;
     thread_end.armed = true;
     spare = context;
@@ -167,6 +172,22 @@ uint64_t vl_shim_register(const char *scope, const char *member, const char *des
     if (std::isalnum(letter)) hash = (hash ^ letter) * 0x100000001b3ULL;
   }
   return hash;
+}
+
+std::FILE *vl_shim_open(const char *name, const char *mode) {
+  const bool only_reads = *mode == 'r' && !std::strchr(mode, '+');
+  const vl_data *data = only_reads && vl_shim_current ? vl_shim_current->data : nullptr;
+  for (; data && data->name; ++data) {
+    if (std::strcmp(data->name, name) != 0) continue;
+    if (!data->text) {
+      errno = ENOENT;
+      return nullptr;
+    }
+    // Some systems open no memory of no bytes.
+    if (data->length == 0) return std::fopen("/dev/null", "r");
+    return fmemopen(const_cast<char *>(data->text), data->length, "r");
+  }
+  return std::fopen(name, mode);
 }
 
 void vl_shim_switch(vl_context *context) {

@@ -13,6 +13,13 @@
 #include <string>
 #include <vector>
 
+// A file that the RTL opens by a constant name, ended by one without a name. Without a text there is no such file.
+struct vl_data {
+  const char *name;
+  const char *text;
+  std::size_t length;
+};
+
 struct vl_context final : VerilatedContext {
   vl_context();
   ~vl_context();
@@ -27,6 +34,9 @@ struct vl_context final : VerilatedContext {
   bool is_reusable() const;
   // Resets what models change in passing: time, units, formats, errors.
   void reset();
+
+  // The files of the model.
+  const vl_data *data = nullptr;
 
   // The generator of `$random` and its like; made when the first number is drawn, since most RTL
   // draws none.

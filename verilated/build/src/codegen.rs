@@ -1,11 +1,12 @@
 //! The code around a model: packed structs in C and Rust, and the C++ shim that fills them. All of it is in templates;
 //! here is what they are filled with.
 
-use crate::ports::Storage;
+use crate::ports::{Storage, member};
 use crate::templates::render;
-use crate::{Driving, Error, Port, Ports, Tracing, Verilated};
-use minijinja::context;
+use crate::{DataFile, Driving, Error, Port, Ports, Tracing, Verilated};
+use minijinja::{Value, context};
 use serde::Serialize;
+use std::fmt::Write as _;
 
 /// Name of the function that returns the model's table in a shared library.
 pub const LIBRARY_SYMBOL: &str = "vl_model_in_library";
@@ -33,6 +34,8 @@ pub fn text() -> impl Iterator<Item = &'static str> {
 #[derive(Serialize)]
 struct Pin<'a> {
     name: &'a str,
+    /// Its name in Verilator's C++.
+    member: String,
     width: u32,
     offset: u32,
     /// 32-bit words of a wide port.
@@ -48,7 +51,7 @@ impl<'a> Pin<'a> {
             Storage::Words(words) => (Some(words), 32 * words, width % 32),
         };
         let mask = (bits > *width).then(|| format!("{:#x}u", (1_u64 << used) - 1));
-        Self { name, width: *width, offset, words, mask }
+        Self { name, member: member(name), width: *width, offset, words, mask }
     }
 }
 
@@ -146,6 +149,8 @@ pub struct ModelFile<'a> {
     pub coverage: bool,
     /// How it is driven.
     pub driving: &'a Driving,
+    /// The files that it has inside.
+    pub data: &'a [DataFile],
     /// The C function that returns its table.
     pub symbol: &'a str,
 }
@@ -157,7 +162,7 @@ impl ModelFile<'_> {
     /// # Errors
     /// [`Error::Template`].
     pub fn text(&self) -> Result<String, Error> {
-        let Self { verilated, ports, top, tracing, coverage, driving, symbol } = *self;
+        let Self { verilated, ports, top, tracing, coverage, driving, data, symbol } = *self;
         let [inputs, outputs] = structs(ports);
         let sources: Vec<String> =
             verilated.sources.iter().map(|source| file_name(source)).collect();
@@ -181,16 +186,39 @@ impl ModelFile<'_> {
             let golden = format!("root.cosim_top__DOT__{scope}__DOT__");
             context! { cycle, golden, state, rule }
         });
+        let data: Vec<Value> = data
+            .iter()
+            .map(|file| {
+                let length = file.text.as_ref().map_or(0, |text| text.len());
+                let text = file.text.as_deref().map(literal);
+                context! { name => literal(file.name.as_bytes()), text, length }
+            })
+            .collect();
         let context = context! {
             class => verilated.prefix,
-            clock => ports.clock,
+            clock => member(&ports.clock),
             registered => *driving == Driving::Registered,
             inputs => inputs.fields,
             outputs => outputs.fields,
-            sources, trace, coverage, observing, top, symbol, two_evaluations,
+            sources, trace, coverage, data, observing, top, symbol, two_evaluations,
         };
         PARTS.iter().map(|(name, part)| render(name, part, &context)).collect()
     }
+}
+
+/// Bytes inside the quotes of a text in C. Whatever is no letter or digit is an escape of three digits, which no digit
+/// behind it changes.
+fn literal(bytes: &[u8]) -> String {
+    let mut literal = String::with_capacity(2 * bytes.len());
+    for byte in bytes {
+        match byte {
+            letter if letter.is_ascii_alphanumeric() => literal.push(char::from(*letter)),
+            other => {
+                let _ = write!(literal, "\\{other:03o}");
+            }
+        }
+    }
+    literal
 }
 
 fn file_name(path: &std::path::Path) -> String {
@@ -226,6 +254,11 @@ mod tests {
         assert!(header.contains("typedef struct { uint32_t value[3]; } Bits70;"), "{header}");
         assert!(header.contains("  Bits70 wide;\n  Bits1 rst;\n  uint8_t padding[3];"), "{header}");
         assert!(header.contains("_Static_assert(sizeof(Outputs) == 16"), "{header}");
+    }
+
+    #[test]
+    fn bytes_are_a_text_in_c() {
+        assert_eq!(literal(b"a1 \n\"\0\xff7"), "a1\\040\\012\\042\\000\\3777");
     }
 
     #[test]

@@ -8,14 +8,18 @@ use std::process::Command;
 use std::sync::{Mutex, PoisonError};
 use std::thread;
 
-const SHIM_FILES: [(&str, &str); 6] = [
+const SHIM_FILES: [(&str, &str); 7] = [
     ("verilated_shim.h", include_str!("../shim/verilated_shim.h")),
     ("verilated_model.h", include_str!("../shim/verilated_model.h")),
     ("verilated_print.h", include_str!("../shim/verilated_print.h")),
+    ("verilated_open.h", include_str!("../shim/verilated_open.h")),
     ("verilated_shim.hpp", include_str!("../shim/verilated_shim.hpp")),
     ("verilated_points.hpp", include_str!("../shim/verilated_points.hpp")),
     ("verilated_shim.cpp", include_str!("../shim/verilated_shim.cpp")),
 ];
+
+/// The file of the shim that is compiled in the place of Verilator's writer of FST waves, which it includes.
+const FST: (&str, &str) = ("verilated_fst.cpp", include_str!("../shim/verilated_fst.cpp"));
 
 /// What a file of the runtime begins with, and one of a model.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -91,6 +95,11 @@ pub fn compiler(verilator: &Verilator, shim: &Path, of: Of) -> cc::Build {
         build.define(name, value);
     }
     build
+}
+
+/// The further text of the shim that models with `tracing` are built with.
+pub fn trace_shim_text(tracing: Tracing) -> &'static str {
+    if tracing == Tracing::Fst { FST.1 } else { "" }
 }
 
 /// Defines the macros by which Verilator's sources know what they are built for.
@@ -269,14 +278,17 @@ const SEED: (&str, &str) = (
 /// Where the shim becomes known to it.
 const LAST_INCLUDE: &str = "#include \"verilated_imp.h\"";
 
-/// The text of Verilator's `verilated.cpp` with random numbers that belong to the model.
+/// What the runtime opens files with. Before all else: it stands in the runtime's headers, too.
+const OPEN: &str = "#include \"verilated_open.h\"\n";
+
+/// The text of Verilator's `verilated.cpp` with random numbers and files that belong to the model.
 fn runtime_text(original: &str) -> Option<String> {
     let (definition, body) = RANDOM.iter().find(|(definition, _)| original.contains(definition))?;
     let text = put(original, definition, body)?;
     let text = put(&text, SEED.0, SEED.1)?;
     // After this header Verilator's sources know that they may see each other's insides.
     let (before, after) = text.split_once(LAST_INCLUDE)?;
-    Some(format!("{before}{LAST_INCLUDE}\n#include \"verilated_shim.hpp\"{after}"))
+    Some(format!("{OPEN}{before}{LAST_INCLUDE}\n#include \"verilated_shim.hpp\"{after}"))
 }
 
 /// Puts code at the beginning of a function of which there is one definition.
@@ -315,7 +327,11 @@ pub fn runtime_sources(
     match tracing {
         Tracing::Off => {}
         Tracing::Vcd => sources.push(include.join("verilated_vcd_c.cpp")),
-        Tracing::Fst => sources.push(include.join("verilated_fst_c.cpp")),
+        Tracing::Fst => {
+            let writer = shim.join(FST.0);
+            fs::write(&writer, FST.1).map_err(Error::io(&writer))?;
+            sources.push(writer);
+        }
     }
     sources.push(shim.join("verilated_shim.cpp"));
     Ok(sources)

@@ -1,5 +1,6 @@
 //! What Verilator says a design is made of.
 
+use crate::data::{Opened, constant, only_writes};
 use crate::{Design, Error, Verilator, tool};
 use roxmltree::{Document, Node};
 use serde_json::Value;
@@ -25,6 +26,8 @@ pub struct Elaboration {
     pub files: Vec<PathBuf>,
     /// The modules under the top, and the top.
     pub modules: Vec<Module>,
+    /// The calls that open files to read them.
+    pub opened: Vec<Opened>,
 }
 
 /// A file that another includes, as Verilator names both.
@@ -49,6 +52,8 @@ impl Preprocessed {
     fn parse(text: &str, sources: &[PathBuf]) -> Self {
         let mut found = Self::default();
         let (mut source, mut here) = (PathBuf::new(), PathBuf::new());
+        // Where a file is included, the place in its includer comes right before it.
+        let mut last = String::new();
         for line in text.lines() {
             let Some((file, level)) = line_directive(line) else {
                 if !line.trim().is_empty() {
@@ -60,13 +65,14 @@ impl Preprocessed {
             };
             let file = PathBuf::from(file);
             if level == "1" {
-                if sources.contains(&file) {
+                if sources.contains(&file) && last != "0" {
                     source.clone_from(&file);
                 } else {
                     found.includes.push(Include { from: here, file: file.clone() });
                 }
             }
             here = file;
+            level.clone_into(&mut last);
         }
         found
     }
@@ -110,7 +116,7 @@ impl Design {
             }
             Err(error) => return Err(twice(error)),
         };
-        elaboration.ok_or_else(|| Error::Verilate {
+        elaboration.ok_or_else(|| Error::VerilatorFailed {
             top: self.top.clone(),
             output: "its description of the design is not understood".to_owned(),
         })
@@ -192,7 +198,73 @@ fn from_xml(text: &str) -> Option<Elaboration> {
             parameters: parameters.collect(),
         });
     }
-    Some(Elaboration { files: real(files), modules })
+    let calls = document.descendants().filter_map(|node| opened_in_xml(node, &files)).collect();
+    Some(Elaboration { files: real(files), modules, opened: sorted(calls) })
+}
+
+/// The call of an element, if it opens a file to read it. What it opens is its first argument, or the last but one
+/// where the last is the mode.
+fn opened_in_xml(node: Node<'_, '_>, files: &BTreeMap<String, PathBuf>) -> Option<Opened> {
+    let arguments: Vec<Node<'_, '_>> = node.children().filter(Node::is_element).collect();
+    let text = |argument: &Node<'_, '_>| match argument.has_tag_name("const") {
+        true => constant(argument.attribute("name")?),
+        false => None,
+    };
+    let (name, mode) = match node.tag_name().name() {
+        "readmem" => (arguments.first()?, None),
+        "fopen" => match arguments.as_slice() {
+            [.., name, mode] => (name, Some(text(mode))),
+            _ => return None,
+        },
+        _ => return None,
+    };
+    opened(text(name), mode, node.attribute("loc")?, files)
+}
+
+/// As [`opened_in_xml`], for an object and all objects in it.
+fn opened_in_json(node: &Value, files: &BTreeMap<String, PathBuf>, found: &mut Vec<Opened>) {
+    let text = |argument: &Value| {
+        let argument = argument.as_array().and_then(|list| list.first())?;
+        if argument["type"] == "CVTPACKSTRING" {
+            let inner = argument["lhsp"].as_array().and_then(|list| list.first())?;
+            return inner["name"].as_str().and_then(constant);
+        }
+        (argument["type"] == "CONST").then(|| argument["name"].as_str().and_then(constant))?
+    };
+    let mode = match node["type"].as_str() {
+        Some("READMEM") => Some(None),
+        Some("FOPEN") => Some(Some(text(&node["modep"]))),
+        _ => None,
+    };
+    if let (Some(mode), Some(place)) = (mode, node["loc"].as_str()) {
+        found.extend(opened(text(&node["filenamep"]), mode, place, files));
+    }
+    match node {
+        Value::Array(list) => list.iter().for_each(|node| opened_in_json(node, files, found)),
+        Value::Object(map) => map.values().for_each(|node| opened_in_json(node, files, found)),
+        _ => {}
+    }
+}
+
+/// A call with this name and, of `$fopen`, this mode, unless it only writes.
+fn opened(
+    name: Option<String>,
+    mode: Option<Option<String>>,
+    place: &str,
+    files: &BTreeMap<String, PathBuf>,
+) -> Option<Opened> {
+    if mode.as_ref().and_then(Option::as_deref).is_some_and(only_writes) {
+        return None;
+    }
+    // `d,2,8,2,11` or `d,2:8,2:11`.
+    let line = place.split([',', ':']).nth(1)?.parse().ok()?;
+    Some(Opened { name, is_required: mode.is_none(), file: file_at(files, place)?, line })
+}
+
+fn sorted(mut calls: Vec<Opened>) -> Vec<Opened> {
+    calls.sort();
+    calls.dedup();
+    calls
 }
 
 fn from_json(tree: &str, meta: &str) -> Option<Elaboration> {
@@ -219,7 +291,9 @@ fn from_json(tree: &str, meta: &str) -> Option<Elaboration> {
             parameters: parameters.collect(),
         });
     }
-    Some(Elaboration { files: real(files), modules })
+    let mut calls = Vec::new();
+    opened_in_json(&tree["modulesp"], &files, &mut calls);
+    Some(Elaboration { files: real(files), modules, opened: sorted(calls) })
 }
 
 fn real(files: BTreeMap<String, PathBuf>) -> Vec<PathBuf> {
@@ -239,7 +313,7 @@ pub(crate) fn check_whole(top: &str, text: &str, end: &str) -> Result<(), Error>
         return Ok(());
     }
     let output = "its description of the design is cut off; is the disk full?".to_owned();
-    Err(Error::Verilate { top: top.to_owned(), output })
+    Err(Error::VerilatorFailed { top: top.to_owned(), output })
 }
 
 #[cfg(test)]
@@ -258,6 +332,22 @@ mod tests {
     <module loc="d,2,8,2,11" name="t__D10" origName="t">
       <var loc="d,2,30,2,35" name="FIXES" vartype="logic" origName="FIXES" param="true"/>
       <var loc="d,3,14,3,15" name="X" vartype="logic" origName="X" localparam="true"/>
+      <initial loc="d,4,2,4,9">
+        <readmem loc="d,4,10,4,19">
+          <const loc="d,4,20,4,27" name="40&apos;h612e686578"/>
+          <varref loc="d,4,29,4,30" name="m"/>
+        </readmem>
+        <fopen loc="d,5,10,5,16">
+          <varref loc="d,5,5,5,7" name="fd"/>
+          <varref loc="d,5,17,5,18" name="s"/>
+          <const loc="d,5,20,5,23" name="8&apos;h72"/>
+        </fopen>
+        <fopen loc="d,6,10,6,16">
+          <varref loc="d,6,5,6,7" name="fd"/>
+          <const loc="d,6,17,6,18" name="&quot;log&quot;"/>
+          <const loc="d,6,20,6,23" name="8&apos;h77"/>
+        </fopen>
+      </initial>
     </module>
   </netlist>
 </verilator_xml>"#;
@@ -266,7 +356,13 @@ mod tests {
   {"type":"PACKAGE","name":"std","loc":"c,1:8,1:9"},
   {"type":"MODULE","name":"t__D10","origName":"t","loc":"d,2:8,2:11","stmtsp":[
     {"type":"VAR","name":"FIXES","isGParam":true,"isParam":true},
-    {"type":"VAR","name":"X","isParam":true}]}]}"#;
+    {"type":"VAR","name":"X","isParam":true},
+    {"type":"INITIAL","loc":"d,4:2,4:9","stmtsp":[
+      {"type":"READMEM","loc":"d,4:10,4:19","filenamep":[{"type":"CONST","name":"40'h612e686578"}]},
+      {"type":"FOPEN","loc":"d,5:10,5:16","filenamep":[{"type":"VARREF","name":"s"}],
+        "modep":[{"type":"CONST","name":"8'h72"}]},
+      {"type":"FOPEN","loc":"d,6:10,6:16","filenamep":[{"type":"CONST","name":"\"log\""}],
+        "modep":[{"type":"CONST","name":"8'h77"}]}]}]}]}"#;
 
     const META: &str = r#"{"files":{
   "a":{"filename":"<built-in>"}, "c":{"filename":"<verilated_std>"},
@@ -289,6 +385,15 @@ mod tests {
                 file: "rtl/t.v".into(),
                 parameters: vec!["FIXES".to_owned()],
             }],
+            opened: vec![
+                Opened { name: None, is_required: false, file: "rtl/t.v".into(), line: 5 },
+                Opened {
+                    name: Some("a.hex".to_owned()),
+                    is_required: true,
+                    file: "rtl/t.v".into(),
+                    line: 4,
+                },
+            ],
         };
         assert_eq!(from_xml(XML), Some(expected.clone()));
         assert_eq!(from_json(TREE, META), Some(expected));
@@ -303,6 +408,17 @@ mod tests {
         let texts = [("t.v", "module t;\n"), ("a/x.v", "module x;\n")];
         let texts = texts.map(|(file, text)| (PathBuf::from(file), text.to_owned()));
         assert_eq!(found.texts, BTreeMap::from(texts));
+    }
+
+    #[test]
+    fn a_source_that_another_one_includes_is_told_from_one_that_is_given() {
+        let text = "`line 1 \"t.v\" 1\n \n`line 1 \"t.v\" 0\n`line 1 \"x.v\" 1\nmodule x;\n`line 3 \"x.v\" 2\n\
+                    `line 1 \"t.v\" 0\nmodule t;\n`line 5 \"t.v\" 2\n`line 1 \"x.v\" 1\nmodule x;\n`line 3 \
+                    \"x.v\" 2\n";
+        let found = Preprocessed::parse(text, &["t.v".into(), "x.v".into()]);
+        assert_eq!(found.includes, [Include { from: "t.v".into(), file: "x.v".into() }]);
+        assert_eq!(found.texts[Path::new("t.v")], "module x;\nmodule t;\n");
+        assert_eq!(found.texts[Path::new("x.v")], "module x;\n");
     }
 
     #[test]

@@ -44,6 +44,14 @@ pub enum Error {
         /// What Verilator printed, file and line included.
         output: String,
     },
+    /// Verilator failed for a reason that is not in the RTL, as a full disk; its own words follow.
+    #[error("Verilator failed on {top}:\n{output}")]
+    VerilatorFailed {
+        /// The top module.
+        top: String,
+        /// What Verilator printed.
+        output: String,
+    },
     /// The header Verilator wrote has a port that cannot be driven from here.
     #[error("port `{port}` of {top}: {reason}")]
     Port {
@@ -53,6 +61,16 @@ pub enum Error {
         port: String,
         /// What is wrong with it.
         reason: String,
+    },
+    /// The RTL imports a function of C.
+    #[error(
+        "{top} imports the function `{function}` of C (`import \"DPI-C\"`), and only RTL is compiled here; leave it out under a macro (-D), or write it in SystemVerilog"
+    )]
+    Foreign {
+        /// The top module.
+        top: String,
+        /// The function's name in C.
+        function: String,
     },
     /// A template of generated code and what it is filled with do not fit.
     #[error("a template of generated code, which is a fault of this program: {0}")]
@@ -136,6 +154,16 @@ pub enum Error {
         folder: PathBuf,
         /// The system's reason.
         source: io::Error,
+    },
+    /// Others could replace compiled models, which are executed.
+    #[error(
+        "{folder} is not safe for compiled models: {reason}; set COSIM_CACHE to a folder that only you can write"
+    )]
+    UnsafeCache {
+        /// The folder.
+        folder: PathBuf,
+        /// Who could write it.
+        reason: String,
     },
     /// A file could not be read or written.
     #[error("{path}: {source}")]

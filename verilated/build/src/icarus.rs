@@ -1,9 +1,11 @@
 //! Icarus Verilog, for simulations with four values.
 
-use crate::{Error, Hash, Kept, SourceFile, tool};
+use crate::{DataFile, Error, Hash, Kept, KeptFile, SourceFile, tool};
 use std::env;
 use std::ffi::OsString;
-use std::fs;
+use std::fmt::Write as _;
+use std::fs::{self, OpenOptions};
+use std::io::Write as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -22,7 +24,14 @@ pub struct Simulation {
     pub defines: Vec<String>,
     /// Endings of files that are searched for modules, beside `.v` and `.sv`.
     pub extensions: Vec<String>,
+    /// Files that the RTL opens by constant names while it runs.
+    pub data: Vec<DataFile>,
 }
+
+/// What a line begins with that holds such a file behind the compiled simulation. To `vvp` it is a comment.
+const DATA: &str = "# cosim-data ";
+/// How deep the folder lies that their names begin at: so many `..` may lead out of it.
+const DEPTH: usize = 8;
 
 /// An installed Icarus Verilog.
 #[derive(Debug, Clone)]
@@ -52,7 +61,7 @@ impl Icarus {
     /// # Errors
     /// [`Error::Compile`] with Icarus's message.
     pub fn compiled(&self, simulation: &Simulation, kept: &Kept) -> Result<PathBuf, Error> {
-        let Simulation { top, files, sources, include, defines, extensions } = simulation;
+        let Simulation { top, files, sources, include, defines, extensions, data } = simulation;
         let mut hash = Hash::default();
         hash.add(&self.version);
         hash.add(top);
@@ -70,9 +79,10 @@ impl Icarus {
             hash.add(list.len().to_le_bytes());
             list.iter().for_each(|text| hash.add(text.as_encoded_bytes()));
         }
+        hash.add(format!("{data:?}"));
         let name = format!("{top}-{}.vvp", hash.hex());
         let about = format!("{top}, {}", self.version);
-        kept.obtain(&name, &about, |work, result| {
+        let made = kept.obtain(&name, &about, |work, result| {
             let folder = work.join("files");
             for file in files {
                 let path = folder.join(&file.name);
@@ -90,8 +100,10 @@ impl Icarus {
                 command.arg("-Y").arg(ending);
             }
             command.args(defines.iter().map(|define| format!("-D{define}")));
-            self.run(command, sources, top)
-        })
+            self.run(command, sources, top)?;
+            append(data, result)
+        });
+        made.map(|kept: KeptFile| kept.path().to_owned())
     }
 
     fn run(&self, mut command: Command, sources: &[PathBuf], top: &str) -> Result<(), Error> {
@@ -107,14 +119,73 @@ impl Icarus {
     }
 }
 
+/// Puts files behind a compiled simulation.
+fn append(data: &[DataFile], compiled: &Path) -> Result<(), Error> {
+    let hex = |bytes: &[u8]| {
+        let mut digits = String::with_capacity(2 * bytes.len());
+        for byte in bytes {
+            let _ = write!(digits, "{byte:02x}");
+        }
+        digits
+    };
+    let mut lines = String::new();
+    for file in data {
+        if let Some(text) = &file.text {
+            let _ = writeln!(lines, "{DATA}{} {}", hex(file.name.as_bytes()), hex(text));
+        }
+    }
+    let opened = OpenOptions::new().append(true).open(compiled);
+    opened.and_then(|mut file| file.write_all(lines.as_bytes())).map_err(Error::io(compiled))
+}
+
+/// Writes the files behind a compiled simulation into a new folder below `scratch`, in which the simulation finds them;
+/// `None` if there are none.
+fn laid_out(compiled: &Path, scratch: &Path) -> Result<Option<PathBuf>, Error> {
+    let bytes = |digits: &str| -> Option<Vec<u8>> {
+        let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+        (0..digits.len()).step_by(2).map(byte).collect()
+    };
+    let text = fs::read_to_string(compiled).map_err(Error::io(compiled))?;
+    let files = text.lines().filter_map(|line| {
+        let (name, text) = line.strip_prefix(DATA)?.split_once(' ')?;
+        Some((PathBuf::from(String::from_utf8(bytes(name)?).ok()?), bytes(text)?))
+    });
+    let folder = scratch.join(["x"; DEPTH].join("/"));
+    let mut is_any = false;
+    for (name, text) in files {
+        is_any = true;
+        // What has a whole path is where that says.
+        let path = folder.join(&name);
+        if name.is_absolute() {
+            continue;
+        }
+        let around = path.parent().unwrap_or(&folder);
+        fs::create_dir_all(&folder).map_err(Error::io(&folder))?;
+        fs::create_dir_all(around).map_err(Error::io(around))?;
+        fs::write(&path, text).map_err(Error::io(&path))?;
+    }
+    Ok((is_any && folder.is_dir()).then_some(folder))
+}
+
 /// Simulates what was compiled, and ends it behind so many seconds of the processor: nothing else ends a loop without
-/// delay once nobody waits for it.
+/// delay once nobody waits for it. Files that the RTL reads are written below `scratch`; then that is where it runs.
+/// Paths in `arguments` are absolute.
 ///
 /// # Errors
-/// [`Error::IcarusMissing`]; [`Error::Interrupted`].
-pub fn simulate(compiled: &Path, arguments: &[String], seconds: u64) -> Result<Output, Error> {
+/// [`Error::IcarusMissing`]; [`Error::Interrupted`]; [`Error::Io`].
+pub fn simulate(
+    compiled: &Path,
+    arguments: &[String],
+    seconds: u64,
+    scratch: &Path,
+) -> Result<Output, Error> {
     let mut command = Command::new("vvp");
+    let folder = laid_out(compiled, scratch)?;
+    let compiled = std::path::absolute(compiled).map_err(Error::io(compiled))?;
     command.arg("-n").arg(compiled).args(arguments);
+    if let Some(folder) = folder {
+        command.current_dir(folder);
+    }
     tool::output_within(seconds, command).map_err(missing)
 }
 

@@ -1,34 +1,81 @@
-//! Files that are kept because making them takes long: whole, checked, and not more than a limit.
+//! Files that are kept because making them takes long: whole, checked, of a trusted owner, and not more than a limit.
 
-use crate::{Error, tool};
+use crate::{Error, tool, trust};
+use rustix::fs::OFlags;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::fs::{self, File, TryLockError};
-use std::io::{self, Write};
-use std::os::unix::fs::MetadataExt;
+use std::fs::{self, File, OpenOptions, Permissions, TryLockError};
+use std::io::{self, Seek, Write};
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::SystemTime;
-use tempfile::NamedTempFile;
+use tempfile::Builder;
 
 /// The only value of a record's `format`.
-const FORMAT: &str = "cosim-kept-2";
+const FORMAT: &str = "cosim-kept-3";
 /// Endings of the files beside a kept one: its record, the lock of who makes it, where it is made.
 const RECORD: &str = "kept";
 const LOCK: &str = "lock";
 const WORK: &str = "work";
 
 /// Files this process uses: open and locked, so that nobody removes them.
-static IN_USE: Mutex<BTreeMap<PathBuf, File>> = Mutex::new(BTreeMap::new());
+static IN_USE: Mutex<BTreeMap<PathBuf, KeptFile>> = Mutex::new(BTreeMap::new());
 
 /// What is known of a kept file; it lies beside it, and its time of change is when the file was last
 /// used.
 #[derive(Debug, Serialize, Deserialize)]
 struct Record {
     format: String,
+    /// The name of the file: one that was moved to another name is not the file of that name.
+    name: String,
     about: String,
     size: u64,
     blake3: String,
+}
+
+/// A kept file that is open: what is read from it is what was checked, whatever happens to its name.
+#[derive(Debug, Clone)]
+pub struct KeptFile {
+    path: PathBuf,
+    blake3: String,
+    file: Arc<File>,
+}
+
+impl KeptFile {
+    /// A kept file that another process obtained, by its path and hash.
+    ///
+    /// # Errors
+    /// [`Error::Io`] if there is no such file, if its owner or mode is not trusted, or if its hash differs.
+    pub fn again(path: PathBuf, blake3: String) -> Result<Self, Error> {
+        let open = || -> io::Result<Arc<File>> {
+            let mut file = open(&path)?;
+            if !trust::is_trusted(&file.metadata()?) {
+                return Err(io::Error::other("another user could have written it"));
+            }
+            if measure(&mut file)?.1 != blake3 {
+                return Err(io::Error::other("it has changed since it was compiled; run again"));
+            }
+            Ok(Arc::new(file))
+        };
+        let file = open().map_err(Error::io(&path))?;
+        Ok(Self { path, blake3, file })
+    }
+
+    /// The path.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// BLAKE3 of the bytes, in hex.
+    pub fn blake3(&self) -> &str {
+        &self.blake3
+    }
+
+    /// The open file.
+    pub fn file(&self) -> &Arc<File> {
+        &self.file
+    }
 }
 
 /// A kept file, for people.
@@ -61,6 +108,11 @@ pub struct Removed {
 /// is asked for: one that was cut off, or decayed, is made again. Two processes that want the same
 /// file wait for one another. When the files are larger than the limit, those that were not used for
 /// longest go, but none that a living process asked for.
+///
+/// A kept file is code that is executed, so it is used only if its owner is this user or root and if nobody else can
+/// write it; else it is made again. The same holds of the folder. In a folder that everybody may write and that is
+/// sticky, as /tmp is, each user has a subfolder. Any other folder that others may write is refused. So users share
+/// files only in a folder of root that they cannot write.
 #[derive(Debug, Clone)]
 pub struct Kept {
     folder: PathBuf,
@@ -93,15 +145,14 @@ impl Kept {
         name: &str,
         about: &str,
         make: impl FnOnce(&Path, &Path) -> Result<(), E>,
-    ) -> Result<PathBuf, E> {
-        let path = self.folder.join(name);
-        if self.claim(&path) {
-            return Ok(path);
+    ) -> Result<KeptFile, E> {
+        let path = trust::folder(&self.folder)?.join(name);
+        if let Some(kept) = claim(&path) {
+            return Ok(kept);
         }
-        fs::create_dir_all(&self.folder).map_err(self.unwritable())?;
         let _making = self.lock(&path)?;
-        if self.claim(&path) {
-            return Ok(path);
+        if let Some(kept) = claim(&path) {
+            return Ok(kept);
         }
         let work = beside(&path, WORK);
         // Left by a process that was killed.
@@ -113,11 +164,9 @@ impl Kept {
         let removed = fs::remove_dir_all(&work).map_err(Error::io(&work));
         made?;
         removed?;
-        if !self.claim(&path) {
-            return Err(Error::Changed { path }.into());
-        }
+        let Some(kept) = claim(&path) else { return Err(Error::Changed { path }.into()) };
         self.limit_size()?;
-        Ok(path)
+        Ok(kept)
     }
 
     /// Every kept file, the one used last first.
@@ -198,36 +247,24 @@ impl Kept {
         gone(fs::remove_file(&record)).map_err(Error::io(&record))
     }
 
-    /// Whether the file is there and whole; it is this process's until its end then.
-    fn claim(&self, path: &Path) -> bool {
-        let claimed = || -> Option<File> {
-            let mut file = File::open(path).ok()?;
-            file.lock_shared().ok()?;
-            let record = Record::read(path)?;
-            let (size, blake3) = measure(&mut file).ok()?;
-            // Removed between opening and locking, it has no name any more.
-            let is_whole = size == record.size && blake3 == record.blake3;
-            (is_whole && file.metadata().ok()?.nlink() > 0).then_some(file)
-        };
-        let Some(file) = claimed() else { return false };
-        // It was used now; in a folder that cannot be written nobody removes it either.
-        if let Ok(record) = File::options().append(true).open(beside(path, RECORD)) {
-            let _ = record.set_modified(SystemTime::now());
-        }
-        let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
-        in_use.insert(path.to_owned(), file);
-        true
-    }
-
     /// Moves a finished file to its name, then its record.
     fn put(&self, path: &Path, unfinished: &Path, about: &str) -> Result<(), Error> {
         let mut file = File::open(unfinished).map_err(Error::io(unfinished))?;
         let (size, blake3) = measure(&mut file).map_err(Error::io(unfinished))?;
+        // The umask may let the group write.
+        let mode = file.metadata().map_err(Error::io(unfinished))?.mode() & 0o777 & !trust::OTHERS;
+        file.set_permissions(Permissions::from_mode(mode)).map_err(Error::io(unfinished))?;
         file.sync_all().map_err(Error::io(unfinished))?;
-        let record = Record { format: FORMAT.to_owned(), about: about.to_owned(), size, blake3 };
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let about = about.to_owned();
+        let record = Record { format: FORMAT.to_owned(), name, about, size, blake3 };
         let text = serde_json::to_string(&record)
             .map_err(|error| Error::io(path)(io::Error::other(error)))?;
-        let mut note = NamedTempFile::new_in(&self.folder).map_err(self.unwritable())?;
+        // Whoever may read the file may read its record: the umask decides about both.
+        let mut note = Builder::new()
+            .permissions(Permissions::from_mode(0o666 & !trust::OTHERS))
+            .tempfile_in(path.parent().unwrap_or(&self.folder))
+            .map_err(self.unwritable())?;
         note.write_all(text.as_bytes()).map_err(self.unwritable())?;
         fs::rename(unfinished, path).map_err(self.unwritable())?;
         note.persist(beside(path, RECORD)).map_err(|error| self.unwritable()(error.error))?;
@@ -253,7 +290,7 @@ impl Kept {
     }
 
     fn with_ending(&self, ending: &str) -> Result<Vec<PathBuf>, Error> {
-        let entries = match fs::read_dir(&self.folder) {
+        let entries = match fs::read_dir(trust::folder(&self.folder)?) {
             Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
             entries => entries.map_err(Error::io(&self.folder))?,
         };
@@ -274,10 +311,43 @@ impl Kept {
     }
 }
 
+/// The file, if it is there, whole and trusted; it is this process's until its end then.
+fn claim(path: &Path) -> Option<KeptFile> {
+    let mut file = open(path).ok()?;
+    file.lock_shared().ok()?;
+    let record = Record::read(path)?;
+    let (size, blake3) = measure(&mut file).ok()?;
+    let metadata = file.metadata().ok()?;
+    // Removed between opening and locking, it has no name any more.
+    let is_whole = size == record.size && blake3 == record.blake3 && metadata.nlink() > 0;
+    if !is_whole || !trust::is_trusted(&metadata) {
+        return None;
+    }
+    // It was used now; in a folder that cannot be written nobody removes it either.
+    if let Ok(record) = File::options().append(true).open(beside(path, RECORD)) {
+        let _ = record.set_modified(SystemTime::now());
+    }
+    let kept = KeptFile { path: path.to_owned(), blake3, file: Arc::new(file) };
+    let mut in_use = IN_USE.lock().unwrap_or_else(PoisonError::into_inner);
+    in_use.insert(path.to_owned(), kept.clone());
+    Some(kept)
+}
+
+/// Opens a file for reading. No link is followed, and a pipe does not make it wait.
+fn open(path: &Path) -> io::Result<File> {
+    let flags = (OFlags::NOFOLLOW | OFlags::NONBLOCK).bits() as i32;
+    OpenOptions::new().read(true).custom_flags(flags).open(path)
+}
+
 impl Record {
     fn read(path: &Path) -> Option<Self> {
-        let record: Self = serde_json::from_slice(&fs::read(beside(path, RECORD)).ok()?).ok()?;
-        (record.format == FORMAT).then_some(record)
+        let file = open(&beside(path, RECORD)).ok()?;
+        if !trust::is_trusted(&file.metadata().ok()?) {
+            return None;
+        }
+        let record: Self = serde_json::from_reader(io::BufReader::new(file)).ok()?;
+        let is_of_file = path.file_name().is_some_and(|name| *name == *record.name);
+        (record.format == FORMAT && is_of_file).then_some(record)
     }
 }
 
@@ -292,6 +362,7 @@ fn beside(path: &Path, ending: &str) -> PathBuf {
 /// Size and hash of an open file.
 fn measure(file: &mut File) -> io::Result<(u64, String)> {
     let mut hash = blake3::Hasher::new();
+    file.rewind()?;
     hash.update_reader(file)?;
     Ok((hash.count(), hash.finalize().to_hex().to_string()))
 }
@@ -318,7 +389,7 @@ mod tests {
             made.set(made.get() + 1);
             fs::write(result, text).map_err(Error::io(result))
         };
-        kept.obtain(name, "for a test", make).unwrap()
+        kept.obtain(name, "for a test", make).unwrap().path().to_owned()
     }
 
     /// As if the process that used the files had ended.
@@ -353,6 +424,67 @@ mod tests {
     }
 
     #[test]
+    fn a_file_that_others_could_have_written_is_made_again() {
+        let folder = TempDir::new().unwrap();
+        let (kept, made) = (Kept::new(folder.path(), ALL), Cell::new(0));
+        let path = obtain(&kept, "a.so", "text", &made);
+        let record = beside(&path, RECORD);
+        let mode = |path: &Path| fs::metadata(path).unwrap().mode() & 0o777;
+        assert_eq!([mode(&path) & 0o022, mode(&record) & 0o022], [0, 0]);
+        // Whoever may read one may read the other.
+        assert_eq!(mode(&path) & 0o044, mode(&record) & 0o044);
+        for (count, (path, mode)) in
+            [(&path, 0o666), (&path, 0o664), (&record, 0o646)].into_iter().enumerate()
+        {
+            fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+            obtain(&kept, "a.so", "text", &made);
+            assert_eq!(made.get(), count as u32 + 2, "{path:?} {mode:o}");
+        }
+        // A link to a file of the right owner, and the files of another name.
+        let other = obtain(&kept, "b.so", "other", &made);
+        for ending in ["", RECORD] {
+            let at = |path: &Path| {
+                if ending.is_empty() { path.to_owned() } else { beside(path, ending) }
+            };
+            fs::copy(at(&other), at(&path)).unwrap();
+        }
+        obtain(&kept, "a.so", "text", &made);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "text");
+        let elsewhere = folder.path().join("elsewhere");
+        fs::rename(&path, &elsewhere).unwrap();
+        std::os::unix::fs::symlink(&elsewhere, &path).unwrap();
+        obtain(&kept, "a.so", "text", &made);
+        assert_eq!(made.get(), 7);
+        // Only root can give a file away.
+        for path in [&path, &beside(&path, RECORD)] {
+            if std::os::unix::fs::chown(path, Some(12345), None).is_ok() {
+                let before = made.get();
+                obtain(&kept, "a.so", "text", &made);
+                assert_eq!(made.get(), before + 1, "{path:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_was_checked_is_what_is_open() {
+        let folder = TempDir::new().unwrap();
+        let kept = Kept::new(folder.path(), ALL);
+        let make = |_: &Path, result: &Path| fs::write(result, "text").map_err(Error::io(result));
+        let file = kept.obtain::<Error>("a.so", "", make).unwrap();
+        let again = |hash: &str| KeptFile::again(file.path().to_owned(), hash.to_owned());
+        let same = again(file.blake3()).unwrap();
+        assert!(again(&"0".repeat(64)).is_err());
+        fs::rename(file.path(), folder.path().join("moved")).unwrap();
+        fs::write(file.path(), "evil").unwrap();
+        assert!(again(file.blake3()).is_err());
+        for file in [&file, &same] {
+            let mut open = file.file().try_clone().unwrap();
+            open.rewind().unwrap();
+            assert_eq!(io::read_to_string(open).unwrap(), "text");
+        }
+    }
+
+    #[test]
     fn the_least_recently_used_goes_first_and_none_that_is_used() {
         let folder = TempDir::new().unwrap();
         let (kept, made) = (Kept::new(folder.path(), 10), Cell::new(0));
@@ -381,7 +513,7 @@ mod tests {
         let (kept, made) = (Kept::new(folder.path(), ALL), Cell::new(0));
         let [used, unused] = ["used", "unused"].map(|name| obtain(&kept, name, "1234", &made));
         // Processes that other tests start may have it open, too.
-        IN_USE.lock().unwrap().remove(&unused).unwrap().unlock().unwrap();
+        IN_USE.lock().unwrap().remove(&unused).unwrap().file().unlock().unwrap();
         let other = folder.path().join("thesis.so");
         fs::write(&other, "years of work").unwrap();
         fs::create_dir(beside(&unused, WORK)).unwrap();

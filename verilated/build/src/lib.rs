@@ -14,6 +14,7 @@
 mod before_reset;
 pub mod codegen;
 pub mod compile;
+mod data;
 mod elaborate;
 mod error;
 mod expand;
@@ -26,16 +27,19 @@ mod library;
 mod ports;
 pub mod registered;
 mod registers;
+pub mod sources;
 mod templates;
 mod tool;
 mod toolchain;
+pub mod trust;
 mod verilate;
 
+pub use data::{DataFile, DataNames, Opened, opens_files};
 pub use elaborate::{Elaboration, Include, Module, Preprocessed};
 pub use error::Error;
 pub use hash::{Hash, identity};
 pub use icarus::{Icarus, Simulation, simulate};
-pub use kept::{Entry, Kept, Removed};
+pub use kept::{Entry, Kept, KeptFile, Removed};
 #[cfg(feature = "libclang")]
 pub use libclang::load_libclang;
 pub use library::{BuiltLibrary, LibraryCache, SourceFile};

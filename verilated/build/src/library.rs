@@ -1,9 +1,9 @@
 //! Models compiled at run time into shared libraries, kept by content.
 
 use crate::compile::{self, Of};
-use crate::{Design, Error, Kept, Ports, Tracing, Verilated, Verilator, choose, codegen};
+use crate::{Design, Error, Kept, KeptFile, Ports, Tracing, Verilated, Verilator, choose, codegen};
 use sha2::{Digest, Sha256};
-use std::fs;
+use std::fs::{self, File};
 use std::io;
 use std::path::{Component, Path, PathBuf};
 use std::process::Command;
@@ -36,25 +36,26 @@ pub struct LibraryCache {
 /// A shared library that a [`LibraryCache`] made of a design, or found to be made of the same before.
 ///
 /// It says that the code in the file is what Verilator and this crate generated, which is why it may be loaded
-/// by safe code. Another process of the program takes the same one by [`BuiltLibrary::again`].
-#[derive(Debug, Clone, PartialEq, Eq)]
+/// by safe code. It is open: what was checked is what is loaded. Another process of the program takes the same one by
+/// [`BuiltLibrary::again`].
+#[derive(Debug, Clone)]
 pub struct BuiltLibrary {
-    path: PathBuf,
+    kept: KeptFile,
 }
 
 impl BuiltLibrary {
-    /// A library that another process made, by its file.
+    /// A library that another process made, by its file and the hash of its bytes.
     ///
     /// # Errors
-    /// [`Error::Io`] if there is no such file, or if its name is not one that a [`LibraryCache`] gives.
-    pub fn again(path: PathBuf) -> Result<Self, Error> {
+    /// As [`KeptFile::again`]; [`Error::Io`] if its name is not one that a [`LibraryCache`] gives.
+    pub fn again(path: PathBuf, blake3: String) -> Result<Self, Error> {
         let name = path.file_name().unwrap_or_default().to_string_lossy();
         let hash = name.strip_suffix(".so").and_then(|name| name.rsplit_once('-'));
         let is_ours = hash.is_some_and(|(_, hash)| {
             hash.len() == HASH_DIGITS && hash.bytes().all(|digit| digit.is_ascii_hexdigit())
         });
-        if is_ours && path.is_file() {
-            return Ok(Self { path });
+        if is_ours {
+            return Ok(Self { kept: KeptFile::again(path, blake3)? });
         }
         Err(Error::io(path)(io::Error::new(
             io::ErrorKind::NotFound,
@@ -62,9 +63,19 @@ impl BuiltLibrary {
         )))
     }
 
-    /// The file.
+    /// The file's path.
     pub fn path(&self) -> &Path {
-        &self.path
+        self.kept.path()
+    }
+
+    /// BLAKE3 of its bytes, in hex.
+    pub fn blake3(&self) -> &str {
+        self.kept.blake3()
+    }
+
+    /// The open file.
+    pub fn file(&self) -> &Arc<File> {
+        self.kept.file()
     }
 }
 
@@ -95,7 +106,7 @@ impl LibraryCache {
             design.parameters.iter().map(|(name, value)| format!(" {name}={value}")).collect();
         let version = self.verilator.version();
         let about = format!("{}{}{waves}, Verilator {version}", design.top, parameters.concat());
-        let path = self.kept.obtain(&name, &about, |work, library| {
+        let kept = self.kept.obtain(&name, &about, |work, library| {
             let folder = work.join("files").join(["x"; DEPTH].join("/"));
             write_files(files, &folder)?;
             let design = Design { folder: Some(folder.clone()), ..design.clone() };
@@ -103,7 +114,7 @@ impl LibraryCache {
             self.check_read(&verilated, files, &folder)?;
             self.compile(&design, verilated, ports, work, library)
         })?;
-        Ok(BuiltLibrary { path })
+        Ok(BuiltLibrary { kept })
     }
 
     /// Nothing but the given files was read, and those outside of the folder are as they were.
@@ -153,6 +164,7 @@ impl LibraryCache {
             tracing: design.tracing,
             coverage: design.coverage,
             driving: &driving,
+            data: &design.data,
             symbol: codegen::LIBRARY_SYMBOL,
         };
         let source = verilated.dir.join("model_in_library.cc");
@@ -177,7 +189,7 @@ impl LibraryCache {
             return Ok(None);
         }
         let Design { tracing, coverage, quick, .. } = design;
-        let mut hash = self.common_hash()?;
+        let mut hash = self.common_hash(*tracing)?;
         hash.update(format!("{tracing:?} {coverage} {quick}"));
         let name = format!("headers-{}.gch", hex(hash));
         let about = format!("headers of models, Verilator {}", self.verilator.version());
@@ -186,16 +198,16 @@ impl LibraryCache {
             compile::write_shim(&shim)?;
             compile::precompile(&self.model_compiler(design, &shim, work), &shim, headers)
         });
-        made.map(Some)
+        made.map(|kept: KeptFile| Some(kept.path().to_owned()))
     }
 
     /// The runtime as one relocatable object.
     fn runtime(&self, tracing: Tracing) -> Result<PathBuf, Error> {
-        let mut hash = self.common_hash()?;
+        let mut hash = self.common_hash(tracing)?;
         hash.update(format!("{tracing:?}"));
         let name = format!("runtime-{}.o", hex(hash));
         let about = format!("Verilator's runtime, {}", self.verilator.version());
-        self.kept.obtain(&name, &about, |work, object| {
+        let made = self.kept.obtain(&name, &about, |work, object| {
             let shim = work.join("shim");
             compile::write_shim(&shim)?;
             let mut build = self.compiler(&shim, Of::Runtime, work);
@@ -205,7 +217,8 @@ impl LibraryCache {
             let mut command = Command::new(compile::tool(&build)?.path());
             command.args(["-r", "-nostdlib", "-o"]).arg(object).args(objects);
             compile::run(command, "the Verilator runtime")
-        })
+        });
+        made.map(|kept: KeptFile| kept.path().to_owned())
     }
 
     fn link<'a>(
@@ -248,7 +261,7 @@ impl LibraryCache {
         files: &[SourceFile],
         ports: Option<&Ports>,
     ) -> Result<String, Error> {
-        let mut hash = self.common_hash()?;
+        let mut hash = self.common_hash(design.tracing)?;
         hash.update(format!("{design:?} {ports:?}"));
         for SourceFile { name, text } in files {
             let name = name.as_os_str().as_encoded_bytes();
@@ -260,8 +273,9 @@ impl LibraryCache {
         Ok(format!("{}-{}.so", design.top, hex(hash)))
     }
 
-    fn common_hash(&self) -> Result<Sha256, Error> {
+    fn common_hash(&self, tracing: Tracing) -> Result<Sha256, Error> {
         let mut hash = Sha256::new();
+        hash.update(compile::trace_shim_text(tracing));
         // What the environment says (CXX, CXXFLAGS, ...) and which compiler it is.
         let compiler = compile::identity(&self.target)?;
         hash.update(compiler.len().to_le_bytes());

@@ -3,6 +3,7 @@
 use crate::{Clock, Error, Verilated};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
+use std::path::PathBuf;
 
 /// How the names of an observing top's own ports begin.
 const OBSERVER: &str = "cosim_";
@@ -23,6 +24,56 @@ pub struct Port {
     pub name: String,
     /// Width in bits.
     pub width: u32,
+}
+
+/// How Verilator's C++ calls a signal: it writes what no name of C++ has, and two underscores in a row, in hex.
+pub(crate) fn member(name: &str) -> String {
+    let mut member = String::new();
+    let mut letters = name.chars().peekable();
+    while let Some(letter) = letters.next() {
+        match letter {
+            '_' if letters.next_if_eq(&'_').is_some() => member.push_str("___05F"),
+            letter if letter == '_' || letter.is_ascii_alphanumeric() => member.push(letter),
+            letter => {
+                let mut bytes = [0; 4];
+                for byte in letter.encode_utf8(&mut bytes).bytes() {
+                    member.push_str(&format!("__0{byte:02x}"));
+                }
+            }
+        }
+    }
+    member
+}
+
+/// The name in the RTL of what Verilator's C++ calls `member`.
+fn name_of(member: &str) -> String {
+    let mut name = Vec::new();
+    let mut rest = member.as_bytes();
+    while let [letter, behind @ ..] = rest {
+        let digits = rest.strip_prefix(b"__0").and_then(|digits| digits.get(..2));
+        let byte = digits.and_then(|digits| std::str::from_utf8(digits).ok());
+        match byte.and_then(|digits| u8::from_str_radix(digits, 16).ok()) {
+            Some(byte) => {
+                name.push(byte);
+                rest = &rest[5..];
+            }
+            None => {
+                name.push(*letter);
+                rest = behind;
+            }
+        }
+    }
+    String::from_utf8_lossy(&name).into_owned()
+}
+
+/// What Verilator puts in front of names that are words of C++.
+const WORD_OF_C: &str = "__SYM__";
+
+/// Whether something can have this name without an escape: in Verilog, C and Rust.
+fn is_plain(name: &str) -> bool {
+    let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
+    name.starts_with(is_letter)
+        && name.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit())
 }
 
 /// How a port is stored: one unsigned integer, or 32-bit words from the least significant on.
@@ -83,11 +134,17 @@ impl Ports {
     /// Reads the ports of a verilated model.
     ///
     /// # Errors
-    /// [`Error::Port`] for an `inout` or an array, or if `clock` is no input of 1 bit; [`Error::Io`].
+    /// [`Error::Port`] for a port that cannot be driven or compared, or if `clock` is no input of 1 bit;
+    /// [`Error::Foreign`] if the RTL imports functions of C, which nothing here has; [`Error::Io`].
     pub fn read(verilated: &Verilated, top: &str, clock: &Clock) -> Result<Self, Error> {
-        let header = verilated.header();
-        let text = fs::read_to_string(&header).map_err(Error::io(&header))?;
-        Self::parse(&text, top, clock)
+        let read = |path: PathBuf| fs::read_to_string(&path).map_err(Error::io(path));
+        let foreign = verilated.dir.join(format!("{}__Dpi.h", verilated.prefix));
+        if foreign.is_file()
+            && let Some(function) = imported(&read(foreign)?)
+        {
+            return Err(Error::Foreign { top: top.to_owned(), function });
+        }
+        Self::parse(&read(verilated.header())?, top, clock)
     }
 
     /// What the observing top around a block with these ports calls something of its own, beside its ports.
@@ -139,8 +196,28 @@ impl Ports {
                 reason: reason.to_owned(),
             });
         }
+        let refuse = |port: String, reason: &str| Error::Port {
+            top: top.to_owned(),
+            port,
+            reason: reason.to_owned(),
+        };
+        if let Some(port) = other_type(header) {
+            let reason = "it is no bits: ports of type real or string are not supported; write a module around it with \
+                          bits in their place";
+            return Err(refuse(port, reason));
+        }
         for (direction, port) in header.lines().filter_map(declaration) {
             match direction {
+                _ if port.name.starts_with(WORD_OF_C) => {
+                    let reason =
+                        "its name is a word of C++; write a module around it with another name";
+                    return Err(refuse(port.name[WORD_OF_C.len()..].to_owned(), reason));
+                }
+                _ if !is_plain(&port.name) => {
+                    let reason = "its name is not made of letters, digits and _; write a module around it with another \
+                                  name";
+                    return Err(refuse(format!("\\{} ", port.name), reason));
+                }
                 _ if port.name.starts_with(OBSERVER) => ports.observing = true,
                 _ if port.name == INSTANCE => {
                     return Err(Error::Port {
@@ -192,7 +269,7 @@ fn declaration(line: &str) -> Option<(&str, Port)> {
         return None;
     }
     let mut parts = arguments.split([',', ')']);
-    let name = parts.next()?.to_owned();
+    let name = name_of(parts.next()?);
     let msb: u32 = parts.next()?.parse().ok()?;
     let lsb: u32 = parts.next()?.parse().ok()?;
     Some((direction, Port { name, width: msb - lsb + 1 }))
@@ -202,6 +279,25 @@ fn declaration(line: &str) -> Option<(&str, Port)> {
 fn array(line: &str) -> Option<&str> {
     let (kind, rest) = line.trim().strip_prefix("VL_")?.split_once("((&")?;
     (kind.starts_with("IN") || kind.starts_with("OUT")).then(|| rest.split(')').next())?
+}
+
+/// The first port of a type that is neither bits nor an array of them, as in `double &level;`.
+fn other_type(header: &str) -> Option<String> {
+    let (_, ports) = header.split_once("// PORTS")?;
+    let (ports, _) = ports.split_once("// CELLS")?;
+    let line = ports
+        .lines()
+        .map(str::trim)
+        .find(|line| line.ends_with(';') && !line.starts_with("//") && !line.starts_with("VL_"))?;
+    let name = line.trim_end_matches(';').rsplit(['&', ' ']).next()?;
+    Some(name_of(name))
+}
+
+/// The first function of C that a design imports, by the header that Verilator writes for those who have it.
+fn imported(header: &str) -> Option<String> {
+    let mut lines = header.lines().skip_while(|line| !line.contains("// DPI import at"));
+    let declaration = lines.nth(1)?.split('(').next()?;
+    declaration.rsplit([' ', '*']).next().map(str::to_owned)
 }
 
 #[cfg(test)]
@@ -241,6 +337,49 @@ mod tests {
         let error = Ports::parse("    VL_IN8(&clock,0,0);\n", "t", &Clock::default()).unwrap_err();
         assert!(error.to_string().contains("port `clk` of t"), "{error}");
         assert!(error.to_string().contains(".clock("), "what to do: {error}");
+    }
+
+    #[test]
+    fn names_are_those_of_the_rtl() {
+        for (name, in_c) in [
+            ("clk", "clk"),
+            ("a_b", "a_b"),
+            ("__x", "___05Fx"),
+            ("a__b", "a___05Fb"),
+            ("a___b", "a___05F_b"),
+            ("a____b", "a___05F___05Fb"),
+            ("odd-name", "odd__02dname"),
+        ] {
+            assert_eq!(member(name), in_c);
+            assert_eq!(name_of(in_c), name);
+        }
+    }
+
+    #[test]
+    fn ports_that_nothing_can_drive_are_refused_by_name() {
+        let refused = |line: &str| {
+            let header = format!(
+                "    // PORTS\n    VL_IN8(&clk,0,0);\n    {line}\n\n    // CELLS\n    V* rootp;\n"
+            );
+            match Ports::parse(&header, "t", &Clock::default()) {
+                Err(Error::Port { port, .. }) => port,
+                other => panic!("{line}: {other:?}"),
+            }
+        };
+        assert_eq!(refused("double &level;"), "level");
+        assert_eq!(refused("double &___05Flevel;"), "__level");
+        assert_eq!(refused("std::string& text;"), "text");
+        assert_eq!(refused("VL_IN8(&odd__02dname,0,0);"), "\\odd-name ");
+        assert_eq!(refused("VL_OUT8(&__SYM__template,0,0);"), "template");
+    }
+
+    #[test]
+    fn an_imported_function_is_found() {
+        let header = "    // DPI IMPORTS\n    // DPI import at p.sv:1:29\n    extern const char* text_of(int a);\n";
+        assert_eq!(imported(header).as_deref(), Some("text_of"));
+        let exports =
+            "    // DPI EXPORTS\n    // DPI export at p.sv:1:29\n    extern int mine(int a);\n";
+        assert_eq!(imported(exports), None);
     }
 
     #[test]

@@ -10,6 +10,7 @@
 //! edges: a falling edge, a latch, the clock used as data, or a clock made of it. Verilator's scheduler
 //! has found all of these when it has translated the design, and what it found is in its output.
 
+use crate::ports::member;
 use crate::templates::render;
 use crate::{Design, Error, Port, Ports, Verilated, Verilator};
 use minijinja::context;
@@ -132,7 +133,7 @@ fn between_edges(verilated: &Verilated, clock: &str) -> Result<Option<String>, E
             }
         }
     }
-    if let Some(function) = texts.iter().find_map(|text| reader_of_clock(text, clock)) {
+    if let Some(function) = texts.iter().find_map(|text| reader_of_clock(text, &member(clock))) {
         return Ok(Some(format!("{clock} is used as data ({function} of Verilator's output)")));
     }
     let unknown = "Verilator's output does not say what the design waits for";

@@ -1,6 +1,6 @@
 //! From Verilog to C++.
 
-use crate::{Error, Verilator, before_reset, tool};
+use crate::{DataFile, Error, Verilator, before_reset, tool};
 use std::ffi::OsString;
 use std::fmt;
 use std::fs;
@@ -61,6 +61,8 @@ pub struct Design {
     pub extensions: Vec<String>,
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: Vec<String>,
+    /// Files that the RTL opens by constant names while it runs. A model has them inside.
+    pub data: Vec<DataFile>,
     /// The folder that relative paths begin at; the process's own if there is none.
     pub folder: Option<PathBuf>,
     /// Parameters of the top module, as (name, Verilog literal).
@@ -224,14 +226,28 @@ impl Design {
             return Ok(output);
         }
         let messages = String::from_utf8_lossy(&output.stderr).into_owned();
-        let output = if messages.trim().is_empty() {
-            format!("{} ended with {} and said nothing", program.display(), output.status)
-        } else {
-            messages
-        };
-        Err(Error::Verilate { top: self.top.clone(), output })
+        let top = self.top.clone();
+        if messages.trim().is_empty() {
+            let output =
+                format!("{} ended with {} and said nothing", program.display(), output.status);
+            return Err(Error::VerilatorFailed { top, output });
+        }
+        if output.status.code().is_none() || MACHINE.iter().any(|words| messages.contains(words)) {
+            return Err(Error::VerilatorFailed { top, output: messages });
+        }
+        Err(Error::Verilate { top, output: messages })
     }
 }
+
+/// Words of Verilator and the system that tell of the machine and not of the RTL.
+const MACHINE: [&str; 6] = [
+    "Can't write",
+    "Cannot write",
+    "Cannot create",
+    "No space left on device",
+    "File too large",
+    "bad_alloc",
+];
 
 /// An option that its value follows at once.
 fn option(name: &str, value: &Path) -> OsString {

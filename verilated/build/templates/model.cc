@@ -13,12 +13,12 @@ namespace {
 void drive({{ class }} &top, const Inputs &pins) {
 {% for pin in inputs %}
 {% if pin.words %}
-  std::memcpy(&top.{{ pin.name }}[0], pins.{{ pin.name }}.value, sizeof pins.{{ pin.name }}.value);
+  std::memcpy(&top.{{ pin.member }}[0], pins.{{ pin.name }}.value, sizeof pins.{{ pin.name }}.value);
 {% if pin.mask %}
-  top.{{ pin.name }}[{{ pin.words - 1 }}] &= {{ pin.mask }};
+  top.{{ pin.member }}[{{ pin.words - 1 }}] &= {{ pin.mask }};
 {% endif %}
 {% else %}
-  top.{{ pin.name }} = pins.{{ pin.name }}.value{% if pin.mask %} & {{ pin.mask }}{% endif %};
+  top.{{ pin.member }} = pins.{{ pin.name }}.value{% if pin.mask %} & {{ pin.mask }}{% endif %};
 {% endif %}
 {% endfor %}
 }
@@ -26,12 +26,12 @@ void drive({{ class }} &top, const Inputs &pins) {
 void sample({{ class }} &top, Outputs &pins) {
 {% for pin in outputs %}
 {% if pin.words %}
-  std::memcpy(pins.{{ pin.name }}.value, &top.{{ pin.name }}[0], sizeof pins.{{ pin.name }}.value);
+  std::memcpy(pins.{{ pin.name }}.value, &top.{{ pin.member }}[0], sizeof pins.{{ pin.name }}.value);
 {% if pin.mask %}
   pins.{{ pin.name }}.value[{{ pin.words - 1 }}] &= {{ pin.mask }};
 {% endif %}
 {% else %}
-  pins.{{ pin.name }}.value = top.{{ pin.name }}{% if pin.mask %} & {{ pin.mask }}{% endif %};
+  pins.{{ pin.name }}.value = top.{{ pin.member }}{% if pin.mask %} & {{ pin.mask }}{% endif %};
 {% endif %}
 {% endfor %}
 }
@@ -41,10 +41,10 @@ uint64_t difference({{ class }} &top, const Outputs &pins) {
 {% for pin in outputs %}
 {% if pin.words %}
   for (int word = 0; word < {{ pin.words - 1 }}; ++word)
-    difference |= top.{{ pin.name }}[word] ^ pins.{{ pin.name }}.value[word];
-  difference |= (top.{{ pin.name }}[{{ pin.words - 1 }}] ^ pins.{{ pin.name }}.value[{{ pin.words - 1 }}]){% if pin.mask %} & {{ pin.mask }}{% endif %};
+    difference |= top.{{ pin.member }}[word] ^ pins.{{ pin.name }}.value[word];
+  difference |= (top.{{ pin.member }}[{{ pin.words - 1 }}] ^ pins.{{ pin.name }}.value[{{ pin.words - 1 }}]){% if pin.mask %} & {{ pin.mask }}{% endif %};
 {% else %}
-  difference |= (top.{{ pin.name }} ^ pins.{{ pin.name }}.value){% if pin.mask %} & {{ pin.mask }}{% endif %};
+  difference |= (top.{{ pin.member }} ^ pins.{{ pin.name }}.value){% if pin.mask %} & {{ pin.mask }}{% endif %};
 {% endif %}
 {% endfor %}
   return difference;
@@ -58,6 +58,15 @@ const vl_port ports[] = {
   { "{{ pin.name }}", {{ pin.width }}, {{ pin.offset }}, 1 },
 {% endfor %}
 };
+
+{% if data %}
+const vl_data data[] = {
+{% for file in data %}
+  { "{{ file.name }}", {% if file.text is none %}nullptr, 0{% else %}"{{ file.text }}", {{ file.length }}{% endif %} },
+{% endfor %}
+  { nullptr, nullptr, 0 },
+};
+{% endif %}
 
 }  // namespace
 
@@ -95,6 +104,7 @@ inline int32_t call(vl_model *model, Body body) noexcept {
 
 std::unique_ptr<vl_model> make(vl_context *context, [[maybe_unused]] bool with_names) {
   vl_shim_enter(context);
+  context->data = {{ "data" if data else "nullptr" }};
   std::unique_ptr<vl_model> model{new vl_model};
   model->context = context;
 {% if coverage %}

@@ -11,12 +11,12 @@ int32_t observe(vl_model *model, uint64_t cycle, const void *inputs, const void 
   std::memcpy(&{{ observing.golden }}{{ observing.rule }}[0], rule, sizeof(uint32_t) * VL_TEXT_WORDS);
 {% for pin in outputs %}
 {% if pin.words %}
-  std::memcpy(&{{ observing.golden }}{{ pin.name }}[0], pins.{{ pin.name }}.value, sizeof pins.{{ pin.name }}.value);
+  std::memcpy(&{{ observing.golden }}{{ pin.member }}[0], pins.{{ pin.name }}.value, sizeof pins.{{ pin.name }}.value);
 {% if pin.mask %}
-  {{ observing.golden }}{{ pin.name }}[{{ pin.words - 1 }}] &= {{ pin.mask }};
+  {{ observing.golden }}{{ pin.member }}[{{ pin.words - 1 }}] &= {{ pin.mask }};
 {% endif %}
 {% else %}
-  {{ observing.golden }}{{ pin.name }} = pins.{{ pin.name }}.value{% if pin.mask %} & {{ pin.mask }}{% endif %};
+  {{ observing.golden }}{{ pin.member }} = pins.{{ pin.name }}.value{% if pin.mask %} & {{ pin.mask }}{% endif %};
 {% endif %}
 {% endfor %}
   return call(model, [&] {

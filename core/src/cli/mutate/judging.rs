@@ -5,7 +5,7 @@ use crate::engine::{Action, Task};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
-use crate::models::Built;
+use crate::models::{Built, Rtl, command_line};
 use crate::mutate::grade::Workers;
 use crate::mutate::judge::{Judge, Ruling};
 use crate::mutate::report::{Fate, Proof, Report, VECTORS};
@@ -316,7 +316,7 @@ impl Court<'_, '_> {
             Finish::Done(Tried::Red { verdict, vector }) => {
                 let file = self.keep(&format!("{name}-red.json"), &vector)?;
                 let file = job.claim.folder.join(file);
-                return Err(red(&verdict, &file));
+                return Err(red(&verdict, &file, &job.header.given));
             }
             Finish::Lost(verdict) => Err(verdict.to_string()),
             Finish::Interrupted => return Err(Error::Interrupted),
@@ -333,12 +333,15 @@ impl Court<'_, '_> {
 }
 
 /// What was to find a mutation has found the RTL itself, or the golden model.
-fn red(verdict: &str, vector: &Path) -> Error {
+fn red(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
+    let path = vector.display().to_string();
+    let mut words = rtl.arguments();
+    words.insert(0, path.clone());
+    let words = command_line(&words);
     Error::Lost(format!(
         "the RTL without any mutation is not what the golden model is, with inputs that the judge made: {verdict}; \
-         they are in {0}: see `cosim explain {0}`; if `cosim replay {0}` matches, Yosys reads this RTL otherwise than \
-         Verilator",
-        vector.display()
+         they are in {path}: see `cosim explain {words}`; if `cosim replay {words}` matches, Yosys reads this RTL \
+         otherwise than Verilator"
     ))
 }
 

@@ -108,7 +108,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let file = VectorFile::from_text(text, &vector)?;
     let subject = Subject { block: job.block, vector: &file, profile, rtl: &rtl };
     desk.trace(&subject, Waves { path: path("fst"), all: false })?.done()?;
-    explain::show(vector, arguments.patience, interrupted)?;
+    explain::show(vector, rtl, arguments.patience, interrupted)?;
     let [vector, waves, rtl] =
         ["json", "fst", "v"].map(|ending| path(ending).display().to_string());
     print_text(&format!("vector {vector}, waves {waves}, RTL {rtl}"))?;

@@ -47,7 +47,9 @@ pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<Todo>, Error> {
     let then = cli::mutate_arguments(&command).ok_or_else(|| {
         wrong("was begun by no command `mutate` that this program knows".to_owned())
     })?;
-    let arguments = Arguments { threads: now.threads.or(then.threads), quiet: now.quiet, ..then };
+    let patience = then.patience.with_sandbox_of(&now.patience);
+    let threads = now.threads.or(then.threads);
+    let arguments = Arguments { threads, quiet: now.quiet, patience, ..then };
     let todo = |(folder, report): (PathBuf, Report)| match report.complete {
         true => Ok(Todo::Ended(Box::new(Graduated { report, is_whole: true, folder }))),
         false => Ok(Todo::Job(Box::new(resumed(&arguments, &folder, report)?))),

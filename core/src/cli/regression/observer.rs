@@ -9,8 +9,8 @@ use crate::merge;
 use crate::program;
 use crate::report::ProfileResults;
 use crate::runner::{
-    Failures, Group, Guide, JOURNAL, Journal, Left, Milestones, Plan, Progress, RunDirectory,
-    Source, State, Tally,
+    Failures, Group, Guide, JOURNAL, Journal, Left, LostWorkers, Milestones, Plan, Progress,
+    RunDirectory, Source, State, Tally,
 };
 use crate::vector::Origin;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -41,6 +41,8 @@ pub(super) struct Observer {
     pub journal: Option<Journal>,
     /// Cases whose model did not return.
     pub hangs: u64,
+    /// Workers lost to causes outside the RTL.
+    pub lost_workers: LostWorkers,
     /// Seconds of cases and of failures before the run was gone on with.
     pub before: (f64, f64),
     /// Who chooses the cases, if that depends on what was covered.
@@ -48,6 +50,10 @@ pub(super) struct Observer {
 }
 
 impl Progress for Observer {
+    fn lost_worker(&mut self, how: &str) {
+        self.lost_workers.add(how);
+    }
+
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
         if outcome.verdict == Verdict::Cancelled {

@@ -9,8 +9,9 @@ use crate::engine::{Opening, Session, Waves};
 use crate::error::Error;
 use crate::program;
 use crate::runner::{
-    self, Begun, End, Exchange, Failures, Guide, Header, InOrder, Journal, Left, Limits,
-    Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally, Timing,
+    self, Begun, Day, End, Exchange, Failures, Guide, Header, InOrder, Journal, Left, Limits,
+    LostWorkers, Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally,
+    Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Desk;
@@ -142,14 +143,24 @@ impl Ready<'_> {
         let (seconds, failures_seconds) = observer.seconds();
         observer.bar.finish_and_clear();
 
-        let Observer { tally, directory, milestones, mut failures, mut unwritten, .. } = observer;
+        let Observer {
+            tally,
+            directory,
+            milestones,
+            mut failures,
+            mut unwritten,
+            lost_workers,
+            ..
+        } = observer;
         // The failures of a part of a run are put together with those of the others first.
         if plan.shard.is_whole() {
             failures.settle();
         }
         failures.unwritten().iter().for_each(|error| unwritten.add(error));
+        let ended = SystemTime::now();
+        let day = (!self.header.waivers.is_empty()).then(|| Day::of(ended));
         let timing = Timing {
-            ended: format_rfc3339_millis(SystemTime::now()).to_string(),
+            ended: format_rfc3339_millis(ended).to_string(),
             command: env::args().collect(),
             threads: job.limits.threads,
             seconds,
@@ -158,6 +169,8 @@ impl Ready<'_> {
             peak_memory: PeakMemory::now(),
             commit: runner::commit(),
             progress: milestones.into_points(),
+            sandbox: program.in_force().map(|in_force| in_force.to_string()),
+            lost_workers,
         };
         let coverage = match plan.shard.is_whole() {
             true => tally.coverage.database(),
@@ -166,7 +179,7 @@ impl Ready<'_> {
         let (header, failures) = (self.header.clone(), failures.groups().to_vec());
         let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
         let outcome =
-            Outcome { header, tally, coverage, sources, failures, end, timing, unwritten };
+            Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
         Ok(outcome.conclude(directory, &job.earlier))
     }
 
@@ -204,6 +217,7 @@ impl Ready<'_> {
             bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
             journal: None,
             hangs: 0,
+            lost_workers: LostWorkers::default(),
             before: (0.0, 0.0),
             guide: job.until.as_ref().map(|until| {
                 let guide = self.guide(plan.clone(), until.percent, true);

@@ -9,7 +9,9 @@ use crate::files::{Sync, write_whole};
 use crate::harness::Case;
 use crate::history::History;
 use crate::report;
-use crate::runner::{self, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse};
+use crate::runner::{
+    self, Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
+};
 use clap::Args;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
@@ -88,6 +90,8 @@ pub struct Outcome {
     pub failures: Vec<Group>,
     /// Why it ended.
     pub end: End,
+    /// The UTC day on which it ended, if the run has waivers.
+    pub day: Option<Day>,
     /// How long it took.
     pub timing: Timing,
     /// What could not be written so far.
@@ -97,14 +101,16 @@ pub struct Outcome {
 impl Outcome {
     /// Writes what is left to be written of its directory.
     pub fn conclude(self, mut directory: RunDirectory, earlier: &Earlier) -> Report {
-        let Self { header, tally, coverage, sources, mut failures, end, timing, mut unwritten } =
-            self;
+        let Self { header, tally, coverage, sources, end, day, timing, .. } = self;
+        let (mut failures, mut unwritten) = (self.failures, self.unwritten);
         let written = sources.map(|sources| write_code(directory.folder(), &coverage, &sources));
         if let Some(Err(error)) = written {
             unwritten.add(&error);
         }
         // The same whenever its parts are put together.
-        runner::waive(&header.waivers, &mut failures, &Day::of(&timing.ended));
+        if let Some(day) = &day {
+            runner::waive(&header.waivers, &mut failures, day);
+        }
         // What a part of a run is to cover is asked when the parts are put together.
         let goal = match (header.until_coverage, header.min_coverage) {
             (Some(percent), _) => Some(("--until-coverage", percent)),
@@ -115,7 +121,8 @@ impl Outcome {
         let passed = runner::has_passed(&tally.totals, &failures, end)
             && goal.as_ref().is_none_or(Goal::is_met)
             && coverage.reached().iter().all(|reached| reached.contradicted().next().is_none());
-        let results = directory.finish(&tally, &coverage, &failures, end, passed, &timing);
+        let conclusion = Conclusion { end, day, passed };
+        let results = directory.finish(&tally, &coverage, &failures, &conclusion, &timing);
         let results = results.map_err(|error| unwritten.add(&error)).ok();
         let known = earlier.known(&header.block, &failures).unwrap_or_else(|error| {
             unwritten.add(&error);

@@ -1,7 +1,7 @@
-//! `cosim run --rerun`: what failed in a run, once more, on its RTL as it is now or on another one.
+//! `cosim run --rerun`: what failed in a run, once more, on the RTL that the user names.
 
 use super::Arguments;
-use crate::cli::options::{Format, find_block};
+use crate::cli::options::{Format, find_block, show_recorded};
 use crate::cli::regression::hash_of_weights;
 use crate::cli::summary::rtl_files;
 use crate::cli::{INTERRUPTED, counted, interruption, print_json, print_text};
@@ -74,10 +74,22 @@ impl Prepared {
         // Those from files are named by their files.
         let file = |name: &String| header.scenario_files.get(name).unwrap_or(name).clone();
         let scenarios = header.scenarios.iter().map(file).collect();
-        let rtl = arguments.options.target.named_rtl()?.unwrap_or_else(|| header.given.clone());
-        rtl.check_there().map_err(|error| {
-            failed.wrong(format!("the run's RTL is not here ({error}); say another one with --rtl"))
-        })?;
+        let rtl = match arguments.options.target.named_rtl()? {
+            Some(named) => named,
+            None if header.given.is_built_in() => header.given.clone(),
+            None if arguments.recorded_rtl => {
+                show_recorded(&header.given, &failed.folder.join(RESULTS))?;
+                header.given.clone()
+            }
+            // On the built-in RTL everything that failed would look fixed.
+            None => {
+                let words = header.given.command_line();
+                return Err(failed.wrong(format!(
+                    "was recorded on user RTL ({words}); name the RTL with --rtl, or use the recorded RTL with \
+                     --recorded-rtl"
+                )));
+            }
+        };
         let profiles = plan.profiles.clone();
         let packets = header.packets;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };

@@ -63,14 +63,18 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
     env::set_current_dir(&left.begun.folder).map_err(|error| {
         wrong(format!("was begun in {}, which is not there: {error}", left.begun.folder.display()))
     })?;
-    let mut jobs = cli::run_arguments(&left.begun.command)
-        .ok_or_else(|| wrong("was begun by no command `run` that this program knows".to_owned()))?
-        .jobs()?;
+    let mut begun = cli::run_arguments(&left.begun.command)
+        .ok_or_else(|| wrong("was begun by no command `run` that this program knows".to_owned()))?;
+    if let Some((_, any)) = found.first() {
+        begun.options.set_random_seed(any.seed());
+    }
+    begun.options.set_sandbox_of(&arguments.options);
+    let mut jobs = begun.jobs()?;
     for job in &mut jobs {
         let of_job = found.iter().find(|(name, found)| found.is_of(name.as_ref(), job));
-        // It may have been `random`.
-        let seed = of_job.map(|(_, found)| found.seed());
-        job.seed = seed.ok_or_else(|| wrong(format!("has no run of {}", job.name)))?;
+        if of_job.is_none() {
+            return Err(wrong(format!("has no run of {}", job.name)));
+        }
         job.set(arguments.options.threads, !arguments.told.quiet);
     }
     let interrupted = interruption()?;

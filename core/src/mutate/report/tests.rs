@@ -70,6 +70,29 @@ fn a_damaged_grading_is_an_error_that_says_what_is_wrong() {
     }
 }
 
+/// Are truncated and edited results rejected, and results of version 1, which have no checksum, still readable?
+#[test]
+fn edited_results_are_rejected_and_version_1_is_readable() {
+    let folder = TempDir::new().unwrap();
+    let mut report = report();
+    for name in [PARTIAL, RESULT] {
+        report.complete = name == RESULT;
+        report.write(folder.path()).unwrap();
+        let path = folder.path().join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        let edited = text.replacen("\"run_seed\": 1", "\"run_seed\": 2", 1);
+        assert_ne!(edited, text);
+        for wrong in [&edited, &text[..text.len() - 1]] {
+            fs::write(&path, wrong).unwrap();
+            assert_eq!(Report::read(folder.path()).unwrap_err().code(), 2);
+        }
+        let (members, _) = text.rsplit_once(",\n\"checksum\"").unwrap();
+        let old = format!("{members}\n}}\n").replacen("\"version\": 2", "\"version\": 1", 1);
+        fs::write(&path, old).unwrap();
+        assert_eq!(Report::read(folder.path()).unwrap(), report);
+    }
+}
+
 #[test]
 fn the_later_one_of_a_result_and_what_went_on_with_it_is_read() {
     let folder = TempDir::new().unwrap();

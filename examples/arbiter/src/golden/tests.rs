@@ -19,13 +19,13 @@ fn run(max_beats: u64, cycles: &[(u64, u64, u64)]) -> Vec<Cycle> {
             out_ready: Bits1::new(ready),
             ..Default::default()
         };
-        golden.outputs(&inputs, &mut outputs);
+        golden.show(&inputs, &mut outputs);
         let src = outputs.out_src.get();
         let out = (outputs.out_valid.get() == 1).then(|| {
             assert_eq!(outputs.out_data.get(), src + 1, "the payload is its requester's");
             (src, outputs.out_last.get(), outputs.out_cut.get())
         });
-        let rules: Vec<&str> = golden.clock(&inputs).iter().map(|rule| RULES[rule].name).collect();
+        let rules: Vec<&str> = golden.edge(&inputs).iter().map(|rule| RULES[rule].name).collect();
         (outputs.req_ready.get(), out, rules.join(" "))
     };
     cycles.iter().map(&mut cycle).collect()

@@ -41,7 +41,7 @@ fn story(mask: u8, json: &str) -> Story {
     let (mut handshakes, mut last) = (0, 0);
     while !environment.finished() {
         environment.drive(&mut inputs);
-        golden.outputs(&inputs, &mut outputs);
+        golden.show(&inputs, &mut outputs);
         let cycle = story.cycles;
         if inputs.rst.is_high() {
             story.resets.push(cycle);
@@ -67,7 +67,7 @@ fn story(mask: u8, json: &str) -> Story {
                 story.answered.push(cycle);
             }
         }
-        golden.clock(&inputs);
+        golden.edge(&inputs);
         environment.clock(&inputs, &outputs);
         story.cycles += 1;
         if environment.handshakes() != handshakes {

@@ -87,7 +87,7 @@ impl Bench {
 
     /// One cycle; the rules that fire at its edge.
     fn cycle(&mut self, drive: Drive) -> Vec<&'static str> {
-        self.golden.clock(&drive.0).iter().map(|rule| RULES[rule].name).collect()
+        self.golden.edge(&drive.0).iter().map(|rule| RULES[rule].name).collect()
     }
 
     /// Cycles in which a rule must not fire.
@@ -122,7 +122,7 @@ impl Bench {
     #[track_caller]
     fn shows<const N: usize>(&self, expected: [(&str, u64); N]) {
         let mut outputs = Outputs::default();
-        self.golden.outputs(&Inputs::default(), &mut outputs);
+        self.golden.show(&Inputs::default(), &mut outputs);
         for (name, expected) in expected {
             let port = Outputs::PORTS.iter().find(|port| port.name == name).expect(name);
             let value = port.field(outputs.as_bytes(), Field::new(port.width - 1, 0));
@@ -168,8 +168,8 @@ fn a17_b14_reset_values_are_shown_at_once_and_kept() {
     let mut in_reset = idle().tlp(9).link_ready().nak(0).arrives(0, 7);
     in_reset.0.rst = ONE();
     let (mut seen, mut expected) = (Outputs::default(), Outputs::default());
-    bench.golden.outputs(&in_reset.0, &mut seen);
-    Golden::new(&Parameters::of::<Dll>(SPEC)).outputs(&Inputs::default(), &mut expected);
+    bench.golden.show(&in_reset.0, &mut seen);
+    Golden::new(&Parameters::of::<Dll>(SPEC)).show(&Inputs::default(), &mut expected);
     assert_eq!(seen, expected, "asynchronous");
     assert_eq!(bench.cycle(in_reset), ["A17", "B14"]);
     bench.shows(reset);

@@ -104,12 +104,12 @@ fn drive(
     let mut outputs = Outputs::default();
     for cycle in 0..cycles {
         let mut inputs = Inputs { a_link_ready: one(), b_dllp_ready: one(), ..Inputs::default() };
-        golden.outputs(&inputs, &mut outputs);
+        golden.show(&inputs, &mut outputs);
         set(cycle, &outputs, &mut inputs);
         if let Err(violation) = scoreboard.observe(&inputs, &outputs) {
             return (scoreboard, Err(violation));
         }
-        golden.clock(&inputs);
+        golden.edge(&inputs);
     }
     (scoreboard, Ok(()))
 }
@@ -345,9 +345,9 @@ fn a_case_that_ends_early_is_noticed() {
         let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
         for _ in 0..cycles {
             environment.drive(&mut inputs);
-            golden.outputs(&inputs, &mut outputs);
+            golden.show(&inputs, &mut outputs);
             scoreboard.observe(&inputs, &outputs).unwrap();
-            golden.clock(&inputs);
+            golden.edge(&inputs);
             environment.clock(&inputs, &outputs);
         }
         scoreboard.finish().map_err(|violation| {

@@ -38,6 +38,30 @@ fn a_command_is_counted_by_the_state_it_meets_and_its_answer() {
 }
 
 #[test]
+fn an_offer_that_waits_is_counted_by_what_becomes_of_it() {
+    let fatal = r#"{ "event": { "qpn": 1, "kind": 3 } },"#.repeat(16);
+    let hit = hit(&format!(
+        r#""evt_stalls": [40], "steps": [{{ "command": {{ "qpn": 1, "next": 1 }} }}, {fatal}
+            {{ "command": {{ "qpn": 1, "next": 6 }}, "event": {{ "qpn": 1, "kind": 3 }} }},
+            {{ "instead": 1, "command": {{ "qpn": 1, "next": 0 }}, "event": {{ "qpn": 1, "kind": 3 }} }},
+            {{ "gap": 1, "instead": 1 }}]"#
+    ));
+    let offers: Vec<&str> =
+        hit.iter().map(String::as_str).filter(|bin| bin.starts_with("offers: ")).collect();
+    // The event stays what it is, the command changes; both wait for one more cycle, then vanish.
+    assert_eq!(
+        offers,
+        [
+            "offers: command, changed",
+            "offers: command, unchanged",
+            "offers: command, withdrawn",
+            "offers: event, unchanged",
+            "offers: event, withdrawn",
+        ]
+    );
+}
+
+#[test]
 fn an_event_and_a_command_of_one_edge_are_counted_together() {
     // The fatal error goes first: the command for RTR meets ERR.
     assert_hit(
@@ -90,6 +114,8 @@ fn a_full_queue_is_counted_by_what_it_holds_up() {
         "events: fatal, ERR, UD".to_owned(),
         "two-qps: fatal, INIT".to_owned(),
         "full: both".to_owned(),
+        "offers: command, unchanged".to_owned(),
+        "offers: event, unchanged".to_owned(),
         // The first one leaves, then the 17th goes in as the second leaves.
         "queue: 16, out".to_owned(),
         "queue: 15, both".to_owned(),

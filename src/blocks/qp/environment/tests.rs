@@ -14,9 +14,9 @@ fn story(json: &str) -> Vec<(Inputs, Outputs)> {
     let mut cycles = Vec::new();
     while !environment.finished() {
         environment.drive(&mut inputs);
-        golden.outputs(&inputs, &mut outputs);
+        golden.show(&inputs, &mut outputs);
         cycles.push((inputs, outputs));
-        golden.clock(&inputs);
+        golden.edge(&inputs);
         environment.clock(&inputs, &outputs);
         assert!(cycles.len() < 1000, "it does not end");
     }
@@ -85,6 +85,33 @@ fn a_command_that_waits_holds_up_no_event() {
     let events =
         when(&story, |inputs, outputs| inputs.hw_valid.is_high() && outputs.hw_ready.is_high());
     assert_eq!(events.last(), Some(&18));
+}
+
+/// The queue is full from cycle 17 on. The command for ERR waits; one for RESET takes its place four cycles later, the
+/// step after that withdraws it, and a step with an event alone withdraws nothing else.
+#[test]
+fn a_step_that_comes_instead_changes_or_withdraws_what_waits() {
+    let fatal = r#"{"event": {"qpn": 0, "kind": 3}},"#.repeat(16);
+    let story = story(&format!(
+        r#"{{"noise": "0x0", "evt_stalls": [40], "steps": [
+            {{"command": {{"qpn": 0, "next": 1}}}}, {fatal}
+            {{"command": {{"qpn": 7, "next": 6}}}},
+            {{"gap": 3, "instead": 1, "command": {{"qpn": 7, "next": 0}}}},
+            {{"gap": 1, "instead": 1, "event": {{"qpn": 0, "kind": 3}}}}
+        ]}}"#
+    ));
+    let offered = |next: u64| {
+        when(&story, |inputs, _| inputs.cmd_valid.is_high() && inputs.cmd_next.get() == next)
+    };
+    assert_eq!(offered(6), [17, 18, 19, 20]);
+    assert_eq!(offered(0), [21, 22]);
+    let taken =
+        when(&story, |inputs, outputs| inputs.cmd_valid.is_high() && outputs.cmd_ready.is_high());
+    assert_eq!(taken, [0]);
+    // The event has waited for room: the first of the queue leaves at edge 42.
+    let events =
+        when(&story, |inputs, outputs| inputs.hw_valid.is_high() && outputs.hw_ready.is_high());
+    assert_eq!(events.last(), Some(&43));
 }
 
 #[test]

@@ -131,7 +131,7 @@ impl Bench {
 
     /// One cycle; the rules that fire at its edge, but for Q1.
     fn cycle(&mut self, drive: Drive) -> Vec<&'static str> {
-        let names = self.0.clock(&drive.0);
+        let names = self.0.edge(&drive.0);
         names.iter().map(|rule| RULES[rule].name).filter(|name| *name != "Q1").collect()
     }
 
@@ -145,7 +145,7 @@ impl Bench {
     #[track_caller]
     fn shows<const N: usize>(&self, drive: Drive, expected: [(&str, u64); N]) {
         let mut outputs = Outputs::default();
-        self.0.outputs(&drive.0, &mut outputs);
+        self.0.show(&drive.0, &mut outputs);
         for (name, expected) in expected {
             let port = Outputs::PORTS.iter().find(|port| port.name == name).expect(name);
             let value = port.field(outputs.as_bytes(), Field::new(port.width - 1, 0));
@@ -329,7 +329,7 @@ impl Bench {
     /// QP 9 to RTS again, from RTS, RESET or ERR.
     fn bring_back(&mut self) {
         let mut outputs = Outputs::default();
-        self.0.outputs(&idle().query(9).0, &mut outputs);
+        self.0.show(&idle().query(9).0, &mut outputs);
         if outputs.query_state.get() != RTS {
             self.cycle(idle().command(9, RESET));
             for next in [INIT, RTR, RTS] {
@@ -708,7 +708,7 @@ fn r1_reset_forgets_everything_and_drives_0() {
     bench.cycle(drive);
     let drive = drive.reset();
     let mut outputs = Outputs::default();
-    bench.0.outputs(&drive.0, &mut outputs);
+    bench.0.show(&drive.0, &mut outputs);
     assert!(outputs.as_bytes().iter().all(|byte| *byte == 0), "{outputs:?}");
     bench.fires(["R1"], drive);
     let drive = idle().query(9).packet(9);

@@ -15,9 +15,9 @@ fn story_of(json: &str, fixes: u8) -> Vec<(Inputs, Outputs)> {
     let mut cycles = Vec::new();
     while !environment.finished() {
         environment.drive(&mut inputs);
-        golden.outputs(&inputs, &mut outputs);
+        golden.show(&inputs, &mut outputs);
         cycles.push((inputs, outputs));
-        golden.clock(&inputs);
+        golden.edge(&inputs);
         environment.clock(&inputs, &outputs);
         assert!(cycles.len() < 1000, "it does not end");
     }
@@ -162,8 +162,8 @@ fn what_is_on_its_way_is_told() {
     let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
     for _ in 0..2 {
         environment.drive(&mut inputs);
-        golden.outputs(&inputs, &mut outputs);
-        golden.clock(&inputs);
+        golden.show(&inputs, &mut outputs);
+        golden.edge(&inputs);
         environment.clock(&inputs, &outputs);
     }
     assert_eq!(

@@ -159,8 +159,8 @@ impl Bench {
 
     fn cycle(&mut self, drive: Drive) -> (Outputs, String) {
         let mut outputs = Outputs::default();
-        self.0.outputs(&drive.0, &mut outputs);
-        let fired = self.0.clock(&drive.0);
+        self.0.show(&drive.0, &mut outputs);
+        let fired = self.0.edge(&drive.0);
         let names: Vec<&str> = fired.iter().map(|index| RULES[index].name).collect();
         (outputs, names.join(" "))
     }

@@ -339,9 +339,9 @@ fn complete_fires() {
         let (mut inputs, mut outputs) = (Inputs::default(), Outputs::default());
         for _ in 0..cycles {
             environment.drive(&mut inputs);
-            golden.outputs(&inputs, &mut outputs);
+            golden.show(&inputs, &mut outputs);
             scoreboard.observe(&inputs, &outputs).unwrap();
-            golden.clock(&inputs);
+            golden.edge(&inputs);
             environment.clock(&inputs, &outputs);
         }
         scoreboard.finish().map_err(|violation| violation.check)

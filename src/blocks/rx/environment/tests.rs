@@ -38,9 +38,9 @@ fn story(traffic: &Traffic) -> Vec<(Inputs, Outputs)> {
     let mut cycles = Vec::new();
     while !environment.finished() {
         environment.drive(&mut inputs);
-        golden.outputs(&inputs, &mut outputs);
+        golden.show(&inputs, &mut outputs);
         cycles.push((inputs, outputs));
-        golden.clock(&inputs);
+        golden.edge(&inputs);
         environment.clock(&inputs, &outputs);
         assert!(cycles.len() < 2000, "it does not end");
     }

@@ -40,8 +40,8 @@ fn command(qpn: u64, next: u64) -> Inputs {
 /// A cycle: what it shows, and the names of the rules that apply.
 fn cycle(golden: &mut Golden, inputs: Inputs) -> (Outputs, Vec<&'static str>) {
     let mut outputs = Outputs::default();
-    golden.outputs(&inputs, &mut outputs);
-    let rules = golden.clock(&inputs).iter().map(|rule| RULES[rule].name).collect();
+    golden.show(&inputs, &mut outputs);
+    let rules = golden.edge(&inputs).iter().map(|rule| RULES[rule].name).collect();
     (outputs, rules)
 }
 
@@ -86,7 +86,7 @@ fn a_descriptor_is_the_head_four_cycles_after_it_was_taken() {
         inputs.a_link_ready = one();
         if t == 2 {
             let mut outputs = Outputs::default();
-            golden.outputs(&inputs, &mut outputs);
+            golden.show(&inputs, &mut outputs);
             on_link = Some((t, outputs.a_link_data));
             inputs = Inputs { a_link_ready: one(), ..arrives(0, outputs.a_link_data.get()) };
         }
@@ -240,4 +240,29 @@ fn in_reset_every_output_is_0_but_the_newest_number_acknowledged() {
     let (outputs, rules) = cycle(&mut golden, with_context());
     assert_eq!(rules, [""; 0]);
     assert_eq!((outputs.fetch_valid.get(), outputs.x_credits_used.get()), (0, 0));
+}
+
+/// The vector's second length error comes at the edge at which qp takes the first one (EV2, EV4): the event stays owed.
+#[test]
+fn the_corpus_has_a_length_error_at_the_edge_that_tells_the_one_before() {
+    use crate::blocks::rx::{Environment, stimulus::Traffic};
+    use cosim_core::harness::Environment as _;
+    let text = include_str!("../../../../vectors/rx/ev2-as-the-first-is-told.json");
+    let mut vector: serde_json::Value = serde_json::from_str(text).unwrap();
+    let traffic: Traffic = serde_json::from_value(vector["stimulus"]["traffic"].take()).unwrap();
+    let parameters = Parameters::of::<Rx>(0xfb);
+    let mut environment = Environment::new(&traffic, &parameters);
+    let mut golden = Golden::new(&parameters);
+    let mut inputs = Inputs::default();
+    // Cycles in which the fatal error of QP 5 is told and taken, and whether there is a new one at that edge.
+    let mut told = Vec::new();
+    for _ in 0..1000 {
+        environment.drive(&mut inputs);
+        let (outputs, rules) = cycle(&mut golden, inputs);
+        if rules.contains(&"EV4") && outputs.x_hw_ready == one() && outputs.x_hw_qpn.get() == 5 {
+            told.push(rules.contains(&"EV2"));
+        }
+        environment.clock(&inputs, &outputs);
+    }
+    assert_eq!(told[..2], [true, false]);
 }

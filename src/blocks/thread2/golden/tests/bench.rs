@@ -65,7 +65,7 @@ impl Bench {
     pub fn reset(&mut self) -> &mut Self {
         self.shows("reset", Drive::reset(), &Outputs::default());
         for lane in &mut self.lanes {
-            let rules = lane.golden.clock(&Drive::reset().pins(lane.open));
+            let rules = lane.golden.edge(&Drive::reset().pins(lane.open));
             assert_eq!(rules.iter().count(), 0, "reset takes no row");
             assert_eq!(lane.golden.state(), "IDLE_s", "after reset");
         }
@@ -83,7 +83,7 @@ impl Bench {
         }
         self.shows(row, drive, expected);
         for lane in &mut self.lanes {
-            let rules = lane.golden.clock(&drive.pins(lane.open));
+            let rules = lane.golden.edge(&drive.pins(lane.open));
             let names: Vec<&str> =
                 rules.iter().map(|rule| <Thread2 as Block>::Golden::RULES[rule].name).collect();
             assert_eq!(names, [row], "{at}'s row, open pins {:?}", lane.open);
@@ -100,7 +100,7 @@ impl Bench {
         for lane in &mut self.lanes {
             let pins = drive.pins(lane.open);
             let mut golden = Outputs::default();
-            lane.golden.outputs(&pins, &mut golden);
+            lane.golden.show(&pins, &mut golden);
             for port in differences(&golden, expected) {
                 writeln!(failures, "  open pins {:?}: {port}", lane.open).expect("a string grows");
             }
@@ -115,7 +115,7 @@ impl Bench {
         for lane in &mut self.lanes {
             let pins: Vec<Inputs> = cycles.iter().map(|drive| drive.pins(lane.open)).collect();
             for pins in (0..times).flat_map(|_| &pins) {
-                lane.golden.clock(pins);
+                lane.golden.edge(pins);
             }
         }
         self.cycle += times * cycles.len() as u64;

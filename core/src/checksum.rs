@@ -1,0 +1,125 @@
+//! Checksums of the records that decide a verdict: `results.json`, `coverage.json` and `mutate.json`.
+//!
+//! Each record is a JSON object whose last member is on a line of its own: `"checksum": "…"`, the BLAKE3 hash of all bytes
+//! before that line. Every reader rejects a truncated or edited record. The checksum detects damage and manual edits. It does
+//! not protect against a person who recomputes it.
+
+use crate::error::Error;
+use blake3::Hasher;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Read, Seek};
+use std::path::Path;
+
+/// The beginning of the last member's line.
+const KEY: &str = "\"checksum\": \"";
+/// The end of that line and of the record.
+const END: &str = "\"\n}\n";
+
+/// The checksum of a record that is written in pieces.
+#[derive(Debug, Clone, Default)]
+pub struct Checksum(Hasher);
+
+impl Checksum {
+    /// The checksum of the first `length` bytes of a file, or of the whole file if it is shorter.
+    ///
+    /// # Errors
+    /// If the file cannot be read.
+    pub fn of_first(file: &mut File, length: u64) -> io::Result<Self> {
+        let mut checksum = Self::default();
+        file.rewind()?;
+        checksum.0.update_reader(file.take(length))?;
+        Ok(checksum)
+    }
+
+    /// Adds the next piece.
+    pub fn add(&mut self, bytes: &[u8]) {
+        self.0.update(bytes);
+    }
+
+    /// The checksum of all pieces, as hexadecimal digits.
+    pub fn hex(&self) -> String {
+        self.0.finalize().to_hex().to_string()
+    }
+
+    /// The line with the checksum and the end of the record.
+    pub fn end(&self) -> String {
+        format!("{KEY}{}{END}", self.hex())
+    }
+}
+
+/// A complete record and its checksum. `text` is the record without its closing brace; its last line ends with a comma.
+pub fn sealed(mut text: String) -> (String, String) {
+    let mut checksum = Checksum::default();
+    checksum.add(text.as_bytes());
+    text.push_str(&checksum.end());
+    (text, checksum.hex())
+}
+
+/// Verifies the record in a file, line by line. Returns its checksum.
+///
+/// # Errors
+/// [`Error::File`] if the file cannot be read, has no checksum, or does not match it.
+pub fn verify_file(path: &Path) -> Result<String, Error> {
+    let file = File::open(path).map_err(|error| Error::unreadable(path, &error))?;
+    verify(path, BufReader::with_capacity(1 << 16, file))
+}
+
+/// Verifies a record. `path` is for error messages. Returns its checksum.
+///
+/// # Errors
+/// As [`verify_file`].
+pub fn verify(path: &Path, mut record: impl BufRead) -> Result<String, Error> {
+    let unreadable = |error| Error::unreadable(path, &error);
+    let wrong = |message: &str| Error::File { path: path.to_owned(), message: message.to_owned() };
+    let (mut checksum, mut line) = (Checksum::default(), Vec::new());
+    while record.read_until(b'\n', &mut line).map_err(unreadable)? > 0 {
+        if line.starts_with(KEY.as_bytes()) {
+            record.read_to_end(&mut line).map_err(unreadable)?;
+            break;
+        }
+        checksum.add(&line);
+        line.clear();
+    }
+    let end = line.strip_prefix(KEY.as_bytes()).and_then(|end| end.strip_suffix(END.as_bytes()));
+    let Some(found) = end else {
+        return Err(wrong("is truncated: it does not end with a checksum; repeat the run"));
+    };
+    let expected = checksum.hex();
+    if found != expected.as_bytes() {
+        return Err(wrong("is damaged or edited: its checksum does not match; repeat the run"));
+    }
+    Ok(expected)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use tempfile::TempDir;
+
+    /// Does every truncation and every changed byte make the verification fail?
+    #[test]
+    fn truncated_and_edited_records_are_rejected() {
+        let folder = TempDir::new().unwrap();
+        let path = folder.path().join("record.json");
+        let (whole, checksum) = sealed("{\n\"a\": 1,\n\"b\": [\n2\n],\n".to_owned());
+        serde_json::from_str::<serde_json::Value>(&whole).unwrap();
+        let is_valid = |text: &str| {
+            fs::write(&path, text).unwrap();
+            verify_file(&path).is_ok()
+        };
+        assert!(is_valid(&whole));
+        assert_eq!(verify_file(&path).unwrap(), checksum);
+        for length in 0..whole.len() {
+            assert!(!is_valid(&whole[..length]), "{length} bytes");
+        }
+        for changed in 0..whole.len() {
+            let mut bytes = whole.clone().into_bytes();
+            bytes[changed] ^= 1;
+            let text = String::from_utf8(bytes).unwrap();
+            assert!(!is_valid(&text), "byte {changed}");
+        }
+        assert!(!is_valid(&format!("{whole}\n")), "trailing text");
+        assert!(!is_valid(&format!("{whole}{whole}")), "two records");
+    }
+}

@@ -1,0 +1,127 @@
+//! The files that RTL reads while it runs: where they are for a user.
+//!
+//! A simulator looks for them in its working directory, where an RTL's files rarely are. So they are looked for beside
+//! the given files, too. What was found is part of the RTL: the models have it inside.
+
+use crate::error::Error;
+use crate::files::{LARGEST_INPUT, read_input};
+use std::env;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use verilated_build::Opened;
+
+/// A file that was found.
+#[derive(Debug, Clone)]
+pub struct Found {
+    /// Its path, as typed or below what was typed.
+    pub path: PathBuf,
+    pub text: Arc<[u8]>,
+}
+
+/// A folder in which a file may be.
+#[derive(Debug, Clone)]
+pub struct Place {
+    /// The folder.
+    pub folder: PathBuf,
+    /// The folder as typed.
+    pub typed: PathBuf,
+    /// The user put it before the others, as `-I` does.
+    pub is_explicit: bool,
+}
+
+impl Place {
+    /// The working directory, where simulators look.
+    pub fn working_directory() -> Self {
+        let folder = env::current_dir().unwrap_or_default();
+        Self { folder, typed: PathBuf::new(), is_explicit: false }
+    }
+
+    fn file(&self, name: &str) -> Result<Option<Found>, Error> {
+        let path = self.folder.join(name);
+        if !path.is_file() {
+            return Ok(None);
+        }
+        let typed = self.typed.join(name);
+        let text = read_input(&path, LARGEST_INPUT)?;
+        Ok(Some(Found { path: typed, text: text.into() }))
+    }
+}
+
+/// The file of this name. The user's own folders come first, in their order; of the others each that has one must have
+/// the same.
+///
+/// # Errors
+/// [`Error::Usage`] if two folders have different ones; [`Error::File`] if one cannot be read.
+pub fn find(name: &str, places: &[Place]) -> Result<Option<Found>, Error> {
+    if Path::new(name).is_absolute() {
+        return Place::working_directory().file(name);
+    }
+    for place in places.iter().filter(|place| place.is_explicit) {
+        if let Some(found) = place.file(name)? {
+            return Ok(Some(found));
+        }
+    }
+    let mut known: Option<Found> = None;
+    for place in places.iter().filter(|place| !place.is_explicit) {
+        let Some(found) = place.file(name)? else { continue };
+        match &known {
+            Some(known) if known.text != found.text => {
+                return Err(Error::Usage(format!(
+                    "the RTL opens {name:?}, and there are two with different texts: {} and {}; say with -I which \
+                     folder comes first, or leave one out",
+                    known.path.display(),
+                    found.path.display(),
+                )));
+            }
+            Some(_) => {}
+            None => known = Some(found),
+        }
+    }
+    Ok(known)
+}
+
+/// The error of a call whose file is nowhere; `at` is where the call is.
+pub fn missing(opened: &Opened, at: &Path) -> Error {
+    Error::Input {
+        path: at.to_owned(),
+        line: opened.line as usize,
+        column: 1,
+        message: format!(
+            "the RTL reads {:?}, and there is no such file in the working directory or beside the given RTL; put it \
+             there, or name its folder with -I",
+            opened.name.as_deref().unwrap_or_default()
+        ),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs;
+    use tempfile::TempDir;
+
+    #[test]
+    fn a_file_is_found_beside_the_rtl_and_never_taken_by_chance() {
+        let root = TempDir::new().unwrap();
+        let place = |name: &str, is_explicit| {
+            let folder = root.path().join(name);
+            fs::create_dir_all(&folder).unwrap();
+            Place { folder, typed: name.into(), is_explicit }
+        };
+        let (one, two) = (place("one", false), place("two", false));
+        let first = place("first", true);
+        let found = |places: &[Place]| {
+            find("rom.hex", places).map(|found| found.map(|found| found.path.display().to_string()))
+        };
+        assert_eq!(found(&[one.clone(), two.clone()]).unwrap(), None);
+        fs::write(two.folder.join("rom.hex"), "1").unwrap();
+        assert_eq!(found(&[one.clone(), two.clone()]).unwrap().unwrap(), "two/rom.hex");
+        fs::write(one.folder.join("rom.hex"), "1").unwrap();
+        assert_eq!(found(&[one.clone(), two.clone()]).unwrap().unwrap(), "one/rom.hex");
+        fs::write(one.folder.join("rom.hex"), "2").unwrap();
+        let error = found(&[one.clone(), two.clone()]).unwrap_err().to_string();
+        assert!(error.contains("one/rom.hex") && error.contains("two/rom.hex"), "{error}");
+        fs::write(first.folder.join("rom.hex"), "3").unwrap();
+        assert_eq!(found(&[one, two, first]).unwrap().unwrap(), "first/rom.hex");
+    }
+}

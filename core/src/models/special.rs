@@ -1,0 +1,102 @@
+//! What Verilator must not open: pipes and devices, which never end or never begin, and files that are too large.
+//!
+//! Verilator finds files by the names of modules and by the words of `include`. So this module looks at the files with
+//! endings of Verilog in each folder that is searched, and at what texts include.
+
+use super::given::{Given, folder_of};
+use crate::error::Error;
+use crate::files::{LARGEST_INPUT, open_input, read_input};
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// Endings of files that Verilator may open beside those that are named.
+pub const ENDINGS: [&str; 7] = ["v", "sv", "vh", "svh", "h", "inc", "vlt"];
+/// The directive that includes a file.
+const INCLUDE: &str = "`include";
+
+/// Nothing that Verilator may open is a pipe, a device or too large.
+///
+/// # Errors
+/// [`Error::File`] with the first such file.
+pub fn check(given: &Given) -> Result<(), Error> {
+    for folder in &given.folders {
+        for entry in fs::read_dir(&folder.path).into_iter().flatten().flatten() {
+            check_entry(&entry.path(), &given.extensions)?;
+        }
+    }
+    let mut texts: Vec<PathBuf> = given.sources.iter().chain(&given.libraries).cloned().collect();
+    let mut known: BTreeSet<PathBuf> = texts.iter().cloned().collect();
+    let mut words_known = BTreeSet::new();
+    while let Some(path) = texts.pop() {
+        let text = read_input(&path, LARGEST_INPUT)?;
+        for words in included(&String::from_utf8_lossy(&text)) {
+            let beside = folder_of(&path).join(&words);
+            let elsewhere = match words_known.insert(words.clone()) {
+                true => given.folders.iter().map(|folder| folder.path.join(&words)).collect(),
+                false => Vec::new(),
+            };
+            for path in [beside].into_iter().chain(elsewhere) {
+                if fs::metadata(&path).is_ok_and(|metadata| !metadata.is_dir())
+                    && known.insert(path.clone())
+                {
+                    texts.push(path);
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// An entry of a folder is no pipe and no device, if it has an ending of Verilog or one of the others.
+///
+/// # Errors
+/// [`Error::File`] if it is one.
+pub fn check_entry(path: &Path, others: &[String]) -> Result<(), Error> {
+    let ending = path.extension().unwrap_or_default().to_ascii_lowercase();
+    let name = path.to_string_lossy();
+    let counts = ENDINGS.iter().any(|known| ending == *known)
+        || others.iter().any(|other| name.ends_with(other.as_str()));
+    match fs::metadata(path) {
+        Ok(metadata) if counts && !metadata.is_file() && !metadata.is_dir() => {
+            open_input(path).map(drop)
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The words of each `include` of a text, comments and all. If a macro says what is included, it may be any string of
+/// the text.
+fn included(text: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    let mut has_macro = false;
+    for (at, _) in text.match_indices(INCLUDE) {
+        let rest = text[at + INCLUDE.len()..].trim_start();
+        let end = match rest.chars().next() {
+            Some('"') => '"',
+            Some('<') => '>',
+            Some('`') => {
+                has_macro = true;
+                continue;
+            }
+            _ => continue,
+        };
+        words.extend(rest[1..].split(end).next().map(str::to_owned));
+    }
+    if has_macro {
+        words.extend(text.split('"').skip(1).step_by(2).map(str::to_owned));
+    }
+    words
+}
+
+#[cfg(test)]
+mod tests {
+    use super::included;
+
+    #[test]
+    fn what_a_text_includes() {
+        assert_eq!(included("`include \"a.vh\"\n  `include<b/c.vh> // x"), ["a.vh", "b/c.vh"]);
+        assert!(included("`include_x \"a\" `include").is_empty());
+        assert_eq!(included("`define H \"h.vh\"\n`include `H"), ["h.vh"]);
+    }
+}

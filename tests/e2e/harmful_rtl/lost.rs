@@ -1,0 +1,76 @@
+//! Workers that are lost to something else than the RTL: is the verdict that of the RTL all the same?
+
+use super::{Child, Signal, code, json, run, start, text, wait_until};
+use rustix::process::{Pid, kill_process};
+use serde_json::Value;
+use std::fs;
+use std::path::Path;
+use tempfile::TempDir;
+
+/// The results of a run that nothing disturbs.
+fn undisturbed(folder: &Path) -> Vec<u8> {
+    let out = folder.join("undisturbed");
+    let output = run(&out, &[], &["--cases", "8"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    fs::read(out.join("results.json")).unwrap()
+}
+
+/// The run passed as if nothing had been, and says how its one worker was lost.
+fn is_unharmed(out: &Path, child: Child, expected: &[u8], how: &str) {
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert_eq!(fs::read(out.join("results.json")).unwrap(), expected, "the same bytes");
+    let lost = json(&out.join("timing.json"))["lost_workers"].clone();
+    assert_eq!(lost["count"], 1, "{lost}");
+    assert!(lost["first"][0].as_str().unwrap().ends_with(how), "{lost}");
+}
+
+#[test]
+fn a_worker_that_is_killed_from_outside_changes_no_result() {
+    let folder = TempDir::new().unwrap();
+    let expected = undisturbed(folder.path());
+    let (out, once) = (folder.path().join("run"), folder.path().join("once"));
+    let environment = [("HARM", "stop"), ("HARM_ONCE", once.to_str().unwrap())];
+    let mut child = start(&out, &environment, &["--cases", "8", "--stuck-after", "1h"]);
+    let worker = || fs::read_to_string(&once).ok()?.trim().parse::<i32>().ok();
+    wait_until(&mut child, || worker().is_some());
+    kill_process(Pid::from_raw(worker().unwrap()).unwrap(), Signal::KILL).unwrap();
+    is_unharmed(&out, child, &expected, ": process killed by SIGKILL");
+}
+
+/// Somebody stops a worker: it makes no progress, and its case is run again.
+#[test]
+fn a_worker_that_is_stopped_from_outside_changes_no_result() {
+    let folder = TempDir::new().unwrap();
+    let expected = undisturbed(folder.path());
+    let (out, once) = (folder.path().join("run"), folder.path().join("once"));
+    let environment = [("HARM", "stop"), ("HARM_ONCE", once.to_str().unwrap())];
+    let child = start(&out, &environment, &["--cases", "8", "--stuck-after", "1s"]);
+    is_unharmed(&out, child, &expected, ": process made no progress");
+}
+
+/// As where memory is short: the run ends and says why, and can be resumed.
+#[test]
+fn workers_that_are_killed_again_and_again_end_the_run() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let more = ["--cases", "2", "--threads", "1", "--no-sandbox"];
+    let output = run(&out, &[("HARM", "kill")], &more);
+    assert_eq!(code(&output), 3, "{}", text(&output));
+    assert!(text(&output).contains("SIGKILL"), "{}", text(&output));
+    assert!(!out.join("results.json").exists());
+    let output = crate::common::run(["run", "--resume", out.to_str().unwrap()]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    let results: Value = json(&out.join("results.json"));
+    assert_eq!(results["totals"]["cases"], 2);
+}
+
+/// RTL can send itself what people and batch systems send: the second time it is a verdict.
+#[test]
+fn a_termination_that_comes_again_is_a_verdict() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("run");
+    let output = run(&out, &[("HARM", "term")], &["--cases", "1", "--no-shrink", "--no-waves"]);
+    assert_eq!(code(&output), 1, "{}", text(&output));
+    assert!(text(&output).contains("crashed: process killed by SIGTERM"), "{}", text(&output));
+}

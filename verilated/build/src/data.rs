@@ -1,0 +1,269 @@
+//! Files that RTL reads while it runs, as `$readmemh` does: which names it gives them.
+//!
+//! Verilator says which names are constant after elaboration. It elaborates one set of parameters and drops what
+//! that set does not use, so the preprocessed text is searched, too. Where the files are is up to the caller.
+
+use crate::{Elaboration, Preprocessed};
+use sha2::{Digest, Sha256};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// A file that RTL opens by a constant name. A model has its text inside, so that it reads what was hashed, from
+/// whatever folder it runs in.
+#[derive(Clone, PartialEq, Eq)]
+pub struct DataFile {
+    /// Its name, as the RTL has it.
+    pub name: String,
+    /// Its text; `None` if there is no such file.
+    pub text: Option<Arc<[u8]>>,
+}
+
+impl fmt::Debug for DataFile {
+    /// A hash stands for the text: designs are hashed by what they look like here.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let hash = self.text.as_ref().map(Sha256::digest);
+        f.debug_struct("DataFile").field("name", &self.name).field("hash", &hash).finish()
+    }
+}
+
+/// A call that opens a file to read it, in an elaborated design.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Opened {
+    /// The name of the file; `None` if the RTL computes it.
+    pub name: Option<String>,
+    /// Whether the simulation ends if there is no such file, as after `$readmemh`.
+    pub is_required: bool,
+    /// The file with the call, as Verilator names it.
+    pub file: PathBuf,
+    /// The line of the call.
+    pub line: u32,
+}
+
+/// The names of the files that RTL opens to read them.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct DataNames {
+    /// Constant names. One that an elaborated call has comes with that call.
+    pub constant: BTreeMap<String, Option<Opened>>,
+    /// Calls with names that the RTL computes.
+    pub computed: Vec<Opened>,
+}
+
+impl DataNames {
+    /// The names in a design.
+    pub fn of(preprocessed: &Preprocessed, elaboration: &Elaboration) -> Self {
+        let mut names = Self::default();
+        let text: String = preprocessed.texts.values().flat_map(|text| [text, "\n"]).collect();
+        names.constant.extend(in_text(&text).into_iter().map(|name| (name, None)));
+        for opened in &elaboration.opened {
+            match &opened.name {
+                Some(name) => {
+                    let known = names.constant.entry(name.clone()).or_default();
+                    if known.as_ref().is_none_or(|known| !known.is_required) {
+                        *known = Some(opened.clone());
+                    }
+                }
+                None => names.computed.push(opened.clone()),
+            }
+        }
+        names
+    }
+}
+
+/// Whether a text has a call that opens a file.
+pub fn opens_files(text: &str) -> bool {
+    CALLS.iter().any(|call| text.contains(call))
+}
+
+/// The calls that open files.
+const CALLS: [&str; 3] = ["$readmemh", "$readmemb", "$fopen"];
+
+/// Whether a file that is opened in this mode is only written.
+pub(crate) fn only_writes(mode: &str) -> bool {
+    mode.starts_with(['w', 'a']) && !mode.contains('+')
+}
+
+/// The text of a constant as Verilator describes it: a quoted text, or a number that is one.
+pub(crate) fn constant(text: &str) -> Option<String> {
+    if let Some(text) = text.strip_prefix('"') {
+        return text.strip_suffix('"').map(str::to_owned);
+    }
+    let (_, digits) = text.split_once("'h")?;
+    let digits = if digits.len() % 2 == 1 { format!("0{digits}") } else { digits.to_owned() };
+    let byte = |at: usize| u8::from_str_radix(digits.get(at..at + 2)?, 16).ok();
+    let bytes: Vec<u8> = (0..digits.len()).step_by(2).map(byte).collect::<Option<_>>()?;
+    let start = bytes.iter().position(|byte| *byte != 0).unwrap_or(bytes.len());
+    String::from_utf8(bytes[start..].to_vec()).ok()
+}
+
+/// A word of Verilog, as far as names of files need it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Word {
+    /// A quoted text.
+    Text(String),
+    /// An identifier, or the name of a system function with its `$`.
+    Name(String),
+    /// Anything else.
+    Sign(char),
+}
+
+fn words(text: &str) -> Vec<Word> {
+    let mut words = Vec::new();
+    let mut letters = text.chars().peekable();
+    let is_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+    while let Some(letter) = letters.next() {
+        match letter {
+            '"' => {
+                let mut quoted = String::new();
+                while let Some(letter) = letters.next_if(|letter| *letter != '\n') {
+                    match letter {
+                        '"' => break,
+                        '\\' => quoted.extend(letters.next()),
+                        letter => quoted.push(letter),
+                    }
+                }
+                words.push(Word::Text(quoted));
+            }
+            '\\' => {
+                let mut name = String::new();
+                while let Some(letter) = letters.next_if(|letter| !letter.is_whitespace()) {
+                    name.push(letter);
+                }
+                words.push(Word::Name(name));
+            }
+            letter if is_name(letter) => {
+                let mut name = String::from(letter);
+                while let Some(letter) = letters.next_if(|letter| is_name(*letter)) {
+                    name.push(letter);
+                }
+                words.push(Word::Name(name));
+            }
+            letter if letter.is_whitespace() => {}
+            letter => words.push(Word::Sign(letter)),
+        }
+    }
+    words
+}
+
+/// The words up to the end of an argument, a list's element or an assignment, and the words behind.
+fn expression(words: &[Word]) -> (&[Word], &[Word]) {
+    let mut depth = 0;
+    let end = words.iter().position(|word| {
+        match word {
+            Word::Sign('(' | '{' | '[') => depth += 1,
+            Word::Sign(')' | '}' | ']') => depth -= 1,
+            Word::Sign(',') if depth == 0 => return true,
+            Word::Sign(';') => return true,
+            _ => {}
+        }
+        depth < 0
+    });
+    words.split_at(end.unwrap_or(words.len()))
+}
+
+/// The names of files in preprocessed text: quoted texts in calls that open files, and those that the names in such
+/// calls are given anywhere, as parameters are.
+fn in_text(text: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if !opens_files(text) {
+        return found;
+    }
+    let words = words(text);
+    // What each name is given: after `=`, or in parentheses as in `.NAME(...)`.
+    let mut given: BTreeMap<&str, Vec<&[Word]>> = BTreeMap::new();
+    let mut pending: Vec<&[Word]> = Vec::new();
+    for (at, word) in words.iter().enumerate() {
+        let Word::Name(name) = word else { continue };
+        let behind = &words[at + 1..];
+        let is_override = at > 0 && words[at - 1] == Word::Sign('.');
+        match behind {
+            [Word::Sign('('), rest @ ..] if CALLS.contains(&name.as_str()) => {
+                let (argument, rest) = expression(rest);
+                let is_written = || match rest {
+                    [Word::Sign(','), Word::Text(mode), ..] => only_writes(mode),
+                    [Word::Sign(','), ..] => false,
+                    // A channel of `$fopen` without a mode is for writing.
+                    _ => true,
+                };
+                if name != "$fopen" || !is_written() {
+                    pending.push(argument);
+                }
+            }
+            [Word::Sign('='), Word::Sign('='), ..] => {}
+            [Word::Sign('='), rest @ ..] => {
+                given.entry(name).or_default().push(expression(rest).0);
+            }
+            [Word::Sign('('), rest @ ..] if is_override => {
+                given.entry(name).or_default().push(expression(rest).0);
+            }
+            _ => {}
+        }
+    }
+    while let Some(expression) = pending.pop() {
+        for word in expression {
+            match word {
+                Word::Text(text) => drop(found.insert(text.clone())),
+                Word::Name(name) => pending.extend(given.remove(name.as_str()).unwrap_or_default()),
+                Word::Sign(_) => {}
+            }
+        }
+    }
+    found.retain(|name| !name.is_empty());
+    found
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(text: &str) -> Vec<String> {
+        in_text(text).into_iter().collect()
+    }
+
+    #[test]
+    fn names_are_found_in_calls_and_in_what_calls_name() {
+        for (text, expected) in [
+            ("$readmemh(\"a.hex\", m);", vec!["a.hex"]),
+            ("$readmemb (\"a.hex\" , m, 0, 3);", vec!["a.hex"]),
+            ("parameter F = \"a.hex\"; $readmemh(F, m);", vec!["a.hex"]),
+            ("parameter string F = \"a.hex\", G = \"b\"; $readmemh(F, m);", vec!["a.hex"]),
+            (
+                "module s #(parameter F = \"d.hex\"); $readmemh(F, m); s #(.F(\"o.hex\")) s();",
+                vec!["d.hex", "o.hex"],
+            ),
+            ("localparam A = \"a.hex\"; s #(.F(A)) s(); $readmemh(F, m);", vec!["a.hex"]),
+            ("$readmemh(p::F, m); localparam F = \"a.hex\";", vec!["a.hex"]),
+            ("F = K ? \"a.hex\" : \"b.hex\"; $readmemh(F, m);", vec!["a.hex", "b.hex"]),
+            ("f = $fopen(\"a.txt\", \"r\");", vec!["a.txt"]),
+            ("f = $fopen(\"a.txt\", \"w\"); g = $fopen(\"b.txt\");", vec![]),
+            ("$display(\"a.hex\"); $dumpfile(\"b.vcd\"); $readmemh(x, m);", vec![]),
+            ("if (F == \"no\") $readmemh(F, m);", vec![]),
+            ("F = \"a.hex\";", vec![]),
+            ("wire \\odd\"name ; $readmemh(\"a.hex\", m);", vec!["a.hex"]),
+        ] {
+            assert_eq!(found(text), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_constant_is_a_text_or_a_number_that_is_one() {
+        for (text, expected) in [
+            ("\"s.hex\"", Some("s.hex")),
+            ("72'h6d6163726f2e686578", Some("macro.hex")),
+            ("80'h7a2e686578", Some("z.hex")),
+            ("16'h0061", Some("a")),
+            ("varref", None),
+        ] {
+            assert_eq!(constant(text).as_deref(), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_design_is_told_from_one_with_another_text() {
+        let shown =
+            |text: &[u8]| format!("{:?}", DataFile { name: "a".into(), text: Some(text.into()) });
+        assert_eq!(shown(b"1"), shown(b"1"));
+        assert_ne!(shown(b"1"), shown(b"2"));
+    }
+}

@@ -1,0 +1,245 @@
+//! Which sources a design needs, and in which order Verilator reads them.
+//!
+//! SystemVerilog wants a package and an interface declared before their first use; Verilator looks for modules by
+//! itself, and for those not. The texts say what they declare and which names they use. Preprocessor directives are
+//! not followed: a name that is used in one branch counts. So this finds too many uses rather than too few.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+/// What the text of a source declares, and every name in it.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Declarations {
+    /// Packages, interfaces and classes: they are declared before they are used.
+    first: BTreeSet<String>,
+    /// Modules, programs and the like.
+    others: BTreeSet<String>,
+    /// All names.
+    names: BTreeSet<String>,
+}
+
+impl Declarations {
+    /// What a text declares.
+    pub fn of(text: &str) -> Self {
+        let mut found = Self::default();
+        let mut words = names(text).peekable();
+        let mut last = "";
+        while let Some(word) = words.next() {
+            let modifier = |word: &&str| ["automatic", "static"].contains(word);
+            match word {
+                // `virtual interface` is a type, and an `interface class` is a class.
+                "package" | "interface" | "class" if last != "virtual" => {
+                    while words.next_if(modifier).is_some() {}
+                    let is_name = |name: &&str| !["class", "extends", "port"].contains(name);
+                    if let Some(name) = words.next_if(is_name) {
+                        found.first.insert(name.to_owned());
+                        found.names.insert(name.to_owned());
+                    }
+                }
+                "module" | "macromodule" | "program" | "primitive" | "checker" => {
+                    while words.next_if(modifier).is_some() {}
+                    if let Some(name) = words.next() {
+                        found.others.insert(name.to_owned());
+                        found.names.insert(name.to_owned());
+                    }
+                }
+                name => drop(found.names.insert(name.to_owned())),
+            }
+            last = word;
+        }
+        found
+    }
+
+    fn declares(&self, name: &str) -> bool {
+        self.first.contains(name) || self.others.contains(name)
+    }
+
+    /// Whether it declares something that `other` declares, too.
+    pub fn overlaps(&self, other: &Self) -> bool {
+        self.first.iter().chain(&self.others).any(|name| other.declares(name))
+    }
+
+    /// Whether it declares what Verilator does not look for by itself, as packages.
+    pub fn is_read_first(&self) -> bool {
+        !self.first.is_empty()
+    }
+
+    /// Whether it declares nothing: macros, or what stands outside of modules.
+    pub fn is_bare(&self) -> bool {
+        self.first.is_empty() && self.others.is_empty()
+    }
+}
+
+/// The order in which sources are read, as their places: the given one, but whatever declares a package or an interface
+/// comes before what uses it. Sources that use each other stay as they were given.
+pub fn order(sources: &[Declarations]) -> Vec<usize> {
+    let mut declared: BTreeMap<&str, Vec<usize>> = BTreeMap::new();
+    for (place, source) in sources.iter().enumerate() {
+        for name in &source.first {
+            declared.entry(name).or_default().push(place);
+        }
+    }
+    let needs = |place: usize| {
+        let declared =
+            declared.iter().filter(move |(name, _)| sources[place].names.contains(**name));
+        declared.flat_map(|(_, places)| places.iter().copied()).filter(move |other| *other != place)
+    };
+    let needs: Vec<BTreeSet<usize>> =
+        (0..sources.len()).map(|place| needs(place).collect()).collect();
+    let mut order = Vec::new();
+    let mut left: BTreeSet<usize> = (0..sources.len()).collect();
+    while let Some(first) = left.first().copied() {
+        let is_free = |place: &&usize| needs[**place].is_disjoint(&left);
+        let next = left.iter().find(is_free).copied().unwrap_or(first);
+        left.remove(&next);
+        order.push(next);
+    }
+    order
+}
+
+/// The places of the sources that a design needs: those that declare `top` or a name that `others` have, and whatever
+/// these use. What declares nothing may be macros for all that follow, and stays.
+pub fn needed(sources: &[Declarations], top: &str, others: &[Declarations]) -> BTreeSet<usize> {
+    let mut needed: BTreeSet<usize> = BTreeSet::new();
+    let mut pending: BTreeSet<&str> = [top].into();
+    pending.extend(others.iter().flat_map(|other| other.names.iter().map(String::as_str)));
+    let mut known: BTreeSet<&str> = BTreeSet::new();
+    let bare = sources.iter().enumerate().filter(|(_, source)| source.is_bare());
+    for (place, source) in bare {
+        needed.insert(place);
+        pending.extend(source.names.iter().map(String::as_str));
+    }
+    while let Some(name) = pending.pop_first() {
+        if !known.insert(name) {
+            continue;
+        }
+        for (place, source) in sources.iter().enumerate() {
+            if source.declares(name) && needed.insert(place) {
+                let names = source.names.iter().map(String::as_str);
+                pending.extend(names.filter(|name| !known.contains(name)));
+            }
+        }
+    }
+    needed
+}
+
+/// The names in a text: comments, quoted texts, macros and names of system functions left out.
+fn names(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        loop {
+            let letter = rest.chars().next()?;
+            let is_name = |letter: char| letter.is_alphanumeric() || letter == '_' || letter == '$';
+            let word = |text: &str| text.find(|letter| !is_name(letter)).unwrap_or(text.len());
+            let end =
+                |text: &str, mark: &str| text.find(mark).map_or(text.len(), |at| at + mark.len());
+            let skipped = match letter {
+                '/' if rest.starts_with("//") => end(rest, "\n"),
+                '/' if rest.starts_with("/*") => 2 + end(&rest[2..], "*/"),
+                '"' => quoted(rest),
+                // A macro's name says nothing, but its arguments do.
+                '`' | '$' => 1 + word(&rest[1..]),
+                '\\' => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+                letter if letter.is_ascii_digit() => word(rest),
+                letter if is_name(letter) => {
+                    let (name, behind) = rest.split_at(word(rest));
+                    rest = behind;
+                    return Some(name);
+                }
+                letter => letter.len_utf8(),
+            };
+            rest = &rest[skipped..];
+        }
+    })
+}
+
+/// The length of the quoted text that a text begins with; it ends with its line at the latest.
+fn quoted(text: &str) -> usize {
+    let mut is_escaped = false;
+    for (at, letter) in text.char_indices().skip(1) {
+        match letter {
+            _ if is_escaped => is_escaped = false,
+            '\\' => is_escaped = true,
+            '"' => return at + 1,
+            '\n' => return at,
+            _ => {}
+        }
+    }
+    text.len()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn all(texts: &[&str]) -> Vec<Declarations> {
+        texts.iter().map(|text| Declarations::of(text)).collect()
+    }
+
+    #[test]
+    fn what_a_text_declares_is_found() {
+        let text = "// module no\n/* package no; */ package automatic p; endpackage : p\n\
+                    interface automatic i(input clk); modport m(input clk); endinterface\n\
+                    interface class ic; endclass virtual class c; endclass\n\
+                    module static m(i.m a, virtual interface j b); initial $display(\"module n\"); \
+                    endmodule\n";
+        let found = Declarations::of(text);
+        let set =
+            |names: &[&str]| names.iter().map(|name| (*name).to_owned()).collect::<BTreeSet<_>>();
+        assert!(found.first.is_superset(&set(&["p", "i", "ic"])), "{found:?}");
+        assert_eq!(found.others, set(&["m"]));
+        assert!(found.names.contains("j") && !found.names.contains("no"));
+    }
+
+    #[test]
+    fn packages_come_before_their_users_in_any_order() {
+        let texts = [
+            "module top import b::*; (input clk); sub s(); endmodule",
+            "package b; import a::*; localparam C = a::D; endpackage",
+            "module sub; bus i(); endmodule",
+            "package a; localparam D = 1; endpackage",
+            "interface bus; logic [b::C:0] d; endinterface",
+        ];
+        let before = |order: &[usize], first: usize, second: usize| {
+            let at = |place| order.iter().position(|other| *other == place);
+            at(first) < at(second)
+        };
+        let mut places: Vec<usize> = (0..texts.len()).collect();
+        for round in 0..texts.len() {
+            places.rotate_left(1);
+            if round % 2 == 0 {
+                places.reverse();
+            }
+            let given: Vec<&str> = places.iter().map(|place| texts[*place]).collect();
+            let order: Vec<usize> = order(&all(&given)).into_iter().map(|at| places[at]).collect();
+            for (first, second) in [(3, 1), (1, 0), (1, 4), (4, 2)] {
+                assert!(before(&order, first, second), "{places:?}: {order:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn sources_without_packages_stay_in_their_order() {
+        let texts = ["module b; a x(); endmodule", "`define M 1", "module a; endmodule"];
+        assert_eq!(order(&all(&texts)), [0, 1, 2]);
+        let circle = ["package a; import b::*; endpackage", "package b; import a::*; endpackage"];
+        assert_eq!(order(&all(&circle)), [0, 1]);
+    }
+
+    #[test]
+    fn a_design_needs_what_its_top_reaches() {
+        let texts = [
+            "module bench; import uvm_pkg::*; top t(); endmodule",
+            "module top; import p::*; sub s(); endmodule",
+            "`define WIDTH 3",
+            "package p; endpackage",
+            "module sub; endmodule",
+            "module sub; endmodule // a copy",
+            "module other; endmodule",
+        ];
+        let needed = |top: &str, own: &[&str]| {
+            needed(&all(&texts), top, &all(own)).into_iter().collect::<Vec<_>>()
+        };
+        assert_eq!(needed("top", &[]), [1, 2, 3, 4, 5]);
+        assert_eq!(needed("mine", &["module mine; other o(); endmodule"]), [2, 6]);
+    }
+}

@@ -1,0 +1,130 @@
+//! Which files and folders hold code that may be executed: those that only this user or root can write.
+
+use crate::Error;
+use rustix::process::geteuid;
+use std::fs::{self, DirBuilder, Metadata};
+use std::io::ErrorKind;
+use std::os::unix::fs::{DirBuilderExt, MetadataExt};
+use std::path::{Path, PathBuf};
+
+/// The mode bits with which group and others may write.
+pub const OTHERS: u32 = 0o022;
+/// The mode bit that lets everybody who writes into a folder remove only his own files.
+const STICKY: u32 = 0o1000;
+/// The mode bit with which everybody may write.
+const EVERYBODY: u32 = 0o002;
+const ROOT: u32 = 0;
+
+/// Whether only this user or root can have written what the metadata are of.
+pub fn is_trusted(metadata: &Metadata) -> bool {
+    (metadata.is_file() || metadata.is_dir())
+        && is_of_user(metadata)
+        && metadata.mode() & OTHERS == 0
+}
+
+fn is_of_user(metadata: &Metadata) -> bool {
+    [geteuid().as_raw(), ROOT].contains(&metadata.uid())
+}
+
+/// The folder in which this user keeps files of `folder`: that folder if only he or root can write it, and a subfolder
+/// of his own if everybody can and it is sticky. It is made if it does not exist.
+///
+/// # Errors
+/// [`Error::UnsafeCache`] if others could replace what lies there; [`Error::Cache`] if it cannot be made.
+pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
+    let unsafe_because = |folder: &Path, reason: String| {
+        Err(Error::UnsafeCache { folder: folder.to_owned(), reason })
+    };
+    make(folder)?;
+    let unwritable = |source| Error::Cache { folder: folder.to_owned(), source };
+    let found = fs::canonicalize(folder).map_err(unwritable)?;
+    for ancestor in found.ancestors().skip(1) {
+        let mode = fs::metadata(ancestor).map_err(unwritable)?.mode();
+        if mode & EVERYBODY != 0 && mode & STICKY == 0 {
+            let reason = format!("everybody can write {}", ancestor.display());
+            return unsafe_because(&found, reason);
+        }
+    }
+    let metadata = fs::metadata(&found).map_err(unwritable)?;
+    if !is_of_user(&metadata) {
+        return unsafe_because(&found, format!("it belongs to user {}", metadata.uid()));
+    }
+    if metadata.mode() & OTHERS == 0 {
+        return Ok(folder.to_owned());
+    }
+    if metadata.mode() & STICKY == 0 {
+        let folder = found.display();
+        let reason = format!("other users can write it (`chmod go-w {folder}` changes that)");
+        return unsafe_because(&found, reason);
+    }
+    let own = folder.join(format!("user-{}", geteuid().as_raw()));
+    make(&own)?;
+    // Whoever was faster may have made it, or a link to elsewhere.
+    let metadata = fs::symlink_metadata(&own).map_err(unwritable)?;
+    if metadata.is_dir() && is_trusted(&metadata) {
+        Ok(own)
+    } else {
+        unsafe_because(&own, "another user made it or can write it".to_owned())
+    }
+}
+
+/// Makes a folder for this user alone, and those around it.
+fn make(folder: &Path) -> Result<(), Error> {
+    match DirBuilder::new().recursive(true).mode(0o700).create(folder) {
+        Err(error) if error.kind() != ErrorKind::AlreadyExists => {
+            Err(Error::Cache { folder: folder.to_owned(), source: error })
+        }
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::fs::Permissions;
+    use std::os::unix::fs::{PermissionsExt, chown, symlink};
+    use tempfile::TempDir;
+
+    fn set(path: &Path, mode: u32) {
+        fs::set_permissions(path, Permissions::from_mode(mode)).unwrap();
+    }
+
+    #[test]
+    fn a_folder_is_private_shared_by_parts_or_refused() {
+        let temporary = TempDir::new().unwrap();
+        let cache = temporary.path().join("a/cache");
+        let own = cache.join(format!("user-{}", geteuid().as_raw()));
+        assert_eq!(folder(&cache).unwrap(), cache);
+        assert_eq!(fs::metadata(&cache).unwrap().mode() & 0o777, 0o700);
+        for mode in [0o755, 0o700, 0o2755] {
+            set(&cache, mode);
+            assert_eq!(folder(&cache).unwrap(), cache, "{mode:o}");
+        }
+        for mode in [0o775, 0o777, 0o757] {
+            set(&cache, mode);
+            assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })), "{mode:o}");
+        }
+        for mode in [0o1777, 0o1775, 0o3775] {
+            set(&cache, mode);
+            assert_eq!(folder(&cache).unwrap(), own, "{mode:o}");
+            assert_eq!(folder(&own).unwrap(), own, "{mode:o}");
+        }
+        // What another one prepared is not used.
+        set(&own, 0o777);
+        assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
+        fs::remove_dir(&own).unwrap();
+        symlink(temporary.path(), &own).unwrap();
+        assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
+        fs::remove_file(&own).unwrap();
+        // Whoever can rename a folder around it can replace it.
+        set(&cache, 0o700);
+        set(cache.parent().unwrap(), 0o777);
+        assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
+        set(cache.parent().unwrap(), 0o1777);
+        assert_eq!(folder(&cache).unwrap(), cache);
+        // Only root can give a folder away.
+        if chown(&cache, Some(12345), None).is_ok() {
+            assert!(matches!(folder(&cache), Err(Error::UnsafeCache { .. })));
+        }
+    }
+}
