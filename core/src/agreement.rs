@@ -93,24 +93,26 @@ impl Pair<'_> {
             model: rtl.clone(),
             action: Action::Compare(netlist.clone(), comparison),
         };
-        let differs = |name: String, what: String| Error::NetlistDiffers {
-            block: block.name().to_owned(),
-            profile: profile.name.to_string(),
-            name,
-            what,
-        };
         match desk.have::<Option<Found>>(task)? {
             Finish::Done(None) => Ok(()),
             Finish::Done(Some(Found { name, difference })) => {
                 let Difference { cycle, port, values: [rtl, netlist] } = difference;
                 let port = port.as_deref().unwrap_or("the model");
-                Err(differs(
+                Err(Error::NetlistDiffers {
+                    block: block.name().to_owned(),
+                    profile: profile.name.to_string(),
                     name,
-                    format!("at cycle {cycle}, {port}: {rtl} in the RTL, {netlist} in the netlist"),
-                ))
+                    what: format!(
+                        "at cycle {cycle}, {port}: {rtl} in the RTL, {netlist} in the netlist"
+                    ),
+                })
             }
-            // One of them does not return, or takes its process with it; which one is not known.
-            Finish::Lost(verdict) => Err(differs("a case".to_owned(), verdict.to_string())),
+            // It is not known which of the two models it was.
+            Finish::Lost(verdict) => Err(Error::Lost(format!(
+                "{}, profile {}: the RTL or its netlist: {verdict}; nothing was counted",
+                block.name(),
+                profile.name
+            ))),
             Finish::Interrupted => Err(Error::Interrupted),
         }
     }

@@ -59,12 +59,12 @@ pub enum Error {
     /// A model took its process with it, or never came back: the failure is the RTL's.
     #[error("{0}")]
     Lost(String),
-    /// Yosys's netlist of an RTL does not do what Verilator's model of it does: what is shown of the one says nothing of the
-    /// other.
+    /// Yosys's netlist of an RTL behaves differently from Verilator's model of the RTL, so no result of the netlist holds for
+    /// the RTL.
     #[error(
-        "{block}, profile {profile}: the netlist that Yosys makes of this RTL does not do what the RTL does: {name}: \
-         {what}; nothing was counted. Look for constructs that synthesis reads otherwise than a simulator \
-         (docs/gates.md); `cosim run --netlist --case CASE --trace FILE.fst` writes waves of the netlist"
+        "{block}, profile {profile}: the netlist of Yosys differs from the RTL: {name}: {what}; nothing was counted. \
+         Look for constructs that simulation and synthesis read differently (docs/gates.md). For waves of the netlist, \
+         add --netlist --trace FILE.fst to `cosim run --case CASE`, or to `cosim replay VECTOR`, with the same RTL"
     )]
     NetlistDiffers {
         /// The block.

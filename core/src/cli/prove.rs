@@ -73,6 +73,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
     }
+    let mut asked =
+        jobs.iter().flat_map(|(_, provers)| provers).filter_map(|(_, one)| one.as_ref().ok());
+    if let Some(only) = only
+        && !asked.any(|prover| !places(prover, Some(only)).is_empty())
+    {
+        let message =
+            format!("--only: no property has `{only}` in its words; without it, all are listed");
+        return Err(Error::Usage(message));
+    }
     for (block, provers) in &jobs {
         let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
             Ok(prover) => {
@@ -84,15 +93,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Err(_) => Ok(()),
         };
         provers.par_iter().map(check).collect::<Result<(), Error>>()?;
-    }
-    let mut asked =
-        jobs.iter().flat_map(|(_, provers)| provers).filter_map(|(_, one)| one.as_ref().ok());
-    if let Some(only) = only
-        && !asked.any(|prover| !places(prover, Some(only)).is_empty())
-    {
-        let message =
-            format!("--only: no property has `{only}` in its words; without it, all are listed");
-        return Err(Error::Usage(message));
     }
     let place = match &arguments.out {
         Some(folder) => Place::Named { folder: folder.clone(), replace: false },
