@@ -216,11 +216,11 @@ fn comments_and_attributes_of_synthesis_do_not_reach_proofs() {
     let (rtl, folder) = (patched_rtl(&gate_patches()[1]), TempDir::new().unwrap());
     let rtl = rtl.path().join("rtl");
     let path = rtl.join("RecvSideFsm.v");
-    let attribute = "(* full_case *) case (pkt_kind)";
     let changed = std::fs::read_to_string(&path).unwrap();
-    assert!(changed.contains(attribute), "{changed}");
-    let both = format!("{attribute} // synopsys full_case");
-    std::fs::write(&path, changed.replacen(attribute, &both, 1)).unwrap();
+    let comment = "case (pkt_kind)  // synopsys full_case";
+    assert!(changed.contains(comment), "{changed}");
+    let both = format!("(* full_case *) {comment}");
+    std::fs::write(&path, changed.replacen(comment, &both, 1)).unwrap();
     let mut command = cosim();
     command.args(["prove", "--block", "recv", "--fixes", "spec", "--only", "P10"]);
     let output = command.arg("--rtl").arg(&rtl).arg("--out").arg(folder.path().join("out"));

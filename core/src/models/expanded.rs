@@ -1,7 +1,7 @@
 //! The text that Yosys reads of an RTL: what Verilator's preprocessor makes of it.
 //!
-//! Yosys defines macros of its own (`SYNTHESIS`, `YOSYS`), and obeys comments and attributes that Verilator does not
-//! (`translate_off`, `full_case`). Read from the files, an RTL would be another one to each of them.
+//! Yosys defines macros of its own (`SYNTHESIS`, `YOSYS`), and obeys comments and attributes that Verilator ignores
+//! (`translate_off`, `full_case`). If both tools read the files, they could read two different designs.
 
 use super::Examined;
 use crate::error::Error;
@@ -12,12 +12,14 @@ use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated_build::{Design, Verilator};
 
+/// The words with which comments to synthesis begin.
+const TOOLS: [&str; 2] = ["synopsys", "synthesis"];
 /// How deep the files of the RTL lie: so many `..` may lead out of their folder.
 const DEPTH: usize = 8;
 /// What stands for a blank in the name of a file, since Yosys does not know quotes there.
 const NO_BREAK: &str = "\u{a0}";
 
-/// What attributes, as `(* full_case *)`, mean to Yosys. Comments never reach it.
+/// What attributes, as `(* full_case *)`, and the same words in comments mean to Yosys. No other comment reaches Yosys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Pragmas {
     /// Nothing, as to a simulator.
@@ -25,6 +27,11 @@ pub enum Pragmas {
     /// What they mean to synthesis.
     Obeyed,
 }
+
+/// Words in comments that change the meaning of a `case`, and what stands for them while the preprocessor, which removes
+/// comments, reads the text.
+const WORDS: [(&str, &str); 2] =
+    [("full_case", "cosim_pragma_full_case"), ("parallel_case", "cosim_pragma_parallel_case")];
 
 /// The texts of an RTL behind the preprocessor.
 #[derive(Debug, Clone, Default)]
@@ -45,7 +52,12 @@ impl Expanded {
             let path = folder.join(&file.name);
             let around = path.parent().unwrap_or(&folder);
             fs::create_dir_all(around).map_err(Error::write(around))?;
-            fs::write(&path, &file.text).map_err(Error::write(&path))?;
+            let marked = match (pragmas, std::str::from_utf8(&file.text)) {
+                (Pragmas::Obeyed, Ok(text)) => Some(marked(text)),
+                _ => None,
+            };
+            let text = marked.as_ref().map_or(&*file.text, String::as_bytes);
+            fs::write(&path, text).map_err(Error::write(&path))?;
         }
         let verilator = Verilator::find()?;
         let own = &examined.design;
@@ -72,7 +84,7 @@ impl Expanded {
         let texts = all.expand(&verilator).map_err(|error| examined.plain(error))?;
         let texts = texts.iter().map(|text| match pragmas {
             Pragmas::Ignored => named(&without_attributes(text)),
-            Pragmas::Obeyed => named(text),
+            Pragmas::Obeyed => named(&unmarked(text)),
         });
         let mut sources: Vec<String> = texts.collect();
         let libraries = sources.split_off(own.sources.len());
@@ -114,6 +126,36 @@ fn blanks(rest: &str) -> usize {
 
 /// A text without attributes, `(* name = value *)`: to Verilator they mean nothing. Lines stay where they are.
 fn without_attributes(text: &str) -> String {
+    rewritten(text, |token| {
+        let is_attribute = token.starts_with("(*") && token.len() > 2;
+        is_attribute.then(|| format!(" {}", "\n".repeat(token.matches('\n').count())))
+    })
+}
+
+/// A text in which comments to synthesis are no comments.
+fn marked(text: &str) -> String {
+    rewritten(text, |token| {
+        let (begin, comment) = token.split_at_checked(2)?;
+        let mut words = comment.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let is_pragma = ["//", "/*"].contains(&begin)
+            && words.find(|word| !word.is_empty()).is_some_and(|first| TOOLS.contains(&first));
+        let marks: String = words
+            .filter_map(|word| WORDS.iter().find(|(known, _)| *known == word))
+            .map(|(_, mark)| format!(" {mark} "))
+            .collect();
+        (is_pragma && !marks.is_empty()).then(|| marks + &"\n".repeat(token.matches('\n').count()))
+    })
+}
+
+/// A text with the comments to synthesis that it had.
+fn unmarked(text: &str) -> String {
+    WORDS.iter().fold(text.to_owned(), |text, (word, mark)| {
+        text.replace(mark, &format!("/* synopsys {word} */"))
+    })
+}
+
+/// A text with other strings, comments, escaped names and attributes, where `other` gives one.
+fn rewritten(text: &str, other: impl Fn(&str) -> Option<String>) -> String {
     let mut kept = String::with_capacity(text.len());
     let mut rest = text;
     while let Some(place) = rest.find(['"', '/', '\\', '(']) {
@@ -125,29 +167,25 @@ fn without_attributes(text: &str) -> String {
             [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
             // A name that ends with a blank.
             [b'\\', ..] => rest.find(char::is_whitespace).unwrap_or(rest.len()),
-            [b'(', b'*', ..] => match attribute(rest) {
-                Some(length) => {
-                    kept.push(' ');
-                    kept.extend(rest[..length].matches('\n'));
-                    rest = &rest[length..];
-                    continue;
-                }
-                None => 2,
-            },
+            [b'(', b'*', ..] => attribute(rest).unwrap_or(2),
             _ => 1,
         };
-        kept.push_str(&rest[..length]);
-        rest = &rest[length..];
+        let (token, behind) = rest.split_at(length);
+        match other(token) {
+            Some(other) => kept.push_str(&other),
+            None => kept.push_str(token),
+        }
+        rest = behind;
     }
     kept.push_str(rest);
     kept
 }
 
-/// The length of the string that a text begins with.
+/// The length of the string that a text begins with. It ends at the end of its line at the latest.
 fn string(text: &str) -> usize {
     let mut is_escaped = false;
     let end = text.char_indices().skip(1).find(|(_, c)| {
-        let ends = *c == '"' && !is_escaped;
+        let ends = ['"', '\n'].contains(c) && !is_escaped;
         is_escaped = *c == '\\' && !is_escaped;
         ends
     });
@@ -190,6 +228,27 @@ mod tests {
         ] {
             assert_eq!(without_attributes(text), expected);
         }
+    }
+
+    #[test]
+    fn comments_to_synthesis_survive_the_preprocessor_and_other_comments_do_not() {
+        for (text, expected) in [
+            (
+                "case (a) // synopsys full_case parallel_case\n",
+                "case (a)  cosim_pragma_full_case  cosim_pragma_parallel_case \n",
+            ),
+            ("case (a) /*synthesis\nfull_case*/;", "case (a)  cosim_pragma_full_case \n;"),
+            (
+                "// a full_case\n// synopsys translate_off",
+                "// a full_case\n// synopsys translate_off",
+            ),
+            ("x = \"// synopsys full_case\";", "x = \"// synopsys full_case\";"),
+            ("it's \"odd\n// synopsys full_case", "it's \"odd\n cosim_pragma_full_case "),
+        ] {
+            assert_eq!(marked(text), expected);
+        }
+        let text = "case (a) cosim_pragma_full_case\n";
+        assert_eq!(unmarked(text), "case (a) /* synopsys full_case */\n");
     }
 
     #[test]
