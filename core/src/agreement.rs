@@ -1,8 +1,8 @@
-//! Whether the netlist that Yosys makes of an RTL does what Verilator's model of the RTL does.
+//! Compares the netlist that Yosys makes of an RTL with Verilator's model of the RTL.
 //!
-//! Proofs, mutants and gates are about the netlist. Before anything is counted of it, it runs beside the model of the RTL:
-//! the first cases of each scenario, and the vectors of the block in the folder [`CORPUS`]. What that does not show remains
-//! assumed: see `docs/proof.md`.
+//! Proofs, mutants and gates are results about the netlist. Before a command counts them, both models run the first cases
+//! of each scenario and the vectors of the block in the folder [`CORPUS`]. The check proves nothing beyond this stimulus:
+//! `docs/proof.md` lists what remains assumed.
 
 use crate::engine::{Action, AnyBlock, Cases, Setup, Task};
 use crate::error::Error;
@@ -25,18 +25,18 @@ const SEED: u64 = 1;
 /// Cases of each scenario.
 const CASES: u64 = 3;
 
-/// What both models are given.
+/// The stimulus of both models.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct Comparison {
     /// The scenarios, as JSON.
     pub scenarios: String,
     /// The cases.
     pub cases: Vec<Case>,
-    /// The vectors. Those of other profiles are left out.
+    /// The vectors. The worker skips those of other profiles.
     pub vectors: Vec<VectorFile>,
 }
 
-/// A case or vector in which they differ.
+/// A case or vector in which the models differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Found {
     /// Its name.
@@ -149,7 +149,7 @@ pub fn compare<B: Block>(
     netlist: ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<Option<Found>, Error> {
-    // It may have mutations in it.
+    // A netlist of `mutate` has mutations, and none is switched on here.
     let netlist = netlist.with_mutation(0);
     let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
         .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
@@ -164,7 +164,7 @@ pub fn compare<B: Block>(
     }
     let drawn = comparison.cases.iter().map(|case| (case.name.clone(), cases.stimulus(case)));
     for (name, stimulus) in drawn.chain(all) {
-        // The bits that a seed gives a register are those of its name, and a netlist has other names.
+        // A seed gives a register bits by its name, and a netlist has other names.
         let before_reset = match stimulus.before_reset {
             BeforeReset::Random(_) => BeforeReset::Zeros,
             given => given,

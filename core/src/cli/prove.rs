@@ -89,7 +89,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 let netlist = block.netlist_model(&prover.netlist()?)?;
                 Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&desk)
             }
-            // Nothing is asked of it.
+            // No property can be proved, for example because of a second clock.
             Err(_) => Ok(()),
         };
         provers.par_iter().map(check).collect::<Result<(), Error>>()?;

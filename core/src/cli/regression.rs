@@ -370,7 +370,7 @@ impl Job {
     }
 }
 
-/// Runs netlists that are to run in the RTL's place beside it. One case alone is looked at as it is.
+/// Compares netlists with the RTL. A run of one case skips this, so that the user can look into a difference.
 fn check_netlists(block: &'static dyn AnyBlock, setup: &Setup, desk: &Desk) -> Result<(), Error> {
     if !setup.rtl.netlist {
         return Ok(());

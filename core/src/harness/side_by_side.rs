@@ -1,7 +1,7 @@
-//! Two DUTs of one block with the same inputs: the first cycle in which they differ.
+//! Drives two DUTs of one block with the same inputs and finds the first cycle in which they differ.
 //!
-//! The environment follows the golden model, so both see every cycle of a stimulus, whatever they do. Nothing is compared
-//! with the golden model here: see [`run`](super::run).
+//! The environment follows the golden model, so both DUTs see the whole stimulus. This module does not compare a DUT with
+//! the golden model: see [`run`](super::run).
 
 use super::case::{Dut, RawPins, Source, Stop, Traffic, Watch};
 use super::contract::{Block, Golden, power_up_inputs, reset_inputs};
