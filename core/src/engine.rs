@@ -11,6 +11,7 @@ mod shrink;
 mod task;
 mod vectors;
 
+use crate::agreement::{self, Comparison, Found};
 use crate::answers::Answers;
 use crate::checks::Parts;
 use crate::coverage::Group;
@@ -207,6 +208,24 @@ pub trait AnyBlock: Sync {
     /// As [`Rtl::build`].
     fn woven(&self, profile: &Profile, text: &str, kept: Kept) -> Result<Built, Error>;
 
+    /// Builds a model of a netlist in Verilog, to run a few cases; does not load it.
+    ///
+    /// # Errors
+    /// As [`Rtl::build`].
+    fn netlist_model(&self, netlist: &str) -> Result<Built, Error>;
+
+    /// The first case or vector in which two models of an RTL differ. In a worker only.
+    ///
+    /// # Errors
+    /// As [`agreement::compare`]; [`Error::Model`] if a model cannot be loaded.
+    fn compare(
+        &self,
+        profile: &str,
+        models: [&Built; 2],
+        comparison: &Comparison,
+        watch: &Watch,
+    ) -> Result<Option<Found>, Error>;
+
     /// A judge of mutations; the reason, if this RTL cannot be judged.
     ///
     /// # Errors
@@ -281,6 +300,12 @@ pub trait Session: Send + Sync {
         origin: Origin,
         recorded: Option<&Verdict>,
     ) -> Result<String, Error>;
+
+    /// The scenarios, as a worker reads them.
+    ///
+    /// # Errors
+    /// [`Error::Environment`].
+    fn scenarios_text(&self) -> Result<String, Error>;
 
     /// Builds the models; gives what a worker needs to run cases.
     ///
@@ -519,6 +544,22 @@ impl<B: Explain> AnyBlock for Engine<B> {
         let parameters = profile.parameters.verilog(B::RTL.mask_parameter);
         let design = Design { parameters, quick: true, ..Design::default() };
         mutate::selectable::<B>(text, design, kept)
+    }
+
+    fn netlist_model(&self, netlist: &str) -> Result<Built, Error> {
+        mutate::selectable::<B>(netlist, Design { quick: true, ..Design::default() }, kept()?)
+    }
+
+    fn compare(
+        &self,
+        profile: &str,
+        [rtl, netlist]: [&Built; 2],
+        comparison: &Comparison,
+        watch: &Watch,
+    ) -> Result<Option<Found>, Error> {
+        let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
+        let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
+        agreement::compare::<B>(comparison, &profile, &rtl, netlist, watch)
     }
 
     fn judge<'a>(

@@ -59,6 +59,23 @@ pub enum Error {
     /// A model took its process with it, or never came back: the failure is the RTL's.
     #[error("{0}")]
     Lost(String),
+    /// Yosys's netlist of an RTL behaves differently from Verilator's model of the RTL, so no result of the netlist holds for
+    /// the RTL.
+    #[error(
+        "{block}, profile {profile}: the netlist of Yosys differs from the RTL: {name}: {what}; nothing was counted. \
+         Look for constructs that simulation and synthesis read differently (docs/gates.md). For waves of the netlist, \
+         add --netlist --trace FILE.fst to `cosim run --case CASE`, or to `cosim replay VECTOR`, with the same RTL"
+    )]
+    NetlistDiffers {
+        /// The block.
+        block: String,
+        /// The profile.
+        profile: String,
+        /// The case or vector.
+        name: String,
+        /// Cycle, port and both values.
+        what: String,
+    },
     /// Something else than the RTL ends the processes that models run in.
     #[error(
         "{how}, {times} times with the same work. The system does that when memory is short: use fewer --threads or a lower \
@@ -91,7 +108,7 @@ impl Error {
     /// lacks, 130 if the user ended it.
     pub fn code(&self) -> u8 {
         match self {
-            Self::Lost(_) => 1,
+            Self::Lost(_) | Self::NetlistDiffers { .. } => 1,
             Self::Build(BuildError::Interrupted) => 130,
             Self::Usage(_)
             | Self::Input { .. }

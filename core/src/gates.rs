@@ -5,7 +5,7 @@
 
 use crate::error::Error;
 use crate::harness::{Block, Parameters};
-use crate::models::{Examined, FileRead};
+use crate::models::{Examined, Expanded, FileRead, Pragmas};
 use crate::yosys::{Workshop, version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -80,10 +80,16 @@ pub fn netlist<B: Block>(
     let mut hash = Hash::default();
     hash.add(&version);
     hash.add(SYNTHESIS);
-    hash.add(format!("{:?} {values:?}", examined.design));
-    for file in &examined.texts {
-        hash.add(file.name.as_os_str().as_encoded_bytes());
-        hash.add(&file.text);
+    hash.add(format!("{top} {values:?}"));
+    // What Yosys reads, and nothing else, decides.
+    let Expanded { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
+    for texts in [libraries, sources] {
+        hash.add(texts.len().to_le_bytes());
+        texts.iter().for_each(|text| hash.add(text));
+    }
+    for file in &examined.design.data {
+        hash.add(&file.name);
+        hash.add(file.text.as_deref().unwrap_or_default());
     }
     let words: Vec<String> =
         values.iter().map(|(name, value)| format!(" {name}={value}")).collect();
@@ -118,7 +124,7 @@ impl Netlist {
 
 /// The netlist in Verilog, its area in the first line.
 fn synthesise(examined: &Examined, parameters: &[(String, String)]) -> Result<String, Error> {
-    let workshop = Workshop::new(examined)?;
+    let workshop = Workshop::new(examined, Pragmas::Obeyed)?;
     gates(&workshop, parameters)
 }
 

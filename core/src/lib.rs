@@ -28,6 +28,7 @@
 // A reader that has gone is no reason to end: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+pub mod agreement;
 pub mod answers;
 pub mod checks;
 mod checksum;

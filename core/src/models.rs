@@ -3,6 +3,7 @@
 mod copies;
 mod data;
 mod examined;
+mod expanded;
 mod file_list;
 mod given;
 mod observer;
@@ -20,6 +21,7 @@ use crate::program;
 use crate::yosys;
 pub(crate) use copies::{Copies, data as copied_data};
 pub use examined::{Examined, FileRead};
+pub use expanded::{Expanded, Pragmas};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;
 pub(crate) use rtl::command_line;

@@ -12,7 +12,7 @@ use crate::answers::Answers;
 use crate::error::Error;
 use crate::formal::{MEMORY, graph, memory_bits, whole_graph};
 use crate::harness::{Explain, Parameters};
-use crate::models::Examined;
+use crate::models::{Examined, Pragmas};
 use crate::mutate::aig::{Aig, Reads};
 use crate::mutate::cut::{cut, enabled};
 use crate::mutate::netlist::Unknown;
@@ -234,7 +234,7 @@ impl Prover {
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
         let [rtl, both, cut_open] = FILES;
-        let workshop = Workshop::new(examined)?.with_answers(answers.clone());
+        let workshop = Workshop::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
         let path = workshop.path(rtl);
         workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
         let text = workshop.text(rtl)?;
@@ -310,6 +310,15 @@ impl Prover {
         }
         *known = Some(hold);
         Ok(hold)
+    }
+
+    /// The netlist of which everything is proved, in Verilog.
+    ///
+    /// # Errors
+    /// As [`Workshop::script`].
+    pub fn netlist(&self) -> Result<String, Error> {
+        let [rtl, ..] = FILES;
+        self.workshop.verilog(rtl)
     }
 
     /// The properties.

@@ -2,13 +2,13 @@
 
 use crate::answers::Answers;
 use crate::error::Error;
-use crate::models::Examined;
+use crate::models::{Examined, Expanded, Pragmas};
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 use verilated_build::{Error as BuildError, output, output_within};
 
@@ -18,41 +18,47 @@ const YOSYS: &str = "yosys";
 const VARIABLE: &str = "YOSYS";
 /// How it is installed.
 const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
-/// How deep the files of the RTL lie: so many `..` may lead out of their folder.
+/// Levels of folders above the data files, so that `..` in their names stays inside the workshop.
 const DEPTH: usize = 8;
-/// The folder that files lie in as they were given.
-const FILES: &str = "files";
+/// The folder of the data files.
+const DATA: &str = "data";
 
 /// A folder in which Yosys works on one RTL with one set of parameters.
 #[derive(Debug)]
 pub struct Workshop {
     folder: TempDir,
     examined: Examined,
+    expanded: Arc<Expanded>,
     /// Scripts so far: each has a file of its own, since several threads may work here.
     scripts: AtomicU32,
     answers: Answers,
 }
 
 impl Workshop {
-    /// Lays the files of an RTL out; Yosys has read none of them yet, and no answer is kept.
+    /// A folder for an RTL; Yosys has read none of it yet, and no answer is kept.
     ///
     /// # Errors
-    /// [`Error::Write`].
-    pub fn new(examined: &Examined) -> Result<Self, Error> {
+    /// [`Error::Write`]; [`Error::Build`] with the words of Verilator's preprocessor.
+    pub fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
         let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let workshop = Self {
             folder,
             examined: examined.clone(),
+            expanded: examined.expanded(pragmas)?,
             scripts: AtomicU32::new(0),
             answers: Answers::none(),
         };
-        let files = workshop.files();
-        let texts = examined.texts.iter().map(|file| (file.name.as_path(), &file.text));
+        let Expanded { libraries, sources } = &*workshop.expanded;
+        for (number, text) in libraries.iter().chain(sources).enumerate() {
+            workshop.write(&file(number), text)?;
+        }
+        let root = workshop.data();
+        fs::create_dir_all(&root).map_err(Error::write(&root))?;
         let data = examined.design.data.iter();
         let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_ref()?)));
-        for (name, text) in texts.chain(data.filter(|(name, _)| name.is_relative())) {
-            let path = files.join(name);
-            let folder = path.parent().unwrap_or(&files);
+        for (name, text) in data.filter(|(name, _)| name.is_relative()) {
+            let path = root.join(name);
+            let folder = path.parent().unwrap_or(&root);
             fs::create_dir_all(folder).map_err(Error::write(folder))?;
             fs::write(&path, text).map_err(Error::write(&path))?;
         }
@@ -70,9 +76,9 @@ impl Workshop {
         &self.answers
     }
 
-    /// Where names of files begin.
-    fn files(&self) -> PathBuf {
-        self.path(FILES).join(["x"; DEPTH].join("/"))
+    /// The folder in which names of data files begin.
+    fn data(&self) -> PathBuf {
+        self.path(DATA).join(["x"; DEPTH].join("/"))
     }
 
     /// A file of the folder.
@@ -100,7 +106,7 @@ impl Workshop {
 
     /// A place in the RTL as the user knows it; the program's own files by their names alone.
     pub fn typed(&self, place: &str) -> String {
-        self.examined.typed(place)
+        self.examined.typed(&Expanded::place(place))
     }
 
     /// Runs a script in the folder.
@@ -111,38 +117,38 @@ impl Workshop {
         self.run(script, self.folder.path(), |said| format!("Yosys: {said}"))
     }
 
-    /// Reads the RTL with these parameters, elaborates it and does what `commands` say. They begin elsewhere: files that
-    /// they write are named by [`Workshop::path`].
+    /// A netlist of the folder, in Verilog. The line that says which Yosys wrote it is left out: it differs from one machine to
+    /// the next.
+    ///
+    /// # Errors
+    /// As [`Workshop::script`].
+    pub fn verilog(&self, netlist: &str) -> Result<String, Error> {
+        let name = format!("{netlist}.v");
+        self.script(&format!("read_ilang {netlist}\nwrite_verilog -noattr {name}\n"))?;
+        let text = self.text(&name)?;
+        let lines = text.lines().filter(|line| !line.starts_with("/*"));
+        Ok(lines.map(|line| format!("{line}\n")).collect())
+    }
+
+    /// Reads the RTL with these parameters, elaborates it and does what `commands` say. Yosys runs where the RTL finds its
+    /// data files, so commands name the files that they write by [`Workshop::path`].
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
     pub fn read(&self, parameters: &[(String, String)], commands: &str) -> Result<(), Error> {
-        let design = &self.examined.design;
-        let quoted = |path: &Path| format!("\"{}\"", path.display());
+        let libraries = self.expanded.libraries.len();
         let mut script = String::new();
-        let mut read = "read_verilog -sv".to_owned();
-        for define in &design.defines {
-            read += &format!(" -D{define}");
+        for number in 0..libraries + self.expanded.sources.len() {
+            let option = if number < libraries { " -defer" } else { "" };
+            let path = self.path(&file(number));
+            script += &format!("read_verilog -sv{option} \"{}\"\n", path.display());
         }
-        for folder in &design.include {
-            read += &format!(" -I{}", folder.display());
-        }
-        for library in &design.libraries {
-            script += &format!("{read} -defer {}\n", quoted(library));
-        }
-        for source in &design.sources {
-            script += &format!("{read} {}\n", quoted(source));
-        }
-        script += &format!("hierarchy -check -top {}", design.top);
-        for folder in &design.include {
-            // This option does not know quotes.
-            script += &format!(" -libdir {}", folder.display());
-        }
+        script += &format!("hierarchy -check -top {}", self.examined.design.top);
         for (name, value) in parameters {
             script += &format!(" -chparam {name} {value}");
         }
         script += &format!("\n{commands}\n");
-        self.run(&script, &self.files(), |said| {
+        self.run(&script, &self.data(), |said| {
             format!(
                 "Yosys cannot read this RTL: {said}; it reads Verilog and a part of SystemVerilog"
             )
@@ -165,6 +171,11 @@ impl Workshop {
         let line = text.lines().find(|line| line.contains("ERROR")).unwrap_or_else(|| text.trim());
         Err(Error::Environment(told(&self.typed(line.trim_start_matches("ERROR: ")))))
     }
+}
+
+/// The file of a text that Yosys reads.
+fn file(number: usize) -> String {
+    format!("read-{number}.v")
 }
 
 /// Yosys's version, in its own words. Yosys is asked once.
@@ -270,6 +281,6 @@ pub fn verilog(text: &str) -> Examined {
 impl Workshop {
     /// A workshop for such an RTL.
     pub fn of_verilog(text: &str) -> Self {
-        Self::new(&verilog(text)).unwrap()
+        Self::new(&verilog(text), Pragmas::Ignored).unwrap()
     }
 }

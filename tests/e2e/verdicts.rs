@@ -142,6 +142,43 @@ fn a_dut_that_stops_is_a_crash() {
     }
 }
 
+/// The check of a netlist against the RTL: see `docs/proof.md`.
+#[test]
+fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
+    type Tamper = fn(u64, &mut Outputs) -> Result<(), Error>;
+    let kind = crate::common::built_in_model::<Thread2>(&REPAIRED).unwrap();
+    let same: Tamper = |_, _| Ok(());
+    let flips: Tamper = |cycle, outputs| {
+        if cycle == 57 {
+            outputs.eq_resp_ready = Bits1::new(1 - outputs.eq_resp_ready.get());
+        }
+        Ok(())
+    };
+    let stops: Tamper = |cycle, _| match cycle {
+        12 => Err(Error::Stopped("gone".to_owned())),
+        _ => Ok(()),
+    };
+    for (tampers, expected) in [
+        ([same, same], None),
+        ([flips, flips], None),
+        ([same, flips], Some((57, Some("eq_resp_ready")))),
+        ([flips, same], Some((57, Some("eq_resp_ready")))),
+        ([same, stops], Some((12, None))),
+        ([stops, stops], None),
+    ] {
+        let dut = |tamper| {
+            let model = kind.create(BeforeReset::Ones).unwrap();
+            Tampered { model, cycle: 0, tamper }
+        };
+        let [mut left, mut right] = tampers.map(dut);
+        let watch = Watch::default();
+        let duts = [&mut left, &mut right];
+        let found = harness::first_difference::<Thread2, _>(&smoke(), &REPAIRED, duts, &watch);
+        let found = found.as_ref().map(|found| (found.cycle, found.port.as_deref()));
+        assert_eq!(found, expected);
+    }
+}
+
 #[test]
 fn a_cancelled_case_says_so() {
     let watch = Watch::default();

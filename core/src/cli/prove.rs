@@ -2,11 +2,12 @@
 
 use super::options::{Caching, Format, Patience, Target, of_block};
 use super::{interruption, print_json, print_text};
+use crate::agreement::Pair;
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Profile, Verdict};
-use crate::models::Rtl;
+use crate::models::{Rtl, View};
 use crate::program;
 use crate::prove::report::{Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VECTORS, VERSION};
 use crate::prove::{Found, Kind, Memories, Property, Prover, Shown};
@@ -80,6 +81,18 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let message =
             format!("--only: no property has `{only}` in its words; without it, all are listed");
         return Err(Error::Usage(message));
+    }
+    for (block, provers) in &jobs {
+        let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
+            Ok(prover) => {
+                let model = block.build(profile, &rtl, View::Bare)?;
+                let netlist = block.netlist_model(&prover.netlist()?)?;
+                Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&desk)
+            }
+            // No property can be proved, for example because of a second clock.
+            Err(_) => Ok(()),
+        };
+        provers.par_iter().map(check).collect::<Result<(), Error>>()?;
     }
     let place = match &arguments.out {
         Some(folder) => Place::Named { folder: folder.clone(), replace: false },

@@ -9,18 +9,20 @@ mod until;
 use super::is_watched;
 use super::options::{Patience, Target, of_block};
 use super::plan::{PlannedRun, RunPlan};
+use crate::agreement::Pair;
 use crate::coverage::weights_hashes;
 use crate::engine::{Action, AnyBlock, Opening, Setup, Task};
 use crate::error::Error;
 use crate::harness::{Profile, parse_index};
 use crate::judged::{self, Judged};
-use crate::models::{Built, Examined, answer_store};
+use crate::models::{Built, Examined, Rtl, Simulator, View, answer_store};
 use crate::program;
 use crate::runner::{Header, Keep, Limits, MOST_CASES, Shard, Waiver};
 use crate::worker::{Desk, Finish, Program};
 use clap::Args;
 use code::Counted;
 use rand::RngExt;
+use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::path::Path;
@@ -323,6 +325,9 @@ impl Job {
                 netlists.insert(profile.name.to_string(), area);
             }
         }
+        if self.case.is_none() {
+            check_netlists(*block, setup, &desk)?;
+        }
         let plan = self.plan(&*session);
         if let Some(CaseName { scenario, .. }) = &self.case
             && plan.scenarios != [scenario.clone()]
@@ -371,6 +376,20 @@ impl Job {
             learns: judged::is_trusted(&examined, &setup.rtl.defines),
         })
     }
+}
+
+/// Compares netlists with the RTL. A run of one case skips this, so that the user can look into a difference.
+fn check_netlists(block: &'static dyn AnyBlock, setup: &Setup, desk: &Desk) -> Result<(), Error> {
+    if !setup.rtl.netlist {
+        return Ok(());
+    }
+    let of = |netlist| Rtl { netlist, simulator: Simulator::Verilator, ..setup.rtl.clone() };
+    let check = |profile: &Profile| {
+        let rtl = block.build(profile, &of(false), View::Bare)?;
+        let netlist = block.build(profile, &of(true), View::Bare)?;
+        Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(desk)
+    };
+    setup.profiles.par_iter().map(check).collect()
 }
 
 impl Job {

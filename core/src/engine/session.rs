@@ -66,6 +66,11 @@ impl<B: Block> Session for BlockSession<B> {
         Vector::<B>::new(profile, origin, self.cases.stimulus(case), recorded.cloned()).to_text()
     }
 
+    fn scenarios_text(&self) -> Result<String, Error> {
+        serde_json::to_string(&self.cases.scenarios)
+            .map_err(|error| Error::Environment(error.to_string()))
+    }
+
     fn opening(&self) -> Result<Opening, Error> {
         // In parallel: a model that is not linked in is compiled now.
         let build = |profile: &Profile| {
@@ -73,8 +78,7 @@ impl<B: Block> Session for BlockSession<B> {
             Ok((profile.name.to_string(), built))
         };
         let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;
-        let scenarios = serde_json::to_string(&self.cases.scenarios)
-            .map_err(|error| Error::Environment(error.to_string()))?;
+        let scenarios = self.scenarios_text()?;
         Ok(Opening { block: B::NAME.to_owned(), models, scenarios, packets: self.cases.packets })
     }
 }

@@ -1,6 +1,7 @@
 //! Work on a vector that a worker does: everything it needs, and what comes of it.
 
 use super::{LoadedVector, ShrinkProgress, Waves};
+use crate::agreement::Comparison;
 use crate::error::Error;
 use crate::harness::Watch;
 use crate::models::Built;
@@ -44,6 +45,8 @@ pub enum Action {
     Bench(Built),
     /// Run cases on mutations of the RTL; gives a list of [`Death`](crate::mutate::Death).
     Hunt(Hunt),
+    /// Run another model beside it; gives a [`Found`](crate::agreement::Found), if they differ.
+    Compare(Built, Comparison),
     /// Drive what is said to make a difference into a mutation; gives a [`Tried`](crate::mutate::Tried).
     Try(Trial),
 }
@@ -74,6 +77,9 @@ impl Task {
             }
             Action::Hunt(hunt) => block.hunt(profile, model, hunt, watch).and_then(to_json),
             Action::Try(trial) => block.attempt(profile, model, trial, watch).and_then(to_json),
+            Action::Compare(other, comparison) => {
+                block.compare(profile, [model, other], comparison, watch).and_then(to_json)
+            }
             Action::Bench(plain) => block.bench(profile, model, plain).and_then(to_json),
         }
     }

@@ -19,6 +19,7 @@ pub mod raw_pins;
 mod reset;
 mod rng;
 mod rules;
+mod side_by_side;
 mod span;
 mod stimulus;
 mod table;
@@ -54,6 +55,7 @@ pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, ov
 pub use promises::{Hang, Held, Meaning, Progress, Promises, Remembered, RuleSays};
 pub use reset::{Reset, ResetTimer};
 pub use rng::CaseRng;
+pub use side_by_side::{Difference, first_difference};
 pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
 pub use table::{Row, Table};

@@ -1,6 +1,7 @@
 //! An RTL as Verilator sees it: which files it is made of, and which of them were given.
 
 use super::data::{self, Place};
+use super::expanded::{Expanded, Pragmas};
 use super::given::{Folder, Given, folder_of};
 use super::rtl::Rtl;
 use crate::error::Error;
@@ -11,7 +12,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 use verilated_build::Hash;
 use verilated_build::sources::{self, Declarations};
@@ -54,6 +55,8 @@ pub struct Examined {
     pub computed: Vec<String>,
     /// What names of the design stand for.
     names: Names,
+    /// What Yosys reads, once it was asked for: with pragmas ignored, and obeyed.
+    expanded: [OnceLock<Arc<Expanded>>; 2],
 }
 
 /// What is asked for: a top module, and what stands in for files that are not given.
@@ -134,7 +137,21 @@ impl Examined {
                 .collect(),
             computed: Vec::new(),
             names: Names::default(),
+            expanded: Default::default(),
         }
+    }
+
+    /// The texts that Yosys reads. The preprocessor is asked once.
+    ///
+    /// # Errors
+    /// [`Error::Build`] with Verilator's message.
+    pub fn expanded(&self, pragmas: Pragmas) -> Result<Arc<Expanded>, Error> {
+        let known = &self.expanded[usize::from(pragmas == Pragmas::Obeyed)];
+        if let Some(expanded) = known.get() {
+            return Ok(Arc::clone(expanded));
+        }
+        let expanded = Arc::new(Expanded::new(self, pragmas)?);
+        Ok(Arc::clone(known.get_or_init(|| expanded)))
     }
 
     /// A text of Verilator's, with the user's paths.
@@ -622,6 +639,7 @@ impl Question {
             texts,
             design,
             names: self.names,
+            expanded: Default::default(),
         })
     }
 }

@@ -6,7 +6,7 @@ use super::netlist::{Unknown, Woven, weave};
 use crate::answers::Answers;
 use crate::error::Error;
 use crate::harness::{Block, Parameters};
-use crate::models::{Built, Rtl, kept, ports};
+use crate::models::{Built, Pragmas, Rtl, kept, ports};
 use crate::yosys::Workshop;
 use std::path::PathBuf;
 use verilated_build::{Design, Kept, LibraryCache, SourceFile, Verilator};
@@ -20,8 +20,8 @@ const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift 
                           setundef -undriven -zero\ncheck";
 /// What is chosen, one command of Yosys a line.
 const LIST: &str = "list.txt";
-/// The netlist with all mutations, for Yosys and from it.
-const WOVEN: [&str; 2] = ["woven.il", "woven.v"];
+/// The netlist with all mutations.
+const WOVEN: &str = "woven.il";
 /// Mutations that Yosys is asked for beyond what is wanted, at least.
 const SPARE: u32 = 8;
 /// The RTL with one mutation.
@@ -54,7 +54,7 @@ impl Mutants {
         let known = rtl.examined::<B>()?;
         let mut values = parameters.verilog(B::RTL.mask_parameter);
         values.retain(|(name, _)| known.parameters.contains(name));
-        let workshop = Workshop::new(&known)?;
+        let workshop = Workshop::new(&known, Pragmas::Ignored)?;
         begin(&workshop, &values)?;
         let mutations = chosen(&workshop, mutations, seed)?;
         Ok(Self { workshop, parameters: *parameters, mutations })
@@ -91,14 +91,9 @@ impl Mutants {
                     "Yosys wrote a netlist that is not understood here: {what}"
                 ))
             })?;
-        let [il, verilog] = WOVEN;
-        self.workshop.write(il, &netlist)?;
-        self.workshop.script(&format!("read_ilang {il}\nwrite_verilog -noattr {verilog}\n"))?;
-        // A package comes before what uses it. The line that says which Yosys wrote it differs from one machine
-        // to the next.
-        let text = self.workshop.text(verilog)?;
-        let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("/*")).collect();
-        let text = format!("{modules}\n{}\n", text.join("\n"));
+        self.workshop.write(WOVEN, &netlist)?;
+        // A package comes before what uses it.
+        let text = format!("{modules}\n{}", self.workshop.verilog(WOVEN)?);
         selectable::<B>(&text, Design::default(), kept()?)
     }
 }

@@ -17,6 +17,7 @@ pub mod compile;
 mod data;
 mod elaborate;
 mod error;
+mod expand;
 mod hash;
 mod icarus;
 mod kept;

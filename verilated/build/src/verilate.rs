@@ -5,7 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs;
 use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::process::{Command, Output};
 
 /// The waveform format a model is built for; a model carries at most one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -206,8 +206,14 @@ impl Design {
         command
     }
 
-    /// Runs Verilator on the sources and returns what it said.
-    pub(crate) fn run(&self, mut command: Command) -> Result<String, Error> {
+    /// Runs Verilator on the sources and returns its messages.
+    pub(crate) fn run(&self, command: Command) -> Result<String, Error> {
+        let output = self.output(command)?;
+        Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+    }
+
+    /// Runs Verilator on the sources and returns its output, if it succeeds.
+    pub(crate) fn output(&self, mut command: Command) -> Result<Output, Error> {
         let program = command.get_program().to_owned();
         command.args(&self.sources);
         let output = tool::output(command).map_err(|error| match error {
@@ -216,10 +222,10 @@ impl Design {
             }
             other => other,
         })?;
-        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         if output.status.success() {
-            return Ok(messages);
+            return Ok(output);
         }
+        let messages = String::from_utf8_lossy(&output.stderr).into_owned();
         let top = self.top.clone();
         if messages.trim().is_empty() {
             let output =

@@ -2,19 +2,22 @@
 
 use super::judging::Bench;
 use super::{Chosen, Graduated, Job};
+use crate::agreement::Pair;
 use crate::cli::{INTERRUPTED, counted};
 use crate::engine::{Session, Setup};
 use crate::error::Error;
 use crate::harness::{Case, Profile};
-use crate::models::Built;
+use crate::models::{Built, View};
 use crate::mutate::grade::{Found, Ground, Workers, cases_of, rounds};
 use crate::mutate::reasons::Reason;
 use crate::mutate::report::{Fate, Graded, Header, Report};
 use crate::mutate::{Means, Mutants, Mutation};
 use crate::report::write_grading;
+use crate::worker::Desk;
 use crate::yosys;
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::thread;
@@ -117,6 +120,7 @@ impl Job {
         let scenarios = session.scenarios().len();
         self.check_run(&report.profiles[index], cases.len())?;
         let mut made: Option<(Built, usize)> = None;
+        let mut checked: Option<Built> = None;
         for end in rounds(header.cases) {
             let graded = &mut report.profiles[index];
             let end = end as usize * scenarios;
@@ -136,6 +140,16 @@ impl Job {
                 made = Some((model, alive.len()));
             }
             let Some((model, _)) = &made else { continue };
+            let rtl = match checked {
+                Some(rtl) => rtl,
+                None => {
+                    let rtl = block.build(profile, &self.setup.rtl, View::Bare)?;
+                    let desk = Desk::new(self.program.clone(), Arc::clone(workers.interrupted));
+                    // No mutation is switched on in it.
+                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&desk)?;
+                    rtl
+                }
+            };
             let ground = Ground {
                 block: block.name(),
                 profile: &profile.name,
@@ -145,10 +159,12 @@ impl Job {
                 cases: &cases,
                 means: header.means,
             };
-            // The RTL as it is: nothing may find it.
+            check_rtl(workers, &ground, &rtl, begin..end)?;
+            checked = Some(rtl);
+            // 0 is the netlist without a mutation.
             let hunted: Vec<u32> = [0].into_iter().chain(alive).collect();
             let found = workers.round(&ground, begin..end, &hunted)?;
-            check_green(&found, &cases)?;
+            check_netlist(&found, &ground)?;
             let killed = |(case, outcome): &Found| Fate::killed(&cases[*case].name, outcome);
             graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
             // What nothing can find need not be run with all the cases that follow.
@@ -206,14 +222,33 @@ impl Job {
     }
 }
 
-/// Nothing may find the RTL as it is.
-pub(super) fn check_green(found: &BTreeMap<u32, Found>, cases: &[Case]) -> Result<(), Error> {
+/// Runs cases on Verilator's model of the RTL without a mutation: none may fail.
+pub(super) fn check_rtl(
+    workers: &Workers<'_>,
+    ground: &Ground<'_>,
+    rtl: &Built,
+    cases: Range<usize>,
+) -> Result<(), Error> {
+    let found = workers.round(&Ground { model: rtl, ..*ground }, cases, &[0])?;
     let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
     Err(Error::Lost(format!(
-        "the bench is not green without any mutation: {}: {}; if `cosim run --case {0}` matches, Yosys reads this \
-         RTL otherwise than Verilator",
-        cases[*case].name, outcome.verdict
+        "the bench is not green without any mutation: {}: {}",
+        ground.cases[*case].name, outcome.verdict
     )))
+}
+
+/// No case may fail on the netlist without a mutation. The model of the RTL has passed the same cases.
+pub(super) fn check_netlist(
+    found: &BTreeMap<u32, Found>,
+    ground: &Ground<'_>,
+) -> Result<(), Error> {
+    let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
+    Err(Error::NetlistDiffers {
+        block: ground.block.to_owned(),
+        profile: ground.profile.to_owned(),
+        name: ground.cases[*case].name.clone(),
+        what: format!("{}; the RTL matches the golden model", outcome.verdict),
+    })
 }
 
 fn has_same_mutants(left: &Graded, right: &Graded) -> bool {

@@ -1,13 +1,14 @@
 //! One mutant alone: its RTL, the case that finds it, waves and explanation.
 
-use super::grading::check_green;
+use super::grading::{check_netlist, check_rtl};
 use super::{Arguments, Chosen, Job, Prepared};
+use crate::agreement::Pair;
 use crate::cli::explain;
 use crate::cli::{interruption, print_text};
 use crate::engine::Waves;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::models::Rtl;
+use crate::models::{Rtl, View};
 use crate::mutate::grade::{Ground, Workers};
 use crate::mutate::report::VECTORS;
 use crate::mutate::{Means, Mutation};
@@ -61,6 +62,9 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let session = job.session(profile)?;
     let cases = job.cases(profile, &*session);
     let model = job.block.mutated(mutants, std::slice::from_ref(mutation))?;
+    let desk = Desk::new(job.program.clone(), Arc::clone(&interrupted));
+    let unchanged = job.block.build(profile, &job.setup.rtl, View::Bare)?;
+    Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&desk)?;
     let ground = Ground {
         block: job.block.name(),
         profile: &profile.name,
@@ -75,9 +79,10 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let mut found = None;
     for begin in (0..cases.len()).step_by(BATCH) {
         let end = cases.len().min(begin + BATCH);
-        // The RTL as it is runs beside it: what finds that says nothing of the mutant.
+        // A case that fails without the mutation says nothing about the mutant.
+        check_rtl(&workers, &ground, &unchanged, begin..end)?;
         let mut all = workers.round(&ground, begin..end, &[0, id])?;
-        check_green(&all, &cases)?;
+        check_netlist(&all, &ground)?;
         found = all.remove(&id);
         if found.is_some() {
             break;
@@ -103,7 +108,6 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     write_whole(&vector, text.as_bytes(), Sync::OnDisk)?;
     let file = VectorFile::from_text(text, &vector)?;
     let subject = Subject { block: job.block, vector: &file, profile, rtl: &rtl };
-    let desk = Desk::new(job.program.clone(), Arc::clone(&interrupted));
     desk.trace(&subject, Waves { path: path("fst"), all: false })?.done()?;
     explain::show(vector, rtl, arguments.patience, interrupted)?;
     let [vector, waves, rtl] =

@@ -1,0 +1,261 @@
+//! The text that Yosys reads of an RTL: what Verilator's preprocessor makes of it.
+//!
+//! Yosys defines macros of its own (`SYNTHESIS`, `YOSYS`), and obeys comments and attributes that Verilator ignores
+//! (`translate_off`, `full_case`). If both tools read the files, they could read two different designs.
+
+use super::Examined;
+use crate::error::Error;
+use std::collections::BTreeSet;
+use std::ffi::OsStr;
+use std::fs;
+use std::path::{Path, PathBuf};
+use tempfile::TempDir;
+use verilated_build::{Design, Verilator};
+
+/// The words with which comments to synthesis begin.
+const TOOLS: [&str; 2] = ["synopsys", "synthesis"];
+/// How deep the files of the RTL lie: so many `..` may lead out of their folder.
+const DEPTH: usize = 8;
+/// What stands for a blank in the name of a file, since Yosys does not know quotes there.
+const NO_BREAK: &str = "\u{a0}";
+
+/// What attributes, as `(* full_case *)`, and the same words in comments mean to Yosys. No other comment reaches Yosys.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Pragmas {
+    /// Nothing, as to a simulator.
+    Ignored,
+    /// What they mean to synthesis.
+    Obeyed,
+}
+
+/// Words in comments that change the meaning of a `case`, and what stands for them while the preprocessor, which removes
+/// comments, reads the text.
+const WORDS: [(&str, &str); 2] =
+    [("full_case", "cosim_pragma_full_case"), ("parallel_case", "cosim_pragma_parallel_case")];
+
+/// The texts of an RTL behind the preprocessor.
+#[derive(Debug, Clone, Default)]
+pub struct Expanded {
+    /// Texts with modules that are used where nothing else declares them.
+    pub libraries: Vec<String>,
+    /// The other texts, in order.
+    pub sources: Vec<String>,
+}
+
+impl Expanded {
+    /// Asks Verilator's preprocessor.
+    pub(super) fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
+        let temporary =
+            TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let folder = temporary.path().join(["x"; DEPTH].join("/"));
+        for file in &examined.texts {
+            let path = folder.join(&file.name);
+            let around = path.parent().unwrap_or(&folder);
+            fs::create_dir_all(around).map_err(Error::write(around))?;
+            let marked = match (pragmas, std::str::from_utf8(&file.text)) {
+                (Pragmas::Obeyed, Ok(text)) => Some(marked(text)),
+                _ => None,
+            };
+            let text = marked.as_ref().map_or(&*file.text, String::as_bytes);
+            fs::write(&path, text).map_err(Error::write(&path))?;
+        }
+        let verilator = Verilator::find()?;
+        let own = &examined.design;
+        let design = |sources: Vec<PathBuf>| Design {
+            sources,
+            libraries: Vec::new(),
+            folder: Some(folder.clone()),
+            ..own.clone()
+        };
+        // Verilator reads the sources, then the libraries, then the files of the modules that it looks for by name.
+        let given: Vec<PathBuf> = [&own.sources[..], &own.libraries].concat();
+        let is_given = |name: &Path| given.iter().any(|given| given == name);
+        let names = examined.texts.iter().map(|file| &file.name);
+        let mut found: Vec<PathBuf> =
+            names.filter(|name| !is_given(name) && may_be_found(own, name)).cloned().collect();
+        if !found.is_empty() {
+            let all = design([&given[..], &found].concat());
+            let includes = all.preprocess(&verilator).map_err(|error| examined.plain(error))?;
+            let included: BTreeSet<PathBuf> =
+                includes.includes.into_iter().map(|include| include.file).collect();
+            found.retain(|name| !included.contains(name));
+        }
+        let all = design([given, found].concat());
+        let texts = all.expand(&verilator).map_err(|error| examined.plain(error))?;
+        let texts = texts.iter().map(|text| match pragmas {
+            Pragmas::Ignored => named(&without_attributes(text)),
+            Pragmas::Obeyed => named(&unmarked(text)),
+        });
+        let mut sources: Vec<String> = texts.collect();
+        let libraries = sources.split_off(own.sources.len());
+        Ok(Self { libraries, sources })
+    }
+
+    /// A place in it, by the name that its file has.
+    pub fn place(text: &str) -> String {
+        text.replace(NO_BREAK, " ")
+    }
+}
+
+/// Whether a file may have been found by the name of a module.
+fn may_be_found(design: &Design, name: &Path) -> bool {
+    let is = |ending: &str| {
+        name.extension().and_then(OsStr::to_str) == Some(ending.trim_start_matches('.'))
+    };
+    name.extension().is_none()
+        || ["v", "sv"].into_iter().any(is)
+        || design.extensions.iter().any(|ending| is(ending))
+}
+
+/// A text with names of files that Yosys reads.
+fn named(text: &str) -> String {
+    let line = |line: &str| match line.strip_prefix("`line ").and_then(|rest| rest.split_once('"'))
+    {
+        Some((number, rest)) => {
+            format!("`line {number}\"{}\n", rest.replacen(' ', NO_BREAK, blanks(rest)))
+        }
+        None => format!("{line}\n"),
+    };
+    text.lines().map(line).collect()
+}
+
+/// The blanks before the quote that ends a name.
+fn blanks(rest: &str) -> usize {
+    rest.rsplit_once('"').map_or(0, |(name, _)| name.matches(' ').count())
+}
+
+/// A text without attributes, `(* name = value *)`: to Verilator they mean nothing. Lines stay where they are.
+fn without_attributes(text: &str) -> String {
+    rewritten(text, |token| {
+        let is_attribute = token.starts_with("(*") && token.len() > 2;
+        is_attribute.then(|| format!(" {}", "\n".repeat(token.matches('\n').count())))
+    })
+}
+
+/// A text in which comments to synthesis are no comments.
+fn marked(text: &str) -> String {
+    rewritten(text, |token| {
+        let (begin, comment) = token.split_at_checked(2)?;
+        let mut words = comment.split(|letter: char| !letter.is_alphanumeric() && letter != '_');
+        let is_pragma = ["//", "/*"].contains(&begin)
+            && words.find(|word| !word.is_empty()).is_some_and(|first| TOOLS.contains(&first));
+        let marks: String = words
+            .filter_map(|word| WORDS.iter().find(|(known, _)| *known == word))
+            .map(|(_, mark)| format!(" {mark} "))
+            .collect();
+        (is_pragma && !marks.is_empty()).then(|| marks + &"\n".repeat(token.matches('\n').count()))
+    })
+}
+
+/// A text with the comments to synthesis that it had.
+fn unmarked(text: &str) -> String {
+    WORDS.iter().fold(text.to_owned(), |text, (word, mark)| {
+        text.replace(mark, &format!("/* synopsys {word} */"))
+    })
+}
+
+/// A text with other strings, comments, escaped names and attributes, where `other` gives one.
+fn rewritten(text: &str, other: impl Fn(&str) -> Option<String>) -> String {
+    let mut kept = String::with_capacity(text.len());
+    let mut rest = text;
+    while let Some(place) = rest.find(['"', '/', '\\', '(']) {
+        kept.push_str(&rest[..place]);
+        rest = &rest[place..];
+        let length = match rest.as_bytes() {
+            [b'"', ..] => string(rest),
+            [b'/', b'/', ..] => rest.find('\n').unwrap_or(rest.len()),
+            [b'/', b'*', ..] => rest[2..].find("*/").map_or(rest.len(), |end| end + 4),
+            // A name that ends with a blank.
+            [b'\\', ..] => rest.find(char::is_whitespace).unwrap_or(rest.len()),
+            [b'(', b'*', ..] => attribute(rest).unwrap_or(2),
+            _ => 1,
+        };
+        let (token, behind) = rest.split_at(length);
+        match other(token) {
+            Some(other) => kept.push_str(&other),
+            None => kept.push_str(token),
+        }
+        rest = behind;
+    }
+    kept.push_str(rest);
+    kept
+}
+
+/// The length of the string that a text begins with. It ends at the end of its line at the latest.
+fn string(text: &str) -> usize {
+    let mut is_escaped = false;
+    let end = text.char_indices().skip(1).find(|(_, c)| {
+        let ends = ['"', '\n'].contains(c) && !is_escaped;
+        is_escaped = *c == '\\' && !is_escaped;
+        ends
+    });
+    end.map_or(text.len(), |(end, _)| end + 1)
+}
+
+/// The length of the attribute that a text begins with, if it is one: `(*)` is a list of all signals.
+fn attribute(text: &str) -> Option<usize> {
+    if text[2..].trim_start().starts_with(')') {
+        return None;
+    }
+    let mut place = 2;
+    loop {
+        place += text[place..].find(['"', '*'])?;
+        match &text[place..] {
+            quoted if quoted.starts_with('"') => place += string(quoted),
+            end if end.starts_with("*)") => return Some(place + 2),
+            _ => place += 1,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attributes_are_left_out_and_nothing_else() {
+        for (text, expected) in [
+            ("(* full_case, parallel_case *) case (a)", "  case (a)"),
+            ("(* a = \"*)\" *)wire b;", " wire b;"),
+            ("(* a,\n b *)\nwire c;", " \n\nwire c;"),
+            ("always @(*) a = b * (c);", "always @(*) a = b * (c);"),
+            ("always @( * ) a = (b *c) * d;", "always @( * ) a = (b *c) * d;"),
+            ("always @(* ) a = b; // (* keep *)", "always @(* ) a = b; // (* keep *)"),
+            ("$display(\"(* x *)\\\"(* y *)\");", "$display(\"(* x *)\\\"(* y *)\");"),
+            ("wire \\a(*b ; (* c *) wire d;", "wire \\a(*b ;   wire d;"),
+            ("/* (* */ wire a; /* *) */", "/* (* */ wire a; /* *) */"),
+            ("(* never ended", "(* never ended"),
+        ] {
+            assert_eq!(without_attributes(text), expected);
+        }
+    }
+
+    #[test]
+    fn comments_to_synthesis_survive_the_preprocessor_and_other_comments_do_not() {
+        for (text, expected) in [
+            (
+                "case (a) // synopsys full_case parallel_case\n",
+                "case (a)  cosim_pragma_full_case  cosim_pragma_parallel_case \n",
+            ),
+            ("case (a) /*synthesis\nfull_case*/;", "case (a)  cosim_pragma_full_case \n;"),
+            (
+                "// a full_case\n// synopsys translate_off",
+                "// a full_case\n// synopsys translate_off",
+            ),
+            ("x = \"// synopsys full_case\";", "x = \"// synopsys full_case\";"),
+            ("it's \"odd\n// synopsys full_case", "it's \"odd\n cosim_pragma_full_case "),
+        ] {
+            assert_eq!(marked(text), expected);
+        }
+        let text = "case (a) cosim_pragma_full_case\n";
+        assert_eq!(unmarked(text), "case (a) /* synopsys full_case */\n");
+    }
+
+    #[test]
+    fn a_name_with_a_blank_is_one_word() {
+        let text = "`line 3 \"@rtl/a b.v\" 1\nwire a b;\n";
+        let named = named(text);
+        assert_eq!(named, "`line 3 \"@rtl/a\u{a0}b.v\" 1\nwire a b;\n");
+        assert_eq!(Expanded::place(&named), text);
+    }
+}
