@@ -39,7 +39,7 @@ pub fn first_difference<B: Block, D: Dut<B>>(
                 side_by_side(&mut Traffic::<B>::new(traffic, parameters), parameters, duts, watch)
             }
             Drive::Cycles(cycles) => {
-                side_by_side(&mut RawPins::<B>::new(cycles), parameters, duts, watch)
+                side_by_side(&mut RawPins::<B, true>::new(cycles), parameters, duts, watch)
             }
         };
         end.break_value().flatten()
