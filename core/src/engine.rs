@@ -29,7 +29,7 @@ use crate::mutate::judge::Judge;
 use crate::mutate::{self, Death, Hunt, Mutants, Mutation, Trial, Tried};
 use crate::prove::Prover;
 use crate::vector::{self, Origin, Vector, VectorFile};
-pub use bench::{BenchReport, Part, Speed};
+pub use bench::{BenchReport, Counted, Part, Speed};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
 pub use replay::Waves;
 use schemars::SchemaGenerator;
@@ -182,6 +182,13 @@ pub trait AnyBlock: Sync {
     /// # Errors
     /// [`Error::Model`]; [`Error::Usage`] if the model does not match.
     fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error>;
+
+    /// Does each part of a bench so many times in this process, with the built-in RTL, for a program that counts its
+    /// instructions; the cycles of one round.
+    ///
+    /// # Errors
+    /// As [`AnyBlock::bench`].
+    fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error>;
 
     /// Chooses so many mutations of an RTL, as `seed` says.
     ///
@@ -524,6 +531,11 @@ impl<B: Explain> AnyBlock for Engine<B> {
     fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
         let (profile, kind) = load::<B>(profile, model)?;
         bench::run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
+    }
+
+    fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error> {
+        let (profile, kind) = load::<B>(profile, &Built::Linked)?;
+        bench::repeat::<B>(&profile, &kind, rounds)
     }
 
     fn mutants(

@@ -7,6 +7,8 @@ use cosim::blocks::recv::Recv;
 use cosim::blocks::rx::Rx;
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Block, LinkedRtl};
+use std::fs;
+use std::path::Path;
 use std::process::Command;
 
 /// Top modules, and the parameters of each model that is linked in.
@@ -54,4 +56,20 @@ fn the_rtl_is_synthesizable_and_has_no_latches() {
         let output = output.expect("yosys is installed by scripts/test");
         assert!(output.status.success(), "{top}: {}", text(&output));
     }
+}
+
+/// Does the build name the models in one order, whichever is compiled first? If it does not, rustc compiles the whole crate
+/// again after each edit.
+#[test]
+fn the_build_names_models_in_one_order() {
+    let output = Path::new(env!("OUT_DIR")).with_file_name("output");
+    let output = fs::read_to_string(&output).unwrap();
+    let models =
+        output.lines().filter_map(|line| line.strip_prefix("cargo:rustc-link-lib=static="));
+    let of_dll: Vec<&str> = models.filter(|model| model.starts_with("Vdll")).collect();
+    // The order of build.rs; parameters in the order of their names.
+    assert_eq!(
+        of_dll,
+        ["Vdll_16_0_16_64", "Vdll_16_255_16_64", "Vdll_2_254_2_12", "Vdll_120_1_128_500"]
+    );
 }

@@ -217,6 +217,11 @@ fn build_block(block: &Block, out: &Path, verilator: &Verilator) -> Result<(), E
         builds.into_iter().map(|build| build.join().expect("no build panics")).collect()
     });
     let models = models.into_iter().collect::<Result<Vec<_>, Error>>()?;
+    // In the same order every time, not in that of the threads: rustc drops its incremental cache when its arguments change.
+    println!("cargo:rustc-link-search=native={}", out.display());
+    for values in block.models() {
+        println!("cargo:rustc-link-lib=static={}", model::prefix(block, &values));
+    }
     if let [first, others @ ..] = models.as_slice() {
         if others.iter().any(|other| other.ports != first.ports) {
             return Err(Error::PortsDiffer { block: block.name.clone() });

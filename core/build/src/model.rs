@@ -49,8 +49,6 @@ pub fn build(
     let data = design.data.iter().filter(|file| file.text.is_some());
     let data: Vec<String> = data.map(|file| file.name.clone()).collect();
     let stamp_file = out.join(format!("{prefix}.stamp"));
-    println!("cargo:rustc-link-search=native={}", out.display());
-    println!("cargo:rustc-link-lib=static={prefix}");
     let known = Verilated {
         dir: dir.clone(),
         prefix: prefix.clone(),

@@ -1,5 +1,7 @@
 //! `cosim bench`.
 
+mod instructions;
+
 use super::options::{Format, Patience, Target, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
@@ -16,6 +18,12 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
+    /// Count the instructions of a cycle, and measure nothing else; with valgrind, for the built-in RTL.
+    #[arg(long)]
+    instructions: bool,
+    /// Do each part so many times, for who counts instructions.
+    #[arg(long, value_name = "N,N,N,N", hide = true, value_delimiter = ',')]
+    rounds: Option<Vec<u32>>,
     /// How to print it.
     #[arg(long, value_enum, default_value_t)]
     format: Format,
@@ -27,6 +35,12 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let rtl = arguments.target.rtl()?;
     let blocks = arguments.target.blocks()?;
+    if let Some(rounds) = &arguments.rounds {
+        return repeat(arguments, &blocks, rounds);
+    }
+    if arguments.instructions {
+        return count(arguments, &blocks, &rtl);
+    }
     let desk = Desk::new(arguments.patience.program()?, interruption()?);
     let mut all = Vec::new();
     for block in &blocks {
@@ -40,6 +54,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         if arguments.format == Format::Text {
             for report in &reports {
                 print_text(&table(report))?;
+                if rtl.is_usual() && instructions::can_count() {
+                    print_text(&instructions::count(*block, &report.fixes)?.line())?;
+                }
             }
             if !rtl.is_built_in() {
                 print_text(&format!("RTL {}, {}", examined.identity, rtl_files(&examined.files)))?;
@@ -50,6 +67,48 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.format == Format::Json {
         print_json(&all)?;
     }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Counts the instructions of each profile.
+fn count(
+    arguments: &Arguments,
+    blocks: &[&'static dyn AnyBlock],
+    rtl: &Rtl,
+) -> Result<ExitCode, Error> {
+    if !rtl.is_usual() {
+        let message = "--instructions: only those of the built-in RTL are counted; leave out --rtl, -D, --netlist and \
+                       --simulator";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    let mut all = Vec::new();
+    for block in blocks {
+        for profile in &arguments.target.profiles(*block).map_err(of_block(*block, blocks))? {
+            let counted = instructions::count(*block, &profile.name)?;
+            if arguments.format == Format::Text {
+                print_text(&counted.rows())?;
+            }
+            all.push(counted);
+        }
+    }
+    if arguments.format == Format::Json {
+        print_json(&all)?;
+    }
+    Ok(ExitCode::SUCCESS)
+}
+
+/// Does each part of the first block and profile so many times, in this process; prints the cycles of a round.
+fn repeat(
+    arguments: &Arguments,
+    blocks: &[&'static dyn AnyBlock],
+    rounds: &[u32],
+) -> Result<ExitCode, Error> {
+    let wrong = || Error::Usage("--rounds: expected a number for each part".to_owned());
+    let rounds = rounds.try_into().map_err(|_| wrong())?;
+    let block = *blocks.first().ok_or_else(wrong)?;
+    let profiles = arguments.target.profiles(block)?;
+    let profile = profiles.first().ok_or_else(wrong)?;
+    print_text(&format!("{}\n", block.repeat(&profile.name, rounds)?))?;
     Ok(ExitCode::SUCCESS)
 }
 

@@ -2,8 +2,8 @@
 
 use crate::error::Error;
 use crate::harness::{
-    self, Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Recording, Scoreboard,
-    Stimulus, Verdict, Watch, Weights as _, case_seed,
+    self, Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Recording, Scenario,
+    Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
 };
 use rand::SeedableRng;
 use rustix::time::{ClockId, Timespec, clock_gettime};
@@ -73,6 +73,34 @@ pub struct Part {
     pub nanoseconds: f64,
 }
 
+/// What instructions are counted of.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Counted {
+    /// Environment, golden model, scoreboard and coverage.
+    GoldenSide,
+    /// The model and the comparison of its outputs.
+    Model,
+    /// Both.
+    LockStep,
+    /// Both, of cases that were judged before.
+    Judged,
+}
+
+impl Counted {
+    /// Each of them.
+    pub const ALL: [Self; 4] = [Self::GoldenSide, Self::Model, Self::LockStep, Self::Judged];
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::GoldenSide => "golden side",
+            Self::Model => "model and comparison",
+            Self::LockStep => "lock-step",
+            Self::Judged => "judged before",
+        }
+    }
+}
+
 /// A case and what its golden side made of it.
 struct Measured<'s, B: Block> {
     seed: u64,
@@ -86,6 +114,59 @@ type Way<'a, B> = Box<dyn Fn(&Measured<'_, B>) -> Result<Duration, Error> + 'a>;
 /// A way to run a stimulus; it says how long that took.
 type OfStimulus<'a, B> = &'a dyn Fn(&Stimulus<B>) -> Result<Duration, Error>;
 
+/// The weights of the scenario that is measured, and its name.
+fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
+    let name = B::Weights::BENCH;
+    B::scenarios().into_iter().find(|scenario| scenario.name == name).ok_or_else(|| {
+        let block = B::NAME;
+        Error::Usage(format!(
+            "{block} has no scenario `{name}` to measure: name one of its own in Weights::BENCH"
+        ))
+    })
+}
+
+/// The seeds of the cases that are measured.
+fn seeds() -> impl Iterator<Item = u64> {
+    (0..CASES).map(|index| case_seed(index, "bench"))
+}
+
+/// Does each part so many times, for a program that counts the instructions of this process. The cycles of one round.
+pub fn repeat<B: Block>(
+    profile: &Profile,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    rounds: [u32; Counted::ALL.len()],
+) -> Result<u64, Error> {
+    let (parameters, watch) = (&profile.parameters, Watch::default());
+    let weights = scenario::<B>()?.weights;
+    let generate =
+        |seed| B::stimulus(&weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed));
+    let stimuli: Vec<Stimulus<B>> = seeds().map(generate).collect();
+    let recordings: Vec<Recording<'_, B>> =
+        stimuli.iter().map(|stimulus| Recording::new(stimulus, parameters)).collect();
+    for (part, rounds) in Counted::ALL.into_iter().zip(rounds) {
+        for _ in 0..rounds {
+            for (stimulus, recording) in stimuli.iter().zip(&recordings) {
+                let mut model = kind.create(BeforeReset::Ones)?;
+                let verdict = match part {
+                    Counted::GoldenSide => {
+                        harness::run_golden(stimulus, parameters, &watch).verdict
+                    }
+                    Counted::Model => recording.run(&mut model, &watch).verdict,
+                    Counted::LockStep => {
+                        harness::run::<B>(stimulus, parameters, &mut model, &watch).verdict
+                    }
+                    Counted::Judged => {
+                        harness::run_judged::<B, _>(stimulus, parameters, &mut model, &watch)
+                            .verdict
+                    }
+                };
+                matches(&verdict)?;
+            }
+        }
+    }
+    Ok(recordings.iter().map(|recording| recording.inputs().len() as u64).sum())
+}
+
 /// Measures the model of a profile against the plain one.
 pub fn run<B: Block>(
     profile: &Profile,
@@ -93,19 +174,11 @@ pub fn run<B: Block>(
     plain: ModelKind<B::Inputs, B::Outputs>,
 ) -> Result<BenchReport, Error> {
     let parameters = &profile.parameters;
-    let scenarios = B::scenarios();
-    let scenario =
-        scenarios.iter().find(|scenario| scenario.name == B::Weights::BENCH).ok_or_else(|| {
-            Error::Usage(format!(
-                "{} has no scenario `{}` to measure: name one of its own in Weights::BENCH",
-                B::NAME,
-                B::Weights::BENCH
-            ))
-        })?;
+    let scenario = scenario::<B>()?;
     let generate = |seed: u64| {
         B::stimulus(&scenario.weights, parameters, PACKETS, &mut CaseRng::seed_from_u64(seed))
     };
-    let seeds: Vec<u64> = (0..CASES).map(|index| case_seed(index, "bench")).collect();
+    let seeds: Vec<u64> = seeds().collect();
     let stimuli: Vec<Stimulus<B>> = seeds.iter().map(|seed| generate(*seed)).collect();
     let cases: Vec<Measured<'_, B>> = seeds
         .iter()
