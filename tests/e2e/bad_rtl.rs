@@ -74,11 +74,12 @@ const DLL_OPEN: &[(&str, &str)] = &[
 /// Bugs of `qp` that no three steps show. RTR takes two steps, RTS and SQD three, and what happens there one
 /// more; a drain that is told wrongly takes one or two drains. Of some a step is kept because the rules of the
 /// cycle in which a bug shows are part of a failure, and it has one of them.
-const LATER_IN_LIFE: [&str; 21] = [
+const LATER_IN_LIFE: [&str; 23] = [
     "07-init-to-init-takes-the-service",
     "11-sqe-is-a-dead-end",
     "12-sqd-from-sqe",
     "13-sqd-to-sqd-is-illegal",
+    "14-sqe-by-command",
     "17-destroy-forbidden-in-rts",
     "19-parameter-permitted-on-sqd-to-sqd",
     "23-sqd-to-sqd-forgets-the-notification",
@@ -90,6 +91,7 @@ const LATER_IN_LIFE: [&str; 21] = [
     "35-send-error-in-sqd",
     "36-send-error-told",
     "39-command-before-event",
+    "41-meets-by-4-bits",
     "43-packet-refused-in-sqd",
     "44-packet-refused-in-sqe",
     "57-qpn-7-bits",

@@ -43,8 +43,6 @@ pub struct Golden {
     eq_laddr: u64,
     /// Bytes of the current message of each QP placed by earlier packets and units.
     msg_offset: [u32; 256],
-    /// What the present state drives from the registers above.
-    driven: Outputs,
     /// What the guards look at of `header`, `context` and `fixes`.
     packet: PacketConditions,
 }
@@ -311,14 +309,12 @@ impl Golden {
         })
     }
 
-    /// Puts together what the state drives from registers alone.
+    /// Drives what the state drives from registers alone.
     #[inline]
-    fn drive(&mut self) {
+    fn drive(&self, outputs: &mut Outputs) {
         let on = Bits1::new(1);
         let address = self.qp() as u64;
-        // In its place: putting it together elsewhere would be one more copy.
-        self.driven = low();
-        let outputs = &mut self.driven;
+        *outputs = low();
         if self.state != State::IDLE_s {
             outputs.cache_offset_addr = Bits8::new(address);
             outputs.cache_owned_addr = Bits7::new(address);
@@ -354,7 +350,7 @@ impl Golden {
             }
             _ => {
                 if let Some(request) = self.mr_request() {
-                    request.put(&self.header, &mut self.driven);
+                    request.put(&self.header, outputs);
                 }
             }
         }
@@ -493,7 +489,7 @@ impl Request {
 
 impl Golden {
     fn reset(fixes: u8) -> Self {
-        let mut golden = Self {
+        Self {
             fixes,
             state: State::IDLE_s,
             context: Context::default(),
@@ -508,11 +504,8 @@ impl Golden {
             cq_laddr: 0,
             eq_laddr: 0,
             msg_offset: [0; 256],
-            driven: low(),
             packet: PacketInputs { fixes, ..PacketInputs::default() }.conditions(),
-        };
-        golden.drive();
-        golden
+        }
     }
 }
 
@@ -543,7 +536,7 @@ impl harness::Golden<Thread2> for Golden {
             *outputs = low();
             return;
         }
-        *outputs = self.driven;
+        self.drive(outputs);
         match self.state {
             State::DATA_UNIT_s => {
                 let passes = rows::is_write_with_imm(self.header.net_opcode.get())
@@ -576,7 +569,6 @@ impl harness::Golden<Thread2> for Golden {
         if row.to != self.state || row.effect != Effect::None {
             self.store(inputs, row.effect, &cycle.offer);
             self.state = row.to;
-            self.drive();
         }
         RuleSet::one(index)
     }
