@@ -435,6 +435,11 @@ pub struct Caching {
 }
 
 impl Caching {
+    /// Whether no answer of an earlier command is used.
+    pub fn is_off(self) -> bool {
+        self.no_cache
+    }
+
     /// The answers that may be used.
     ///
     /// # Errors

@@ -45,6 +45,7 @@ impl Tally {
     }
 
     /// Adds a whole block, pair by pair: what a plane carries are half as many sets for the next one.
+    #[inline]
     fn add_block(&mut self, counts: &mut [u64]) {
         let mut left = BLOCK;
         for plane in &mut self.planes {

@@ -49,7 +49,8 @@ pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<Todo>, Error> {
     })?;
     let patience = then.patience.with_sandbox_of(&now.patience);
     let threads = now.threads.or(then.threads);
-    let arguments = Arguments { threads, quiet: now.quiet, patience, ..then };
+    let caching = if now.caching.is_off() { now.caching } else { then.caching };
+    let arguments = Arguments { threads, quiet: now.quiet, patience, caching, ..then };
     let todo = |(folder, report): (PathBuf, Report)| match report.complete {
         true => Ok(Todo::Ended(Box::new(Graduated { report, is_whole: true, folder }))),
         false => Ok(Todo::Job(Box::new(resumed(&arguments, &folder, report)?))),
