@@ -10,7 +10,7 @@ mod words;
 use crate::error::Error;
 use crate::files::write_below;
 use crate::harness::{Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs};
-use crate::models::{Copies, Examined, copied_data};
+use crate::models::{Copies, Examined, copied_data, verilator};
 use crate::text;
 use before_reset::BeforeResetText;
 use minijinja::context;
@@ -18,7 +18,7 @@ use serde::Serialize;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
 use verilated::{Pins, Port};
-use verilated_build::{Design, Register, Verilator};
+use verilated_build::{Design, Register};
 pub(crate) use words::Words;
 use zerocopy::IntoBytes;
 
@@ -200,5 +200,5 @@ fn registers(
         folder: Some(folder.path().to_owned()),
         ..Design::default()
     };
-    Ok(design.registers(&Verilator::find()?, &folder.path().join("answer"))?)
+    Ok(design.registers(&verilator()?, &folder.path().join("answer"))?)
 }

@@ -31,7 +31,7 @@ use std::collections::BTreeMap;
 use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use verilated::{Library, ModelKind, Pins, Port};
 use verilated_build::{
     BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
@@ -269,7 +269,7 @@ impl Rtl {
         design.coverage = view == View::Covered;
         // Counting takes most of its time: what the compiler can do about the rest is not worth the wait.
         design.quick = self.netlist || view == View::Covered;
-        let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept.clone());
+        let cache = LibraryCache::new(verilator()?, env!("COSIM_TARGET"), kept.clone());
         let library = cache.library(&design, &texts, expected);
         library.map(|library| Built::from(&library)).map_err(|error| examined.plain(error))
     }
@@ -287,6 +287,19 @@ pub(crate) fn ports<B: Block>() -> Ports {
         outputs: all(B::Outputs::PORTS),
         observing: false,
     }
+}
+
+/// The Verilator that the environment names. It is looked for once: asking it takes as long as a small regression.
+///
+/// # Errors
+/// As [`Verilator::find`].
+pub(crate) fn verilator() -> Result<Verilator, Error> {
+    static FOUND: OnceLock<Verilator> = OnceLock::new();
+    if let Some(found) = FOUND.get() {
+        return Ok(found.clone());
+    }
+    let found = Verilator::find()?;
+    Ok(FOUND.get_or_init(|| found).clone())
 }
 
 /// Where the program keeps compiled models: `COSIM_CACHE`, else `cosim` in the user's cache folder. For

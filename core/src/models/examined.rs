@@ -4,14 +4,17 @@ use super::data::{self, Place};
 use super::expanded::{Expanded, Pragmas};
 use super::given::{Folder, Given, folder_of};
 use super::rtl::Rtl;
+use super::verilator;
 use crate::error::Error;
 use crate::harness::{Block, LinkedRtl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::rc::Rc;
 use std::sync::{Arc, OnceLock};
 use tempfile::TempDir;
 use verilated_build::Hash;
@@ -264,6 +267,8 @@ struct Question {
     /// [`Wanted::hint`].
     hint: String,
     verilator: Verilator,
+    /// What was preprocessed, by everything that it depends on.
+    preprocessed: RefCell<BTreeMap<String, Rc<Preprocessed>>>,
     /// Removed when all is answered.
     _temporary: TempDir,
 }
@@ -346,7 +351,7 @@ impl Question {
             folder: Some(folder.clone()),
             ..Design::default()
         };
-        let verilator = Verilator::find()?;
+        let verilator = verilator()?;
         let needed = sources.clone();
         let hint = wanted.hint.to_owned();
         Ok(Self {
@@ -358,6 +363,7 @@ impl Question {
             design,
             hint,
             verilator,
+            preprocessed: RefCell::default(),
             _temporary: temporary,
         })
     }
@@ -447,8 +453,17 @@ impl Question {
         })
     }
 
-    fn preprocess(&self, sources: &[PathBuf]) -> Result<Preprocessed, Error> {
-        self.design(sources).preprocess(&self.verilator).map_err(|error| self.names.plain(error))
+    /// Asks Verilator once for each list of sources: starting it takes longer than what it does.
+    fn preprocess(&self, sources: &[PathBuf]) -> Result<Rc<Preprocessed>, Error> {
+        let design = self.design(sources);
+        let key = format!("{design:?}");
+        if let Some(known) = self.preprocessed.borrow().get(&key) {
+            return Ok(Rc::clone(known));
+        }
+        let answer = design.preprocess(&self.verilator).map_err(|error| self.names.plain(error))?;
+        let answer = Rc::new(answer);
+        self.preprocessed.borrow_mut().insert(key, Rc::clone(&answer));
+        Ok(answer)
     }
 
     /// Folders with files that include others are searched before the rest: a header beside its includer

@@ -3,14 +3,14 @@
 //! Yosys defines macros of its own (`SYNTHESIS`, `YOSYS`), and obeys comments and attributes that Verilator ignores
 //! (`translate_off`, `full_case`). If both tools read the files, they could read two different designs.
 
-use super::Examined;
+use super::{Examined, verilator};
 use crate::error::Error;
 use std::collections::BTreeSet;
 use std::ffi::OsStr;
 use std::fs;
 use std::path::{Path, PathBuf};
 use tempfile::TempDir;
-use verilated_build::{Design, Verilator};
+use verilated_build::Design;
 
 /// The words with which comments to synthesis begin.
 const TOOLS: [&str; 2] = ["synopsys", "synthesis"];
@@ -59,7 +59,7 @@ impl Expanded {
             let text = marked.as_ref().map_or(&*file.text, String::as_bytes);
             fs::write(&path, text).map_err(Error::write(&path))?;
         }
-        let verilator = Verilator::find()?;
+        let verilator = verilator()?;
         let own = &examined.design;
         let design = |sources: Vec<PathBuf>| Design {
             sources,

@@ -6,10 +6,10 @@ use super::netlist::{Unknown, Woven, weave};
 use crate::answers::Answers;
 use crate::error::Error;
 use crate::harness::{Block, Parameters};
-use crate::models::{Built, Pragmas, Rtl, kept, ports};
+use crate::models::{Built, Pragmas, Rtl, kept, ports, verilator};
 use crate::yosys::Workshop;
 use std::path::PathBuf;
-use verilated_build::{Design, Kept, LibraryCache, SourceFile, Verilator};
+use verilated_build::{Design, Kept, LibraryCache, SourceFile};
 
 /// The netlist of the RTL.
 pub const BASE: &str = "base.il";
@@ -114,7 +114,7 @@ pub(crate) fn selectable<B: Block>(text: &str, design: Design, kept: Kept) -> Re
         registered: true,
         ..design
     };
-    let cache = LibraryCache::new(Verilator::find()?, env!("COSIM_TARGET"), kept);
+    let cache = LibraryCache::new(verilator()?, env!("COSIM_TARGET"), kept);
     let library = cache.library(&design, &files, Some(&ports::<B>()))?;
     Ok(Built::from(&library))
 }
