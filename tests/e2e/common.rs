@@ -27,6 +27,11 @@ pub fn models() -> PathBuf {
     below_build("models")
 }
 
+/// What the build script told Cargo.
+pub fn build_output() -> PathBuf {
+    Path::new(env!("OUT_DIR")).with_file_name("output")
+}
+
 /// A folder of tests below the build folder.
 pub fn below_build(name: &str) -> PathBuf {
     Path::new(env!("CARGO_TARGET_TMPDIR")).join(name)

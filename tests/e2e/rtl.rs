@@ -1,6 +1,6 @@
 //! The RTL itself: lint-clean, synthesizable, no latches.
 
-use crate::common::{project, text};
+use crate::common::{build_output, project, text};
 use cosim::blocks::dll::Dll;
 use cosim::blocks::qp::Qp;
 use cosim::blocks::recv::Recv;
@@ -8,7 +8,6 @@ use cosim::blocks::rx::Rx;
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Block, LinkedRtl};
 use std::fs;
-use std::path::Path;
 use std::process::Command;
 
 /// Top modules, and the parameters of each model that is linked in.
@@ -62,8 +61,7 @@ fn the_rtl_is_synthesizable_and_has_no_latches() {
 /// again after each edit.
 #[test]
 fn the_build_names_models_in_one_order() {
-    let output = Path::new(env!("OUT_DIR")).with_file_name("output");
-    let output = fs::read_to_string(&output).unwrap();
+    let output = fs::read_to_string(build_output()).unwrap();
     let models =
         output.lines().filter_map(|line| line.strip_prefix("cargo:rustc-link-lib=static="));
     let of_dll: Vec<&str> = models.filter(|model| model.starts_with("Vdll")).collect();

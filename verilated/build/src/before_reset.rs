@@ -5,15 +5,21 @@
 //! it) and on what is kept for waves, so the same seed would give a register other values in each of these
 //! models, and a failure that needs one of the values would not be seen in all of them. So the draws in
 //! Verilator's output are replaced by ones that know the register's name.
+//!
+//! Newer Verilators set the nets that they make for outputs of instances to zero. Such a net may be a register, so it is
+//! drawn, too.
 
 use crate::ports::INSTANCE;
 use crate::{Error, Verilated};
 use std::fs;
+use std::path::Path;
 
 /// How the names of tops that stand around a design begin.
 const AROUND: &str = "cosim_";
 /// The end of the names of functions that draw.
 const FUNCTION: &str = "___ctor_var_reset(";
+/// How the names of nets begin that Verilator makes for outputs of instances.
+const OUTPUT: &str = "__Vcellout__";
 /// The class of everything that is not in a class of its own.
 const ROOT: &str = "___024root";
 
@@ -22,32 +28,42 @@ const ROOT: &str = "___024root";
 /// # Errors
 /// [`Error::Io`].
 pub fn name_draws(verilated: &Verilated, top: &str) -> Result<(), Error> {
+    let read = |path: &Path| fs::read_to_string(path).map_err(Error::io(path));
+    let header = |class: &str| read(&verilated.dir.join(format!("{class}.h")));
     for path in &verilated.sources {
-        let text = fs::read_to_string(path).map_err(Error::io(path))?;
-        if let Some(named) = named(&text, top) {
+        if let Some(named) = named(&read(path)?, top, header)? {
             fs::write(path, named).map_err(Error::io(path))?;
         }
     }
     Ok(())
 }
 
-/// A source with its draws named; `None` if there are none.
-fn named(text: &str, top: &str) -> Option<String> {
+/// A source with its draws named; `None` if there are none. `header` reads the header of a class.
+fn named(
+    text: &str,
+    top: &str,
+    header: impl Fn(&str) -> Result<String, Error>,
+) -> Result<Option<String>, Error> {
     let design = match top.starts_with(AROUND) {
         true => format!("{top}.{INSTANCE}"),
         false => top.to_owned(),
     };
     let mut lines = vec!["#include \"verilated_shim.hpp\"".to_owned()];
     let mut scope = None;
+    let mut members = String::new();
     let mut is_changed = false;
     for line in text.lines() {
-        if !line.starts_with([' ', '}', '#', '/']) && line.contains(FUNCTION) {
+        if !line.starts_with([' ', '}', '#', '/'])
+            && line.ends_with('{')
+            && let Some((head, _)) = line.split_once(FUNCTION)
+        {
+            members = header(head.rsplit(' ').next().unwrap_or(head))?;
             // There is one of the root; the instances of other classes know their names.
-            scope = Some(if line.contains(ROOT) { None } else { Some("vlSelf->name()") });
+            scope = Some(if line.contains(ROOT) { None } else { Some(name_in(&members)) });
         } else if line.starts_with('}') {
             scope = None;
         }
-        let draw = scope.zip(draw(line));
+        let draw = scope.zip(draw(line).or_else(|| zeroed(line, &members)));
         lines.push(match draw {
             None => line.to_owned(),
             Some((scope, draw)) => {
@@ -57,7 +73,13 @@ fn named(text: &str, top: &str) -> Option<String> {
         });
     }
     lines.push(String::new());
-    is_changed.then(|| lines.join("\n"))
+    Ok(is_changed.then(|| lines.join("\n")))
+}
+
+/// The name of an instance of a class with these members.
+fn name_in(members: &str) -> &'static str {
+    // Newer Verilators keep the name itself.
+    if members.contains(" vlNamep;") { "vlSelf->vlNamep" } else { "vlSelf->name()" }
 }
 
 /// A line that draws a variable.
@@ -83,6 +105,39 @@ fn draw(line: &str) -> Option<Draw<'_>> {
         _ => before.trim_end().strip_suffix('=')?.trim_end(),
     };
     variable.starts_with("vlSelf->").then_some(Draw { kind, width, variable })
+}
+
+/// The draw for a line that sets the net of an output to zero, in a class with these members.
+fn zeroed<'a>(line: &'a str, members: &str) -> Option<Draw<'a>> {
+    let line = line.trim();
+    let wide = line.strip_prefix("VL_ZERO_RESET_W(").and_then(|call| call.strip_suffix(");"));
+    let (width, variable) = match wide {
+        Some(arguments) => {
+            let (width, variable) = arguments.split_once(',')?;
+            (Some(width.parse().ok()?), variable.trim())
+        }
+        None => (None, line.strip_suffix(" = 0;")?),
+    };
+    let name = variable.strip_prefix("vlSelf->")?.split('[').next()?;
+    if !name.contains(OUTPUT) {
+        return None;
+    }
+    let width = width.or_else(|| declared(name, members))?;
+    let kind = match width {
+        ..=32 => 'I',
+        33..=64 => 'Q',
+        _ => 'W',
+    };
+    Some(Draw { kind, width, variable })
+}
+
+/// The width of a member, as in `VlUnpacked<CData/*7:0*/, 2> name;`.
+fn declared(name: &str, members: &str) -> Option<u32> {
+    let mut members = members.lines().filter_map(|line| line.strip_suffix(';')?.rsplit_once(' '));
+    let (r#type, _) = members.find(|(_, member)| *member == name)?;
+    let (left, right) = r#type.split_once("/*")?.1.split_once("*/")?.0.split_once(':')?;
+    let (left, right): (u32, u32) = (left.parse().ok()?, right.parse().ok()?);
+    left.checked_sub(right)?.checked_add(1)
 }
 
 impl Draw<'_> {
@@ -164,8 +219,37 @@ void Vx_sub___eval(Vx_sub* vlSelf) {
     vlSelf->r = VL_RAND_RESET_I(8);
 }
 "#;
+        let named = |text, top| named(text, top, |_| Ok(String::new())).unwrap();
         assert_eq!(named(text, "cosim_top").as_deref(), Some(expected));
         assert_eq!(named("int x;\n", "cosim_top"), None);
         assert!(named(text, "design").unwrap().contains(r#""__PVT__mem", "design")"#));
+    }
+
+    #[test]
+    fn nets_of_outputs_that_newer_versions_set_to_zero_are_drawn() {
+        let members = "    const char* vlNamep;\n    CData/*3:0*/ __Vcellout__a__q;\n    VlUnpacked<QData/*39:0*/, 2> x__DOT____Vcellout__a__m;\n";
+        let draw = |kind, width, variable| Some(Draw { kind, width, variable });
+        for (line, expected) in [
+            ("    vlSelf->__Vcellout__a__q = 0;", draw('I', 4, "vlSelf->__Vcellout__a__q")),
+            (
+                "        vlSelf->x__DOT____Vcellout__a__m[__Vi0] = 0;",
+                draw('Q', 40, "vlSelf->x__DOT____Vcellout__a__m[__Vi0]"),
+            ),
+            (
+                "    VL_ZERO_RESET_W(100, vlSelf->__Vcellout__b__q);",
+                draw('W', 100, "vlSelf->__Vcellout__b__q"),
+            ),
+            ("    vlSelf->__Vcellout__other = 0;", None),
+            ("    vlSelf->__VstlFirstIteration = 0;", None),
+        ] {
+            assert_eq!(zeroed(line, members), expected, "{line}");
+        }
+        let text = "void Vx_sub___ctor_var_reset(Vx_sub* vlSelf) {\n    vlSelf->__Vcellout__a__q = 0;\n}\n";
+        let named = named(text, "t", |class| {
+            assert_eq!(class, "Vx_sub");
+            Ok(members.to_owned())
+        });
+        let draw = r#"vl_shim_register(vlSelf->vlNamep, "__Vcellout__a__q", "t"); vlSelf->__Vcellout__a__q = "#;
+        assert!(named.unwrap().unwrap().contains(draw));
     }
 }

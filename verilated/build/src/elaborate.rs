@@ -3,10 +3,13 @@
 use crate::data::{Opened, constant, only_writes};
 use crate::{Design, Error, Verilator, tool};
 use roxmltree::{Document, Node};
+use serde::Deserialize;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::fs;
+use std::panic::resume_unwind;
 use std::path::{Path, PathBuf};
+use std::thread;
 
 /// A module, package or interface of an elaborated design.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -78,6 +81,19 @@ impl Preprocessed {
     }
 }
 
+/// A design as Verilator describes it.
+pub(crate) enum Description {
+    /// By older versions.
+    Xml(String),
+    /// By newer versions.
+    Json {
+        /// The design.
+        tree: String,
+        /// The files.
+        meta: String,
+    },
+}
+
 /// Class name in what Verilator writes here.
 const PREFIX: &str = "Vask";
 
@@ -87,39 +103,51 @@ impl Design {
     /// # Errors
     /// [`Error::Twice`] if two files declare a module; [`Error::Verilate`] with Verilator's message.
     pub fn elaborate(&self, verilator: &Verilator, out: &Path) -> Result<Elaboration, Error> {
-        // Older Verilators have no JSON, newer ones no XML.
-        let ask = |option: &str| {
+        let options = ["-Werror-MODDUP".to_owned()];
+        let elaboration = match self.describe(verilator, out, &options).map_err(twice)? {
+            Description::Xml(text) => from_xml(&text),
+            Description::Json { tree, meta } => from_json(&tree, &meta),
+        };
+        elaboration.ok_or_else(|| self.not_understood())
+    }
+
+    /// Asks Verilator for a description of the design, with further options; `out` is a folder for its answer.
+    pub(crate) fn describe(
+        &self,
+        verilator: &Verilator,
+        out: &Path,
+        options: &[String],
+    ) -> Result<Description, Error> {
+        let ask = |format: &str| {
             let mut command = self.command(verilator);
-            command.args([option, "-Wno-lint", "-Wno-style", "-Werror-MODDUP"]);
+            command.args([format, "-Wno-lint", "-Wno-style"]).args(options);
             command.args(["--prefix", PREFIX, "--Mdir"]).arg(out);
             self.run(command)
         };
-        let read = |name: &str| {
+        let read = |name: &str, end: &str| {
             let path = out.join(name);
-            fs::read_to_string(&path).map_err(Error::io(path))
+            let text = fs::read_to_string(&path).map_err(Error::io(path))?;
+            check_whole(&self.top, &text, end)?;
+            Ok(text)
         };
-        let elaboration = match ask("--xml-only") {
-            Ok(_) => {
-                let text = read("Vask.xml")?;
-                check_whole(&self.top, &text, END_OF_XML)?;
-                from_xml(&text)
-            }
+        // Older Verilators have no JSON, newer ones no XML.
+        match ask("--xml-only") {
+            Ok(_) => Ok(Description::Xml(read("Vask.xml", END_OF_XML)?)),
             Err(Error::Verilate { output, .. })
                 if output.contains("Invalid option: --xml-only") =>
             {
-                ask("--json-only").map_err(twice)?;
-                let [tree, meta] = [read("Vask.tree.json")?, read("Vask.tree.meta.json")?];
-                for text in [&tree, &meta] {
-                    check_whole(&self.top, text, "}")?;
-                }
-                from_json(&tree, &meta)
+                ask("--json-only")?;
+                let (tree, meta) = ("Vask.tree.json", "Vask.tree.meta.json");
+                Ok(Description::Json { tree: read(tree, "}")?, meta: read(meta, "}")? })
             }
-            Err(error) => return Err(twice(error)),
-        };
-        elaboration.ok_or_else(|| Error::VerilatorFailed {
-            top: self.top.clone(),
-            output: "its description of the design is not understood".to_owned(),
-        })
+            Err(error) => Err(error),
+        }
+    }
+
+    /// The error for a description that lacks something or has it in an unknown form.
+    pub(crate) fn not_understood(&self) -> Error {
+        let output = "its description of the design is not understood".to_owned();
+        Error::VerilatorFailed { top: self.top.clone(), output }
     }
 
     /// Asks Verilator's preprocessor what it makes of each source.
@@ -267,9 +295,31 @@ fn sorted(mut calls: Vec<Opened>) -> Vec<Opened> {
     calls
 }
 
+/// Reads a text of JSON. A long sum or chain of `else if` is nested deeper than an ordinary stack allows.
+pub(crate) fn from_deep_json<T: Send>(
+    text: &str,
+    read: impl FnOnce(&Value) -> Option<T> + Send,
+) -> Option<T> {
+    const STACK: usize = 256 << 20;
+    let parse = || {
+        let mut parser = serde_json::Deserializer::from_str(text);
+        parser.disable_recursion_limit();
+        let value = Value::deserialize(&mut parser).ok()?;
+        parser.end().ok()?;
+        read(&value)
+    };
+    thread::scope(|scope| {
+        let thread = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, parse).ok()?;
+        thread.join().unwrap_or_else(|panic| resume_unwind(panic))
+    })
+}
+
 fn from_json(tree: &str, meta: &str) -> Option<Elaboration> {
-    let (tree, meta): (Value, Value) =
-        (serde_json::from_str(tree).ok()?, serde_json::from_str(meta).ok()?);
+    let meta: Value = serde_json::from_str(meta).ok()?;
+    from_deep_json(tree, |tree| from_json_tree(tree, &meta))
+}
+
+fn from_json_tree(tree: &Value, meta: &Value) -> Option<Elaboration> {
     let mut files = BTreeMap::new();
     for (id, file) in meta["files"].as_object()? {
         files.insert(id.clone(), PathBuf::from(file["filename"].as_str()?));
@@ -305,10 +355,10 @@ fn real(files: BTreeMap<String, PathBuf>) -> Vec<PathBuf> {
 }
 
 /// How Verilator's XML ends.
-pub(crate) const END_OF_XML: &str = "</verilator_xml>";
+const END_OF_XML: &str = "</verilator_xml>";
 
 /// Refuses what Verilator wrote of a design if it ends before its end: Verilator does not notice that a disk is full.
-pub(crate) fn check_whole(top: &str, text: &str, end: &str) -> Result<(), Error> {
+fn check_whole(top: &str, text: &str, end: &str) -> Result<(), Error> {
     if text.trim_end().ends_with(end) {
         return Ok(());
     }
@@ -397,6 +447,15 @@ mod tests {
         };
         assert_eq!(from_xml(XML), Some(expected.clone()));
         assert_eq!(from_json(TREE, META), Some(expected));
+    }
+
+    #[test]
+    fn json_is_read_however_deep_it_is() {
+        let depth = 100_000;
+        let text = format!("{}1{}", "[".repeat(depth), "]".repeat(depth));
+        let is_list = |value: &Value| Some(value.is_array());
+        assert_eq!(from_deep_json(&text, is_list), Some(true));
+        assert_eq!(from_deep_json(&text[1..], is_list), None);
     }
 
     #[test]

@@ -24,6 +24,7 @@ mod kept;
 #[cfg(feature = "libclang")]
 mod libclang;
 mod library;
+mod netlist;
 mod ports;
 pub mod registered;
 mod registers;

@@ -1,14 +1,10 @@
 //! The registers of a design, as Verilator elaborates it: what a case says they hold before reset.
 
-use crate::elaborate::{END_OF_XML, check_whole};
+use crate::elaborate::Description;
+use crate::netlist::{Netlist, Type, length};
 use crate::{Design, Error, Verilator};
-use roxmltree::{Document, Node};
-use std::collections::{BTreeMap, BTreeSet};
-use std::fs;
+use std::collections::BTreeMap;
 use std::path::Path;
-
-/// Class name in what Verilator writes here.
-const PREFIX: &str = "Vask";
 
 /// A variable that a design's processes assign, and that nothing sets when the simulation begins.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -27,259 +23,84 @@ impl Design {
     /// Asks Verilator for the design's registers; `out` is a folder for its answer. Parameters count.
     ///
     /// # Errors
-    /// [`Error::Verilate`] with Verilator's message, or if it has no XML.
+    /// [`Error::Verilate`] with Verilator's message; [`Error::VerilatorFailed`] if its answer is not understood.
     pub fn registers(&self, verilator: &Verilator, out: &Path) -> Result<Vec<Register>, Error> {
-        let mut command = self.command(verilator);
-        command.args(["--xml-only", "-Wno-lint", "-Wno-style", "--prefix", PREFIX, "--Mdir"]);
-        command.arg(out);
-        for (name, value) in &self.parameters {
-            command.arg(format!("-G{name}={value}"));
-        }
-        self.run(command).map_err(|error| match error {
-            Error::Verilate { top, output } if output.contains("Invalid option: --xml-only") => {
-                let output = "registers are found in Verilator's XML, and this version writes none; set \
-                              VERILATOR to an older one, from 5.006 on";
-                Error::Verilate { top, output: output.to_owned() }
-            }
-            error => error,
-        })?;
-        let path = out.join(format!("{PREFIX}.xml"));
-        let text = fs::read_to_string(&path).map_err(Error::io(path))?;
-        check_whole(&self.top, &text, END_OF_XML)?;
-        registers(&text).ok_or_else(|| Error::Verilate {
-            top: self.top.clone(),
-            output: "its description of the design is not understood".to_owned(),
-        })
-    }
-}
-
-/// The elements below a node.
-fn elements<'a, 'i>(node: Node<'a, 'i>) -> impl DoubleEndedIterator<Item = Node<'a, 'i>> {
-    node.children().filter(Node::is_element)
-}
-
-fn registers(xml: &str) -> Option<Vec<Register>> {
-    let document = Document::parse(xml).ok()?;
-    let netlist = elements(document.root_element()).find(|node| node.has_tag_name("netlist"))?;
-    let modules: BTreeMap<&str, Node<'_, '_>> = elements(netlist)
-        .filter(|node| node.has_tag_name("module"))
-        .filter_map(|node| Some((node.attribute("name")?, node)))
-        .collect();
-    let table = elements(netlist).find(|node| node.has_tag_name("typetable"))?;
-    let types = elements(table).filter_map(|node| Some((node.attribute("id")?, node))).collect();
-    let top = modules.values().find(|module| module.attribute("topModule").is_some())?;
-    let mut walk = Walk { modules: &modules, types: Types(types), found: Vec::new() };
-    walk.scope(*top, Place::default(), &BTreeMap::new());
-    Some(walk.found)
-}
-
-/// Types by their numbers.
-struct Types<'a, 'i>(BTreeMap<&'a str, Node<'a, 'i>>);
-
-impl Types<'_, '_> {
-    /// Width and unpacked dimensions of a type; `None` if it is not made of bits.
-    fn shape(&self, id: &str) -> Option<(u32, Vec<(i64, i64)>)> {
-        let node = self.0.get(id)?;
-        let inner = || self.shape(node.attribute("sub_dtype_id")?);
-        let bounds = || {
-            let range = elements(*node).find(|node| node.has_tag_name("range"))?;
-            let mut ends = elements(range).map(|end| number(end.attribute("name")?));
-            let (left, right) = (ends.next()??, ends.next()??);
-            Some((left.min(right), left.max(right)))
+        let parameters = self.parameters.iter().map(|(name, value)| format!("-G{name}={value}"));
+        let parameters: Vec<String> = parameters.collect();
+        let netlist = match self.describe(verilator, out, &parameters)? {
+            Description::Xml(text) => Netlist::from_xml(&text),
+            Description::Json { tree, .. } => Netlist::from_json(&tree),
         };
-        match node.tag_name().name() {
-            "basicdtype" => {
-                let is_bits =
-                    ["logic", "bit", "integer", "int", "byte", "shortint", "longint", "reg"];
-                is_bits.contains(&node.attribute("name")?).then_some(())?;
-                let end = |name| node.attribute(name).and_then(|end: &str| end.parse::<i64>().ok());
-                let width = match (end("left"), end("right")) {
-                    (Some(left), Some(right)) => left.abs_diff(right) + 1,
-                    _ => 1,
-                };
-                Some((u32::try_from(width).ok()?, Vec::new()))
-            }
-            "refdtype" | "enumdtype" | "memberdtype" => inner(),
-            "packarraydtype" => {
-                let ((low, high), (width, dimensions)) = (bounds()?, inner()?);
-                let width = width.checked_mul(u32::try_from(high - low + 1).ok()?)?;
-                dimensions.is_empty().then_some((width, dimensions))
-            }
-            "structdtype" => {
-                let members = elements(*node).map(|member| self.shape(member.attribute("id")?));
-                let width = members.map(|member| Some(member?.0)).sum::<Option<u32>>()?;
-                Some((width, Vec::new()))
-            }
-            "uniondtype" => {
-                let members = elements(*node).map(|member| self.shape(member.attribute("id")?));
-                let widths = members.map(|member| Some(member?.0)).collect::<Option<Vec<u32>>>()?;
-                Some((widths.into_iter().max()?, Vec::new()))
-            }
-            "unpackarraydtype" => {
-                let (width, mut dimensions) = inner()?;
-                dimensions.insert(0, bounds()?);
-                Some((width, dimensions))
-            }
-            _ => None,
-        }
+        netlist.as_ref().and_then(registers).ok_or_else(|| self.not_understood())
     }
 }
 
-/// A number as Verilator writes constants: `32'sh1f`.
-fn number(text: &str) -> Option<i64> {
-    let digits = text.split_once('h').map_or(text, |(_, digits)| digits);
-    let value = u32::from_str_radix(digits, 16).ok()?;
-    // Ends of ranges have 32 bits and may be below 0.
-    Some(i64::from(value.cast_signed()))
+fn registers(netlist: &Netlist) -> Option<Vec<Register>> {
+    let mut found = Vec::new();
+    add_registers(netlist, &netlist.top, "", &BTreeMap::new(), &mut found)?;
+    Some(found)
 }
 
-/// Goes down the hierarchy.
-struct Walk<'a, 'i, 'm> {
-    modules: &'m BTreeMap<&'a str, Node<'a, 'i>>,
-    types: Types<'a, 'i>,
-    found: Vec<Register>,
-}
-
-/// A place in the hierarchy: paths that are empty or end with a dot.
-#[derive(Clone, Default)]
-struct Place {
-    module: String,
-    /// From the module to a generated block in it.
-    block: String,
-}
-
-impl Place {
-    fn path(&self, name: &str) -> String {
-        format!("{}{}{name}", self.module, self.block)
-    }
-}
-
-/// What the processes of a module assign.
-#[derive(Default)]
-struct Assigned<'a> {
-    by_processes: BTreeSet<&'a str>,
-    at_the_beginning: BTreeSet<&'a str>,
-}
-
-impl<'a, 'i> Walk<'a, 'i, '_> {
-    /// A module, or a generated block in one. `nets` are the names under which its outputs are kept.
-    fn scope(&mut self, node: Node<'a, 'i>, place: Place, nets: &BTreeMap<&str, String>) {
-        let mut assigned = Assigned::default();
-        for process in elements(node) {
-            match process.tag_name().name() {
-                "always" => targets(process, &mut assigned.by_processes),
-                "initial" | "initialstatic" | "initialautomatic" => {
-                    targets(process, &mut assigned.at_the_beginning);
-                }
-                _ => {}
-            }
-        }
-        // Processes of generated blocks assign what is declared around them.
-        for process in elements(node).filter(|node| node.has_tag_name("begin")) {
-            for inner in process.descendants().filter(|node| node.has_tag_name("always")) {
-                targets(inner, &mut assigned.by_processes);
-            }
-        }
-        for child in elements(node) {
-            match child.tag_name().name() {
-                "var" => self.variable(child, &place, nets, &assigned),
-                "begin" => {
-                    let mut inside = place.clone();
-                    if let Some(name) = child.attribute("name") {
-                        inside.block += &format!("{name}.");
-                    }
-                    self.scope(child, inside, &BTreeMap::new());
-                }
-                "instance" => self.instance(child, &place, nets),
-                _ => {}
-            }
+/// Adds the registers of a module and of all modules below it. `place` is the path of the module and a dot; empty for the
+/// top. `nets` are the names under which its outputs are kept.
+fn add_registers(
+    netlist: &Netlist,
+    module: &str,
+    place: &str,
+    nets: &BTreeMap<&str, String>,
+    found: &mut Vec<Register>,
+) -> Option<()> {
+    let module = netlist.modules.get(module)?;
+    let kept_as = |path: &str| nets.get(path).cloned().unwrap_or_else(|| format!("{place}{path}"));
+    for path in module.assigned.difference(&module.initialized) {
+        if let Some((width, dimensions)) = shape(netlist, module.variables.get(path)?) {
+            let (kept_as, path) = (kept_as(path), format!("{place}{path}"));
+            found.push(Register { path, kept_as, width, dimensions });
         }
     }
-
-    fn instance(&mut self, instance: Node<'a, 'i>, place: &Place, nets: &BTreeMap<&str, String>) {
-        let (Some(instance_name), Some(module)) = (
-            instance.attribute("name"),
-            instance.attribute("defName").and_then(|name| self.modules.get(name).copied()),
-        ) else {
-            return;
-        };
-        let outputs = elements(instance).filter(|port| port.attribute("direction") == Some("out"));
-        let kept = outputs.filter_map(|port| {
-            let (name, net) = (port_name(port, module)?, elements(port).next()?);
-            let kept_as = match net.attribute("name").filter(|_| net.has_tag_name("varref")) {
-                Some(net) => nets.get(net).cloned().unwrap_or_else(|| place.path(net)),
-                // Verilator makes a net of it, with such a name.
-                None => {
-                    let Place { module, block } = place;
-                    format!("{module}__Vcellout__{block}{instance_name}__{name}")
-                }
-            };
-            Some((name, kept_as))
+    for instance in module.instances.iter().filter(|one| netlist.modules.contains_key(&one.module))
+    {
+        let kept = instance.outputs.iter().map(|output| {
+            let net = output.net.as_ref().map(|net| kept_as(net));
+            // Verilator makes a net with such a name for an output that does not drive all of a net.
+            let made = || format!("{place}__Vcellout__{}__{}", instance.path, output.pin);
+            (output.port.as_str(), net.unwrap_or_else(made))
         });
-        let kept = kept.collect();
-        let inside =
-            Place { module: place.path(&format!("{instance_name}.")), block: String::new() };
-        self.scope(module, inside, &kept);
+        let below = format!("{place}{}.", instance.path);
+        add_registers(netlist, &instance.module, &below, &kept.collect(), found)?;
     }
-
-    fn variable(
-        &mut self,
-        variable: Node<'a, 'i>,
-        place: &Place,
-        nets: &BTreeMap<&str, String>,
-        assigned: &Assigned<'_>,
-    ) {
-        let Some(name) = variable.attribute("name") else { return };
-        let is_set = assigned.at_the_beginning.contains(name);
-        let shape = variable.attribute("dtype_id").and_then(|id| self.types.shape(id));
-        if let Some((width, dimensions)) = shape
-            && assigned.by_processes.contains(name)
-            && !is_set
-        {
-            let path = place.path(name);
-            let kept_as = nets.get(name).cloned().unwrap_or_else(|| path.clone());
-            self.found.push(Register { path, kept_as, width, dimensions });
-        }
-    }
+    Some(())
 }
 
-/// The name of the port that an instance connects; where it connects by place, Verilator gives a number for a name.
-fn port_name<'a>(port: Node<'a, '_>, module: Node<'a, '_>) -> Option<&'a str> {
-    let name = port.attribute("name")?;
-    if !name.starts_with("__pinNumber") {
-        return Some(name);
-    }
-    let index = port.attribute("portIndex")?;
-    let mut variables = elements(module).filter(|node| node.has_tag_name("var"));
-    variables.find(|node| node.attribute("pinIndex") == Some(index))?.attribute("name")
-}
-
-/// The variables that a process assigns.
-fn targets<'a>(process: Node<'a, '_>, into: &mut BTreeSet<&'a str>) {
-    for assign in process.descendants() {
-        if assign.has_tag_name("assign") || assign.has_tag_name("assigndly") {
-            // The target follows the value.
-            if let Some(target) = elements(assign).next_back() {
-                names(target, into);
-            }
+/// Width and unpacked dimensions of a type; `None` if it is not made of bits.
+fn shape(netlist: &Netlist, id: &str) -> Option<(u32, Vec<(i64, i64)>)> {
+    let widths = |members: &[String]| {
+        members.iter().map(|id| Some(shape(netlist, id)?.0)).collect::<Option<Vec<u32>>>()
+    };
+    match netlist.types.get(id)? {
+        Type::Bits(width) => Some((*width, Vec::new())),
+        Type::Alias(id) => shape(netlist, id),
+        Type::Struct(members) => {
+            Some((widths(members)?.into_iter().try_fold(0, u32::checked_add)?, Vec::new()))
         }
-    }
-}
-
-/// The variables of a target, not of the indices in it.
-fn names<'a>(target: Node<'a, '_>, into: &mut BTreeSet<&'a str>) {
-    match target.tag_name().name() {
-        "varref" => into.extend(target.attribute("name")),
-        "concat" | "replicate" | "streaml" | "streamr" => {
-            elements(target).for_each(|part| names(part, into));
+        Type::Union(members) => Some((widths(members)?.into_iter().max()?, Vec::new())),
+        Type::Packed(bounds, id) => {
+            let (width, dimensions) = shape(netlist, id)?;
+            let width = width.checked_mul(length(*bounds)?)?;
+            dimensions.is_empty().then_some((width, dimensions))
         }
-        _ => elements(target).take(1).for_each(|base| names(base, into)),
+        Type::Unpacked(bounds, id) => {
+            let (width, mut dimensions) = shape(netlist, id)?;
+            dimensions.insert(0, *bounds);
+            Some((width, dimensions))
+        }
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::fs;
 
     const DESIGN: &str = r"
 module sub #(parameter W = 4) (input clk, input [W-1:0] d, output reg [W-1:0] q);
@@ -310,31 +131,62 @@ module t #(parameter DEPTH = 2) (input clk, input [7:0] d, output wire [3:0] z, 
 endmodule
 ";
 
-    #[test]
-    fn what_processes_assign_is_found_with_its_shape_and_place() {
+    const TYPES: &str = r#"
+package p;
+  typedef enum logic [1:0] { A, B, C } state_t;
+  typedef struct packed { logic [3:0] x; state_t s; logic y; } fields_t;
+  typedef union packed { logic [6:0] bits; fields_t fields; } either_t;
+  typedef logic [3:0][7:0] bytes_t;
+endpackage
+module leaf import p::*; (input clk, input [3:0] d, output fields_t q, output state_t s);
+  always_ff @(posedge clk) begin q <= '{x: d, s: A, y: d[0]}; s <= q.s; end
+endmodule
+module t import p::*; (input clk, input [3:0] d, output logic [7:0] z);
+  state_t state, net; either_t either; bytes_t bytes [2][3:-1];
+  logic [-1:-4] below; longint long; real number; logic latch; logic [7:0] parts;
+  struct packed { logic a; logic [2:0] b; } [1:0] structs;
+  logic [3:0] loaded [0:1], shadow, never;
+  initial $readmemh("loaded.hex", loaded);
+  assign shadow = d;
+  always_latch if (d[0]) latch = d[1];
+  always_ff @(posedge clk) begin : process
+    logic [3:0] never;
+    never = d;
+    state <= d[0] ? A : B; either.fields.s <= C; bytes[d[0]][d[1:0]][1] <= 8'(never);
+    below[-2] <= d[0]; long <= 64'(d); number <= 1.0; structs[0].b <= d[2:0]; loaded[d[0]] <= d;
+  end
+  if (1) begin : outer
+    fields_t q [1:0];
+    leaf named (.clk, .d, .q(q[1]), .s(net));
+    leaf open (.clk, .d, .q(), .s());
+    for (genvar g = 0; g < 2; ++g) begin : inner
+      logic shadow;
+      always_ff @(posedge clk) begin shadow <= d[g]; parts[g] <= d[g]; end
+    end
+  end
+  assign z = {net, 2'(state), never};
+endmodule
+"#;
+
+    /// The registers of a design with a top `t`, each on a line.
+    fn found(text: &str, parameters: Vec<(String, String)>) -> Vec<String> {
         let folder = tempfile::tempdir().unwrap();
-        let file = folder.path().join("t.v");
-        fs::write(&file, DESIGN).unwrap();
-        let design = Design {
-            top: "t".to_owned(),
-            sources: vec![file],
-            parameters: vec![("DEPTH".to_owned(), "3".to_owned())],
-            ..Design::default()
-        };
+        let file = folder.path().join("t.sv");
+        fs::write(&file, text).unwrap();
+        let design =
+            Design { top: "t".to_owned(), sources: vec![file], parameters, ..Design::default() };
         let verilator = Verilator::find().unwrap();
-        let mut found = match design.registers(&verilator, &folder.path().join("out")) {
-            // The newest versions have no XML, which is what is said.
-            Err(Error::Verilate { output, .. }) if output.contains("this version writes none") => {
-                return;
-            }
-            found => found.unwrap(),
-        };
+        let mut found = design.registers(&verilator, &folder.path().join("out")).unwrap();
         found.sort_by(|one, other| one.path.cmp(&other.path));
         let line = |register: &Register| {
             let Register { path, kept_as, width, dimensions } = register;
             format!("{path} {kept_as} {width} {dimensions:?}")
         };
-        let seen: Vec<String> = found.iter().map(line).collect();
+        found.iter().map(line).collect()
+    }
+
+    #[test]
+    fn what_processes_assign_is_found_with_its_shape_and_place() {
         let expected = [
             "high high 1 []",
             "lane[0].r lane[0].r 4 []",
@@ -342,10 +194,31 @@ endmodule
             "left left 8 []",
             "low low 1 []",
             "mem mem 8 [(0, 2), (1, 4)]",
-            "part.q __Vcellout__part__q 2 []",
+            "part.q __Vcellout__part____pinNumber3 2 []",
             "whole.q net 2 []",
             "y y 8 []",
         ];
-        assert_eq!(seen, expected);
+        assert_eq!(found(DESIGN, vec![("DEPTH".to_owned(), "3".to_owned())]), expected);
+    }
+
+    #[test]
+    fn types_and_generate_blocks_are_understood() {
+        let expected = [
+            "below below 4 []",
+            "bytes bytes 32 [(0, 1), (-1, 3)]",
+            "either either 7 []",
+            "latch latch 1 []",
+            "long long 64 []",
+            "outer.inner[0].shadow outer.inner[0].shadow 1 []",
+            "outer.inner[1].shadow outer.inner[1].shadow 1 []",
+            "outer.named.q __Vcellout__outer.named__q 7 []",
+            "outer.named.s net 2 []",
+            "outer.open.q outer.open.q 7 []",
+            "outer.open.s outer.open.s 2 []",
+            "parts parts 8 []",
+            "state state 2 []",
+            "structs structs 8 []",
+        ];
+        assert_eq!(found(TYPES, Vec::new()), expected);
     }
 }
