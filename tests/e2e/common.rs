@@ -93,6 +93,7 @@ pub fn cargo_outside(folder: &Path) -> std::process::Command {
     command
         // The tests run little with these crates, and the settings of our own build make its dependencies fit.
         .args(["--config", "profile.dev.opt-level=0", "--config", "profile.dev.debug=false"])
+        .args(["--config", "profile.dev.lto='off'"])
         // With this variable set, Cargo would build everything again.
         .env_remove("RUSTC_BOOTSTRAP")
         // What this Cargo builds counts as time of the test.
