@@ -8,7 +8,7 @@ use super::{interruption, print_json, print_text};
 use crate::engine::{Action, AnyBlock, BenchReport, Part, Speed, Task};
 use crate::error::Error;
 use crate::harness::Profile;
-use crate::models::{Examined, Rtl, View};
+use crate::models::{Built, Examined, Rtl, View};
 use crate::worker::Desk;
 use clap::Args;
 use std::process::ExitCode;
@@ -54,8 +54,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         if arguments.format == Format::Text {
             for report in &reports {
                 print_text(&table(report))?;
-                if rtl.is_usual() && instructions::can_count() {
-                    print_text(&instructions::count(*block, &report.fixes)?.line())?;
+            }
+            let linked = profiles.iter().filter(|profile| is_linked(*block, profile, &rtl));
+            if rtl.is_usual() && instructions::can_count() {
+                for profile in linked {
+                    print_text(&instructions::count(*block, &profile.name)?.line())?;
                 }
             }
             if !rtl.is_built_in() {
@@ -68,6 +71,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         print_json(&all)?;
     }
     Ok(ExitCode::SUCCESS)
+}
+
+/// Whether a model is part of the program: instructions are counted in a process that loads no other.
+fn is_linked(block: &dyn AnyBlock, profile: &Profile, rtl: &Rtl) -> bool {
+    block.build(profile, rtl, View::Bare).is_ok_and(|model| model == Built::Linked)
 }
 
 /// Counts the instructions of each profile.
@@ -84,6 +92,13 @@ fn count(
     let mut all = Vec::new();
     for block in blocks {
         for profile in &arguments.target.profiles(*block).map_err(of_block(*block, blocks))? {
+            if !is_linked(*block, profile, rtl) {
+                let name = &profile.name;
+                let message = format!(
+                    "--instructions: no model of profile {name} is linked in; see `cosim list`"
+                );
+                return Err(Error::Usage(message));
+            }
             let counted = instructions::count(*block, &profile.name)?;
             if arguments.format == Format::Text {
                 print_text(&counted.rows())?;
