@@ -26,6 +26,12 @@ struct Batch<B: Block> {
     expected: Vec<B::Outputs>,
 }
 
+/// Whether the scoreboard judges finished batches in a loop of its own: golden model and scoreboard of a block with so many pins
+/// have more code than an instruction cache holds.
+const fn is_judged_later<B: Block>() -> bool {
+    size_of::<B::Inputs>() + size_of::<B::Outputs>() >= 512
+}
+
 /// Why a batch is the last one.
 enum End {
     /// The stimulus is used up.
@@ -49,9 +55,27 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
         Self { source, golden, cycles: 0, sampled: Sampled::new(parameters) }
     }
 
-    /// Fills a batch with at most `most` cycles.
+    /// Fills a batch with at most [`CYCLES`] cycles. With `LATER` the finished batch is judged; after a violation, environment
+    /// and coverage have then run ahead of its cycle.
     #[inline]
-    fn fill(&mut self, batch: &mut Batch<B>, most: usize) -> Option<End> {
+    fn fill<const LATER: bool>(&mut self, batch: &mut Batch<B>) -> Option<End> {
+        let first = self.cycles;
+        let end = self.run_ahead::<LATER>(batch, CYCLES);
+        if LATER {
+            for index in 0..batch.inputs.len() {
+                let (inputs, expected) = (&batch.inputs[index], &batch.expected[index]);
+                if let Err(violation) = self.source.judge(inputs, expected) {
+                    batch.keep(index + 1);
+                    self.cycles = first + index as u64;
+                    return Some(End::Stopped(Stop::Violation(violation)));
+                }
+            }
+        }
+        end
+    }
+
+    #[inline]
+    fn run_ahead<const LATER: bool>(&mut self, batch: &mut Batch<B>, most: usize) -> Option<End> {
         batch.inputs.resize_with(most, B::Inputs::default);
         batch.expected.resize_with(most, B::Outputs::default);
         for index in 0..most {
@@ -65,9 +89,14 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
             let decided = self.golden.cycle(inputs);
             self.golden.outputs(inputs, &decided, expected);
             // The cycle in reset that begins a case is the harness's own; the source starts after it.
-            let stop = match self.cycles {
-                0 => self.source.begin(inputs, expected),
-                cycle => self.source.clock(inputs, expected, cycle),
+            let judgement = match LATER {
+                true => Ok(()),
+                false => self.source.judge(inputs, expected),
+            };
+            let hangs = self.cycles > 0 && self.source.clock(inputs, expected, self.cycles);
+            let stop = match judgement {
+                Err(violation) => Some(Stop::Violation(violation)),
+                Ok(()) => hangs.then_some(Stop::Hang),
             };
             if let Some(stop) = stop {
                 batch.keep(index + 1);
@@ -126,7 +155,10 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
     }
     let seen = loop {
         let first = side.cycles;
-        let end = side.fill(&mut batch, CYCLES);
+        let end = match const { is_judged_later::<B>() } {
+            true => side.fill::<true>(&mut batch),
+            false => side.fill::<false>(&mut batch),
+        };
         if let Some(seen) = compare(dut, &batch, first) {
             break seen;
         }
@@ -403,21 +435,43 @@ fn record_stimulus<B: Block>(
 ) -> Outcome {
     match &stimulus.drive {
         Drive::Traffic(traffic) => {
-            let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
-            let (verdict, cycles, hits) = record(&mut source, parameters, watch, goes_on);
-            let outcome = Outcome { verdict, ..source.outcome(cycles, hits) };
+            let later = const { is_judged_later::<B>() };
+            let outcome = if later {
+                record_traffic::<B, true>(traffic, parameters, watch, goes_on)
+            } else {
+                record_traffic::<B, false>(traffic, parameters, watch, goes_on)
+            };
+            let outcome = match outcome.verdict {
+                // Counts of the cycles behind the violation are in it.
+                Verdict::CheckFailed { .. } if later => {
+                    record_traffic::<B, false>(traffic, parameters, watch, |_| true)
+                }
+                _ => outcome,
+            };
             compared::<B>(reachable::<B>(outcome, parameters))
         }
         Drive::Cycles(cycles) => {
             let mut source = case::RawPins::<B, true>::new(cycles);
-            let (verdict, cycles, hits) = record(&mut source, parameters, watch, goes_on);
+            let (verdict, cycles, hits) =
+                record::<B, _, false>(&mut source, parameters, watch, goes_on);
             compared::<B>(Outcome { verdict, ..source.outcome(cycles, hits) })
         }
     }
 }
 
+fn record_traffic<B: Block, const LATER: bool>(
+    traffic: &B::Traffic,
+    parameters: &Parameters,
+    watch: &Watch,
+    goes_on: impl FnMut(&Batch<B>) -> bool,
+) -> Outcome {
+    let mut source = case::Traffic::<'_, B>::new(traffic, parameters);
+    let (verdict, cycles, hits) = record::<B, _, LATER>(&mut source, parameters, watch, goes_on);
+    Outcome { verdict, ..source.outcome(cycles, hits) }
+}
+
 /// Runs a source's golden side to its end, batch by batch.
-fn record<B: Block, S: Source<B>>(
+fn record<B: Block, S: Source<B>, const LATER: bool>(
     source: &mut S,
     parameters: &Parameters,
     watch: &Watch,
@@ -427,7 +481,7 @@ fn record<B: Block, S: Source<B>>(
     let mut batch = Batch::<B>::empty();
     let verdict = loop {
         let state = |side: &GoldenSide<'_, B, S, B::Coverage>| side.golden.state().to_owned();
-        let end = side.fill(&mut batch, CYCLES);
+        let end = side.fill::<LATER>(&mut batch);
         let is_wanted = goes_on(&batch);
         let cycle = side.cycles;
         match end {

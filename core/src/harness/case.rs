@@ -326,11 +326,11 @@ pub(super) trait Source<B: Block> {
     /// Sets the inputs of a cycle behind the end, for who wants to see where the last one leads.
     fn next_behind_the_end(&mut self, inputs: &mut B::Inputs);
 
-    /// The end of the harness's own cycle in reset.
-    fn begin(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Option<Stop>;
+    /// Judges a cycle; a violation ends the case in it.
+    fn judge(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Result<(), Violation>;
 
-    /// The cycle's end; a verdict ends the case.
-    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop>;
+    /// The end of a cycle, but of the harness's own in reset; whether the case hangs.
+    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool;
 
     /// The case's end.
     fn finish(&mut self) -> Result<(), Violation>;
@@ -399,17 +399,6 @@ impl<'a, B: Block> Traffic<'a, B> {
         self.driven.environment.patience()
     }
 
-    /// Asks the scoreboard, until it has objected.
-    #[inline]
-    fn judge(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Option<Stop> {
-        if self.objected {
-            return None;
-        }
-        let violation = self.scoreboard.observe(inputs, outputs).err()?;
-        self.objected = true;
-        Some(Stop::Violation(violation))
-    }
-
     /// The outcome of a case that matches so far.
     pub(super) fn outcome(&self, cycles: u64, hits: Vec<u64>) -> Outcome {
         let (packets, counters) = (self.driven.environment.packets(), self.scoreboard.counts());
@@ -429,15 +418,19 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
         self.driven.environment.drive(inputs);
     }
 
-    fn begin(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Option<Stop> {
-        self.judge(inputs, outputs)
+    #[inline]
+    fn judge(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Result<(), Violation> {
+        if self.objected {
+            return Ok(());
+        }
+        let judgement = self.scoreboard.observe(inputs, outputs);
+        self.objected = judgement.is_err();
+        judgement
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop> {
-        let stop = self.judge(inputs, outputs);
-        let is_over = self.driven.clock(inputs, outputs, cycle);
-        stop.or(is_over.then_some(Stop::Hang))
+    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool {
+        self.driven.clock(inputs, outputs, cycle)
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
@@ -472,13 +465,14 @@ impl<B: Block> Source<B> for Judged<'_, B> {
         self.0.environment.drive(inputs);
     }
 
-    fn begin(&mut self, _: &B::Inputs, _: &B::Outputs) -> Option<Stop> {
-        None
+    #[inline]
+    fn judge(&mut self, _: &B::Inputs, _: &B::Outputs) -> Result<(), Violation> {
+        Ok(())
     }
 
     #[inline]
-    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> Option<Stop> {
-        self.0.clock(inputs, outputs, cycle).then_some(Stop::Hang)
+    fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool {
+        self.0.clock(inputs, outputs, cycle)
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
@@ -520,13 +514,14 @@ impl<B: Block, const COUNTS: bool> Source<B> for RawPins<'_, B, COUNTS> {
 
     fn next_behind_the_end(&mut self, _: &mut B::Inputs) {}
 
-    fn begin(&mut self, _: &B::Inputs, _: &B::Outputs) -> Option<Stop> {
-        None
+    #[inline]
+    fn judge(&mut self, _: &B::Inputs, _: &B::Outputs) -> Result<(), Violation> {
+        Ok(())
     }
 
     #[inline]
-    fn clock(&mut self, _: &B::Inputs, _: &B::Outputs, _: u64) -> Option<Stop> {
-        None
+    fn clock(&mut self, _: &B::Inputs, _: &B::Outputs, _: u64) -> bool {
+        false
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
@@ -561,10 +556,8 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         golden.outputs(&inputs, &decided, &mut expected);
         let state = golden.state();
         // The cycle in reset that begins a case is the harness's own; the source starts after it.
-        let stop = match cycle {
-            0 => source.begin(&inputs, &expected),
-            _ => source.clock(&inputs, &expected, cycle),
-        };
+        let judgement = source.judge(&inputs, &expected);
+        let hangs = cycle > 0 && source.clock(&inputs, &expected, cycle);
         let samples = S::IS_LEGAL && cycle > 0;
         let rules = sampled.clock(&mut golden, &inputs, &decided, samples);
         let moment = || Moment::<B> { cycle, inputs: &inputs, expected: &expected, state, rules };
@@ -580,10 +573,10 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         }
         if ended.is_none() {
             let verdict = if !B::Golden::IS_WRITTEN || same(&expected, &actual) {
-                stop.map(|stop| match stop {
-                    Stop::Violation(violation) => Verdict::CheckFailed { cycle, violation },
-                    Stop::Hang => Verdict::Hang { cycle: Some(cycle), state: state.to_owned() },
-                })
+                let violation = judgement.err();
+                let failed = violation.map(|violation| Verdict::CheckFailed { cycle, violation });
+                let hang = || Verdict::Hang { cycle: Some(cycle), state: state.to_owned() };
+                failed.or_else(|| hangs.then(hang))
             } else {
                 Some(mismatch::<B>(&expected, &actual, cycle, state, rules))
             };

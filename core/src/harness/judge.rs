@@ -5,7 +5,7 @@
 //! stimulus, with nothing of the other in it. Until the first mismatch this is the same case, cycle by
 //! cycle; what a side does after it is its own doing, too.
 
-use super::case::{Dut, Source, Stop, Traffic, Watch};
+use super::case::{Dut, Source, Traffic, Watch};
 use super::contract::{Block, Golden, Violation, power_up_inputs, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -195,20 +195,14 @@ pub fn follow<B: Block>(
         if let Err(error) = settled.and_then(|()| side.settle(&inputs, &mut outputs)) {
             break Some(Violation::new(RUNS, error));
         }
-        let stop = match cycle {
-            0 => source.begin(&inputs, &outputs),
-            _ => source.clock(&inputs, &outputs, cycle),
-        };
-        match stop {
-            None => {}
-            Some(Stop::Violation(violation)) => break Some(violation),
-            Some(Stop::Hang) => {
-                let patience = source.patience();
-                let message = format!(
-                    "nothing happens for more than {patience} cycles, which nothing explains"
-                );
-                break Some(Violation::new(GOES_ON, message));
-            }
+        if let Err(violation) = source.judge(&inputs, &outputs) {
+            break Some(violation);
+        }
+        if cycle > 0 && source.clock(&inputs, &outputs, cycle) {
+            let timeout = source.patience();
+            let message =
+                format!("nothing happens for more than {timeout} cycles, which nothing explains");
+            break Some(Violation::new(GOES_ON, message));
         }
         if let Err(error) = side.edge() {
             break Some(Violation::new(RUNS, error));

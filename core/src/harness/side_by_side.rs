@@ -3,7 +3,7 @@
 //! The environment follows the golden model, so both DUTs see the whole stimulus. This module does not compare a DUT with
 //! the golden model: see [`run`](super::run).
 
-use super::case::{Dut, RawPins, Source, Stop, Traffic, Watch};
+use super::case::{Dut, RawPins, Source, Traffic, Watch};
 use super::contract::{Block, Golden, power_up_inputs, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -72,16 +72,10 @@ fn side_by_side<B: Block, D: Dut<B>>(
         golden.outputs(&inputs, &decided, &mut expected);
         // Where there is no golden model yet, the environment follows what was just compared.
         let seen = if B::Golden::IS_WRITTEN { &expected } else { &outputs[0] };
-        let stop = match cycle {
-            0 => source.begin(&inputs, seen),
-            _ => source.clock(&inputs, seen, cycle),
-        };
+        let hangs = cycle > 0 && source.clock(&inputs, seen, cycle);
         golden.clock(&inputs, &decided);
         go_on(cycle, [left.edge(), right.edge()])?;
-        if matches!(stop, Some(Stop::Hang))
-            || !watch.goes_on(cycle + 1)
-            || !source.next(&mut inputs)
-        {
+        if hangs || !watch.goes_on(cycle + 1) || !source.next(&mut inputs) {
             break;
         }
     }
