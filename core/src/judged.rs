@@ -13,7 +13,7 @@ use crate::program;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// Bytes that are kept of the cases of one profile and scenario.
+/// Bytes that the cases of one run take, all profiles and scenarios together.
 const MOST_BYTES: usize = 32 << 20;
 /// RTL with such text can run C++ of its own, which could change what a worker counts.
 const C_CODE: [&str; 3] = ["DPI", "``", "`systemc_"];
@@ -29,6 +29,8 @@ pub struct Judged {
     learns: bool,
     /// Cases whose counts were taken from here.
     used: u64,
+    /// Bytes that new cases may take.
+    room: usize,
 }
 
 /// What decides the golden side of a case within its list.
@@ -50,7 +52,6 @@ struct List {
     key: Key,
     /// The counts of each case, as [`Counts`] in postcard: most of hundreds of counters are 0.
     cases: BTreeMap<Name, Vec<u8>>,
-    bytes: usize,
     has_new: bool,
 }
 
@@ -89,8 +90,10 @@ impl Judged {
                 ];
                 List::read(&store, Key::new(parts.map(str::as_bytes)))
             })
-            .collect();
-        Self { store: Some(store), lists, scenarios: weights.len(), learns, used: 0 }
+            .collect::<Vec<List>>();
+        let bytes: usize = lists.iter().flat_map(|list| list.cases.values()).map(Vec::len).sum();
+        let room = MOST_BYTES.saturating_sub(bytes);
+        Self { store: Some(store), lists, scenarios: weights.len(), learns, used: 0, room }
     }
 
     /// Whether the golden side of a case was judged before.
@@ -115,7 +118,7 @@ impl Judged {
             list.cases.get(&Name::of(case)).and_then(|bytes| postcard::from_bytes(bytes).ok());
         match known {
             None if was_judged && self.learns => {
-                list.add(Name::of(case), &outcome);
+                self.room -= list.add(Name::of(case), &outcome, self.room);
                 outcome
             }
             Some(_) | None if was_judged => outcome,
@@ -158,18 +161,18 @@ impl List {
     fn read(store: &Store, key: Key) -> Self {
         let bytes = store.get(&key).unwrap_or_default();
         let cases: BTreeMap<Name, Vec<u8>> = postcard::from_bytes(&bytes).unwrap_or_default();
-        Self { key, cases, bytes: bytes.len(), has_new: false }
+        Self { key, cases, has_new: false }
     }
 
-    fn add(&mut self, name: Name, outcome: &Outcome) {
+    /// Adds a case unless it takes more than `room` bytes; the bytes that it takes.
+    fn add(&mut self, name: Name, outcome: &Outcome, room: usize) -> usize {
         let Outcome { cycles, packets, hits, counters, .. } = outcome.clone();
         let counts = postcard::to_stdvec(&Counts { cycles, packets, hits, counters });
-        let Ok(counts) = counts else { return };
-        if self.bytes + counts.len() <= MOST_BYTES {
-            self.bytes += counts.len();
-            self.has_new = true;
-            self.cases.insert(name, counts);
-        }
+        let Some(counts) = counts.ok().filter(|counts| counts.len() <= room) else { return 0 };
+        let bytes = counts.len();
+        self.has_new = true;
+        self.cases.insert(name, counts);
+        bytes
     }
 }
 
@@ -259,6 +262,28 @@ mod tests {
         let hang = Verdict::Hang { cycle: Some(1), state: String::new() };
         run.complete(&case(0, 5), Outcome { verdict: hang, ..outcome(100, vec![1]) });
         assert!(!run.has(&case(0, 5)));
+    }
+
+    #[test]
+    fn what_is_kept_of_all_scenarios_together_has_a_bound() {
+        let folder = TempDir::new().unwrap();
+        // Two bytes for each of these counters, and more than a quarter of the room for each case.
+        let large = outcome(100, vec![200; MOST_BYTES / 7]);
+        let mut run = judged(&folder, "[{},{}]", true);
+        for seed in 0..4 {
+            run.complete(&case(seed as usize % 2, seed), large.clone());
+        }
+        let kept =
+            |run: &Judged| (0..4).filter(|seed| run.has(&case(*seed as usize % 2, *seed))).count();
+        let first = kept(&run);
+        assert!((1..4).contains(&first), "{first}");
+        run.keep();
+        // The next run starts with what is kept.
+        let mut run = judged(&folder, "[{},{}]", true);
+        for seed in 0..4 {
+            run.complete(&case(seed as usize % 2, seed), large.clone());
+        }
+        assert_eq!(kept(&run), first);
     }
 
     #[test]
