@@ -80,7 +80,7 @@ impl Pair<'_> {
             Comparison {
                 scenarios: session.scenarios_text()?,
                 cases,
-                vectors: corpus(block.name())?,
+                vectors: corpus(block.info().name)?,
             },
         )
     }
@@ -88,7 +88,7 @@ impl Pair<'_> {
     fn compare(&self, desk: &Desk, comparison: Comparison) -> Result<(), Error> {
         let Self { block, profile, rtl, netlist } = *self;
         let task = Task {
-            block: block.name().to_owned(),
+            block: block.info().name.to_owned(),
             profile: profile.name.to_string(),
             model: rtl.clone(),
             action: Action::Compare(netlist.clone(), comparison),
@@ -99,7 +99,7 @@ impl Pair<'_> {
                 let Difference { cycle, port, values: [rtl, netlist] } = difference;
                 let port = port.as_deref().unwrap_or("the model");
                 Err(Error::NetlistDiffers {
-                    block: block.name().to_owned(),
+                    block: block.info().name.to_owned(),
                     profile: profile.name.to_string(),
                     name,
                     what: format!(
@@ -110,7 +110,7 @@ impl Pair<'_> {
             // It is not known which of the two models it was.
             Finish::Lost(verdict) => Err(Error::Lost(format!(
                 "{}, profile {}: the RTL or its netlist: {verdict}; nothing was counted",
-                block.name(),
+                block.info().name,
                 profile.name
             ))),
             Finish::Interrupted => Err(Error::Interrupted),

@@ -12,22 +12,16 @@ mod task;
 mod vectors;
 
 use crate::agreement::{self, Comparison, Found};
-use crate::answers::Answers;
 use crate::checks::Parts;
-use crate::coverage::Group;
 use crate::coverage::code::Point;
 use crate::error::Error;
 use crate::files::{LARGEST_INPUT, read_input_text};
-use crate::gates::{self, Area};
 use crate::harness::{
-    self, Block, Case, Coverage, Explain, Golden, Outcome, Parameter, Parameters, Profile, Rule,
-    Scenario, Scoreboard, Stimulus, Total, Verdict, WaiverFile, Watch,
+    Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
 };
-use crate::models::{Built, Examined, Rtl, View, kept};
+use crate::models::{Built, Rtl, View};
 use crate::mutate::golden::{self, Graded};
-use crate::mutate::judge::Judge;
-use crate::mutate::{self, Death, Hunt, Mutants, Mutation, Trial, Tried};
-use crate::prove::Prover;
+use crate::mutate::{self, Death, Hunt, Trial, Tried};
 use crate::vector::{self, Origin, Vector, VectorFile};
 pub use bench::{BenchReport, Counted, Part, Speed};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
@@ -43,89 +37,17 @@ use std::sync::Arc;
 pub use task::{Action, Task};
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
 use verilated::{BeforeReset, ModelKind};
-use verilated_build::{Design, Kept};
-
-/// The largest code that a state is looked for under.
-const STATE_CODES: u64 = 0xff;
 
 /// A block, as commands use it.
 pub trait AnyBlock: Sync {
-    /// The name on the command line.
-    fn name(&self) -> &'static str;
-
-    /// What the block does, in one line.
-    fn title(&self) -> &'static str;
-
-    /// Cases of each profile and scenario in a run that does not say how many.
-    fn cases(&self) -> u64;
-
-    /// The sets of parameters that are regressed by default.
-    fn profiles(&self) -> &'static [Profile];
-
-    /// The RTL's parameters beside the mask.
-    fn parameters(&self) -> &'static [Parameter];
-
-    /// The golden model's rules.
-    fn rules(&self) -> &'static [Rule];
-
-    /// The transitions of the block's state machine that it tells of: from, to and the rule.
-    fn transitions(&self) -> Vec<(&'static str, &'static str, &'static str)>;
-
-    /// What is covered: the rules, then what the block declares.
-    fn groups(&self) -> Vec<Group>;
-
-    /// Why no legal stimulus hits a bin with these parameters, and whether `prove` is asked for it or it is argued; bins
-    /// are numbered through all groups.
-    fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String>;
-
-    /// What the scoreboard counts.
-    fn counters(&self) -> Vec<(&'static str, Total)>;
-
-    /// Names and purposes of the built-in scenarios.
-    fn scenarios(&self) -> Vec<(String, String)>;
-
-    /// What an RTL is made of, and its identity.
-    ///
-    /// # Errors
-    /// As [`Examined::new`].
-    fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error>;
-
-    /// RTL that lacks a parameter has the behaviour of one profile.
-    ///
-    /// # Errors
-    /// As [`Rtl::check_profiles`].
-    fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error>;
+    /// The block as data.
+    fn info(&self) -> &'static BlockInfo;
 
     /// What a run needs, models not yet built.
     ///
     /// # Errors
     /// [`Error::Usage`] or [`Error::Input`] for a scenario.
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error>;
-
-    /// Builds a model unless it was built before; does not load it.
-    ///
-    /// # Errors
-    /// [`Error::Build`] with Verilator's or the compiler's message.
-    fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error>;
-
-    /// How large the netlist is that runs in the RTL's place, if one does.
-    ///
-    /// # Errors
-    /// As [`gates::netlist`].
-    fn area(&self, profile: &Profile, rtl: &Rtl) -> Result<Option<Area>, Error>;
-
-    /// Who proves what the block promises of an RTL, and asks nothing that `answers` has; the reason if nothing can be
-    /// asked.
-    ///
-    /// # Errors
-    /// As [`Prover::new`].
-    fn prover(
-        &self,
-        rtl: &Rtl,
-        profile: &Profile,
-        only: Option<&str>,
-        answers: &Answers,
-    ) -> Result<Result<Prover, String>, Error>;
 
     /// A vector of raw pins: for each cycle behind the one in reset the names of the bits that are 1.
     ///
@@ -146,9 +68,6 @@ pub trait AnyBlock: Sync {
     /// # Errors
     /// [`Error::Model`].
     fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error>;
-
-    /// What of the RTL nothing reaches, if it is said.
-    fn waivers(&self) -> Option<WaiverFile>;
 
     /// What is counted of the code of a model that was built for it. In a worker only.
     ///
@@ -174,9 +93,6 @@ pub trait AnyBlock: Sync {
     /// Checks of the block's own parts.
     fn parts(&self) -> Parts;
 
-    /// The files of the built-in RTL, as (name, text).
-    fn sources(&self) -> &'static [(&'static str, &'static str)];
-
     /// Measures the bare model and the harness on one core. In a worker only.
     ///
     /// # Errors
@@ -190,37 +106,6 @@ pub trait AnyBlock: Sync {
     /// As [`AnyBlock::bench`].
     fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error>;
 
-    /// Chooses so many mutations of an RTL, as `seed` says.
-    ///
-    /// # Errors
-    /// As [`Mutants::choose`].
-    fn mutants(
-        &self,
-        rtl: &Rtl,
-        profile: &Profile,
-        mutations: u32,
-        seed: u64,
-    ) -> Result<Mutants, Error>;
-
-    /// Builds a model with mutations; does not load it.
-    ///
-    /// # Errors
-    /// As [`Mutants::build`].
-    fn mutated(&self, mutants: &Mutants, mutations: &[Mutation]) -> Result<Built, Error>;
-
-    /// Builds a model of a text in which bugs can be switched on, to be compiled quickly and to run some cases; does not
-    /// load it.
-    ///
-    /// # Errors
-    /// As [`Rtl::build`].
-    fn woven(&self, profile: &Profile, text: &str, kept: Kept) -> Result<Built, Error>;
-
-    /// Builds a model of a netlist in Verilog, to run a few cases; does not load it.
-    ///
-    /// # Errors
-    /// As [`Rtl::build`].
-    fn netlist_model(&self, netlist: &str) -> Result<Built, Error>;
-
     /// The first case or vector in which two models of an RTL differ. In a worker only.
     ///
     /// # Errors
@@ -232,16 +117,6 @@ pub trait AnyBlock: Sync {
         comparison: &Comparison,
         watch: &Watch,
     ) -> Result<Option<Found>, Error>;
-
-    /// A judge of mutations; the reason, if this RTL cannot be judged.
-    ///
-    /// # Errors
-    /// As [`Judge::new`].
-    fn judge<'a>(
-        &self,
-        mutants: &'a Mutants,
-        mutations: &[Mutation],
-    ) -> Result<Result<Judge<'a>, String>, Error>;
 
     /// Grades scoreboard and corpus with faults in the golden model, on cases of these scenarios; of all, if none is named.
     ///
@@ -358,68 +233,8 @@ impl<B> Engine<B> {
 }
 
 impl<B: Explain> AnyBlock for Engine<B> {
-    fn name(&self) -> &'static str {
-        B::NAME
-    }
-
-    fn title(&self) -> &'static str {
-        B::TITLE
-    }
-
-    fn cases(&self) -> u64 {
-        B::CASES
-    }
-
-    fn profiles(&self) -> &'static [Profile] {
-        B::PROFILES
-    }
-
-    fn parameters(&self) -> &'static [Parameter] {
-        B::PARAMETERS
-    }
-
-    fn rules(&self) -> &'static [Rule] {
-        B::Golden::RULES
-    }
-
-    fn transitions(&self) -> Vec<(&'static str, &'static str, &'static str)> {
-        let states: Vec<&str> = (0..=STATE_CODES).filter_map(B::state_name).collect();
-        let pairs = states.iter().flat_map(|from| states.iter().map(move |to| (*from, *to)));
-        let rules =
-            |(from, to)| B::rules_between(from, to).into_iter().map(move |rule| (from, to, rule));
-        pairs.flat_map(rules).collect()
-    }
-
-    fn groups(&self) -> Vec<Group> {
-        let declared = B::Coverage::GROUPS.iter().map(Group::of);
-        std::iter::once(Group::of_rules(B::Golden::RULES)).chain(declared).collect()
-    }
-
-    fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String> {
-        let reason = harness::unreachable::<B>(bin, parameters)?;
-        let rule = B::Golden::RULES.get(bin).map(|rule| rule.name);
-        // What `prove` asks of such a rule is that it never applies.
-        let is_asked = rule
-            .is_some_and(|rule| B::promises(parameters).rules.iter().any(|says| says.rule == rule));
-        let how = if is_asked { "proof: `cosim prove`" } else { "argued" };
-        Some(format!("{reason} ({how})"))
-    }
-
-    fn counters(&self) -> Vec<(&'static str, Total)> {
-        let counters = B::Scoreboard::<'static>::counters();
-        counters.iter().map(|counter| (counter.name, counter.total)).collect()
-    }
-
-    fn scenarios(&self) -> Vec<(String, String)> {
-        B::scenarios().into_iter().map(|scenario| (scenario.name, scenario.about)).collect()
-    }
-
-    fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error> {
-        rtl.examined::<B>()
-    }
-
-    fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error> {
-        rtl.check_profiles::<B>(profiles)
+    fn info(&self) -> &'static BlockInfo {
+        BlockInfo::of::<B>()
     }
 
     fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error> {
@@ -432,33 +247,11 @@ impl<B: Explain> AnyBlock for Engine<B> {
                 "--scenario: two are named `{name}`, and so would be their cases; give one a name of its own"
             )));
         }
-        setup.rtl.check_profiles::<B>(&setup.profiles)?;
+        setup.rtl.check_profiles(self.info(), &setup.profiles)?;
         let Setup { profiles, packets, rtl, coverage, .. } = setup.clone();
         let view = if coverage { View::Covered } else { View::Bare };
         let cases = Cases { scenarios, profiles, packets };
         Ok(Arc::new(BlockSession::<B> { cases, rtl, view }))
-    }
-
-    fn build(&self, profile: &Profile, rtl: &Rtl, view: View) -> Result<Built, Error> {
-        rtl.build_for_user::<B>(&profile.parameters, view)
-    }
-
-    fn area(&self, profile: &Profile, rtl: &Rtl) -> Result<Option<Area>, Error> {
-        if !rtl.netlist {
-            return Ok(None);
-        }
-        let examined = rtl.examined::<B>()?;
-        Ok(Some(gates::netlist::<B>(&examined, &profile.parameters, &kept()?)?.area))
-    }
-
-    fn prover(
-        &self,
-        rtl: &Rtl,
-        profile: &Profile,
-        only: Option<&str>,
-        answers: &Answers,
-    ) -> Result<Result<Prover, String>, Error> {
-        Prover::new::<B>(&*rtl.examined::<B>()?, &profile.parameters, only, answers)
     }
 
     fn raw_vector(
@@ -479,10 +272,6 @@ impl<B: Explain> AnyBlock for Engine<B> {
             Built::Icarus(_) => Ok(None),
             model => load::<B>(profile, model).map(|(_, kind)| kind.two_evaluations()),
         }
-    }
-
-    fn waivers(&self) -> Option<WaiverFile> {
-        B::Coverage::WAIVERS
     }
 
     fn points(&self, profile: &str, model: &Built) -> Result<Vec<Point>, Error> {
@@ -524,10 +313,6 @@ impl<B: Explain> AnyBlock for Engine<B> {
         Parts::of::<B>()
     }
 
-    fn sources(&self) -> &'static [(&'static str, &'static str)] {
-        B::RTL.sources
-    }
-
     fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
         let (profile, kind) = load::<B>(profile, model)?;
         bench::run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
@@ -536,30 +321,6 @@ impl<B: Explain> AnyBlock for Engine<B> {
     fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error> {
         let (profile, kind) = load::<B>(profile, &Built::Linked)?;
         bench::repeat::<B>(&profile, &kind, rounds)
-    }
-
-    fn mutants(
-        &self,
-        rtl: &Rtl,
-        profile: &Profile,
-        mutations: u32,
-        seed: u64,
-    ) -> Result<Mutants, Error> {
-        Mutants::choose::<B>(rtl, &profile.parameters, mutations, seed)
-    }
-
-    fn mutated(&self, mutants: &Mutants, mutations: &[Mutation]) -> Result<Built, Error> {
-        mutants.build::<B>(mutations)
-    }
-
-    fn woven(&self, profile: &Profile, text: &str, kept: Kept) -> Result<Built, Error> {
-        let parameters = profile.parameters.verilog(B::RTL.mask_parameter);
-        let design = Design { parameters, quick: true, ..Design::default() };
-        mutate::selectable::<B>(text, design, kept)
-    }
-
-    fn netlist_model(&self, netlist: &str) -> Result<Built, Error> {
-        mutate::selectable::<B>(netlist, Design { quick: true, ..Design::default() }, kept()?)
     }
 
     fn compare(
@@ -572,14 +333,6 @@ impl<B: Explain> AnyBlock for Engine<B> {
         let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
         let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
         agreement::compare::<B>(comparison, &profile, &rtl, netlist, watch)
-    }
-
-    fn judge<'a>(
-        &self,
-        mutants: &'a Mutants,
-        mutations: &[Mutation],
-    ) -> Result<Result<Judge<'a>, String>, Error> {
-        Judge::new::<B>(&mutants.workshop, &mutants.parameters, mutations)
     }
 
     fn golden_faults(&self, ask: &golden::Ask<'_>, scenarios: &[String]) -> Result<Graded, Error> {

@@ -8,8 +8,8 @@
 use crate::error::Error;
 use crate::export::{PortText, Words, render};
 use crate::harness::{
-    Block, Golden, Mismatch, Outcome, Parameters, Recording, Role, RuleSet, Stimulus, Verdict,
-    Watch, power_up_inputs,
+    Block, BlockInfo, Golden, Mismatch, Outcome, Parameters, Recording, RuleSet, Stimulus, Verdict,
+    Watch,
 };
 use crate::models::{Copies, Rtl};
 use minijinja::context;
@@ -46,21 +46,23 @@ const SECONDS: u64 = 600;
 ///
 /// # Errors
 /// [`Error::File`] if the RTL's files cannot lie in one folder; [`Error::Build`] with Icarus's message.
-pub fn compile<B: Block>(
+pub fn compile(
+    info: &'static BlockInfo,
     rtl: &Rtl,
     parameters: &Parameters,
     kept: &Kept,
 ) -> Result<PathBuf, Error> {
-    let examined = rtl.simulated::<B>(parameters, kept)?;
+    let examined = rtl.simulated(info, parameters, kept)?;
     let copies = Copies::new(&examined)?;
-    let mut values = parameters.verilog(B::RTL.mask_parameter);
-    values.retain(|(name, _)| examined.parameters.contains(name));
-    let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
-    let compared = B::NAMING.in_order(&B::Outputs::PORTS.iter().collect::<Vec<_>>());
+    let values = info.verilog(parameters, &examined.parameters);
+    let (inputs, outputs) = (Words::of_ports(info.inputs), Words::of_ports(info.outputs));
+    let compared = info.naming.in_order(&info.outputs.iter().collect::<Vec<_>>());
     let compared: Vec<PortText> = compared
         .into_iter()
         .map(|port| PortText {
-            governor: governor::<B>(port, B::Outputs::PORTS, true)
+            governor: info
+                .naming
+                .governor(port, info.outputs, true)
                 .map(|governor| outputs.lowest_bit(governor.name)),
             ..PortText::new(port, &outputs)
         })
@@ -70,15 +72,15 @@ pub fn compile<B: Block>(
     };
     let context = context! {
         top => examined.design.top,
-        clock => B::RTL.clock,
+        clock => info.rtl.clock,
         parameters => values,
-        inputs => texts(B::Inputs::PORTS, &inputs),
-        outputs => texts(B::Outputs::PORTS, &outputs),
+        inputs => texts(info.inputs, &inputs),
+        outputs => texts(info.outputs, &outputs),
         compared,
         input_bits => inputs.bits(),
         output_bits => outputs.bits(),
-        power_up => inputs.digits(power_up_inputs::<B>().as_bytes(), "", |_| false),
-        state => B::STATE_REGISTER,
+        power_up => inputs.digits(&(info.power_up)(), "", |_| false),
+        state => info.state_register,
         pulse => PULSE,
     };
     let text = render([(FILE, TEMPLATE)], &context)?.remove(0).1;
@@ -102,27 +104,6 @@ pub fn compile<B: Block>(
         data: examined.design.data.clone(),
     };
     Ok(Icarus::find()?.compiled(&simulation, kept)?)
-}
-
-/// The port that says whether a payload counts: a valid of its channel, or also an enable.
-pub(crate) fn governor<B: Block>(
-    payload: &Port,
-    ports: &'static [Port],
-    or_enable: bool,
-) -> Option<&'static Port> {
-    if B::NAMING.role(payload.name) != Role::Payload || B::NAMING.looked_at.contains(&payload.name)
-    {
-        return None;
-    }
-    let channel = |port: &Port| {
-        let (channel, _) = port.name.rsplit_once('_')?;
-        let rest = payload.name.strip_prefix(channel)?;
-        let governs = B::NAMING.role(port.name) == Role::Governs
-            && (or_enable || B::NAMING.channel(port.name).is_some());
-        (governs && rest.starts_with('_')).then_some(channel.len())
-    };
-    let known = ports.iter().filter_map(|port| Some((port, channel(port)?)));
-    known.max_by_key(|(_, length)| *length).map(|(port, _)| port)
 }
 
 /// Runs a case from reset to its end; `waves` is a file for what all signals do, in VCD or FST.
@@ -189,8 +170,10 @@ fn alive<T>(pulse: &Path, watch: &Watch, work: impl FnOnce() -> T) -> T {
 /// Writes inputs and expected outputs; inputs that nobody may look at are X.
 fn write_case<B: Block>(recording: &Recording<'_, B>, path: &Path) -> std::io::Result<()> {
     let (inputs, outputs) = (Words::of::<B::Inputs>(), Words::of::<B::Outputs>());
-    let governors: Vec<Option<&Port>> =
-        B::Inputs::PORTS.iter().map(|port| governor::<B>(port, B::Inputs::PORTS, false)).collect();
+    let governors: Vec<Option<&Port>> = B::Inputs::PORTS
+        .iter()
+        .map(|port| B::NAMING.governor(port, B::Inputs::PORTS, false))
+        .collect();
     let mut file = BufWriter::new(File::create(path)?);
     for (driven, expected) in recording.inputs().iter().zip(recording.expected()) {
         let pins = driven.as_bytes();

@@ -4,7 +4,7 @@
 //! a green regression says nothing of the chip. `docs/gates.md` says which constructs do.
 
 use crate::error::Error;
-use crate::harness::{Block, Parameters};
+use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Examined, Expanded, FileRead, Pragmas};
 use crate::yosys::{Workshop, version};
 use schemars::JsonSchema;
@@ -68,13 +68,13 @@ pub struct Netlist {
 ///
 /// # Errors
 /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
-pub fn netlist<B: Block>(
+pub fn netlist(
+    info: &'static BlockInfo,
     examined: &Examined,
     parameters: &Parameters,
     kept: &Kept,
 ) -> Result<Netlist, Error> {
-    let mut values = parameters.verilog(B::RTL.mask_parameter);
-    values.retain(|(name, _)| examined.parameters.contains(name));
+    let values = info.verilog(parameters, &examined.parameters);
     let top = &examined.design.top;
     let version = version()?;
     let mut hash = Hash::default();

@@ -15,8 +15,8 @@ use crate::answers::Answers;
 use crate::answers::store::Store;
 use crate::error::Error;
 use crate::fourvalue;
-use crate::gates;
-use crate::harness::{Block, Parameters, Profile};
+use crate::gates::{self, Area};
+use crate::harness::{Block, BlockInfo, Parameters, Profile};
 use crate::program;
 use crate::yosys;
 pub(crate) use copies::{Copies, data as copied_data};
@@ -32,7 +32,7 @@ use std::env;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
-use verilated::{Library, ModelKind, Pins, Port};
+use verilated::{Library, ModelKind, Port};
 use verilated_build::{
     BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
     Verilator, trust,
@@ -126,14 +126,14 @@ impl Rtl {
     ///
     /// # Errors
     /// As [`Examined::new`].
-    pub fn examined<B: Block>(&self) -> Result<Arc<Examined>, Error> {
+    pub fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error> {
         // Held while Verilator is asked: others that want to know wait for the answer.
         let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (B::NAME, self.clone());
+        let key = (info.name, self.clone());
         if let Some(examined) = known.get(&key) {
             return Ok(Arc::clone(examined));
         }
-        let examined = Arc::new(Examined::new::<B>(self)?);
+        let examined = Arc::new(Examined::new(info, self)?);
         for place in &examined.computed {
             program::say(format_args!(
                 "warning: {place}: the RTL computes the name of a file that it opens; what it reads there is no part \
@@ -148,16 +148,32 @@ impl Rtl {
     ///
     /// # Errors
     /// As [`Rtl::examined`] and [`gates::netlist`].
-    pub(crate) fn simulated<B: Block>(
+    pub(crate) fn simulated(
         &self,
+        info: &'static BlockInfo,
         parameters: &Parameters,
         kept: &Kept,
     ) -> Result<Arc<Examined>, Error> {
-        let examined = self.examined::<B>()?;
+        let examined = self.examined(info)?;
         match self.netlist {
-            true => Ok(Arc::new(gates::netlist::<B>(&examined, parameters, kept)?.examined())),
+            true => Ok(Arc::new(gates::netlist(info, &examined, parameters, kept)?.examined())),
             false => Ok(examined),
         }
+    }
+
+    /// How large the netlist is that runs in the RTL's place, if one does.
+    ///
+    /// # Errors
+    /// As [`Rtl::simulated`].
+    pub(crate) fn area(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+    ) -> Result<Option<Area>, Error> {
+        if !self.netlist {
+            return Ok(None);
+        }
+        Ok(Some(gates::netlist(info, &*self.examined(info)?, parameters, &kept()?)?.area))
     }
 
     /// A hash of the names and texts of all files of the RTL, included ones too, to tell two of them
@@ -165,8 +181,8 @@ impl Rtl {
     ///
     /// # Errors
     /// As [`Rtl::examined`].
-    pub fn identity<B: Block>(&self) -> Result<String, Error> {
-        Ok(self.examined::<B>()?.identity.clone())
+    pub fn identity(&self, info: &'static BlockInfo) -> Result<String, Error> {
+        Ok(self.examined(info)?.identity.clone())
     }
 
     /// RTL without a parameter has one behaviour where others have one for each value; `profiles` must
@@ -174,9 +190,13 @@ impl Rtl {
     ///
     /// # Errors
     /// [`Error::Usage`] if they say several; as [`Rtl::examined`].
-    pub fn check_profiles<B: Block>(&self, profiles: &[Profile]) -> Result<(), Error> {
-        let examined = self.examined::<B>()?;
-        let values = |profile: &Profile| profile.parameters.verilog(B::RTL.mask_parameter);
+    pub fn check_profiles(
+        &self,
+        info: &'static BlockInfo,
+        profiles: &[Profile],
+    ) -> Result<(), Error> {
+        let examined = self.examined(info)?;
+        let values = |profile: &Profile| profile.parameters.verilog(info.rtl.mask_parameter);
         let Some(first) = profiles.first().map(values) else { return Ok(()) };
         for (index, (name, value)) in first.iter().enumerate() {
             let is_same = |profile: &Profile| values(profile)[index].1 == *value;
@@ -185,7 +205,7 @@ impl Rtl {
                 return Err(Error::Usage(format!(
                     "module {} of this RTL has no parameter {name}, so it has one behaviour; say which with \
                      --fixes: {}, or a mask",
-                    B::RTL.top,
+                    info.rtl.top,
                     names.join(", ")
                 )));
             }
@@ -199,22 +219,23 @@ impl Rtl {
     /// # Errors
     /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from those
     /// the program was built with.
-    pub fn build<B: Block>(
+    pub fn build(
         &self,
+        info: &'static BlockInfo,
         parameters: &Parameters,
         view: View,
         kept: &Kept,
     ) -> Result<Built, Error> {
         if self.simulator == Simulator::Icarus {
-            return Ok(Built::Icarus(fourvalue::compile::<B>(self, parameters, kept)?));
+            return Ok(Built::Icarus(fourvalue::compile(info, self, parameters, kept)?));
         }
         match view {
-            View::Bare if self.is_linked::<B>(parameters) => Ok(Built::Linked),
-            View::Bare | View::Plain | View::Covered => self.compile::<B>(parameters, view, kept),
+            View::Bare if self.is_linked(info, parameters) => Ok(Built::Linked),
+            View::Bare | View::Plain | View::Covered => self.compile(info, parameters, view, kept),
             View::Observed(_) => {
                 // First without the top around it, so that wrong ports are reported as what they are.
-                self.build::<B>(parameters, View::Bare, kept)?;
-                self.compile::<B>(parameters, view, kept)
+                self.build(info, parameters, View::Bare, kept)?;
+                self.compile(info, parameters, view, kept)
             }
         }
     }
@@ -223,47 +244,49 @@ impl Rtl {
     ///
     /// # Errors
     /// As [`Rtl::build`] and [`kept`].
-    pub(crate) fn build_for_user<B: Block>(
+    pub(crate) fn build_for_user(
         &self,
+        info: &'static BlockInfo,
         parameters: &Parameters,
         view: View,
     ) -> Result<Built, Error> {
         // A user without a folder for models can run those of the program.
-        if view == View::Bare && self.is_linked::<B>(parameters) {
+        if view == View::Bare && self.is_linked(info, parameters) {
             return Ok(Built::Linked);
         }
-        self.build::<B>(parameters, view, &kept()?)
+        self.build(info, parameters, view, &kept()?)
     }
 
     /// Whether its model is part of the program.
-    fn is_linked<B: Block>(&self, parameters: &Parameters) -> bool {
-        self.is_usual() && B::RTL.linked(parameters).is_some()
+    fn is_linked(&self, info: &'static BlockInfo, parameters: &Parameters) -> bool {
+        self.is_usual() && info.rtl.linked(parameters).is_some()
     }
 
-    fn compile<B: Block>(
+    fn compile(
         &self,
+        info: &'static BlockInfo,
         parameters: &Parameters,
         view: View,
         kept: &Kept,
     ) -> Result<Built, Error> {
-        let examined = self.simulated::<B>(parameters, kept)?;
+        let examined = self.simulated(info, parameters, kept)?;
         let mut texts = examined.texts.clone();
         let mut design = Design {
-            clock: B::RTL.clock.into(),
+            clock: info.rtl.clock.into(),
             prefix: "Vmodel".to_owned(),
             ..examined.design.clone()
         };
-        design.parameters = parameters.verilog(B::RTL.mask_parameter);
+        design.parameters = parameters.verilog(info.rtl.mask_parameter);
         design.parameters.retain(|(name, _)| examined.parameters.contains(name));
         if let View::Observed(tracing) = view {
             let name = PathBuf::from(format!("{OBSERVING_TOP}.sv"));
-            let text = observing_top::<B>(&examined.parameters).into_bytes().into();
+            let text = observing_top(info, &examined.parameters).into_bytes().into();
             texts.push(SourceFile { name: name.clone(), text });
             design.sources.insert(0, name);
             design.top = OBSERVING_TOP.to_owned();
             design.tracing = tracing;
         }
-        let ports = ports::<B>();
+        let ports = ports(info);
         let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
         design.registered = matches!(view, View::Bare | View::Covered);
         design.coverage = view == View::Covered;
@@ -276,15 +299,15 @@ impl Rtl {
 }
 
 /// The ports the program was built with.
-pub(crate) fn ports<B: Block>() -> Ports {
+pub(crate) fn ports(info: &'static BlockInfo) -> Ports {
     let all = |ports: &[Port]| -> Vec<BuildPort> {
         let port = |port: &Port| BuildPort { name: port.name.to_owned(), width: port.width };
         ports.iter().map(port).collect()
     };
     Ports {
-        clock: B::RTL.clock.to_owned(),
-        inputs: all(B::Inputs::PORTS),
-        outputs: all(B::Outputs::PORTS),
+        clock: info.rtl.clock.to_owned(),
+        inputs: all(info.inputs),
+        outputs: all(info.outputs),
         observing: false,
     }
 }

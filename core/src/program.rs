@@ -62,7 +62,7 @@ pub fn blocks() -> &'static [&'static dyn AnyBlock] {
 
 /// The block of a name.
 pub fn find(name: &str) -> Option<&'static dyn AnyBlock> {
-    blocks().iter().copied().find(|block| block.name() == name)
+    blocks().iter().copied().find(|block| block.info().name == name)
 }
 
 /// The name of the program.

@@ -11,8 +11,8 @@ pub mod report;
 use crate::answers::Answers;
 use crate::error::Error;
 use crate::formal::{MEMORY, graph, memory_bits, whole_graph};
-use crate::harness::{Explain, Parameters};
-use crate::models::{Examined, Pragmas};
+use crate::harness::{BlockInfo, Parameters};
+use crate::models::{Examined, Pragmas, Rtl};
 use crate::mutate::aig::{Aig, Reads};
 use crate::mutate::cut::{cut, enabled};
 use crate::mutate::netlist::Unknown;
@@ -212,17 +212,18 @@ impl Prover {
     /// # Errors
     /// [`Error::Usage`] if the promises name what is not there; [`Error::Environment`] if there is no Yosys, or if it
     /// cannot read the RTL. The reason why nothing can be asked, as a second clock.
-    pub fn new<B: Explain>(
-        examined: &Examined,
+    pub fn new(
+        info: &'static BlockInfo,
+        rtl: &Rtl,
         parameters: &Parameters,
         only: Option<&str>,
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
-        let monitor = Monitor::new::<B>(parameters, only)?;
-        let mut values = parameters.verilog(B::RTL.mask_parameter);
-        values.retain(|(name, _)| examined.parameters.contains(name));
-        let reset = B::RESET.map(|pin| pin.name_and_level());
-        Self::of(examined, &values, monitor, B::RTL.clock, reset, answers)
+        let monitor = Monitor::new(info, parameters, only)?;
+        let examined = rtl.examined(info)?;
+        let values = info.verilog(parameters, &examined.parameters);
+        let reset = info.reset.map(|pin| pin.name_and_level());
+        Self::of(&examined, &values, monitor, info.rtl.clock, reset, answers)
     }
 
     fn of(

@@ -169,7 +169,7 @@ fn each_block_has_its_bugs_and_there_are_no_others() {
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
     let blocks: BTreeSet<String> =
-        PROGRAM.blocks.iter().map(|block| block.name().to_owned()).collect();
+        PROGRAM.blocks.iter().map(|block| block.info().name.to_owned()).collect();
     assert_eq!(folders, blocks);
     assert_eq!(
         EXPECTED.map(|(block, _)| block.to_owned()).into_iter().collect::<BTreeSet<_>>(),
@@ -188,7 +188,7 @@ fn part() -> Shard {
 fn are_found(block: &str) {
     let (_, bugs) = EXPECTED.into_iter().find(|(name, _)| *name == block).unwrap();
     let bugs = Bugs { part: part(), ..bugs };
-    let any = PROGRAM.blocks.iter().find(|any| any.name() == block).unwrap();
+    let any = PROGRAM.blocks.iter().find(|any| any.info().name == block).unwrap();
     let folder = project().join("tests/bad_rtl").join(block);
     if let Err(failed) = checks(*any).bugs_are_found(folder, &bugs) {
         panic!("{block}: {failed}");
@@ -250,7 +250,7 @@ fn what_is_no_bug_and_what_cannot_be_woven_is_reported() {
             "  assign cmd_ready = !evt_full;",
         ),
     );
-    let qp = PROGRAM.blocks.iter().find(|any| any.name() == "qp").unwrap();
+    let qp = PROGRAM.blocks.iter().find(|any| any.info().name == "qp").unwrap();
     // Three bugs have no fourth quarter: none goes the full way.
     let bugs = Bugs { told_at: |_| &["evt_"], part: "4/4".parse().unwrap(), ..Bugs::of(3) };
     let failed = checks(*qp).bugs_are_found(folder.path(), &bugs).unwrap_err().to_string();

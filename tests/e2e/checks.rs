@@ -70,7 +70,7 @@ fn default_runs_hit_every_rule() -> Result {
 #[test]
 fn every_check_of_a_scoreboard_fires_on_some_fault() -> Result {
     for block in PROGRAM.blocks {
-        let shown = SHOWN_BY_HAND.iter().filter(|(name, _)| *name == block.name());
+        let shown = SHOWN_BY_HAND.iter().filter(|(name, _)| *name == block.info().name);
         let elsewhere: Vec<&str> = shown.map(|(_, check)| *check).collect();
         checks(*block).scoreboard_fires(&elsewhere)?;
     }
@@ -383,7 +383,7 @@ fn a_check_that_is_shown_elsewhere_need_not_fire() {
 }
 
 fn checks_of(name: &str) -> Checks {
-    let block = PROGRAM.blocks.iter().find(|block| block.name() == name).unwrap();
+    let block = PROGRAM.blocks.iter().find(|block| block.info().name == name).unwrap();
     checks(*block)
 }
 

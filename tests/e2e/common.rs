@@ -5,7 +5,7 @@ use assert_cmd::Command;
 use cosim_core::checks::Checks;
 use cosim_core::engine::AnyBlock;
 use cosim_core::error::Error;
-use cosim_core::harness::{Block, Parameters};
+use cosim_core::harness::{BlockInfo, Explain, Parameters};
 use cosim_core::models::{Rtl, View};
 use cosim_core::verilated::ModelKind;
 use serde_json::Value;
@@ -38,17 +38,17 @@ pub fn below_build(name: &str) -> PathBuf {
 }
 
 /// A model in this process.
-pub fn model<B: Block>(
+pub fn model<B: Explain>(
     rtl: &Rtl,
     parameters: &Parameters,
     view: View,
 ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
     let kept = Kept::new(models(), u64::MAX);
-    rtl.build::<B>(parameters, view, &kept)?.load::<B>(parameters)
+    rtl.build(BlockInfo::of::<B>(), parameters, view, &kept)?.load::<B>(parameters)
 }
 
 /// The model of the built-in RTL with some parameters, in this process.
-pub fn built_in_model<B: Block>(
+pub fn built_in_model<B: Explain>(
     parameters: &Parameters,
 ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
     model::<B>(&Rtl::default(), parameters, View::Bare)

@@ -18,7 +18,8 @@ fn corpus_of(block: &str) -> PathBuf {
 
 /// The corpus of each block, by its name.
 fn corpora() -> Vec<(&'static str, Vec<PathBuf>)> {
-    let corpus = |block: &&dyn AnyBlock| (block.name(), files(&corpus_of(block.name()), "json"));
+    let corpus =
+        |block: &&dyn AnyBlock| (block.info().name, files(&corpus_of(block.info().name), "json"));
     PROGRAM.blocks.iter().map(corpus).collect()
 }
 
@@ -29,7 +30,7 @@ fn each_block_has_its_corpus_and_there_is_no_other() {
         .filter(|entry| entry.path().is_dir())
         .map(|entry| entry.file_name().into_string().unwrap())
         .collect();
-    let blocks = PROGRAM.blocks.iter().map(|block| block.name().to_owned()).collect();
+    let blocks = PROGRAM.blocks.iter().map(|block| block.info().name.to_owned()).collect();
     assert_eq!(folders, blocks);
 }
 
@@ -46,7 +47,7 @@ fn replay(vectors: &[PathBuf]) -> Vec<Value> {
 #[test]
 fn every_vector_does_what_it_says_and_tells_the_models_apart_in_no_profile() -> Result {
     for block in PROGRAM.blocks {
-        checks(*block).corpus(corpus_of(block.name()))?;
+        checks(*block).corpus(corpus_of(block.info().name))?;
     }
     Ok(())
 }
@@ -54,7 +55,7 @@ fn every_vector_does_what_it_says_and_tells_the_models_apart_in_no_profile() -> 
 #[test]
 fn every_rule_that_can_be_hit_has_a_vector_that_hits_it() -> Result {
     for block in PROGRAM.blocks {
-        checks(*block).rules_have_vectors(corpus_of(block.name()))?;
+        checks(*block).rules_have_vectors(corpus_of(block.info().name))?;
     }
     Ok(())
 }
@@ -80,12 +81,12 @@ struct Reachable {
 
 fn reachable(block: &dyn AnyBlock) -> Reachable {
     let rules = |profile: &Profile| -> BTreeSet<String> {
-        let all = block.rules().iter().enumerate();
-        all.filter(|(rule, _)| block.unreachable(*rule, &profile.parameters).is_none())
+        let all = block.info().rules.iter().enumerate();
+        all.filter(|(rule, _)| block.info().unreachable(*rule, &profile.parameters).is_none())
             .map(|(_, rule)| rule.name.to_owned())
             .collect()
     };
-    let profiles = block.profiles();
+    let profiles = block.info().profiles;
     let spec = profiles.iter().find(|profile| profile.parameters.fixes() == 0).unwrap();
     let anywhere: BTreeSet<String> = profiles.iter().flat_map(rules).collect();
     Reachable {
@@ -99,7 +100,7 @@ fn reachable(block: &dyn AnyBlock) -> Reachable {
 #[test]
 fn a_vector_with_a_fix_off_has_the_stimulus_of_the_one_with_it_on() {
     for block in PROGRAM.blocks {
-        let (name, vectors) = (block.name(), files(&corpus_of(block.name()), "json"));
+        let (name, vectors) = (block.info().name, files(&corpus_of(block.info().name), "json"));
         let Reachable { anywhere: rules, without_fixes, has_fixes } = reachable(*block);
         let mut paired = BTreeSet::new();
         let off: Vec<PathBuf> = vectors.iter().filter(|path| is_off(path)).cloned().collect();

@@ -28,7 +28,7 @@ fn coverage_fits_its_schema_and_adds_up() {
     let schema = run(["list", "--coverage-schema"]);
     let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
-    for block in PROGRAM.blocks.iter().map(|block| block.name()) {
+    for block in PROGRAM.blocks.iter().map(|block| block.info().name) {
         let folder = TempDir::new().unwrap();
         let output = run_into(folder.path(), &["--block", block, "--cases", "2"]);
         assert_eq!(code(&output), 0, "{}", text(&output));

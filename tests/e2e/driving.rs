@@ -8,8 +8,9 @@ use cosim::blocks::rx::stimulus::Traffic;
 use cosim::blocks::rx::{self, Rx};
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{
-    self, Block, CaseRng, Counter, Dut, GoldenDut, LinkedRtl, Outcome, Parameter, Parameters,
-    Profile, Recording, Rule, RuleSet, Scenario, Stimulus, Verdict, Violation, Watch, case_seed,
+    self, Block, CaseRng, Counter, Dut, Explain, GoldenDut, LinkedRtl, Outcome, Parameter,
+    Parameters, Profile, Recording, Rule, RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
+    case_seed,
 };
 use cosim_core::models::{Rtl, View};
 use cosim_core::verilated::{BeforeReset, Error, Model, ModelKind};
@@ -35,7 +36,7 @@ impl<B: Block> Dut<B> for ByCycle<B> {
     }
 }
 
-fn built<B: Block>(
+fn built<B: Explain>(
     rtl: &Rtl,
     parameters: &Parameters,
     view: View,
@@ -49,7 +50,7 @@ fn shown(outcome: &Outcome) -> String {
 
 /// Runs cases of a block on models of one profile and golden models of another, in all ways; returns how
 /// many did not match.
-fn compare<B: Block>(rtl: &Profile, golden: &Profile) -> usize {
+fn compare<B: Explain>(rtl: &Profile, golden: &Profile) -> usize {
     let kind = built::<B>(&Rtl::default(), &rtl.parameters, View::Bare);
     let plain = built::<B>(&Rtl::default(), &rtl.parameters, View::Plain);
     let twin = built::<B>(&Rtl::default(), &golden.parameters, View::Bare);
@@ -96,7 +97,7 @@ fn compare<B: Block>(rtl: &Profile, golden: &Profile) -> usize {
 }
 
 /// All ways on matching profiles, then on profiles that differ.
-fn compare_all<B: Block>() {
+fn compare_all<B: Explain>() {
     for profile in B::PROFILES {
         assert_eq!(compare::<B>(profile, profile), 0, "{}", profile.name);
     }
@@ -319,6 +320,8 @@ impl Block for Rejected {
     type Weights = RxWeights;
     type Coverage = ();
 }
+
+impl Explain for Rejected {}
 
 #[test]
 fn a_violation_in_a_judged_batch_has_the_outcome_of_the_cycle_by_cycle_loop() {

@@ -108,7 +108,7 @@ fn the_corpus_passes_in_icarus_and_in_verilator() {
     let corpus = PROGRAM
         .blocks
         .iter()
-        .flat_map(|block| files(&project().join("vectors").join(block.name()), "json"));
+        .flat_map(|block| files(&project().join("vectors").join(block.info().name), "json"));
     let corpus: Vec<String> = corpus.map(|path| path.display().to_string()).collect();
     let corpus = some(&corpus, 61);
     let corpus: Vec<&str> = corpus.iter().map(String::as_str).collect();
@@ -121,9 +121,10 @@ fn the_corpus_passes_in_icarus_and_in_verilator() {
     let (_folder, out) = agrees(replays.last().unwrap());
     assert!(verilator(&out).starts_with("PASS  "));
     for block in PROGRAM.blocks.iter().filter(|_| all()) {
-        let of_block = |replay: &&Value| replay["vector"].as_str().unwrap().contains(block.name());
+        let of_block =
+            |replay: &&Value| replay["vector"].as_str().unwrap().contains(block.info().name);
         let (_folder, out) = agrees(replays.iter().find(of_block).unwrap());
-        assert!(verilator(&out).starts_with("PASS  "), "{}", block.name());
+        assert!(verilator(&out).starts_with("PASS  "), "{}", block.info().name);
     }
 }
 
@@ -148,7 +149,7 @@ fn failures(block: &str, rtl: &Path, folder: &Path) -> Vec<PathBuf> {
 fn failures_of_bad_rtl_are_the_same_mismatch_in_icarus() {
     let few = ["qp/01-reset-keeps-states", "thread2/43-rq-wrap-one-late"];
     let folders =
-        PROGRAM.blocks.iter().map(|block| project().join("tests/bad_rtl").join(block.name()));
+        PROGRAM.blocks.iter().map(|block| project().join("tests/bad_rtl").join(block.info().name));
     let patches: Vec<PathBuf> = folders
         .flat_map(|folder| files(&folder, "patch"))
         .filter(|patch| all() || few.iter().any(|name| patch.display().to_string().contains(name)))

@@ -16,7 +16,7 @@ fn good_rtl_shows_no_unknown_value() {
     let corpus = PROGRAM
         .blocks
         .iter()
-        .flat_map(|block| files(&project().join("vectors").join(block.name()), "json"));
+        .flat_map(|block| files(&project().join("vectors").join(block.info().name), "json"));
     let corpus: Vec<PathBuf> = corpus.step_by(if all { 1 } else { 17 }).collect();
     let corpus: Vec<&str> = corpus.iter().filter_map(|path| path.to_str()).collect();
     let options = ["replay", "--simulator", "icarus", "--expect-recorded", "--quiet"];
@@ -62,8 +62,10 @@ fn a_long_case_is_no_hang() {
 
 /// RTL whose faults only four values show.
 fn unknown_patches() -> Vec<PathBuf> {
-    let folders =
-        PROGRAM.blocks.iter().map(|block| project().join("tests/bad_unknown").join(block.name()));
+    let folders = PROGRAM
+        .blocks
+        .iter()
+        .map(|block| project().join("tests/bad_unknown").join(block.info().name));
     let patches: Vec<PathBuf> = folders.flat_map(|folder| files(&folder, "patch")).collect();
     assert!(patches.len() >= 6, "{patches:?}");
     patches

@@ -8,8 +8,8 @@ use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
 use cosim_core::export::Testbench;
 use cosim_core::harness::{
-    self, Block, BrokenBy, CaseRng, Judgement, LinkedRtl, Parameters, Profile, Rule, RuleSet,
-    Scenario, Stimulus, Verdict, Violation, Watch,
+    self, Block, BlockInfo, BrokenBy, CaseRng, Explain, Judgement, LinkedRtl, Parameters, Profile,
+    Rule, RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
 };
 use cosim_core::models::{Rtl, View};
 use cosim_core::value::Uint;
@@ -122,6 +122,8 @@ impl Block for Wrong {
     type Coverage = ();
 }
 
+impl Explain for Wrong {}
+
 type Weighed = <Thread2 as Block>::Weights;
 
 impl harness::Weights<Wrong> for Weighed {
@@ -175,7 +177,7 @@ fn models_that_agree_and_are_both_wrong_fail_a_check() {
     assert_eq!(judgement.rtl, judgement.golden);
     // Nothing differs, and the testbench does not pass.
     let profile = Profile::new("repaired", Parameters::of::<Wrong>(0xff));
-    let examined = rtl.examined::<Wrong>().unwrap();
+    let examined = rtl.examined(BlockInfo::of::<Wrong>()).unwrap();
     let testbench = Testbench::new("wrong", &stimulus, &profile, &examined).unwrap();
     let folder = TempDir::new().unwrap();
     for (name, text) in &testbench.files {

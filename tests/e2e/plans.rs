@@ -403,8 +403,13 @@ fn the_gate_runs_and_the_nightly_is_what_it_says() {
     let output = run_plan(&plan("gate.toml"), &gate, few);
     assert_eq!(code(&output), i32::from(!is_whole), "{}", text(&output));
     for block in cosim::PROGRAM.blocks {
-        let results = json(&gate.join(block.name()).join("results.json"));
-        assert_eq!(results["totals"]["cases"], results["totals"]["matched"], "{}", block.name());
+        let results = json(&gate.join(block.info().name).join("results.json"));
+        assert_eq!(
+            results["totals"]["cases"],
+            results["totals"]["matched"],
+            "{}",
+            block.info().name
+        );
         assert_eq!(results["run"]["min_coverage"], 100.0);
     }
     assert!(

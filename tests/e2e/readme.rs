@@ -155,7 +155,7 @@ fn the_number_of_bugs_is_that_of_the_patches() {
     let patches = PROGRAM
         .blocks
         .iter()
-        .flat_map(|block| files(&project().join("tests/bad_rtl").join(block.name()), "patch"));
+        .flat_map(|block| files(&project().join("tests/bad_rtl").join(block.info().name), "patch"));
     let count = patches.count();
     says("README.md", &format!("`tests/bad_rtl` has {count} realistic bugs"));
     says("docs/architecture.md", &format!("all {count} bugs"));
@@ -185,13 +185,13 @@ fn every_command_is_in_the_table() {
 #[test]
 fn the_default_number_of_cases_is_that_of_the_blocks() {
     let mut others: Vec<(u64, Vec<String>)> = Vec::new();
-    let usual = PROGRAM.blocks[0].cases();
+    let usual = PROGRAM.blocks[0].info().cases;
     for block in PROGRAM.blocks {
-        let name = format!("`{}`", block.name());
-        match others.iter_mut().find(|(cases, _)| *cases == block.cases()) {
-            _ if block.cases() == usual => {}
+        let name = format!("`{}`", block.info().name);
+        match others.iter_mut().find(|(cases, _)| *cases == block.info().cases) {
+            _ if block.info().cases == usual => {}
             Some((_, names)) => names.push(name),
-            None => others.push((block.cases(), vec![name])),
+            None => others.push((block.info().cases, vec![name])),
         }
     }
     let others: Vec<String> =
@@ -208,7 +208,7 @@ fn every_profile_and_every_scenario_is_in_its_table() {
     };
     let scenarios = fs::read_to_string(project().join("docs/scenarios.md")).expect("it is there");
     for block in PROGRAM.blocks {
-        let name = block.name();
+        let name = block.info().name;
         let of_block = scenarios.split(&format!("## Block `{name}`\n")).nth(1);
         let of_block = of_block.unwrap_or_else(|| panic!("docs/scenarios.md: no block `{name}`"));
         let listed: BTreeSet<String> = of_block
@@ -216,10 +216,11 @@ fn every_profile_and_every_scenario_is_in_its_table() {
             .take_while(|line| !line.starts_with("## "))
             .flat_map(first_cell)
             .collect();
-        let known: BTreeSet<String> = block.scenarios().into_iter().map(|(name, _)| name).collect();
+        let known: BTreeSet<String> =
+            (block.info().scenarios)().into_iter().map(|(name, _)| name).collect();
         assert_eq!(listed, known, "docs/scenarios.md, block `{name}`");
         let page = document(&format!("docs/{name}.md"));
-        for profile in block.profiles() {
+        for profile in block.info().profiles {
             let row = format!("`{}`", profile.name);
             assert!(page.contains(&row), "docs/{name}.md does not tell of profile {row}");
         }

@@ -22,7 +22,7 @@ fn list(block: &str) -> Value {
 }
 
 fn blocks() -> Vec<String> {
-    cosim::PROGRAM.blocks.iter().map(|block| block.name().to_owned()).collect()
+    cosim::PROGRAM.blocks.iter().map(|block| block.info().name.to_owned()).collect()
 }
 
 #[test]

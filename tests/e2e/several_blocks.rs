@@ -10,7 +10,7 @@ use tempfile::TempDir;
 const SHORT: [&str; 4] = ["--cases", "2", "--packets", "3"];
 
 fn names() -> Vec<&'static str> {
-    cosim::PROGRAM.blocks.iter().map(|block| block.name()).collect()
+    cosim::PROGRAM.blocks.iter().map(|block| block.info().name).collect()
 }
 
 fn run_into(folder: &Path, arguments: &[&str]) -> Output {

@@ -129,12 +129,12 @@ fn both_formats_hold_both_models() {
 fn every_block_has_waves_and_can_be_explained() {
     let folder = TempDir::new().unwrap();
     for block in PROGRAM.blocks {
-        let corpus = files(&project().join("vectors").join(block.name()), "json");
+        let corpus = files(&project().join("vectors").join(block.info().name), "json");
         let vector = corpus.first().unwrap().to_str().unwrap();
-        let profile = &block.profiles()[0].name;
+        let profile = &block.info().profiles[0].name;
         let explained = run(["explain", "--fixes", profile, vector]);
         assert_eq!(code(&explained), 0, "{vector}: {}", text(&explained));
-        let trace = folder.path().join(format!("{}.vcd", block.name()));
+        let trace = folder.path().join(format!("{}.vcd", block.info().name));
         let arguments = ["replay", "--fixes", profile, "--trace", trace.to_str().unwrap(), vector];
         let output = run(arguments);
         assert_eq!(code(&output), 0, "{vector}: {}", text(&output));

@@ -102,14 +102,14 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
 pub(super) fn patched(checks: &Checks, patch: Option<&Path>) -> Result<TempDir> {
     let io = |error: std::io::Error| Failed::one(format!("a copy of the RTL: {error}"));
     let folder = TempDir::new().map_err(io)?;
-    for (name, text) in checks.block.sources() {
+    for (name, text) in checks.block.info().rtl.sources {
         let path = folder.path().join(name);
         fs::create_dir_all(path.parent().unwrap_or(folder.path())).map_err(io)?;
         fs::write(path, text).map_err(io)?;
     }
     let Some(patch) = patch else { return Ok(folder) };
     let text = fs::read_to_string(patch).map_err(io)?;
-    let names: Vec<&str> = checks.block.sources().iter().map(|(name, _)| *name).collect();
+    let names: Vec<&str> = checks.block.info().rtl.sources.iter().map(|(name, _)| *name).collect();
     let strip = levels(&text, &names)
         .ok_or_else(|| Failed::one(format!("the patch changes none of {}", names.join(", "))))?;
     let output = Command::new("patch")
@@ -144,7 +144,7 @@ fn find(
     let folder = TempDir::new().map_err(|error| Failed::one(error.to_string()))?;
     // A bug that the first profile shows is one that the default run finds, whose cases have the same seeds:
     // the models of the other profiles need not be compiled.
-    let first = checks.block.profiles().first().map_or("all", |profile| &profile.name);
+    let first = checks.block.info().profiles.first().map_or("all", |profile| &profile.name);
     let mut profiles = first;
     for seed in SEEDS {
         let out = folder.path().join(seed.to_string());
@@ -188,7 +188,7 @@ fn find(
 /// A default run with the RTL of a folder that stops at the first failure.
 fn run(checks: &Checks, rtl: &str, seed: u64, profiles: &str, out: &Path) -> Result<Output> {
     let out = out.to_string_lossy();
-    let block = checks.block.name();
+    let block = checks.block.info().name;
     let number = seed.to_string();
     // One thread, since bugs run in parallel.
     let mut arguments = vec!["run", "--block", block, "--rtl", rtl, "--seed", &number, "--quiet"];

@@ -10,7 +10,7 @@ const ALIKE: [&str; 3] = ["match", "hang", "check_failed"];
 
 /// Replays vectors; a report of each one, for each profile it ran in.
 fn replay(checks: &Checks, vectors: &[PathBuf], more: &[&str]) -> Result<Vec<Value>> {
-    let arguments = ["replay", "--format", "json", "--block", checks.block.name()];
+    let arguments = ["replay", "--format", "json", "--block", checks.block.info().name];
     let arguments = arguments.iter().chain(more).map(Path::new);
     let output = checks.run(arguments.chain(vectors.iter().map(PathBuf::as_path)))?;
     let reports: Vec<Value> = serde_json::from_slice(&output.stdout)
@@ -75,12 +75,14 @@ pub fn rules(checks: &Checks, folder: &Path) -> Result {
     let block = checks.block;
     let can_be_hit = |rule: &usize| {
         let in_profile = |profile: &crate::harness::Profile| {
-            block.unreachable(*rule, &profile.parameters).is_none()
+            block.info().unreachable(*rule, &profile.parameters).is_none()
         };
-        block.profiles().iter().any(in_profile)
+        block.info().profiles.iter().any(in_profile)
     };
-    let reachable: Vec<&str> =
-        (0..block.rules().len()).filter(can_be_hit).map(|rule| block.rules()[rule].name).collect();
+    let reachable: Vec<&str> = (0..block.info().rules.len())
+        .filter(can_be_hit)
+        .map(|rule| block.info().rules[rule].name)
+        .collect();
     let (mut shown, mut wrong) = (BTreeSet::new(), Vec::new());
     for report in replay(checks, &files(folder, "json")?, &[])? {
         let Some(path) = path_of(&report) else { continue };

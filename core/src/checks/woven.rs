@@ -12,6 +12,7 @@ use crate::harness::{Case, Profile, Verdict};
 use crate::models::{Built, Rtl, kept, kept_in};
 use crate::mutate::Means;
 use crate::mutate::grade::{Ground, Workers, cases_of, rounds};
+use crate::mutate::woven_model;
 use crate::worker::{Limits, Program, Sandbox};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,7 +50,7 @@ pub fn check(
     bugs: &[Bug],
     ports: fn(&str) -> &'static [&'static str],
 ) -> Result<Vec<String>> {
-    let examined = checks.block.examine(&Rtl::default())?;
+    let examined = Rtl::default().examined(checks.block.info())?;
     let verilator = Verilator::find().map_err(Error::from)?;
     let preprocessed = |patch| preprocessed(checks, &verilator, patch);
     let good = preprocessed(None)?;
@@ -123,10 +124,11 @@ impl BugSearch<'_> {
             bugs.iter().filter(|bug| !found.contains_key(bug)).copied().collect()
         };
         let mut found = vec![BTreeMap::new(); SEEDS.len()];
-        let mut runs: Vec<Option<ProfileRun<'_>>> = block.profiles().iter().map(|_| None).collect();
+        let mut runs: Vec<Option<ProfileRun<'_>>> =
+            block.info().profiles.iter().map(|_| None).collect();
         let mut begin = 0;
-        for end in rounds(block.cases()) {
-            for (index, (profile, run)) in block.profiles().iter().zip(&mut runs).enumerate() {
+        for end in rounds(block.info().cases) {
+            for (index, (profile, run)) in block.info().profiles.iter().zip(&mut runs).enumerate() {
                 let any_open: BTreeSet<u32> = found.iter().flat_map(open).collect();
                 if any_open.is_empty() && index > 0 {
                     break;
@@ -158,7 +160,7 @@ impl BugSearch<'_> {
     ) -> Result<ProfileRun<'_>> {
         let block = self.checks.block;
         let text = self.woven(bugs)?.text;
-        let model = block.woven(profile, &text, self.kept.clone())?;
+        let model = woven_model(block.info(), &profile.parameters, &text, self.kept.clone())?;
         let session = block.session(&Setup {
             profiles: vec![profile.clone()],
             scenarios: Vec::new(),
@@ -166,7 +168,7 @@ impl BugSearch<'_> {
             rtl: Rtl::default(),
             coverage: false,
         })?;
-        let cases = SEEDS.map(|seed| cases_of(block, &*session, profile, seed, block.cases()));
+        let cases = SEEDS.map(|seed| cases_of(block, &*session, profile, seed, block.info().cases));
         let opening = session.opening()?;
         Ok(ProfileRun {
             block,
@@ -201,7 +203,7 @@ impl ProfileRun<'_> {
     ) -> Result<BTreeMap<u32, Verdict>> {
         let cases = &self.cases[seed];
         let ground = Ground {
-            block: self.block.name(),
+            block: self.block.info().name,
             profile: &self.profile.name,
             model: &self.model,
             scenarios: &self.opening.scenarios,
@@ -227,13 +229,13 @@ fn preprocessed(checks: &Checks, verilator: &Verilator, patch: Option<&PathBuf>)
     // All other files are included by these.
     let is_source =
         |name: &Path| name.extension().is_some_and(|ending| ending == "v" || ending == "sv");
-    let names = checks.block.sources().iter().map(|(name, _)| PathBuf::from(name));
+    let names = checks.block.info().rtl.sources.iter().map(|(name, _)| PathBuf::from(name));
     let sources: Vec<PathBuf> = names.filter(|name| is_source(name)).collect();
     let design = Design {
         sources: sources.clone(),
         include: vec![".".into()],
         folder: Some(folder.path().to_owned()),
-        ..checks.block.examine(&Rtl::default())?.design.clone()
+        ..Rtl::default().examined(checks.block.info())?.design.clone()
     };
     let texts = design.preprocess(verilator).map_err(Error::from)?.texts;
     Ok(sources.iter().filter_map(|source| texts.get(source)).map(String::as_str).collect())

@@ -45,8 +45,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut all = Vec::new();
     for block in &blocks {
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
-        let examined = block.examine(&rtl)?;
-        block.check_profiles(&rtl, &profiles)?;
+        let examined = rtl.examined(block.info())?;
+        rtl.check_profiles(block.info(), &profiles)?;
         let reports = profiles
             .iter()
             .map(|profile| measure(&desk, *block, profile, &rtl, &examined))
@@ -75,7 +75,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// Whether a model is part of the program: instructions are counted in a process that loads no other.
 fn is_linked(block: &dyn AnyBlock, profile: &Profile, rtl: &Rtl) -> bool {
-    block.build(profile, rtl, View::Bare).is_ok_and(|model| model == Built::Linked)
+    rtl.build_for_user(block.info(), &profile.parameters, View::Bare)
+        .is_ok_and(|model| model == Built::Linked)
 }
 
 /// Counts the instructions of each profile.
@@ -134,9 +135,10 @@ fn measure(
     rtl: &Rtl,
     examined: &Examined,
 ) -> Result<BenchReport, Error> {
-    let model = block.build(profile, rtl, View::Bare)?;
-    let action = Action::Bench(block.build(profile, rtl, View::Plain)?);
-    let (block, profile) = (block.name().to_owned(), profile.name.to_string());
+    let model = rtl.build_for_user(block.info(), &profile.parameters, View::Bare)?;
+    let action =
+        Action::Bench(rtl.build_for_user(block.info(), &profile.parameters, View::Plain)?);
+    let (block, profile) = (block.info().name.to_owned(), profile.name.to_string());
     let task = Task { block, profile, model, action };
     let mut report: BenchReport = desk.have(task)?.done()?;
     // With the user's paths.

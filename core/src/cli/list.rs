@@ -3,6 +3,7 @@
 use super::options::{Format, blocks_of};
 use super::{plan, print_json, print_text};
 use crate::coverage;
+use crate::coverage::Group;
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::harness::Parameter;
@@ -84,11 +85,12 @@ impl BlockEntry {
     fn new(block: &dyn AnyBlock) -> Self {
         let named = |(name, about)| Named { name, about };
         Self {
-            name: block.name(),
-            title: block.title(),
-            cases: block.cases(),
+            name: block.info().name,
+            title: block.info().title,
+            cases: block.info().cases,
             profiles: block
-                .profiles()
+                .info()
+                .profiles
                 .iter()
                 .map(|profile| ProfileEntry {
                     name: profile.name.to_string(),
@@ -96,14 +98,15 @@ impl BlockEntry {
                     parameters: profile.parameters.values().collect(),
                 })
                 .collect(),
-            parameters: block.parameters().iter().map(ParameterEntry::new).collect(),
-            scenarios: block.scenarios().into_iter().map(named).collect(),
+            parameters: block.info().parameters.iter().map(ParameterEntry::new).collect(),
+            scenarios: (block.info().scenarios)().into_iter().map(named).collect(),
             rules: block
-                .rules()
+                .info()
+                .rules
                 .iter()
                 .map(|rule| named((rule.name.to_owned(), rule.meaning.to_owned())))
                 .collect(),
-            groups: block.groups(),
+            groups: Group::all(block.info()),
         }
     }
 }
@@ -159,7 +162,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 if !entry.parameters.is_empty() {
                     let _ = writeln!(text, "  parameters:");
                 }
-                for parameter in block.parameters() {
+                for parameter in block.info().parameters {
                     let Parameter { name, about, default, .. } = parameter;
                     let range = parameter.range();
                     let _ = writeln!(text, "    {name:14} {about}; {range}; default {default}");

@@ -245,7 +245,7 @@ impl Prepared {
     ) -> Result<Self, Error> {
         let profiles = arguments.target.profiles(block).map_err(of_block(block, blocks))?;
         let wanted = PlannedRun {
-            name: block.name().to_owned(),
+            name: block.info().name.to_owned(),
             block,
             profiles,
             scenarios: arguments.scenario.clone(),
@@ -371,7 +371,13 @@ fn choose(
     answers: &Answers,
 ) -> Result<Vec<Chosen>, Error> {
     let choose = |profile: &Profile| {
-        let mutants = block.mutants(&setup.rtl, profile, header.mutants, header.seed)?;
+        let mutants = Mutants::choose(
+            block.info(),
+            &setup.rtl,
+            &profile.parameters,
+            header.mutants,
+            header.seed,
+        )?;
         Ok(Chosen { profile: profile.clone(), mutants: mutants.with_answers(answers.clone()) })
     };
     setup.profiles.iter().map(choose).collect()
@@ -391,26 +397,26 @@ fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
 
 fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Header, Error> {
     let PlannedRun { block, profiles, .. } = wanted;
-    let cases = arguments.cases.or(wanted.cases).unwrap_or_else(|| block.cases());
+    let cases = arguments.cases.or(wanted.cases).unwrap_or_else(|| block.info().cases);
     if !(1..=MOST_CASES).contains(&cases) {
         let message =
             format!("{cases} cases of each scenario: a grading has 1 to {MOST_CASES}; say --cases");
         return Err(Error::Usage(message));
     }
-    let examined = block.examine(rtl)?;
-    block.check_profiles(rtl, profiles)?;
+    let examined = rtl.examined(block.info())?;
+    rtl.check_profiles(block.info(), profiles)?;
     let yosys = yosys::version()?;
     Ok(Header {
         equivalents: match &arguments.equivalents {
             None => Vec::new(),
-            Some(path) => written(path, block.name(), &examined.identity, &yosys)?,
+            Some(path) => written(path, block.info().name, &examined.identity, &yosys)?,
         },
         yosys,
         tool: program::version().to_owned(),
         build: program::build().to_owned(),
         rtl: examined.identity.clone(),
         given: rtl.clone(),
-        block: block.name().to_owned(),
+        block: block.info().name.to_owned(),
         profiles: profiles.iter().map(|profile| profile.name.to_string()).collect(),
         seed: arguments.seed,
         means: if arguments.checks_only { Means::Checks } else { Means::Compare },

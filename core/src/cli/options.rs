@@ -256,7 +256,7 @@ impl Target {
         if blocks.len() > 1 && blocks.len() == program::blocks().len() {
             return ALL.to_owned();
         }
-        blocks.iter().map(|block| block.name()).collect::<Vec<_>>().join("+")
+        blocks.iter().map(|block| block.info().name).collect::<Vec<_>>().join("+")
     }
 
     /// The RTL that was named, if one was.
@@ -285,7 +285,8 @@ impl Target {
             _ => Ok(()),
         };
         clash("--fixes", &self.choice.fixes, profile)?;
-        if !self.block.is_empty() && !self.blocks()?.iter().any(|other| other.name() == block) {
+        if !self.block.is_empty() && !self.blocks()?.iter().any(|other| other.info().name == block)
+        {
             clash("--block", &Some(self.block.join(",")), block)?;
         }
         if !self.choice.parameter.is_empty() {
@@ -293,7 +294,7 @@ impl Target {
             return Err(Error::Usage(message.to_owned()));
         }
         let block = find_block(block)?;
-        let profiles = Profile::parse(profile, block.profiles())
+        let profiles = Profile::parse(profile, block.info().profiles)
             .map_err(|error| Error::Usage(format!("--case: {error}")))?;
         Ok((block, profiles))
     }
@@ -303,7 +304,7 @@ impl Target {
     /// # Errors
     /// [`Error::Usage`] if it knows none of that name, or no such parameters.
     pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
-        let all = block.profiles();
+        let all = block.info().profiles;
         let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
             .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
@@ -315,8 +316,8 @@ impl Target {
     /// # Errors
     /// As [`Target::profiles`].
     pub fn drawn_profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, Error> {
-        let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.profiles());
-        let chosen = Profile::choose(text, all, block.name(), seed)
+        let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.info().profiles);
+        let chosen = Profile::choose(text, all, block.info().name, seed)
             .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
             .map_err(|error| Error::Usage(format!("--parameter: {error}")))
@@ -341,7 +342,7 @@ pub fn of_block(
     block: &dyn AnyBlock,
     blocks: &[&'static dyn AnyBlock],
 ) -> impl Fn(Error) -> Error + use<> {
-    let name = (blocks.len() > 1).then(|| block.name());
+    let name = (blocks.len() > 1).then(|| block.info().name);
     move |error| match (name, error) {
         (Some(name), Error::Usage(message)) => Error::Usage(format!("block {name}: {message}")),
         (_, error) => error,
@@ -364,7 +365,7 @@ pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> 
         }
     }
     let mut known = BTreeSet::new();
-    blocks.retain(|block| known.insert(block.name()));
+    blocks.retain(|block| known.insert(block.info().name));
     Ok(blocks)
 }
 
@@ -388,7 +389,7 @@ pub fn only(profiles: &[Profile]) -> Result<&Profile, Error> {
 /// The block of a name.
 pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
     program::find(name).ok_or_else(|| {
-        let names: Vec<&str> = program::blocks().iter().map(|block| block.name()).collect();
+        let names: Vec<&str> = program::blocks().iter().map(|block| block.info().name).collect();
         Error::Usage(format!("`{name}` is no block: expected {}", names.join(", ")))
     })
 }

@@ -179,7 +179,7 @@ impl TryFrom<f64> for Percent {
 impl Written {
     /// The profiles of a block; a seed draws those that are random.
     fn profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, String> {
-        let (name, all) = (block.name(), block.profiles());
+        let (name, all) = (block.info().name, block.info().profiles);
         let chosen = Profile::choose(self.fixes.as_deref().unwrap_or("all"), all, name, seed)
             .map_err(|error| format!("`fixes` of block {name}: {error}"))?;
         Profile::with_overrides(&chosen, &self.parameters, all)
@@ -272,7 +272,7 @@ impl RunPlan {
 
     /// The waivers of a block.
     pub fn waivers_of(&self, block: &dyn AnyBlock) -> Vec<Waiver> {
-        let of_block = self.waivers.iter().filter(|waiver| waiver.block == block.name());
+        let of_block = self.waivers.iter().filter(|waiver| waiver.block == block.info().name);
         of_block.cloned().collect()
     }
 }
@@ -295,9 +295,9 @@ impl File {
             let goal = written.min_coverage.or(of_each);
             for block in blocks {
                 let name = match &written.name {
-                    Some(name) if blocks.len() > 1 => format!("{name}-{}", block.name()),
+                    Some(name) if blocks.len() > 1 => format!("{name}-{}", block.info().name),
                     Some(name) => name.clone(),
-                    None => block.name().to_owned(),
+                    None => block.info().name.to_owned(),
                 };
                 let scenarios = written.scenarios.iter().map(|name| scenario(*block, name, folder));
                 let scenarios = scenarios.collect::<Result<Vec<String>, String>>()?;
@@ -334,7 +334,7 @@ impl File {
 
 /// A scenario of a block, or its file.
 fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, String> {
-    let built_in = block.scenarios();
+    let built_in = (block.info().scenarios)();
     if built_in.iter().any(|(known, _)| known == name) {
         return Ok(name.to_owned());
     }
@@ -345,7 +345,7 @@ fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, S
     let known: Vec<&str> = built_in.iter().map(|(known, _)| known.as_str()).collect();
     Err(format!(
         "`scenarios`: `{name}` is no scenario of {}, and {} no file: expected {}",
-        block.name(),
+        block.info().name,
         path.display(),
         known.join(", ")
     ))
@@ -356,7 +356,7 @@ fn check_waivers(waivers: &[Waiver], runs: &[PlannedRun]) -> Result<(), String> 
     let mut known = BTreeSet::new();
     for Waiver { block, signature, reason, .. } in waivers {
         let about = format!("the waiver of {block} {signature}");
-        if !runs.iter().any(|run| run.block.name() == block) {
+        if !runs.iter().any(|run| run.block.info().name == block) {
             return Err(format!("{about} is of a block of which there is no [[run]]"));
         }
         if reason.trim().is_empty() {

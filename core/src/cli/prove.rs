@@ -8,6 +8,7 @@ use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Profile, Verdict};
 use crate::models::{Rtl, View};
+use crate::mutate::netlist_model;
 use crate::program;
 use crate::prove::report::{Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VECTORS, VERSION};
 use crate::prove::{Found, Kind, Memories, Property, Prover, Shown};
@@ -67,9 +68,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut jobs = Vec::new();
     for block in &blocks {
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
-        block.check_profiles(&rtl, &profiles).map_err(of_block(*block, &blocks))?;
-        let prover =
-            |profile: &Profile| Ok((profile.clone(), block.prover(&rtl, profile, only, &answers)?));
+        rtl.check_profiles(block.info(), &profiles).map_err(of_block(*block, &blocks))?;
+        let prover = |profile: &Profile| {
+            Ok((
+                profile.clone(),
+                Prover::new(block.info(), &rtl, &profile.parameters, only, &answers)?,
+            ))
+        };
         let provers = profiles.iter().map(prover).collect::<Result<Vec<_>, Error>>()?;
         jobs.push((*block, provers));
     }
@@ -85,8 +90,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     for (block, provers) in &jobs {
         let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
             Ok(prover) => {
-                let model = block.build(profile, &rtl, View::Bare)?;
-                let netlist = block.netlist_model(&prover.netlist()?)?;
+                let model = rtl.build_for_user(block.info(), &profile.parameters, View::Bare)?;
+                let netlist = netlist_model(block.info(), &prover.netlist()?)?;
                 Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&desk)
             }
             // No property can be proved, for example because of a second clock.
@@ -98,7 +103,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Some(folder) => Place::Named { folder: folder.clone(), replace: false },
         None => Place::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
     };
-    let names: Vec<&str> = blocks.iter().map(|block| block.name()).collect();
+    let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let mut proofs = Vec::new();
     for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let claim = Claim::new(&place)?;
@@ -182,9 +187,9 @@ impl Job<'_> {
             tool: program::version().to_owned(),
             build: program::build().to_owned(),
             yosys: yosys::version()?,
-            rtl: self.block.examine(self.rtl)?.identity.clone(),
+            rtl: self.rtl.examined(self.block.info())?.identity.clone(),
             given: self.rtl.clone(),
-            block: self.block.name().to_owned(),
+            block: self.block.info().name.to_owned(),
             only: self.only.map(str::to_owned),
             accept_bounded: self.accept_bounded,
             profiles: profiles.collect::<Result<_, Error>>()?,
@@ -198,7 +203,7 @@ impl Job<'_> {
             Found::Shown(shown) if is_hang => not_reached(shown),
             Found::Shown(shown) => shown,
             Found::Broken { cycles, memories } => {
-                let name = format!("{}-{}-{place}.json", self.block.name(), profile.name);
+                let name = format!("{}-{}-{place}.json", self.block.info().name, profile.name);
                 let replayed = self.replayed(profile, &cycles, property, &name)?;
                 let Replayed { verdict, vector } = replayed;
                 let verdict_text = verdict.to_string();
@@ -234,7 +239,7 @@ impl Job<'_> {
         let origin = Origin {
             about: format!("found by cosim prove: {}", property.text),
             build: Some(program::build().to_owned()),
-            rtl: Some(self.block.examine(self.rtl)?.identity.clone()),
+            rtl: Some(self.rtl.examined(self.block.info())?.identity.clone()),
             given: self.rtl.clone(),
             ..Origin::default()
         };

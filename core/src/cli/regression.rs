@@ -218,7 +218,7 @@ impl Options {
             (Some(case), ..) => case.index..case.index + 1,
             (None, Some(cases), _) => 0..cases,
             (None, None, Some(_)) => 0..u64::MAX,
-            (None, None, None) => 0..block.cases(),
+            (None, None, None) => 0..block.info().cases,
         };
         let threads = match self.threads {
             Some(threads) => usize::from(threads),
@@ -226,7 +226,7 @@ impl Options {
         };
         let Self { max_failures, max_hangs, time, .. } = *self;
         Ok(Job {
-            name: block.name().to_owned(),
+            name: block.info().name.to_owned(),
             block,
             seed,
             setup: Setup {
@@ -308,7 +308,7 @@ impl Job {
         let Self { block, setup, .. } = self;
         self.earlier.check()?;
         let session = block.session(setup)?;
-        let examined = block.examine(&setup.rtl)?;
+        let examined = setup.rtl.examined(block.info())?;
         let opening = session.opening()?;
         let desk = Desk::new(self.program.clone(), Arc::clone(interrupted));
         let two_evaluations = check_models(&desk, &opening, &examined)?;
@@ -321,7 +321,7 @@ impl Job {
         };
         let mut netlists = BTreeMap::new();
         for profile in &setup.profiles {
-            if let Some(area) = block.area(profile, &setup.rtl)? {
+            if let Some(area) = setup.rtl.area(block.info(), &profile.parameters)? {
                 netlists.insert(profile.name.to_string(), area);
             }
         }
@@ -344,7 +344,7 @@ impl Job {
             rtl_files: examined.files.clone(),
             two_evaluations,
             netlists,
-            block: block.name().to_owned(),
+            block: block.info().name.to_owned(),
             seed: self.seed,
             packets: setup.packets,
             shard: self.shard,
@@ -385,8 +385,8 @@ fn check_netlists(block: &'static dyn AnyBlock, setup: &Setup, desk: &Desk) -> R
     }
     let of = |netlist| Rtl { netlist, simulator: Simulator::Verilator, ..setup.rtl.clone() };
     let check = |profile: &Profile| {
-        let rtl = block.build(profile, &of(false), View::Bare)?;
-        let netlist = block.build(profile, &of(true), View::Bare)?;
+        let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Bare)?;
+        let netlist = of(true).build_for_user(block.info(), &profile.parameters, View::Bare)?;
         Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(desk)
     };
     setup.profiles.par_iter().map(check).collect()
@@ -406,7 +406,7 @@ impl Job {
 
     /// The files of scenarios that are not built in, by the scenarios' names.
     fn scenario_files(&self, names: &[String]) -> BTreeMap<String, String> {
-        let built_in = self.block.scenarios();
+        let built_in = (self.block.info().scenarios)();
         let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
         let given = names.iter().zip(&self.setup.scenarios).filter(|(_, given)| is_file(given));
         given.map(|(name, given)| (name.clone(), given.clone())).collect()

@@ -132,7 +132,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
     let mut reports = Vec::new();
     let examined: Vec<Arc<Examined>> =
-        runs.iter().map(|run| run.block.examine(&run.rtl)).collect::<Result<_, Error>>()?;
+        runs.iter().map(|run| run.rtl.examined(run.block.info())).collect::<Result<_, Error>>()?;
     let replays = prepare(&runs)?;
     let workers = thread::available_parallelism().map_or(1, usize::from);
     let program = arguments.patience.program()?;
@@ -326,11 +326,17 @@ struct Run<'a> {
 
 /// Builds each model once, several at the same time.
 fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
-    let key = |run: &Run<'_>| (run.block.name(), run.profile.name.to_string(), run.rtl.clone());
+    let key =
+        |run: &Run<'_>| (run.block.info().name, run.profile.name.to_string(), run.rtl.clone());
     let distinct: BTreeMap<_, &Run<'_>> = runs.iter().map(|run| (key(run), run)).collect();
     let models: BTreeMap<_, Built> = distinct
         .into_par_iter()
-        .map(|(key, run)| Ok((key, run.block.build(&run.profile, &run.rtl, View::Bare)?)))
+        .map(|(key, run)| {
+            Ok((
+                key,
+                run.rtl.build_for_user(run.block.info(), &run.profile.parameters, View::Bare)?,
+            ))
+        })
         .collect::<Result<_, Error>>()?;
     let replay = |run: &'a Run<'a>| {
         let (recorded, profile) = (run.recorded.as_ref(), run.profile.name.to_string());
@@ -342,15 +348,16 @@ fn prepare<'a>(runs: &'a [Run<'a>]) -> Result<Vec<Replay<'a>>, Error> {
 /// The netlists that ran in place of RTLs.
 fn netlists(runs: &[Run<'_>]) -> Result<BTreeSet<String>, Error> {
     let line = |Run { block, profile, rtl, .. }: &Run<'_>| {
-        let area = block.area(profile, rtl)?;
-        Ok(area
-            .map(|area| format!("netlist of {}, profile {}: {area}", block.name(), profile.name)))
+        let area = rtl.area(block.info(), &profile.parameters)?;
+        Ok(area.map(|area| {
+            format!("netlist of {}, profile {}: {area}", block.info().name, profile.name)
+        }))
     };
     let mut distinct: Vec<&Run<'_>> = Vec::new();
     for run in runs {
         let is_same = |other: &&Run<'_>| {
-            (other.block.name(), &other.profile, &other.rtl)
-                == (run.block.name(), &run.profile, &run.rtl)
+            (other.block.info().name, &other.profile, &other.rtl)
+                == (run.block.info().name, &run.profile, &run.rtl)
         };
         if !distinct.iter().any(is_same) {
             distinct.push(run);

@@ -50,7 +50,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     rtl.check_there()?;
     let folder = arguments.out.clone().unwrap_or_else(|| {
-        let name = format!("watch-{}", job.block.name());
+        let name = format!("watch-{}", job.block.info().name);
         Path::new("runs").join(name)
     });
     let place = Place::Named { folder, replace: true };

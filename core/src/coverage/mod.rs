@@ -19,7 +19,7 @@ pub use record::{Recorder, weights_hashes};
 pub use shards::Together;
 
 use crate::engine::AnyBlock;
-use crate::harness::{Axis, Covergroup, Profile, RULES, Rule, Value};
+use crate::harness::{Axis, BlockInfo, Covergroup, Profile, RULES, Rule, Value};
 use code::Code;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,6 +75,12 @@ pub struct GroupValue {
 }
 
 impl Group {
+    /// Every group of a block: the rules, then what the block declares.
+    pub fn all(info: &BlockInfo) -> Vec<Self> {
+        let declared = info.groups.iter().map(Self::of);
+        std::iter::once(Self::of_rules(info.rules)).chain(declared).collect()
+    }
+
     /// The golden model's rules.
     pub fn of_rules(rules: &[Rule]) -> Self {
         let value = |rule: &Rule| GroupValue {
@@ -260,11 +266,12 @@ impl Covered {
 impl Database {
     /// An empty one for some profiles of a block.
     pub fn new<'p>(block: &dyn AnyBlock, profiles: impl IntoIterator<Item = &'p Profile>) -> Self {
-        let groups = block.groups();
+        let groups = Group::all(block.info());
         let bins: usize = groups.iter().map(Group::bins).sum();
         let of = |profile: &Profile| {
-            let reason =
-                |bin: usize| Some((bin as u32, block.unreachable(bin, &profile.parameters)?));
+            let reason = |bin: usize| {
+                Some((bin as u32, block.info().unreachable(bin, &profile.parameters)?))
+            };
             let values = profile.parameters.values();
             let bins = ProfileBins {
                 fixes: format!("0x{:02x}", profile.parameters.fixes()),
@@ -274,7 +281,7 @@ impl Database {
             (profile.name.to_string(), bins)
         };
         Self {
-            block: block.name().to_owned(),
+            block: block.info().name.to_owned(),
             groups,
             profiles: profiles.into_iter().map(of).collect(),
             code: BTreeMap::new(),

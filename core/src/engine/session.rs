@@ -4,7 +4,9 @@ use super::{Models, Opening, Session};
 use crate::coverage::code::Points;
 use crate::error::Error;
 use crate::fourvalue;
-use crate::harness::{self, Block, Case, Outcome, Profile, Scenario, Stimulus, Verdict, Watch};
+use crate::harness::{
+    self, Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
+};
 use crate::models::{Rtl, View};
 use crate::vector::{Origin, Vector};
 use rayon::prelude::*;
@@ -47,7 +49,7 @@ pub(super) struct BlockSession<B: Block> {
     pub(super) view: View,
 }
 
-impl<B: Block> Session for BlockSession<B> {
+impl<B: Explain> Session for BlockSession<B> {
     fn scenarios(&self) -> Vec<String> {
         self.cases.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
     }
@@ -74,7 +76,8 @@ impl<B: Block> Session for BlockSession<B> {
     fn opening(&self) -> Result<Opening, Error> {
         // In parallel: a model that is not linked in is compiled now.
         let build = |profile: &Profile| {
-            let built = self.rtl.build_for_user::<B>(&profile.parameters, self.view)?;
+            let built =
+                self.rtl.build_for_user(BlockInfo::of::<B>(), &profile.parameters, self.view)?;
             Ok((profile.name.to_string(), built))
         };
         let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;

@@ -7,8 +7,8 @@ use crate::error::Error;
 use crate::export::Testbench;
 use crate::fourvalue;
 use crate::harness::{
-    self, Block, BrokenBy, Explain, Golden, Judgement, Outcome, Overrides, Profile, ProfileError,
-    Signature, Stimulus, Verdict, Watch,
+    self, Block, BlockInfo, BrokenBy, Explain, Golden, Judgement, Outcome, Overrides, Profile,
+    ProfileError, Signature, Stimulus, Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl, kept};
 use crate::vector::{Origin, Vector, VectorFile};
@@ -304,11 +304,11 @@ impl<B: Explain> LoadedVector for Loaded<B> {
     }
 
     fn examine(&self, rtl: &Rtl) -> Result<Arc<Examined>, Error> {
-        rtl.examined::<B>()
+        rtl.examined(BlockInfo::of::<B>())
     }
 
     fn check_profiles(&self, rtl: &Rtl, profiles: &[Profile]) -> Result<(), Error> {
-        rtl.check_profiles::<B>(profiles)
+        rtl.check_profiles(BlockInfo::of::<B>(), profiles)
     }
 
     fn recorded(&self) -> Option<&Verdict> {
@@ -418,8 +418,8 @@ impl<B: Explain> LoadedVector for Loaded<B> {
         let title = format!("Case {name} of block {}, profile {}", B::NAME, profile.name);
         // Only a netlist is among what is kept.
         let examined = match rtl.netlist {
-            true => rtl.simulated::<B>(&profile.parameters, &kept()?)?,
-            false => rtl.examined::<B>()?,
+            true => rtl.simulated(BlockInfo::of::<B>(), &profile.parameters, &kept()?)?,
+            false => rtl.examined(BlockInfo::of::<B>())?,
         };
         Testbench::new(&title, &self.vector.stimulus, profile, &examined)
     }

@@ -22,6 +22,11 @@ impl Words {
         Self { ports: P::PORTS }
     }
 
+    /// The words of some ports.
+    pub fn of_ports(ports: &'static [Port]) -> Self {
+        Self { ports }
+    }
+
     /// Bits of a word.
     pub fn bits(&self) -> u32 {
         4 * self.ports.iter().map(digits_of).sum::<u32>()

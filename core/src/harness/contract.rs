@@ -12,6 +12,7 @@
 use super::checked::{Checked, checked};
 use super::coverage::Coverage;
 use super::draw::{Percent, percent};
+use super::info::BuiltInRtl;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
 use super::promises::Promises;
@@ -280,12 +281,7 @@ pub struct LinkedRtl<I, O> {
 impl<I, O> LinkedRtl<I, O> {
     /// The linked model with these parameters, if it is one of those built in.
     pub fn linked(&self, parameters: &Parameters) -> Option<ModelKind<I, O>> {
-        let mask = self.mask_parameter.map(|name| (name, u64::from(parameters.fixes())));
-        let wanted = || mask.into_iter().chain(parameters.values());
-        let is_it = |embedded: &&[(&str, u64)]| {
-            embedded.len() == wanted().count() && wanted().all(|value| embedded.contains(&value))
-        };
-        self.embedded.iter().position(is_it).and_then(self.model)
+        BuiltInRtl::of(self).linked(parameters).and_then(self.model)
     }
 }
 

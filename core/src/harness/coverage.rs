@@ -303,10 +303,10 @@ pub(crate) fn bins<B: Block>() -> usize {
     const { bins_with::<B, B::Coverage>() }
 }
 
-/// Where a bin of a block belongs: the group's name and its number in the group.
-fn group_of<B: Block>(bin: usize) -> Option<(&'static Covergroup, usize)> {
-    let mut left = bin.checked_sub(B::Golden::RULES.len())?;
-    for group in B::Coverage::GROUPS {
+/// The group of a bin and its number there; bins are numbered through all groups.
+fn group_of(groups: &'static [Covergroup], bin: usize) -> Option<(&'static Covergroup, usize)> {
+    let mut left = bin;
+    for group in groups {
         match left.checked_sub(group.bins()) {
             None => return Some((group, left)),
             Some(rest) => left = rest,
@@ -320,8 +320,18 @@ pub(crate) fn unreachable<B: Block>(bin: usize, parameters: &Parameters) -> Opti
     if bin < B::Golden::RULES.len() {
         return B::Golden::unreachable(bin, parameters);
     }
-    let (group, bin) = group_of::<B>(bin)?;
-    group.unreachable(bin, parameters).map(str::to_owned)
+    let bin = bin - B::Golden::RULES.len();
+    unreachable_in(B::Coverage::GROUPS, bin, parameters).map(str::to_owned)
+}
+
+/// Why no legal stimulus hits a bin of some groups, by its number among them; `None` if one can.
+pub(super) fn unreachable_in(
+    groups: &'static [Covergroup],
+    bin: usize,
+    parameters: &Parameters,
+) -> Option<&'static str> {
+    let (group, bin) = group_of(groups, bin)?;
+    group.unreachable(bin, parameters)
 }
 
 /// The bins of a block and parameters that cannot be hit.
@@ -355,9 +365,11 @@ pub(super) fn first_unreachable<B: Block>(hits: &[u64], parameters: &Parameters)
 
 /// The name of a bin, as in `modify: RTS, SQD, done`.
 pub(crate) fn bin_name<B: Block>(bin: usize) -> String {
-    let Some((group, bin)) = group_of::<B>(bin) else {
-        let name = B::Golden::RULES.get(bin).map_or("no bin", |rule| rule.name);
-        return format!("{RULES}: {name}");
+    if let Some(rule) = B::Golden::RULES.get(bin) {
+        return format!("{RULES}: {}", rule.name);
+    }
+    let Some((group, bin)) = group_of(B::Coverage::GROUPS, bin - B::Golden::RULES.len()) else {
+        return format!("{RULES}: no bin");
     };
     let mut left = bin;
     let mut names = Vec::new();

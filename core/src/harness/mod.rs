@@ -8,6 +8,7 @@ mod coverage;
 mod draw;
 mod drawn;
 mod driven;
+mod info;
 mod judge;
 mod layout;
 mod naming;
@@ -47,6 +48,7 @@ pub use drawn::{
     varied,
 };
 pub use driven::{Undriven, environment_at, undriven};
+pub use info::{BlockInfo, BuiltInRtl};
 pub(crate) use judge::is_of_the_harness;
 pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
 pub use naming::{Naming, Role};

@@ -53,6 +53,27 @@ impl Naming {
         self.valid.contains(&last).then_some(channel)
     }
 
+    /// The port that says whether a payload counts: a valid of its channel, or also an enable.
+    pub(crate) fn governor(
+        &self,
+        payload: &Port,
+        ports: &'static [Port],
+        or_enable: bool,
+    ) -> Option<&'static Port> {
+        if self.role(payload.name) != Role::Payload || self.looked_at.contains(&payload.name) {
+            return None;
+        }
+        let channel = |port: &Port| {
+            let (channel, _) = port.name.rsplit_once('_')?;
+            let rest = payload.name.strip_prefix(channel)?;
+            let governs = self.role(port.name) == Role::Governs
+                && (or_enable || self.channel(port.name).is_some());
+            (governs && rest.starts_with('_')).then_some(channel.len())
+        };
+        let known = ports.iter().filter_map(|port| Some((port, channel(port)?)));
+        known.max_by_key(|(_, length)| *length).map(|(port, _)| port)
+    }
+
     /// Whether a port is the ready of a channel.
     pub fn is_ready_of(&self, port: &str, channel: &str) -> bool {
         let word = port.strip_prefix(channel).and_then(|rest| rest.strip_prefix('_'));

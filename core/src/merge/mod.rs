@@ -151,12 +151,12 @@ impl Shards {
 
     /// The block.
     pub fn block_name(&self) -> &'static str {
-        self.block.name()
+        self.block.info().name
     }
 
     /// Where the block stands among those of the program.
     pub fn place_of_block(&self) -> Option<usize> {
-        program::blocks().iter().position(|block| block.name() == self.block.name())
+        program::blocks().iter().position(|block| block.info().name == self.block.info().name)
     }
 
     /// Writes the cases and what is kept of failures into the directory of the whole run.
@@ -372,12 +372,12 @@ pub(crate) fn add(
     profiles: &[ProfileResults],
 ) {
     tally.totals.add_all(totals);
-    let counters = block.counters();
+    let counters = (block.info().counters)();
     for (profile, part) in tally.profiles.iter_mut().zip(profiles) {
         for ((_, sum), (_, totals)) in profile.scenarios.iter_mut().zip(&part.scenarios) {
             sum.add_all(totals);
         }
-        for rule in block.rules() {
+        for rule in block.info().rules {
             if let Some(hits) = part.rules.get(rule.name) {
                 *profile.rules.entry(rule.name).or_default() += hits;
                 profile.unreachable.remove(rule.name);

@@ -6,7 +6,7 @@ use super::given::{Folder, Given, folder_of};
 use super::rtl::Rtl;
 use super::verilator;
 use crate::error::Error;
-use crate::harness::{Block, LinkedRtl};
+use crate::harness::{BlockInfo, BuiltInRtl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::cell::RefCell;
@@ -94,25 +94,26 @@ impl Examined {
     /// # Errors
     /// [`Error::File`], [`Error::Input`] or [`Error::Usage`] if what was given is none of the block's,
     /// or not clear; [`Error::Build`] with Verilator's words.
-    pub fn new<B: Block>(rtl: &Rtl) -> Result<Self, Error> {
+    pub fn new(info: &'static BlockInfo, rtl: &Rtl) -> Result<Self, Error> {
         if rtl.is_built_in() {
-            return Ok(Self::built_in::<B>());
+            return Ok(Self::built_in(info));
         }
-        let LinkedRtl { top, sources, data, defines, .. } = B::RTL;
-        let what = format!("block {}", B::NAME);
+        let BuiltInRtl { top, sources, data, defines, .. } = info.rtl;
+        let what = format!("block {}", info.name);
         let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
         examine(&Wanted { what: &what, top, hint, own: sources, data, defines }, rtl)
     }
 
-    fn built_in<B: Block>() -> Self {
+    fn built_in(info: &'static BlockInfo) -> Self {
         let name = |name: &str| Path::new(BUILT_IN).join(name);
-        let texts = B::RTL.sources.iter();
-        let defines: Vec<String> = B::RTL.defines.iter().copied().map(str::to_owned).collect();
+        let texts = info.rtl.sources.iter();
+        let defines: Vec<String> = info.rtl.defines.iter().copied().map(str::to_owned).collect();
         let files = || {
-            let sources = B::RTL.sources.iter().map(|(name, text)| (*name, text.as_bytes()));
-            sources.chain(B::RTL.data.iter().copied())
+            let sources = info.rtl.sources.iter().map(|(name, text)| (*name, text.as_bytes()));
+            sources.chain(info.rtl.data.iter().copied())
         };
-        let data = B::RTL
+        let data = info
+            .rtl
             .data
             .iter()
             .map(|(name, text)| DataFile { name: (*name).to_owned(), text: Some((*text).into()) });
@@ -125,17 +126,18 @@ impl Examined {
                 .map(|(file, text)| SourceFile { name: name(file), text: text.as_bytes().into() })
                 .collect(),
             design: Design {
-                top: B::RTL.top.to_owned(),
-                sources: B::RTL.roots.iter().map(|root| name(root)).collect(),
+                top: info.rtl.top.to_owned(),
+                sources: info.rtl.roots.iter().map(|root| name(root)).collect(),
                 include: vec![BUILT_IN.into()],
                 defines,
                 data: data.collect(),
                 ..Design::default()
             },
-            parameters: B::RTL
+            parameters: info
+                .rtl
                 .mask_parameter
                 .into_iter()
-                .chain(B::PARAMETERS.iter().map(|parameter| parameter.name))
+                .chain(info.parameters.iter().map(|parameter| parameter.name))
                 .map(str::to_owned)
                 .collect(),
             computed: Vec::new(),

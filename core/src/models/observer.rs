@@ -1,7 +1,7 @@
 //! The top in which the DUT sits for waves of both models.
 
-use crate::harness::Block;
-use verilated::{Pins, Port};
+use crate::harness::BlockInfo;
+use verilated::Port;
 use verilated_build::own_name;
 
 /// Module name of the observing top.
@@ -14,9 +14,9 @@ const TEXT_BITS: u32 = 192;
 /// of these that is a port's, too, has [`own_name`]'s prefix.
 ///
 /// `parameters` are those that the DUT has.
-pub fn observing_top<B: Block>(parameters: &[String]) -> String {
-    let clock = B::RTL.clock;
-    let (inputs, outputs) = (B::Inputs::PORTS, B::Outputs::PORTS);
+pub fn observing_top(info: &'static BlockInfo, parameters: &[String]) -> String {
+    let clock = info.rtl.clock;
+    let (inputs, outputs) = (info.inputs, info.outputs);
     let declare = |direction: &str, port: &Port| {
         format!("  {direction} wire [{}:0] {}", port.width - 1, port.name)
     };
@@ -39,8 +39,9 @@ pub fn observing_top<B: Block>(parameters: &[String]) -> String {
     golden.extend(["state", "rule"].map(|name| shown(&own_name(name, is_output), TEXT_BITS)));
     let cycle = shown(&own_name("cycle", is_port), 64);
     let scope = own_name("golden", is_port);
-    let mask = B::RTL.mask_parameter.map(|name| (format!("[7:0] {name} = 8'h00"), name));
-    let others = B::PARAMETERS
+    let mask = info.rtl.mask_parameter.map(|name| (format!("[7:0] {name} = 8'h00"), name));
+    let others = info
+        .parameters
         .iter()
         .map(|parameter| (format!("{} = {}", parameter.name, parameter.default), parameter.name));
     let (declared, arguments): (Vec<String>, Vec<String>) = mask
@@ -54,13 +55,13 @@ pub fn observing_top<B: Block>(parameters: &[String]) -> String {
         false => format!(" #({})", list.join(", ")),
     };
     let (parameter, argument) = (list(declared), list(arguments));
-    let state = B::STATE_REGISTER.map_or("64'd0".to_owned(), |name| format!("64'(dut.{name})"));
+    let state = info.state_register.map_or("64'd0".to_owned(), |name| format!("64'(dut.{name})"));
     format!(
         "module {OBSERVING_TOP}{parameter} (\n/*verilator tracing_off*/\n{}\n\
          /*verilator tracing_on*/\n);\n{cycle}  {}{argument} dut (\n{}\n  );\n  cosim_golden {scope} ();\n  \
          assign cosim_dut_state = {state};\nendmodule\n\nmodule cosim_golden ();\n{golden}endmodule\n",
         ports.join(",\n"),
-        B::RTL.top,
+        info.rtl.top,
         dut_pins.join(",\n"),
     )
 }

@@ -5,7 +5,7 @@ use super::mutation::Mutation;
 use super::netlist::{Unknown, Woven, weave};
 use crate::answers::Answers;
 use crate::error::Error;
-use crate::harness::{Block, Parameters};
+use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Built, Pragmas, Rtl, kept, ports, verilator};
 use crate::yosys::Workshop;
 use std::path::PathBuf;
@@ -45,15 +45,15 @@ impl Mutants {
     ///
     /// # Errors
     /// As [`Workshop::read`].
-    pub fn choose<B: Block>(
+    pub fn choose(
+        info: &'static BlockInfo,
         rtl: &Rtl,
         parameters: &Parameters,
         mutations: u32,
         seed: u64,
     ) -> Result<Self, Error> {
-        let known = rtl.examined::<B>()?;
-        let mut values = parameters.verilog(B::RTL.mask_parameter);
-        values.retain(|(name, _)| known.parameters.contains(name));
+        let known = rtl.examined(info)?;
+        let values = info.verilog(parameters, &known.parameters);
         let workshop = Workshop::new(&known, Pragmas::Ignored)?;
         begin(&workshop, &values)?;
         let mutations = chosen(&workshop, mutations, seed)?;
@@ -82,8 +82,8 @@ impl Mutants {
     ///
     /// # Errors
     /// [`Error::Environment`] if the netlist is none that is understood; as [`Rtl::build`].
-    pub fn build<B: Block>(&self, mutations: &[Mutation]) -> Result<Built, Error> {
-        let top = B::RTL.top;
+    pub fn build(&self, info: &'static BlockInfo, mutations: &[Mutation]) -> Result<Built, Error> {
+        let top = info.rtl.top;
         let base = self.workshop.text(BASE)?;
         let Woven { netlist, modules } =
             weave(&base, top, mutations).map_err(|Unknown(what)| {
@@ -94,7 +94,7 @@ impl Mutants {
         self.workshop.write(WOVEN, &netlist)?;
         // A package comes before what uses it.
         let text = format!("{modules}\n{}", self.workshop.verilog(WOVEN)?);
-        selectable::<B>(&text, Design::default(), kept()?)
+        selectable(info, &text, Design::default(), kept()?)
     }
 }
 
@@ -103,20 +103,48 @@ impl Mutants {
 ///
 /// # Errors
 /// As [`Rtl::build`].
-pub(crate) fn selectable<B: Block>(text: &str, design: Design, kept: Kept) -> Result<Built, Error> {
+fn selectable(
+    info: &'static BlockInfo,
+    text: &str,
+    design: Design,
+    kept: Kept,
+) -> Result<Built, Error> {
     let name = PathBuf::from(SOURCE);
     let files = [SourceFile { name: name.clone(), text: text.as_bytes().into() }];
     let design = Design {
-        top: B::RTL.top.to_owned(),
-        clock: B::RTL.clock.into(),
+        top: info.rtl.top.to_owned(),
+        clock: info.rtl.clock.into(),
         sources: vec![name],
         prefix: "Vmodel".to_owned(),
         registered: true,
         ..design
     };
     let cache = LibraryCache::new(verilator()?, env!("COSIM_TARGET"), kept);
-    let library = cache.library(&design, &files, Some(&ports::<B>()))?;
+    let library = cache.library(&design, &files, Some(&ports(info)))?;
     Ok(Built::from(&library))
+}
+
+/// Builds a model of a text in which bugs can be switched on, to be compiled quickly and to run some cases; does not
+/// load it.
+///
+/// # Errors
+/// As [`Rtl::build`].
+pub(crate) fn woven_model(
+    info: &'static BlockInfo,
+    parameters: &Parameters,
+    text: &str,
+    kept: Kept,
+) -> Result<Built, Error> {
+    let parameters = parameters.verilog(info.rtl.mask_parameter);
+    selectable(info, text, Design { parameters, quick: true, ..Design::default() }, kept)
+}
+
+/// Builds a model of a netlist in Verilog, to run a few cases; does not load it.
+///
+/// # Errors
+/// As [`Rtl::build`].
+pub(crate) fn netlist_model(info: &'static BlockInfo, netlist: &str) -> Result<Built, Error> {
+    selectable(info, netlist, Design { quick: true, ..Design::default() }, kept()?)
 }
 
 /// Lets Yosys read the RTL: its netlist is in [`BASE`].

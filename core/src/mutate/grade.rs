@@ -41,7 +41,7 @@ pub fn cases_of(
     cases: u64,
 ) -> Vec<Case> {
     let plan = Plan {
-        block: block.name(),
+        block: block.info().name,
         seed,
         profiles: vec![profile.clone()],
         scenarios: session.scenarios(),

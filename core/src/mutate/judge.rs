@@ -2,6 +2,7 @@
 
 use super::aig::{Aig, Interface, Question, Reads};
 use super::build::BASE;
+use super::build::Mutants;
 use super::cut::{cut, followed, unjudged};
 use super::mutation::Mutation;
 use super::netlist::Unknown;
@@ -10,7 +11,7 @@ use crate::error::Error;
 use crate::formal::{
     Answer, Graph, MEMORY, SECONDS, SHORT, STEP, ask, graph, memory_bits, whole_graph,
 };
-use crate::harness::{Block, Meaning, Parameters};
+use crate::harness::{BlockInfo, Meaning};
 use crate::prove::monitor::{MONITOR, Monitor, TOP};
 use crate::yosys::Workshop;
 use std::collections::BTreeMap;
@@ -87,15 +88,15 @@ impl<'a> Judge<'a> {
     ///
     /// # Errors
     /// The reason why it cannot be judged, or [`Error`] for what Yosys cannot do.
-    pub fn new<B: Block>(
-        workshop: &'a Workshop,
-        parameters: &Parameters,
-        mutations: &[Mutation],
+    pub fn new(
+        info: &'static BlockInfo,
+        mutants: &'a Mutants,
     ) -> Result<Result<Self, String>, Error> {
-        let monitor = |bits| Monitor::of_invariants::<B>(parameters, (SELECT, bits), NEVER);
-        let reset = B::RESET.map(|pin| pin.name_and_level());
-        let judge = Self::of(workshop, mutations, monitor, B::RTL.clock, reset)?;
-        let meanings = B::promises(parameters).meanings;
+        let Mutants { workshop, parameters, mutations } = mutants;
+        let monitor = |bits| Monitor::of_invariants(info, parameters, (SELECT, bits), NEVER);
+        let reset = info.reset.map(|pin| pin.name_and_level());
+        let judge = Self::of(workshop, mutations, monitor, info.rtl.clock, reset)?;
+        let meanings = (info.promises)(parameters).meanings;
         Ok(match judge {
             Ok(judge) => Ok(judge.with_meanings(&meanings)?),
             Err(because) => Err(because),

@@ -24,7 +24,7 @@ pub mod reasons;
 pub mod report;
 
 pub use build::Mutants;
-pub(crate) use build::selectable;
+pub(crate) use build::{netlist_model, woven_model};
 pub use kill::{Death, Hunt, Means, Trial, Tried};
 pub(crate) use kill::{attempt, hunt, pins};
 pub use mutation::{Mode, Mutation, Source};

@@ -91,7 +91,7 @@ impl Reason {
             let name = program::name();
             return Some(format!("`{block}` is no block of this program; see `{name} list`"));
         };
-        Profile::parse(profile, known.profiles()).err().map(|error| error.to_string())
+        Profile::parse(profile, known.info().profiles).err().map(|error| error.to_string())
     }
 
     /// Whether it is about a mutation of its RTL in its profile.

@@ -4,10 +4,9 @@ pub(super) mod progress;
 
 use super::{Kind, Property};
 use crate::error::Error;
-use crate::fourvalue::governor;
-use crate::harness::{Block, Explain, Golden, Held, Parameters, Promises, Role, RuleSays};
+use crate::harness::{BlockInfo, Held, Parameters, Promises, Role, RuleSays};
 use std::fmt::Write as _;
-use verilated::{Pins, Port};
+use verilated::Port;
 
 /// The file of the monitor.
 pub const MONITOR: &str = "monitor.v";
@@ -44,39 +43,43 @@ impl Monitor {
     ///
     /// # Errors
     /// [`Error::Usage`] if they name what is not there.
-    pub fn new<B: Explain>(parameters: &Parameters, only: Option<&str>) -> Result<Self, Error> {
-        let promises = B::promises(parameters);
+    pub fn new(
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        only: Option<&str>,
+    ) -> Result<Self, Error> {
+        let promises = (info.promises)(parameters);
         let mut bad = Vec::new();
-        zeros::<B>(&promises, &mut bad)?;
+        zeros(info, &promises, &mut bad)?;
         let mut text = String::new();
         for Held { valid, payload } in &promises.held {
-            held::<B>(valid, *payload, &mut bad, &mut text)?;
+            held(info, valid, *payload, &mut bad, &mut text)?;
         }
-        states::<B>(&promises, &mut bad)?;
+        states(info, &promises, &mut bad)?;
         progress::remembered(&promises, &mut text);
-        rules::<B>(&promises, parameters, &mut bad, &mut text)?;
-        progress::remembers(&promises, B::RTL.clock, &mut text);
-        progress::progress(&promises, B::RTL.clock, &mut bad, &mut text);
-        let offers = offers::<B>();
+        rules(info, &promises, parameters, &mut bad, &mut text)?;
+        progress::remembers(&promises, info.rtl.clock, &mut text);
+        progress::progress(&promises, info.rtl.clock, &mut bad, &mut text);
+        let offers = offers(info);
         let mut breaks = Vec::new();
         for (place, offer) in offers.iter().enumerate() {
-            breaks.push(withdrawn::<B>(offer, &format!("offer_{place}"), &mut text));
+            breaks.push(withdrawn(info, offer, &format!("offer_{place}"), &mut text));
         }
         let breaks = if breaks.is_empty() { "1'b0".to_owned() } else { breaks.join(" | ") };
         // What nobody asks for is left out of the network. The others keep their numbers.
         let is_asked =
             |property: &Property| property.kind == Kind::Always || property.is_asked(only);
         let asked: Vec<usize> = (0..bad.len()).filter(|place| is_asked(&bad[*place].0)).collect();
-        outputs(&bad, &asked, &breaks, B::RTL.clock, &mut text);
+        outputs(&bad, &asked, &breaks, info.rtl.clock, &mut text);
         let registers = promises.registers;
         let of = |place| {
             ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
         };
         let pins: Vec<String> = asked.into_iter().flat_map(of).collect();
-        let text = format!("{}{text}endmodule\n", around::<B>(&pins, &[], &registers));
+        let text = format!("{}{text}endmodule\n", around(info, &pins, &[], &registers));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         let assumes = !offers.is_empty();
-        Ok(Self { text, state: B::STATE_REGISTER, registers, properties, assumes })
+        Ok(Self { text, state: info.state_register, registers, properties, assumes })
     }
 
     /// A monitor that an RTL with mutations keeps its ports in, `select` of so many bits with them, and its only own
@@ -84,32 +87,32 @@ impl Monitor {
     ///
     /// # Errors
     /// As [`Monitor::new`].
-    pub fn of_invariants<B: Block>(
+    pub fn of_invariants(
+        info: &'static BlockInfo,
         parameters: &Parameters,
         (select, bits): (&str, u32),
         never: &str,
     ) -> Result<Option<Self>, Error> {
-        let promises = B::promises(parameters);
+        let promises = (info.promises)(parameters);
         let (mut bad, mut text) = (Vec::new(), String::new());
         progress::remembered(&promises, &mut text);
-        rules::<B>(&promises, parameters, &mut bad, &mut text)?;
-        progress::remembers(&promises, B::RTL.clock, &mut text);
+        rules(info, &promises, parameters, &mut bad, &mut text)?;
+        progress::remembers(&promises, info.rtl.clock, &mut text);
         bad.retain(|(property, _)| matches!(property.kind, Kind::Always | Kind::Never));
         if bad.is_empty() {
             return Ok(None);
         }
         let mut pins = vec![format!("input [{}:0] {select}", bits - 1)];
-        pins.extend(B::Outputs::PORTS.iter().map(|port| format!("output {}", range(port))));
+        pins.extend(info.outputs.iter().map(|port| format!("output {}", range(port))));
         for (place, (_, expression)) in bad.iter().enumerate() {
             pins.push(format!("output {never}{place}"));
             let _ = writeln!(text, "  assign {never}{place} = {expression};");
         }
-        let shared: Vec<&str> =
-            B::Outputs::PORTS.iter().map(|port| port.name).chain([select]).collect();
+        let shared: Vec<&str> = info.outputs.iter().map(|port| port.name).chain([select]).collect();
         let registers = promises.registers;
-        let text = format!("{}{text}endmodule\n", around::<B>(&pins, &shared, &registers));
+        let text = format!("{}{text}endmodule\n", around(info, &pins, &shared, &registers));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
-        Ok(Some(Self { text, state: B::STATE_REGISTER, registers, properties, assumes: false }))
+        Ok(Some(Self { text, state: info.state_register, registers, properties, assumes: false }))
     }
 
     /// What it looks at inside of the RTL.
@@ -208,16 +211,21 @@ fn connection(register: &str, wire: &str) -> String {
 
 /// The head of the module, with the RTL in it. `pins` are those that it has beside the RTL's inputs, of which some may be
 /// the RTL's.
-fn around<B: Block>(pins: &[String], shared: &[&str], registers: &[(&str, u32)]) -> String {
-    let mut all = vec![format!("input {}", B::RTL.clock)];
-    all.extend(B::Inputs::PORTS.iter().map(|port| format!("input {}", range(port))));
+fn around(
+    info: &'static BlockInfo,
+    pins: &[String],
+    shared: &[&str],
+    registers: &[(&str, u32)],
+) -> String {
+    let mut all = vec![format!("input {}", info.rtl.clock)];
+    all.extend(info.inputs.iter().map(|port| format!("input {}", range(port))));
     all.extend_from_slice(pins);
     let mut text = format!("module {TOP} (\n  {}\n);\n", all.join(",\n  "));
-    for port in B::Outputs::PORTS.iter().filter(|port| !shared.contains(&port.name)) {
+    for port in info.outputs.iter().filter(|port| !shared.contains(&port.name)) {
         let _ = writeln!(text, "  wire {};", range(port));
     }
-    let names = B::Inputs::PORTS.iter().chain(B::Outputs::PORTS).map(|port| port.name);
-    let names = std::iter::once(B::RTL.clock).chain(names);
+    let names = info.inputs.iter().chain(info.outputs).map(|port| port.name);
+    let names = std::iter::once(info.rtl.clock).chain(names);
     let beside = shared.iter().copied().filter(|name| !names.clone().any(|known| known == *name));
     let mut connections: Vec<String> =
         names.clone().chain(beside).map(|name| format!(".{name}({name})")).collect();
@@ -225,7 +233,7 @@ fn around<B: Block>(pins: &[String], shared: &[&str], registers: &[(&str, u32)])
         let _ = writeln!(text, "  wire [{}:0] {};", width - 1, local(name));
         connections.push(connection(name, &local(name)));
     }
-    if let Some(state) = B::STATE_REGISTER {
+    if let Some(state) = info.state_register {
         // As wide as it may be: what the register has not is 0.
         let _ = writeln!(text, "  wire [63:0] cosim_state;");
         match registers.iter().any(|(name, _)| *name == state) {
@@ -233,20 +241,20 @@ fn around<B: Block>(pins: &[String], shared: &[&str], registers: &[(&str, u32)])
             false => connections.push(connection(state, "cosim_state")),
         }
     }
-    let reset = match B::RESET.map(|pin| pin.name_and_level()) {
+    let reset = match info.reset.map(|pin| pin.name_and_level()) {
         Some((name, true)) => name.to_owned(),
         Some((name, false)) => format!("~{name}"),
         None => "1'b0".to_owned(),
     };
     let _ = writeln!(text, "  wire in_reset = {reset};");
-    let _ = writeln!(text, "  {} dut ({});", B::RTL.top, connections.join(", "));
+    let _ = writeln!(text, "  {} dut ({});", info.rtl.top, connections.join(", "));
     text
 }
 
-fn unknown<B: Block>(what: &str, name: &str) -> Error {
+fn unknown(info: &'static BlockInfo, what: &str, name: &str) -> Error {
     Error::Usage(format!(
         "block {} promises something of `{name}`, which is {what}: see Block::promises",
-        B::NAME
+        info.name
     ))
 }
 
@@ -256,7 +264,8 @@ fn property(kind: Kind, text: String) -> Property {
 }
 
 /// What rules say, and what always holds.
-fn rules<B: Block>(
+fn rules(
+    info: &'static BlockInfo,
     promises: &Promises,
     parameters: &Parameters,
     bad: &mut Vec<(Property, String)>,
@@ -288,12 +297,12 @@ fn rules<B: Block>(
         ));
     }
     for (place, rule) in promises.rules.iter().enumerate() {
-        let index = B::Golden::RULES.iter().position(|known| known.name == rule.rule);
-        if let Some(why) = index.and_then(|index| B::Golden::unreachable(index, parameters)) {
+        let index = info.rules.iter().position(|known| known.name == rule.rule);
+        if let Some(why) = index.and_then(|index| (info.unreachable_rule)(index, parameters)) {
             let what = format!("{} never applies: {why}", rule.rule);
             bad.push((of_registers(Kind::Never, what), format!("rule_{place}")));
         }
-        if let Some(broken) = given::<B>(rule, place, &promises.registers, text)? {
+        if let Some(broken) = given(info, rule, place, &promises.registers, text)? {
             let what = match (&rule.one_of, index) {
                 // What stands for no rule is told of by its family.
                 (Some(family), None) => format!("{family}, {}", gives(rule)),
@@ -318,7 +327,8 @@ fn gives(rule: &RuleSays) -> String {
 }
 
 /// The expression that is 1 where outputs or registers are not those of a rule.
-fn given<B: Block>(
+fn given(
+    info: &'static BlockInfo,
     rule: &RuleSays,
     place: usize,
     registers: &[(&'static str, u32)],
@@ -327,20 +337,20 @@ fn given<B: Block>(
     let mut broken = Vec::new();
     for (output, value) in &rule.outputs {
         let is_wire = registers.iter().any(|(name, _)| name == output);
-        if !is_wire && !B::Outputs::PORTS.iter().any(|port| port.name == *output) {
-            return Err(unknown::<B>("no output, and none of Promises::registers", output));
+        if !is_wire && !info.outputs.iter().any(|port| port.name == *output) {
+            return Err(unknown(info, "no output, and none of Promises::registers", output));
         }
         broken.push(format!("(rule_{place} & ({output} != ({value})))"));
     }
     if !rule.next.is_empty() {
-        let clock = B::RTL.clock;
+        let clock = info.rtl.clock;
         let _ = writeln!(
             text,
             "  reg was_rule_{place} = 1'b0;\n  always @(posedge {clock}) was_rule_{place} <= rule_{place};"
         );
         for (register, value) in &rule.next {
             let Some((_, width)) = registers.iter().find(|(name, _)| name == register) else {
-                return Err(unknown::<B>("none of Promises::registers", register));
+                return Err(unknown(info, "none of Promises::registers", register));
             };
             let (register, next) = (local(register), format!("next_{place}_{}", local(register)));
             let _ = writeln!(
@@ -355,11 +365,15 @@ fn given<B: Block>(
 }
 
 /// Payload is 0 without its valid.
-fn zeros<B: Block>(promises: &Promises, bad: &mut Vec<(Property, String)>) -> Result<(), Error> {
+fn zeros(
+    info: &'static BlockInfo,
+    promises: &Promises,
+    bad: &mut Vec<(Property, String)>,
+) -> Result<(), Error> {
     for wanted in &promises.zero {
         let before = bad.len();
-        for port in B::Outputs::PORTS {
-            let Some(valid) = governor::<B>(port, B::Outputs::PORTS, true) else { continue };
+        for port in info.outputs {
+            let Some(valid) = info.naming.governor(port, info.outputs, true) else { continue };
             if *wanted == port.name || *wanted == valid.name {
                 let text = format!("{} is 0 while {} is 0", port.name, valid.name);
                 let expression = format!("~{} & (|{})", valid.name, port.name);
@@ -367,28 +381,28 @@ fn zeros<B: Block>(promises: &Promises, bad: &mut Vec<(Property, String)>) -> Re
             }
         }
         if bad.len() == before {
-            return Err(unknown::<B>("no valid, enable or payload of one", wanted));
+            return Err(unknown(info, "no valid, enable or payload of one", wanted));
         }
     }
     Ok(())
 }
 
 /// A valid stays until ready.
-fn held<B: Block>(
+fn held(
+    info: &'static BlockInfo,
     valid: &'static str,
     with_payload: bool,
     bad: &mut Vec<(Property, String)>,
     text: &mut String,
 ) -> Result<(), Error> {
-    let channel = B::NAMING.channel(valid);
+    let channel = info.naming.channel(valid);
     let ready = channel.and_then(|channel| {
-        B::Inputs::PORTS.iter().find(|port| B::NAMING.is_ready_of(port.name, channel))
+        info.inputs.iter().find(|port| info.naming.is_ready_of(port.name, channel))
     });
-    let (Some(ready), true) = (ready, B::Outputs::PORTS.iter().any(|port| port.name == valid))
-    else {
-        return Err(unknown::<B>("no output that waits for a ready", valid));
+    let (Some(ready), true) = (ready, info.outputs.iter().any(|port| port.name == valid)) else {
+        return Err(unknown(info, "no output that waits for a ready", valid));
     };
-    let payload = payload_of::<B>(valid, B::Outputs::PORTS);
+    let payload = payload_of(info, valid, info.outputs);
     let place = bad.len();
     let whole = Waits {
         valid,
@@ -399,38 +413,37 @@ fn held<B: Block>(
         true => format!("{valid} and its payload stay until {}", ready.name),
         false => format!("{valid} stays until {}", ready.name),
     };
-    let expression = withdrawn::<B>(&whole, &format!("held_{place}"), text);
+    let expression = withdrawn(info, &whole, &format!("held_{place}"), text);
     bad.push((property(Kind::Held, what), expression));
     Ok(())
 }
 
 /// The payload of a valid among some ports.
-fn payload_of<B: Block>(valid: &str, ports: &'static [Port]) -> Vec<&'static Port> {
+fn payload_of(info: &'static BlockInfo, valid: &str, ports: &'static [Port]) -> Vec<&'static Port> {
     let is_its =
-        |port: &&Port| governor::<B>(port, ports, false).is_some_and(|of| of.name == valid);
+        |port: &&Port| info.naming.governor(port, ports, false).is_some_and(|of| of.name == valid);
     ports.iter().filter(is_its).collect()
 }
 
 /// The channels by which a block is offered something and says when it takes it.
-fn offers<B: Block>() -> Vec<Waits> {
+fn offers(info: &'static BlockInfo) -> Vec<Waits> {
     let channel = |port: &'static Port| {
-        let channel = B::NAMING.channel(port.name)?;
-        let ready =
-            B::Outputs::PORTS.iter().find(|port| B::NAMING.is_ready_of(port.name, channel))?;
+        let channel = info.naming.channel(port.name)?;
+        let ready = info.outputs.iter().find(|port| info.naming.is_ready_of(port.name, channel))?;
         let is_its = |other: &&Port| {
-            B::NAMING.role(other.name) == Role::Payload
+            info.naming.role(other.name) == Role::Payload
                 && other.name.strip_prefix(channel).is_some_and(|rest| rest.starts_with('_'))
         };
-        let payload = B::Inputs::PORTS.iter().filter(is_its).collect();
+        let payload = info.inputs.iter().filter(is_its).collect();
         Some(Waits { valid: port.name, ready: ready.name, payload })
     };
-    B::Inputs::PORTS.iter().filter_map(channel).collect()
+    info.inputs.iter().filter_map(channel).collect()
 }
 
 /// Declares the registers that know of a wait; the expression that is 1 where it ends without ready.
-fn withdrawn<B: Block>(waits: &Waits, name: &str, text: &mut String) -> String {
+fn withdrawn(info: &'static BlockInfo, waits: &Waits, name: &str, text: &mut String) -> String {
     let Waits { valid, ready, payload } = waits;
-    let clock = B::RTL.clock;
+    let clock = info.rtl.clock;
     let _ = writeln!(
         text,
         "  reg {name} = 1'b0;\n  always @(posedge {clock}) {name} <= ~in_reset & {valid} & ~{ready};"
@@ -451,17 +464,21 @@ fn withdrawn<B: Block>(waits: &Waits, name: &str, text: &mut String) -> String {
 }
 
 /// The state register has the code of a state, and enables are 1 in theirs.
-fn states<B: Explain>(promises: &Promises, bad: &mut Vec<(Property, String)>) -> Result<(), Error> {
-    let Some(register) = B::STATE_REGISTER else {
+fn states(
+    info: &'static BlockInfo,
+    promises: &Promises,
+    bad: &mut Vec<(Property, String)>,
+) -> Result<(), Error> {
+    let Some(register) = info.state_register else {
         return match promises.enabled.first() {
             Some((enable, _)) => {
-                Err(unknown::<B>("of a block without Block::STATE_REGISTER", enable))
+                Err(unknown(info, "of a block without Block::STATE_REGISTER", enable))
             }
             None => Ok(()),
         };
     };
     let codes: Vec<(u64, &str)> = (0..=STATE_CODES)
-        .filter_map(|code| Some((code, B::state_name(code)?)))
+        .filter_map(|code| Some((code, (info.state_name)(code)?)))
         .filter(|(_, name)| !promises.no_states.contains(name))
         .collect();
     let is_one_of = |codes: &[u64]| {
@@ -477,11 +494,11 @@ fn states<B: Explain>(promises: &Promises, bad: &mut Vec<(Property, String)>) ->
         bad.push((property(Kind::State, text), expression));
     }
     for (enable, states) in &promises.enabled {
-        let is_port = B::Outputs::PORTS.iter().any(|port| port.name == *enable);
+        let is_port = info.outputs.iter().any(|port| port.name == *enable);
         let known: Vec<u64> =
             codes.iter().filter(|(_, name)| states.contains(name)).map(|(code, _)| *code).collect();
         if !is_port || known.len() != states.len() {
-            return Err(unknown::<B>("no output, or one of a state that is not there", enable));
+            return Err(unknown(info, "no output, or one of a state that is not there", enable));
         }
         let text = format!("{enable} is 1 in {} only", states.join(", "));
         let expression = format!("{enable} & ~{}", is_one_of(&known));

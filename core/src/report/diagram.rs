@@ -51,7 +51,7 @@ struct Arrow {
 
 /// The diagram of a block that tells of its transitions; `hits` are by rule, rules that cannot be hit are not in it.
 pub fn of(block: &dyn AnyBlock, hits: &BTreeMap<String, u64>) -> Option<Diagram> {
-    let transitions = block.transitions();
+    let transitions = block.info().transitions();
     let mut names: Vec<&str> = Vec::new();
     for name in transitions.iter().flat_map(|(from, to, _)| [*from, *to]) {
         if !names.contains(&name) {

@@ -112,7 +112,7 @@ pub fn page(report: &Report) -> Result<String, Error> {
     let page = Page {
         run,
         is_whole: report.complete,
-        title: program::find(&run.block).map(|block| block.title()),
+        title: program::find(&run.block).map(|block| block.info().title),
         score: report.score(),
         failures: report.failures(run.min_score),
         profiles: report.profiles.iter().map(profile).collect(),
@@ -158,7 +158,7 @@ fn written<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Written<'a>> {
 fn files(report: &Report) -> Result<Vec<File>, String> {
     let run = &report.run;
     let block = program::find(&run.block).ok_or("this program has no such block")?;
-    let examined = block.examine(&run.given).map_err(|error| error.to_string())?;
+    let examined = run.given.examined(block.info()).map_err(|error| error.to_string())?;
     if examined.identity != run.rtl {
         return Err(format!("the RTL was {} and is {} now", run.rtl, examined.identity));
     }

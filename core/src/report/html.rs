@@ -131,7 +131,7 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, E
         failures_total: results.totals.failures(),
         verdict: results.verdict(),
         reason: results.no_pass(),
-        title: block.map(|block| block.title()),
+        title: block.map(|block| block.info().title),
         plot: timing.as_ref().and_then(|timing| plot(&timing.progress)),
         timing,
         groups: results
@@ -196,7 +196,7 @@ fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a
 
 /// The rules in the block's order, if this program has the block, else by name.
 fn rules(results: &Results) -> Vec<Rule<'_>> {
-    let known = program::find(&results.run.block).map_or(&[][..], |block| block.rules());
+    let known = program::find(&results.run.block).map_or(&[][..], |block| block.info().rules);
     let mut names: Vec<(&str, &str)> = known.iter().map(|rule| (rule.name, rule.meaning)).collect();
     for profile in &results.profiles {
         for name in profile.rules.keys().chain(profile.unreachable.keys()) {

@@ -47,7 +47,7 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
         }
     }
     let result = if proof.holds() { "PASS" } else { "FAIL" };
-    let about = program::find(&proof.block).map(|block| block.title());
+    let about = program::find(&proof.block).map(|block| block.info().title);
     let title = format!("{result}: proof of {}", proof.block);
     render(&title, TEMPLATE, &Page { proof, result, about, counts, rows })
 }

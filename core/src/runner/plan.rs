@@ -120,12 +120,12 @@ impl Plan {
     pub fn of_header(header: &Header, block: &dyn AnyBlock) -> Result<Self, String> {
         let mut profiles = Vec::new();
         for name in &header.profiles {
-            let of_name = Profile::parse(name, block.profiles());
+            let of_name = Profile::parse(name, block.info().profiles);
             profiles.extend(of_name.map_err(|error| error.to_string())?);
         }
         let end = header.cases.map_or(u64::MAX, |cases| header.first.saturating_add(cases));
         let plan = Self {
-            block: block.name(),
+            block: block.info().name,
             seed: header.seed,
             profiles,
             scenarios: header.scenarios.clone(),

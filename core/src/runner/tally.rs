@@ -140,10 +140,13 @@ impl Tally {
                     .collect(),
                 rules: BTreeMap::new(),
                 unreachable: BTreeMap::new(),
-                counters: block.counters().into_iter().map(|(name, _)| (name, 0)).collect(),
+                counters: (block.info().counters)()
+                    .into_iter()
+                    .map(|(name, _)| (name, 0))
+                    .collect(),
             };
-            for (index, rule) in block.rules().iter().enumerate() {
-                match block.unreachable(index, &profile.parameters) {
+            for (index, rule) in block.info().rules.iter().enumerate() {
+                match block.info().unreachable(index, &profile.parameters) {
                     Some(reason) => drop(tally.unreachable.insert(rule.name, reason)),
                     None => drop(tally.rules.insert(rule.name, 0)),
                 }
@@ -152,7 +155,7 @@ impl Tally {
         };
         Self {
             block,
-            counters: block.counters(),
+            counters: (block.info().counters)(),
             profiles: plan.profiles.iter().map(profile).collect(),
             totals: Totals::default(),
             coverage,
@@ -165,7 +168,7 @@ impl Tally {
         self.coverage.add(case, outcome);
         let profile = &mut self.profiles[case.profile];
         profile.scenarios[case.scenario].1.add(outcome);
-        for (rule, hits) in self.block.rules().iter().zip(&outcome.hits) {
+        for (rule, hits) in self.block.info().rules.iter().zip(&outcome.hits) {
             if *hits > 0 {
                 // A rule that was thought unreachable and is hit belongs to the others.
                 *profile.rules.entry(rule.name).or_default() += hits;

@@ -68,12 +68,12 @@ pub struct Subject<'a> {
 
 impl Subject<'_> {
     fn task(&self, model: Built, action: Action) -> Task {
-        let (block, profile) = (self.block.name().to_owned(), self.profile.name.to_string());
+        let (block, profile) = (self.block.info().name.to_owned(), self.profile.name.to_string());
         Task { block, profile, model, action }
     }
 
     fn build(&self, view: View) -> Result<Built, Error> {
-        self.block.build(self.profile, self.rtl, view)
+        self.rtl.build_for_user(self.block.info(), &self.profile.parameters, view)
     }
 }
 

@@ -40,7 +40,7 @@ pub fn count(block: &dyn AnyBlock, profile: &str) -> Result<Instructions, Error>
         let of_part = more.saturating_sub(all) as f64 / (u64::from(ROUNDS) * cycles) as f64;
         per_cycle.insert(part.name(), of_part.round());
     }
-    Ok(Instructions { block: block.name(), profile: profile.to_owned(), per_cycle })
+    Ok(Instructions { block: block.info().name, profile: profile.to_owned(), per_cycle })
 }
 
 /// The instructions of this program in so many rounds, and the cycles of a round.
@@ -58,7 +58,7 @@ fn run(
     let output = Command::new("valgrind")
         .args(["--tool=cachegrind", "--cache-sim=no", "--cachegrind-out-file=/dev/null"])
         .arg(program)
-        .args(["bench", "--block", block.name(), "--fixes", profile, "--rounds", &rounds])
+        .args(["bench", "--block", block.info().name, "--fixes", profile, "--rounds", &rounds])
         .output()
         .map_err(|error| failed(&error.to_string()))?;
     let [printed, said] =

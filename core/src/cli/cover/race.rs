@@ -53,7 +53,8 @@ pub fn execute(race: &Race) -> Result<(), Error> {
         let ready = job.prepare(&interrupted)?;
         let level = |percent| Level { percent, plain: Vec::new(), chosen: Vec::new() };
         let seeds = (job.seed, race.seeds);
-        let mut raced = Raced { block: job.block.name(), seeds, levels: LEVELS.map(level).into() };
+        let mut raced =
+            Raced { block: job.block.info().name, seeds, levels: LEVELS.map(level).into() };
         for seed in (0..race.seeds).map(|number| job.seed.wrapping_add(number)) {
             let (plain, chosen) = (one(&ready, seed, false)?, one(&ready, seed, true)?);
             for (level, (plain, chosen)) in

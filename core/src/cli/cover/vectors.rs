@@ -77,8 +77,8 @@ fn vector(find: &Find, adds: u32) -> Result<String, Error> {
         ));
     };
     let block = find_block(block)?;
-    let profiles =
-        Profile::parse(profile, block.profiles()).map_err(|error| refuse(error.to_string()))?;
+    let profiles = Profile::parse(profile, block.info().profiles)
+        .map_err(|error| refuse(error.to_string()))?;
     let setup = Setup {
         profiles,
         scenarios: vec![scenario.to_owned()],
@@ -93,7 +93,7 @@ fn vector(find: &Find, adds: u32) -> Result<String, Error> {
         )));
     }
     let plan = Plan {
-        block: block.name(),
+        block: block.info().name,
         seed: find.run.seed,
         profiles: setup.profiles,
         scenarios: session.scenarios(),

@@ -59,7 +59,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             stem: format!("golden-{}-{}", arguments.target.name(&blocks), arguments.seed),
         },
     };
-    let names: Vec<&str> = blocks.iter().map(|block| block.name()).collect();
+    let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let threads = arguments
         .threads
         .map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
@@ -89,7 +89,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             version: 1,
             tool: program::version().to_owned(),
             build: program::build().to_owned(),
-            block: block.name().to_owned(),
+            block: block.info().name.to_owned(),
             seed: arguments.seed,
             run_seed: arguments.run_seed.unwrap_or(1),
             cases,

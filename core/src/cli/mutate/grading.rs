@@ -136,14 +136,18 @@ impl Job {
             say(&format!("{} of {all} left, {begin} of {} cases", alive.len(), cases.len()));
             let is_still_good = |(_, size): &(_, usize)| alive.len() * FEWER.1 > *size * FEWER.0;
             if !made.as_ref().is_some_and(is_still_good) {
-                let model = block.mutated(mutants, &self.mutations(mutants, &alive))?;
+                let model = mutants.build(block.info(), &self.mutations(mutants, &alive))?;
                 made = Some((model, alive.len()));
             }
             let Some((model, _)) = &made else { continue };
             let rtl = match checked {
                 Some(rtl) => rtl,
                 None => {
-                    let rtl = block.build(profile, &self.setup.rtl, View::Bare)?;
+                    let rtl = self.setup.rtl.build_for_user(
+                        block.info(),
+                        &profile.parameters,
+                        View::Bare,
+                    )?;
                     let desk = Desk::new(self.program.clone(), Arc::clone(workers.interrupted));
                     // No mutation is switched on in it.
                     Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&desk)?;
@@ -151,7 +155,7 @@ impl Job {
                 }
             };
             let ground = Ground {
-                block: block.name(),
+                block: block.info().name,
                 profile: &profile.name,
                 model,
                 scenarios: &opening.scenarios,

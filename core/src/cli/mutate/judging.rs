@@ -51,7 +51,7 @@ impl<'a> Bench<'a> {
         if let Some(judge) = &*judge {
             return Ok(judge.clone());
         }
-        let made = match self.job.block.judge(self.mutants, &self.mutants.mutations)? {
+        let made = match Judge::new(self.job.block.info(), self.mutants)? {
             Ok(made) if self.job.judges => Ok(self.with_promises(made)?),
             made => made,
         };
@@ -174,7 +174,7 @@ impl Job {
             profile,
             bench,
             judge: &judge,
-            model: self.block.mutated(bench.mutants, &self.mutations(bench.mutants, &open))?,
+            model: bench.mutants.build(self.block.info(), &self.mutations(bench.mutants, &open))?,
             desk: Desk::new(self.program.clone(), Arc::clone(workers.interrupted)),
             does: open.iter().filter_map(does).collect(),
         };
@@ -302,7 +302,7 @@ impl Court<'_, '_> {
             ..Origin::default()
         };
         let task = Task {
-            block: job.block.name().to_owned(),
+            block: job.block.info().name.to_owned(),
             profile: profile.name.to_string(),
             model: self.model.clone(),
             action: Action::Try(Trial { mutation: id, cycles, origin }),

@@ -61,12 +61,13 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
 
     let session = job.session(profile)?;
     let cases = job.cases(profile, &*session);
-    let model = job.block.mutated(mutants, std::slice::from_ref(mutation))?;
+    let model = mutants.build(job.block.info(), std::slice::from_ref(mutation))?;
     let desk = Desk::new(job.program.clone(), Arc::clone(&interrupted));
-    let unchanged = job.block.build(profile, &job.setup.rtl, View::Bare)?;
+    let unchanged =
+        job.setup.rtl.build_for_user(job.block.info(), &profile.parameters, View::Bare)?;
     Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&desk)?;
     let ground = Ground {
-        block: job.block.name(),
+        block: job.block.info().name,
         profile: &profile.name,
         model: &model,
         scenarios: &session.opening()?.scenarios,
@@ -100,7 +101,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
         case: Some(case.name.clone()),
         seed: Some(job.header.run_seed),
         build: Some(job.header.build.clone()),
-        rtl: Some(job.block.examine(&rtl)?.identity.clone()),
+        rtl: Some(rtl.examined(job.block.info())?.identity.clone()),
         given: rtl.clone(),
     };
     let text = session.vector(case, origin, Some(&outcome.verdict))?;

@@ -31,7 +31,7 @@ pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<Todo>, Error> {
         reports.push((folder, report));
     }
     let place = |report: &Report| {
-        program::blocks().iter().position(|block| block.name() == report.run.block)
+        program::blocks().iter().position(|block| block.info().name == report.run.block)
     };
     reports.sort_by_key(|(_, report)| place(report));
     let Some(begun) = reports.iter().find_map(|(_, report)| report.begun.clone()) else {
@@ -76,7 +76,7 @@ fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, 
     let block = program::find(&run.block)
         .ok_or_else(|| wrong(format!("`{}` is no block of this program", run.block)))?;
     let profiles = run.profiles.iter().map(|name| {
-        let found = Profile::parse(name, block.profiles());
+        let found = Profile::parse(name, block.info().profiles);
         found.map_err(|error| wrong(error.to_string()))
     });
     let profiles = profiles.collect::<Result<Vec<Vec<Profile>>, Error>>()?.concat();
@@ -87,7 +87,7 @@ fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, 
         rtl: run.given.clone(),
         coverage: false,
     };
-    let now = block.examine(&run.given)?.identity.clone();
+    let now = run.given.examined(block.info())?.identity.clone();
     let yosys = yosys::version()?;
     for (what, then, now) in [
         ("RTL", run.rtl.as_str(), now.as_str()),
@@ -102,7 +102,7 @@ fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, 
     }
     let chosen = choose(block, &setup, &run, &arguments.caching.answers()?)?;
     let claim = Claim::again(folder)?;
-    let name = block.name().to_owned();
+    let name = block.info().name.to_owned();
     let prepared = Prepared { name, block, chosen, setup, header: run };
     Job::new(arguments, prepared, claim, before)
 }

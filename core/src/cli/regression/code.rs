@@ -28,7 +28,7 @@ impl Counted {
         examined: &Examined,
         is_own: bool,
     ) -> Result<Self, Error> {
-        let waivers = block.waivers().map(Waivers::read).transpose()?.unwrap_or_default();
+        let waivers = block.info().waivers.map(Waivers::read).transpose()?.unwrap_or_default();
         let mut all = Vec::new();
         for (profile, model) in &opening.models {
             let (block, profile) = (opening.block.clone(), profile.clone());
@@ -47,7 +47,7 @@ impl Counted {
             let stale = idle.stale.join("\n  ");
             return Err(Error::Usage(format!(
                 "what block {} says that nothing of its RTL reaches is not there; take it out, or say where it is now:\n  {stale}",
-                block.name()
+                block.info().name
             )));
         }
         if is_own && !idle.uncounted.is_empty() {

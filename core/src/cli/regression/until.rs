@@ -93,7 +93,7 @@ impl Job {
     /// The cases to run.
     pub(super) fn plan(&self, session: &dyn Session) -> Plan {
         let plan = Plan {
-            block: self.block.name(),
+            block: self.block.info().name,
             seed: self.seed,
             profiles: self.setup.profiles.clone(),
             scenarios: session.scenarios(),

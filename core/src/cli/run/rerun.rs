@@ -94,7 +94,7 @@ impl Prepared {
         let packets = header.packets;
         let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
         let session = block.session(&setup)?;
-        let examined = block.examine(&setup.rtl)?;
+        let examined = setup.rtl.examined(block.info())?;
         let opening = session.opening()?;
         if session.scenarios() != header.scenarios
             || hash_of_weights(&opening.scenarios) != header.weights

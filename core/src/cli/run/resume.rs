@@ -39,7 +39,7 @@ impl Found {
 
     /// Whether it is that of a job; `name` is that of its folder, if it is one of several.
     fn is_of(&self, name: Option<&OsString>, job: &Job) -> bool {
-        self.block() == job.block.name() && name.is_none_or(|name| *name == *job.name)
+        self.block() == job.block.info().name && name.is_none_or(|name| *name == *job.name)
     }
 }
 

@@ -1,0 +1,185 @@
+//! A block as data: what features read that need none of its types.
+
+use super::contract::{
+    Block, Explain, Golden, LinkedRtl, ResetPin, Rule, Scoreboard, Total, power_up_inputs,
+};
+use super::coverage::{Coverage, Covergroup, WaiverFile, unreachable_in};
+use super::naming::Naming;
+use super::parameters::{Parameter, Parameters, Profile};
+use super::promises::Promises;
+use verilated::{Field, Pins, Port};
+use zerocopy::IntoBytes;
+
+/// The largest code that a state is looked for under.
+const STATE_CODES: u64 = 0xff;
+
+/// What is known of a block without its types. A feature that reads only this is compiled once, in this crate, and not
+/// again for each block.
+#[derive(Debug)]
+pub struct BlockInfo {
+    /// [`Block::NAME`].
+    pub name: &'static str,
+    /// [`Block::TITLE`].
+    pub title: &'static str,
+    /// [`Block::RTL`] without the linked models.
+    pub rtl: BuiltInRtl,
+    /// [`Block::PARAMETERS`].
+    pub parameters: &'static [Parameter],
+    /// [`Block::PROFILES`].
+    pub profiles: &'static [Profile],
+    /// [`Block::CASES`].
+    pub cases: u64,
+    /// [`Block::RESET`].
+    pub reset: Option<ResetPin>,
+    /// [`Block::STATE_REGISTER`].
+    pub state_register: Option<&'static str>,
+    /// [`Block::NAMING`].
+    pub naming: Naming,
+    /// Every input but the clock.
+    pub inputs: &'static [Port],
+    /// Every output.
+    pub outputs: &'static [Port],
+    /// [`Golden::RULES`].
+    pub rules: &'static [Rule],
+    /// [`Golden::unreachable`].
+    pub unreachable_rule: fn(usize, &Parameters) -> Option<String>,
+    /// [`Coverage::GROUPS`].
+    pub groups: &'static [Covergroup],
+    /// [`Coverage::WAIVERS`].
+    pub waivers: Option<WaiverFile>,
+    /// Names of [`Scoreboard::counters`], and how the numbers of cases are added up.
+    pub counters: fn() -> Vec<(&'static str, Total)>,
+    /// Names and purposes of [`Block::scenarios`].
+    pub scenarios: fn() -> Vec<(String, String)>,
+    /// [`Block::promises`].
+    pub promises: fn(&Parameters) -> Promises,
+    /// [`Block::fields`].
+    pub fields: fn(&str) -> &'static [(&'static str, Field)],
+    /// [`Explain::state_name`].
+    pub state_name: fn(u64) -> Option<&'static str>,
+    /// [`Explain::rules_between`].
+    pub rules_between: fn(&str, &str) -> Vec<&'static str>,
+    /// [`Explain::meaning`].
+    pub meaning: fn(&str, u64) -> Option<String>,
+    /// The bytes of [`power_up_inputs`].
+    pub power_up: fn() -> Vec<u8>,
+}
+
+/// The RTL that a program was built with: [`LinkedRtl`] without its models.
+#[derive(Debug, Clone, Copy)]
+pub struct BuiltInRtl {
+    /// [`LinkedRtl::top`].
+    pub top: &'static str,
+    /// [`LinkedRtl::clock`].
+    pub clock: &'static str,
+    /// [`LinkedRtl::mask_parameter`].
+    pub mask_parameter: Option<&'static str>,
+    /// [`LinkedRtl::sources`].
+    pub sources: &'static [(&'static str, &'static str)],
+    /// [`LinkedRtl::data`].
+    pub data: &'static [(&'static str, &'static [u8])],
+    /// [`LinkedRtl::roots`].
+    pub roots: &'static [&'static str],
+    /// [`LinkedRtl::defines`].
+    pub defines: &'static [&'static str],
+    /// [`LinkedRtl::embedded`].
+    pub embedded: &'static [&'static [(&'static str, u64)]],
+}
+
+impl BuiltInRtl {
+    pub(super) const fn of<I, O>(rtl: &LinkedRtl<I, O>) -> Self {
+        let LinkedRtl {
+            top, clock, mask_parameter, sources, data, roots, defines, embedded, ..
+        } = *rtl;
+        Self { top, clock, mask_parameter, sources, data, roots, defines, embedded }
+    }
+
+    /// The place of the linked model with these parameters in `embedded`, if there is one.
+    pub fn linked(&self, parameters: &Parameters) -> Option<usize> {
+        let mask = self.mask_parameter.map(|name| (name, u64::from(parameters.fixes())));
+        let wanted = || mask.into_iter().chain(parameters.values());
+        let is_it = |embedded: &&[(&str, u64)]| {
+            embedded.len() == wanted().count() && wanted().all(|value| embedded.contains(&value))
+        };
+        self.embedded.iter().position(is_it)
+    }
+}
+
+impl BlockInfo {
+    /// What is known of a block.
+    pub const fn of<B: Explain>() -> &'static Self {
+        const {
+            &Self {
+                name: B::NAME,
+                title: B::TITLE,
+                rtl: BuiltInRtl::of(&B::RTL),
+                parameters: B::PARAMETERS,
+                profiles: B::PROFILES,
+                cases: B::CASES,
+                reset: B::RESET,
+                state_register: B::STATE_REGISTER,
+                naming: B::NAMING,
+                inputs: B::Inputs::PORTS,
+                outputs: B::Outputs::PORTS,
+                rules: B::Golden::RULES,
+                unreachable_rule: B::Golden::unreachable,
+                groups: B::Coverage::GROUPS,
+                waivers: B::Coverage::WAIVERS,
+                counters: counters::<B>,
+                scenarios: scenarios::<B>,
+                promises: B::promises,
+                fields: B::fields,
+                state_name: B::state_name,
+                rules_between: B::rules_between,
+                meaning: B::meaning,
+                power_up: power_up::<B>,
+            }
+        }
+    }
+
+    /// The transitions of the block's state machine that it names: from, to and the rule.
+    pub fn transitions(&self) -> Vec<(&'static str, &'static str, &'static str)> {
+        let states: Vec<&str> = (0..=STATE_CODES).filter_map(self.state_name).collect();
+        let pairs = states.iter().flat_map(|from| states.iter().map(move |to| (*from, *to)));
+        let rules = |(from, to)| {
+            (self.rules_between)(from, to).into_iter().map(move |rule| (from, to, rule))
+        };
+        pairs.flat_map(rules).collect()
+    }
+
+    /// Why no legal stimulus hits a bin with these parameters, and whether `prove` shows it or it is argued; bins are numbered
+    /// through the rules and all groups.
+    pub fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String> {
+        let rule = self.rules.get(bin).map(|rule| rule.name);
+        let reason = match rule {
+            Some(_) => (self.unreachable_rule)(bin, parameters)?,
+            None => unreachable_in(self.groups, bin - self.rules.len(), parameters)?.to_owned(),
+        };
+        // `prove` shows of a rule with a property that it never applies.
+        let is_proved = rule.is_some_and(|rule| {
+            (self.promises)(parameters).rules.iter().any(|says| says.rule == rule)
+        });
+        let how = if is_proved { "proof: `cosim prove`" } else { "argued" };
+        Some(format!("{reason} ({how})"))
+    }
+
+    /// The values of the RTL's parameters as Verilog, of those that `has` holds for.
+    pub fn verilog(&self, parameters: &Parameters, has: &[String]) -> Vec<(String, String)> {
+        let mut values = parameters.verilog(self.rtl.mask_parameter);
+        values.retain(|(name, _)| has.contains(name));
+        values
+    }
+}
+
+fn counters<B: Block>() -> Vec<(&'static str, Total)> {
+    let counters = B::Scoreboard::<'static>::counters();
+    counters.iter().map(|counter| (counter.name, counter.total)).collect()
+}
+
+fn scenarios<B: Block>() -> Vec<(String, String)> {
+    B::scenarios().into_iter().map(|scenario| (scenario.name, scenario.about)).collect()
+}
+
+fn power_up<B: Block>() -> Vec<u8> {
+    power_up_inputs::<B>().as_bytes().to_vec()
+}
