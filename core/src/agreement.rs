@@ -4,14 +4,16 @@
 //! of each scenario and the vectors of the block in the folder [`CORPUS`]. The check proves nothing beyond this stimulus:
 //! `docs/proof.md` lists what remains assumed.
 
-use crate::engine::{Action, AnyBlock, Cases, Setup, Task};
+use crate::engine::{Cases, Engine, Setup, load};
 use crate::error::Error;
 use crate::harness::{
-    Block, Case, Difference, LONGEST, Profile, Scenario, Watch, first_difference,
+    Block, Case, Difference, Explain, LONGEST, Profile, Scenario, Watch, first_difference,
 };
 use crate::models::{Built, Rtl};
 use crate::mutate::grade::cases_of;
+use crate::program::AnyBlock;
 use crate::vector::VectorFile;
+use crate::worker::{Action, Task};
 use crate::worker::{Desk, Finish};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
@@ -136,6 +138,35 @@ fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
         }
     }
     Ok(vectors)
+}
+
+/// A block of which two models can be compared.
+pub trait CompareBlock {
+    /// The first case or vector in which two models of an RTL differ. In a worker only.
+    ///
+    /// # Errors
+    /// As [`compare`]; [`Error::Model`] if a model cannot be loaded.
+    fn compare(
+        &self,
+        profile: &str,
+        models: [&Built; 2],
+        comparison: &Comparison,
+        watch: &Watch,
+    ) -> Result<Option<Found>, Error>;
+}
+
+impl<B: Explain> CompareBlock for Engine<B> {
+    fn compare(
+        &self,
+        profile: &str,
+        [rtl, netlist]: [&Built; 2],
+        comparison: &Comparison,
+        watch: &Watch,
+    ) -> Result<Option<Found>, Error> {
+        let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
+        let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
+        compare::<B>(comparison, &profile, &rtl, netlist, watch)
+    }
 }
 
 /// The first case or vector in which two models differ.

@@ -31,9 +31,10 @@ mod scoreboard;
 mod weave;
 mod woven;
 
-use crate::engine::{AnyBlock, Engine};
+use crate::engine::Engine;
 use crate::error::Error;
 use crate::harness::Explain;
+use crate::program::AnyBlock;
 pub use bugs::Bugs;
 pub use parts::bins_hit;
 pub use scoreboard::{shown, shown_of};
@@ -206,6 +207,18 @@ impl Checks {
         command
             .output()
             .map_err(|error| Failed::one(format!("{}: {error}", self.program.display())))
+    }
+}
+
+/// A block whose parts can be checked on their own.
+pub trait CheckBlock {
+    /// The checks.
+    fn parts(&self) -> Parts;
+}
+
+impl<B: Explain> CheckBlock for Engine<B> {
+    fn parts(&self) -> Parts {
+        Parts::of::<B>()
     }
 }
 

@@ -1,18 +1,16 @@
-//! What commands see of a block: the contract without its types.
+//! A block without its types: [`Engine`] implements [`RunBlock`] once for every [`Block`].
 //!
-//! [`Engine`] implements [`AnyBlock`] once for every [`Block`]. A command goes through one dynamic
-//! call per case; everything inside a case is compiled for its block.
+//! A command makes one dynamic call for a case; everything inside a case is compiled for its block. Features that need
+//! the types of a block have a trait of their own, which `Engine` implements, too; [`AnyBlock`](crate::program::AnyBlock)
+//! joins them.
 
 mod bench;
 mod explain;
 mod replay;
 mod session;
 mod shrink;
-mod task;
 mod vectors;
 
-use crate::agreement::{self, Comparison, Found};
-use crate::checks::Parts;
 use crate::coverage::code::Point;
 use crate::error::Error;
 use crate::files::{LARGEST_INPUT, read_input_text};
@@ -20,10 +18,9 @@ use crate::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
 };
 use crate::models::{Built, Rtl, View};
-use crate::mutate::golden::{self, Graded};
-use crate::mutate::{self, Death, Hunt, Trial, Tried};
+use crate::mutate;
 use crate::vector::{self, Origin, Vector, VectorFile};
-pub use bench::{BenchReport, Counted, Part, Speed};
+pub use bench::{BenchReport, Counted, MeasureBlock, Part, Speed};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
 pub use replay::Waves;
 use schemars::SchemaGenerator;
@@ -34,12 +31,11 @@ use session::{BlockSession, Kind, LoadedModels, points};
 use std::marker::PhantomData;
 use std::path::Path;
 use std::sync::Arc;
-pub use task::{Action, Task};
 pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
 use verilated::{BeforeReset, ModelKind};
 
-/// A block, as commands use it.
-pub trait AnyBlock: Sync {
+/// A block whose cases can be run and whose vectors can be read. Other features have traits of their own, beside them.
+pub trait RunBlock: Sync {
     /// The block as data.
     fn info(&self) -> &'static BlockInfo;
 
@@ -89,64 +85,6 @@ pub trait AnyBlock: Sync {
 
     /// The JSON schema of the block's vectors.
     fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value;
-
-    /// Checks of the block's own parts.
-    fn parts(&self) -> Parts;
-
-    /// Measures the bare model and the harness on one core. In a worker only.
-    ///
-    /// # Errors
-    /// [`Error::Model`]; [`Error::Usage`] if the model does not match.
-    fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error>;
-
-    /// Does each part of a bench so many times in this process, with the built-in RTL, for a program that counts its
-    /// instructions; the cycles of one round.
-    ///
-    /// # Errors
-    /// As [`AnyBlock::bench`].
-    fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error>;
-
-    /// The first case or vector in which two models of an RTL differ. In a worker only.
-    ///
-    /// # Errors
-    /// As [`agreement::compare`]; [`Error::Model`] if a model cannot be loaded.
-    fn compare(
-        &self,
-        profile: &str,
-        models: [&Built; 2],
-        comparison: &Comparison,
-        watch: &Watch,
-    ) -> Result<Option<Found>, Error>;
-
-    /// Grades scoreboard and corpus with faults in the golden model, on cases of these scenarios; of all, if none is named.
-    ///
-    /// # Errors
-    /// As [`golden::grade`]; [`Error::Usage`] or [`Error::Input`] for a scenario.
-    fn golden_faults(&self, ask: &golden::Ask<'_>, scenarios: &[String]) -> Result<Graded, Error>;
-
-    /// Drives what is said to make a difference into a mutation. In a worker only.
-    ///
-    /// # Errors
-    /// [`Error::Model`] if the model cannot be loaded.
-    fn attempt(
-        &self,
-        profile: &str,
-        model: &Built,
-        trial: &Trial,
-        watch: &Watch,
-    ) -> Result<Tried, Error>;
-
-    /// Runs cases on mutations of the RTL. In a worker only.
-    ///
-    /// # Errors
-    /// [`Error::Model`] if the model cannot be loaded.
-    fn hunt(
-        &self,
-        profile: &str,
-        model: &Built,
-        hunt: &Hunt,
-        watch: &Watch,
-    ) -> Result<Vec<Death>, Error>;
 }
 
 /// What a run is to be done with.
@@ -192,7 +130,7 @@ pub trait Session: Send + Sync {
     /// Builds the models; gives what a worker needs to run cases.
     ///
     /// # Errors
-    /// As [`AnyBlock::build`].
+    /// As [`RunBlock::build`].
     fn opening(&self) -> Result<Opening, Error>;
 }
 
@@ -223,7 +161,7 @@ pub trait Models: Send {
     fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome;
 }
 
-/// The implementation of [`AnyBlock`] for a block.
+/// The implementation of [`RunBlock`] for a block.
 #[derive(Debug, Clone, Copy)]
 pub struct Engine<B>(PhantomData<fn() -> B>);
 
@@ -232,7 +170,7 @@ impl<B> Engine<B> {
     pub const NEW: Self = Self(PhantomData);
 }
 
-impl<B: Explain> AnyBlock for Engine<B> {
+impl<B: Explain> RunBlock for Engine<B> {
     fn info(&self) -> &'static BlockInfo {
         BlockInfo::of::<B>()
     }
@@ -308,58 +246,6 @@ impl<B: Explain> AnyBlock for Engine<B> {
     fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value {
         vector::schema::<B>(generator)
     }
-
-    fn parts(&self) -> Parts {
-        Parts::of::<B>()
-    }
-
-    fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
-        let (profile, kind) = load::<B>(profile, model)?;
-        bench::run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
-    }
-
-    fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error> {
-        let (profile, kind) = load::<B>(profile, &Built::Linked)?;
-        bench::repeat::<B>(&profile, &kind, rounds)
-    }
-
-    fn compare(
-        &self,
-        profile: &str,
-        [rtl, netlist]: [&Built; 2],
-        comparison: &Comparison,
-        watch: &Watch,
-    ) -> Result<Option<Found>, Error> {
-        let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
-        let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
-        agreement::compare::<B>(comparison, &profile, &rtl, netlist, watch)
-    }
-
-    fn golden_faults(&self, ask: &golden::Ask<'_>, scenarios: &[String]) -> Result<Graded, Error> {
-        golden::grade::<B>(ask, self::scenarios::<B>(scenarios)?)
-    }
-
-    fn attempt(
-        &self,
-        profile: &str,
-        model: &Built,
-        trial: &Trial,
-        watch: &Watch,
-    ) -> Result<Tried, Error> {
-        let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
-        mutate::attempt::<B>(trial, &profile, &kind, watch)
-    }
-
-    fn hunt(
-        &self,
-        profile: &str,
-        model: &Built,
-        hunt: &Hunt,
-        watch: &Watch,
-    ) -> Result<Vec<Death>, Error> {
-        let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
-        mutate::hunt::<B>(hunt, profile, &kind, watch)
-    }
 }
 
 /// The profile of a name.
@@ -370,14 +256,14 @@ fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
 }
 
 /// A profile of a name, and its model.
-fn load<B: Block>(name: &str, model: &Built) -> Result<ProfileModel<B>, Error> {
+pub(crate) fn load<B: Block>(name: &str, model: &Built) -> Result<ProfileModel<B>, Error> {
     let profile = profile::<B>(name)?;
     let kind = model.load::<B>(&profile.parameters)?;
     Ok((profile, kind))
 }
 
 /// The scenarios of these names, or in these files; the built-in ones if there are none.
-fn scenarios<B: Block>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>, Error> {
+pub(crate) fn scenarios<B: Block>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>, Error> {
     match names {
         [] => Ok(B::scenarios()),
         names => names.iter().map(|name| scenario::<B>(name)).collect(),

@@ -60,7 +60,7 @@ pub mod worker;
 mod yosys;
 
 pub use cli::main;
-pub use program::Program;
+pub use program::{AnyBlock, Program};
 // For generated code and for golden models: one dependency is enough for a crate with blocks.
 pub use verilated;
 

@@ -1,11 +1,21 @@
 //! The program: its blocks, and what it was built from.
 
-use crate::engine::AnyBlock;
+use crate::agreement::CompareBlock;
+use crate::checks::CheckBlock;
+use crate::engine::{Engine, MeasureBlock, RunBlock};
+use crate::harness::Explain;
+use crate::mutate::MutateBlock;
 use crate::text;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
 use verilated_build::Hash;
+
+/// A block, as commands use it: what each feature needs of its types. A feature that needs more adds a trait of its own
+/// here; what a feature reads of a block as data is in [`BlockInfo`](crate::harness::BlockInfo).
+pub trait AnyBlock: RunBlock + MeasureBlock + CompareBlock + MutateBlock + CheckBlock {}
+
+impl<B: Explain> AnyBlock for Engine<B> {}
 
 /// A program with blocks; made by [`program!`](crate::program!).
 #[derive(Clone, Copy)]

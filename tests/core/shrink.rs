@@ -1,7 +1,7 @@
 //! Shrinking that is cancelled.
 
 use cosim::blocks::thread2::Thread2;
-use cosim_core::engine::{AnyBlock, Engine, ShrinkProgress};
+use cosim_core::engine::{Engine, RunBlock, ShrinkProgress};
 use cosim_core::harness::{Drive, Stimulus, Watch};
 use cosim_core::models::Built;
 use cosim_core::vector::{Vector, VectorFile, parse};

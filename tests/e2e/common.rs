@@ -2,8 +2,8 @@
 #![allow(clippy::disallowed_macros, reason = "the only place that asks Cargo for the program")]
 
 use assert_cmd::Command;
+use cosim_core::AnyBlock;
 use cosim_core::checks::Checks;
-use cosim_core::engine::AnyBlock;
 use cosim_core::error::Error;
 use cosim_core::harness::{BlockInfo, Explain, Parameters};
 use cosim_core::models::{Rtl, View};

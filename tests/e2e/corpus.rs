@@ -3,8 +3,8 @@
 
 use crate::common::{checks, code, files, json, project, run, text};
 use cosim::PROGRAM;
+use cosim_core::AnyBlock;
 use cosim_core::checks::Result;
-use cosim_core::engine::AnyBlock;
 use cosim_core::harness::Profile;
 use serde_json::Value;
 use std::collections::BTreeSet;

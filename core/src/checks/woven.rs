@@ -6,13 +6,14 @@
 use super::bugs::{Bug, SEEDS, patched};
 use super::weave::{NotWoven, Woven, weave};
 use super::{Checks, Failed, Result};
-use crate::engine::{AnyBlock, Opening, Setup};
+use crate::engine::{Opening, Setup};
 use crate::error::Error;
 use crate::harness::{Case, Profile, Verdict};
 use crate::models::{Built, Rtl, kept, kept_in};
 use crate::mutate::Means;
 use crate::mutate::grade::{Ground, Workers, cases_of, rounds};
 use crate::mutate::woven_model;
+use crate::program::AnyBlock;
 use crate::worker::{Limits, Program, Sandbox};
 use rayon::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};

@@ -5,11 +5,13 @@ mod instructions;
 use super::options::{Format, Patience, Target, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
-use crate::engine::{Action, AnyBlock, BenchReport, Part, Speed, Task};
+use crate::engine::{BenchReport, Part, Speed};
 use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::{Built, Examined, Rtl, View};
+use crate::program::AnyBlock;
 use crate::worker::Desk;
+use crate::worker::{Action, Task};
 use clap::Args;
 use std::process::ExitCode;
 

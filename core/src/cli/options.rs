@@ -2,11 +2,12 @@
 
 use super::summary::Detail;
 use crate::answers::Answers;
-use crate::engine::{AnyBlock, LoadedVector};
+use crate::engine::LoadedVector;
 use crate::error::Error;
 use crate::harness::{self, Overrides, Profile};
 use crate::models::{self, Rtl, Simulator};
 use crate::program;
+use crate::program::AnyBlock;
 use crate::text;
 use crate::vector::Origin;
 use crate::worker::{Limits, Program, Sandbox};

@@ -2,11 +2,11 @@
 
 use super::options::blocks_of;
 use super::regression::{MOST_OF_A_ROUND, Until};
-use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::harness::{Overrides, Profile};
 use crate::mutate::report::MOST_MUTANTS;
+use crate::program::AnyBlock;
 use crate::runner::{MOST_CASES, Waiver};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;

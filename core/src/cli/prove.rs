@@ -3,13 +3,13 @@
 use super::options::{Caching, Format, Patience, Target, of_block};
 use super::{interruption, print_json, print_text};
 use crate::agreement::Pair;
-use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Profile, Verdict};
 use crate::models::{Rtl, View};
 use crate::mutate::netlist_model;
 use crate::program;
+use crate::program::AnyBlock;
 use crate::prove::report::{Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VECTORS, VERSION};
 use crate::prove::{Found, Kind, Memories, Property, Prover, Shown};
 use crate::report::write_proof;

@@ -3,12 +3,13 @@
 use super::options::{Choice, ChosenRtl, Format, Patience, VectorRtl, check_output, find_block};
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
-use crate::engine::{AnyBlock, LoadedVector, Replayed, Waves};
+use crate::engine::{LoadedVector, Replayed, Waves};
 use crate::error::Error;
 use crate::files::unwalkable;
 use crate::harness::{Overrides, Profile, Signature, Verdict};
 use crate::models::{Built, Examined, Rtl, View};
 use crate::program;
+use crate::program::AnyBlock;
 use crate::runner::{EXPLAINED, Replay, replay_all};
 use crate::text;
 use crate::vector::VectorFile;

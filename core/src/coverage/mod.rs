@@ -18,7 +18,6 @@ pub use rank::rank;
 pub use record::{Recorder, weights_hashes};
 pub use shards::Together;
 
-use crate::engine::AnyBlock;
 use crate::harness::{Axis, BlockInfo, Covergroup, Profile, RULES, Rule, Value};
 use code::Code;
 use schemars::JsonSchema;
@@ -265,13 +264,15 @@ impl Covered {
 
 impl Database {
     /// An empty one for some profiles of a block.
-    pub fn new<'p>(block: &dyn AnyBlock, profiles: impl IntoIterator<Item = &'p Profile>) -> Self {
-        let groups = Group::all(block.info());
+    pub fn new<'p>(
+        block: &'static BlockInfo,
+        profiles: impl IntoIterator<Item = &'p Profile>,
+    ) -> Self {
+        let groups = Group::all(block);
         let bins: usize = groups.iter().map(Group::bins).sum();
         let of = |profile: &Profile| {
-            let reason = |bin: usize| {
-                Some((bin as u32, block.info().unreachable(bin, &profile.parameters)?))
-            };
+            let reason =
+                |bin: usize| Some((bin as u32, block.unreachable(bin, &profile.parameters)?));
             let values = profile.parameters.values();
             let bins = ProfileBins {
                 fixes: format!("0x{:02x}", profile.parameters.fixes()),
@@ -281,7 +282,7 @@ impl Database {
             (profile.name.to_string(), bins)
         };
         Self {
-            block: block.info().name.to_owned(),
+            block: block.name.to_owned(),
             groups,
             profiles: profiles.into_iter().map(of).collect(),
             code: BTreeMap::new(),

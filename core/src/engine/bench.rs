@@ -1,10 +1,12 @@
 //! Speed: the bare model, the harness around it, and each part alone, in one run on one core.
 
+use super::{Engine, load};
 use crate::error::Error;
 use crate::harness::{
-    self, Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Recording, Scenario,
-    Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
+    self, Block, CaseRng, Drive, Environment, Explain, Golden, Parameters, Profile, Recording,
+    Scenario, Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
 };
+use crate::models::Built;
 use rand::SeedableRng;
 use rustix::time::{ClockId, Timespec, clock_gettime};
 use serde::{Deserialize, Serialize};
@@ -21,6 +23,34 @@ const PACKETS: u32 = 64;
 const ROUNDS: usize = 61;
 /// RTLs that one recording of the golden side is run on.
 const REUSES: u32 = 8;
+
+/// A block whose speed can be measured.
+pub trait MeasureBlock {
+    /// Measures the bare model and the harness on one core. In a worker only.
+    ///
+    /// # Errors
+    /// [`Error::Model`]; [`Error::Usage`] if the model does not match.
+    fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error>;
+
+    /// Does each part of a bench so many times in this process, with the built-in RTL, for a program that counts its
+    /// instructions; the cycles of one round.
+    ///
+    /// # Errors
+    /// As [`MeasureBlock::bench`].
+    fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error>;
+}
+
+impl<B: Explain> MeasureBlock for Engine<B> {
+    fn bench(&self, profile: &str, model: &Built, plain: &Built) -> Result<BenchReport, Error> {
+        let (profile, kind) = load::<B>(profile, model)?;
+        run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
+    }
+
+    fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error> {
+        let (profile, kind) = load::<B>(profile, &Built::Linked)?;
+        repeat::<B>(&profile, &kind, rounds)
+    }
+}
 
 /// Speeds on one core. Ratios are to the bare model with two evaluations a cycle.
 #[derive(Debug, Clone, Serialize, Deserialize)]

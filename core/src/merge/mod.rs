@@ -9,10 +9,10 @@ mod shard;
 
 use crate::coverage::code::Sources;
 use crate::coverage::{Database, Recorder, Run, Together};
-use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::harness::{Signature, Verdict};
 use crate::program;
+use crate::program::AnyBlock;
 use crate::report::{ProfileResults, Results, RunTiming};
 use crate::runner::{
     self, CASES_SHOWN, Day, End, Ended, Failure, Group, Header, PARTIAL, Plan, RESULTS,
@@ -142,7 +142,7 @@ impl Shards {
         let wrong = |message: String| Error::File { path: shards[0].folder.clone(), message };
         let block = program::find(&header.block)
             .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
-        let plan = Plan { shard: part, ..Plan::of_header(&header, block).map_err(wrong)? };
+        let plan = Plan { shard: part, ..Plan::of_header(&header, block.info()).map_err(wrong)? };
         if header.until_coverage.is_some() {
             alike::keep_those_with_cases(&mut shards, &plan);
         }
@@ -177,7 +177,7 @@ impl Shards {
             false => self.coverage(&results)?,
         };
         let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
-        let mut tally = Tally::new(self.block, &self.plan, recorder);
+        let mut tally = Tally::new(self.block.info(), &self.plan, recorder);
         let (mut groups, mut ended) = (Vec::new(), Vec::new());
         let counted = if are_alike { 1 } else { results.len() };
         for results in results.into_iter().take(counted) {

@@ -4,14 +4,16 @@
 //! order: pieces of a round are joined by the place of the case.
 
 use super::kill::{Death, Hunt, Means};
-use crate::engine::{Action, AnyBlock, Session, Task};
+use crate::engine::Session;
 use crate::error::Error;
 use crate::harness::{Case, LONGEST, Outcome, Profile, Verdict};
 use crate::models::Built;
+use crate::program::AnyBlock;
 use crate::runner::{Plan, Shard};
 use crate::worker::Program;
 use crate::worker::crew::{self, Client, Landing, Next};
 use crate::worker::wire::{Answer, Work};
+use crate::worker::{Action, Task};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -34,7 +36,7 @@ pub fn rounds(cases: u64) -> impl Iterator<Item = u64> {
 /// The first cases of a run with one profile, whose session it is, in the order in which they find mutations: far longer
 /// ones, which take as long as hundreds of others, only where all others find nothing.
 pub fn cases_of(
-    block: &dyn AnyBlock,
+    block: &BlockInfo,
     session: &dyn Session,
     profile: &Profile,
     seed: u64,

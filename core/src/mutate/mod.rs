@@ -11,6 +11,7 @@
 //! - [`report`] is what comes of it.
 
 pub(crate) mod aig;
+mod block;
 mod build;
 pub(crate) mod cut;
 pub mod golden;
@@ -23,8 +24,9 @@ pub(crate) mod netlist;
 pub mod reasons;
 pub mod report;
 
+pub use block::MutateBlock;
 pub use build::Mutants;
 pub(crate) use build::{netlist_model, woven_model};
+pub(crate) use kill::pins;
 pub use kill::{Death, Hunt, Means, Trial, Tried};
-pub(crate) use kill::{attempt, hunt, pins};
 pub use mutation::{Mode, Mutation, Source};

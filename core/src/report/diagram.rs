@@ -1,6 +1,6 @@
 //! The state diagram of a block as a picture: states on a circle, transitions coloured by hits.
 
-use crate::engine::AnyBlock;
+use crate::harness::BlockInfo;
 use crate::value::short;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -50,8 +50,8 @@ struct Arrow {
 }
 
 /// The diagram of a block that tells of its transitions; `hits` are by rule, rules that cannot be hit are not in it.
-pub fn of(block: &dyn AnyBlock, hits: &BTreeMap<String, u64>) -> Option<Diagram> {
-    let transitions = block.info().transitions();
+pub fn of(block: &BlockInfo, hits: &BTreeMap<String, u64>) -> Option<Diagram> {
+    let transitions = block.transitions();
     let mut names: Vec<&str> = Vec::new();
     for name in transitions.iter().flat_map(|(from, to, _)| [*from, *to]) {
         if !names.contains(&name) {

@@ -123,7 +123,7 @@ pub fn page(folder: &Path, results: &Results, trend: &[Run]) -> Result<String, E
     let block = program::find(&results.run.block);
     let timing = RunTiming::read(folder).ok();
     let profile = |profile: &'_ super::results::ProfileResults| {
-        block.and_then(|block| diagram::of(block, &profile.rules))
+        block.and_then(|block| diagram::of(block.info(), &profile.rules))
     };
     let page = Page {
         run: &results.run,

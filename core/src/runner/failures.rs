@@ -2,7 +2,7 @@
 
 use super::groups::{CASES_SHOWN, Evidence, Group, MOST_VARIANTS, Variant, settle};
 use super::results::FAILURES;
-use crate::engine::{AnyBlock, Session, ShrunkVector, Waves};
+use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::{Case, Fingerprint, Judgement, Outcome, Profile, Signature, Verdict};
@@ -42,7 +42,7 @@ pub struct Keep {
 
 /// Keeps failures, in the order of the plan.
 pub struct Failures {
-    block: &'static dyn AnyBlock,
+    block: &'static dyn RunBlock,
     session: Arc<dyn Session>,
     rtl: Rtl,
     folder: PathBuf,
@@ -58,7 +58,7 @@ pub struct Failures {
 impl Failures {
     /// Failures of a run in `folder`; `origin` has what their vectors have in common.
     pub fn new(
-        block: &'static dyn AnyBlock,
+        block: &'static dyn RunBlock,
         session: Arc<dyn Session>,
         rtl: Rtl,
         folder: &Path,

@@ -1,8 +1,9 @@
 //! Which cases a run has, what they are called and what seeds they have.
 
 use super::results::Header;
-use crate::engine::AnyBlock;
-use crate::harness::{Case, FIRST_VARIATION, Profile, case_seed, index_text, parse_index, varied};
+use crate::harness::{
+    BlockInfo, Case, FIRST_VARIATION, Profile, case_seed, index_text, parse_index, varied,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -117,15 +118,15 @@ impl Plan {
     ///
     /// # Errors
     /// What in the header the block does not know, or that it has no case.
-    pub fn of_header(header: &Header, block: &dyn AnyBlock) -> Result<Self, String> {
+    pub fn of_header(header: &Header, block: &'static BlockInfo) -> Result<Self, String> {
         let mut profiles = Vec::new();
         for name in &header.profiles {
-            let of_name = Profile::parse(name, block.info().profiles);
+            let of_name = Profile::parse(name, block.profiles);
             profiles.extend(of_name.map_err(|error| error.to_string())?);
         }
         let end = header.cases.map_or(u64::MAX, |cases| header.first.saturating_add(cases));
         let plan = Self {
-            block: block.info().name,
+            block: block.name,
             seed: header.seed,
             profiles,
             scenarios: header.scenarios.clone(),

@@ -1,12 +1,13 @@
 //! Replays many vectors, each with a worker to itself, and gives the results in order.
 
-use crate::engine::{Action, Replayed, Task};
+use crate::engine::Replayed;
 use crate::error::Error;
 use crate::harness::Verdict;
 use crate::models::Built;
 use crate::vector::VectorFile;
 use crate::worker::crew::{self, Client, Landing, Launch, Next};
 use crate::worker::wire::{Answer, Work};
+use crate::worker::{Action, Task};
 use std::sync::atomic::{AtomicBool, Ordering};
 
 /// A vector to be replayed.

@@ -3,8 +3,7 @@
 use super::plan::Plan;
 use super::pool::End;
 use crate::coverage::Recorder;
-use crate::engine::AnyBlock;
-use crate::harness::{Case, Outcome, Profile, Total, Verdict};
+use crate::harness::{BlockInfo, Case, Outcome, Profile, Total, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -115,7 +114,7 @@ impl ProfileTally {
 /// What a run adds up to.
 #[derive(Clone)]
 pub struct Tally {
-    block: &'static dyn AnyBlock,
+    block: &'static BlockInfo,
     counters: Vec<(&'static str, Total)>,
     /// By profile, in the order of the plan.
     pub profiles: Vec<ProfileTally>,
@@ -127,7 +126,7 @@ pub struct Tally {
 
 impl Tally {
     /// An empty tally for the profiles and scenarios of a plan.
-    pub fn new(block: &'static dyn AnyBlock, plan: &Plan, coverage: Recorder) -> Self {
+    pub fn new(block: &'static BlockInfo, plan: &Plan, coverage: Recorder) -> Self {
         let profile = |profile: &Profile| {
             let mut tally = ProfileTally {
                 profile: profile.name.to_string(),
@@ -140,13 +139,10 @@ impl Tally {
                     .collect(),
                 rules: BTreeMap::new(),
                 unreachable: BTreeMap::new(),
-                counters: (block.info().counters)()
-                    .into_iter()
-                    .map(|(name, _)| (name, 0))
-                    .collect(),
+                counters: (block.counters)().into_iter().map(|(name, _)| (name, 0)).collect(),
             };
-            for (index, rule) in block.info().rules.iter().enumerate() {
-                match block.info().unreachable(index, &profile.parameters) {
+            for (index, rule) in block.rules.iter().enumerate() {
+                match block.unreachable(index, &profile.parameters) {
                     Some(reason) => drop(tally.unreachable.insert(rule.name, reason)),
                     None => drop(tally.rules.insert(rule.name, 0)),
                 }
@@ -155,7 +151,7 @@ impl Tally {
         };
         Self {
             block,
-            counters: (block.info().counters)(),
+            counters: (block.counters)(),
             profiles: plan.profiles.iter().map(profile).collect(),
             totals: Totals::default(),
             coverage,
@@ -168,7 +164,7 @@ impl Tally {
         self.coverage.add(case, outcome);
         let profile = &mut self.profiles[case.profile];
         profile.scenarios[case.scenario].1.add(outcome);
-        for (rule, hits) in self.block.info().rules.iter().zip(&outcome.hits) {
+        for (rule, hits) in self.block.rules.iter().zip(&outcome.hits) {
             if *hits > 0 {
                 // A rule that was thought unreachable and is hit belongs to the others.
                 *profile.rules.entry(rule.name).or_default() += hits;

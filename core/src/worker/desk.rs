@@ -4,12 +4,14 @@ use super::attend::{Attendant, Event, Link};
 use super::loss::{Loss, Losses};
 use super::process::Program;
 use super::wire::{Answer, Reply, Request, Work};
-use crate::engine::{Action, AnyBlock, Replayed, ShrinkProgress, ShrunkVector, Task, Waves};
+use crate::engine::{Replayed, RunBlock, ShrinkProgress, ShrunkVector, Waves};
 use crate::error::Error;
 use crate::files::{folder_of, is_special, make_whole_apart};
 use crate::harness::{Judgement, Outcome, Profile, Verdict, Watch};
 use crate::models::{Built, Rtl, View};
+
 use crate::vector::VectorFile;
+use crate::worker::{Action, Task};
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -57,7 +59,7 @@ pub struct Desk {
 #[derive(Clone, Copy)]
 pub struct Subject<'a> {
     /// The block.
-    pub block: &'static dyn AnyBlock,
+    pub block: &'static dyn RunBlock,
     /// The vector.
     pub vector: &'a VectorFile,
     /// The profile.

@@ -4,6 +4,7 @@
 //! never return. So no model is loaded into the process that reports: it starts itself again with the hidden
 //! command `worker`, hands out work through a pipe, and whatever becomes of such a process is a verdict.
 //!
+//! - [`task`] is a piece of work on a model, with all it needs.
 //! - [`wire`] has the frames and messages, the same on both sides.
 //! - [`serve`] is the worker's side.
 //! - [`process`] starts and ends a worker; [`attend`] listens to one and notices when it is lost;
@@ -19,9 +20,11 @@ pub mod loss;
 pub mod process;
 pub mod sandbox;
 pub mod serve;
+pub mod task;
 pub mod wire;
 
 pub use desk::{Desk, Finish};
 pub use loss::Loss;
 pub use process::{Limits, Program};
 pub use sandbox::{InForce, Sandbox};
+pub use task::{Action, Task};

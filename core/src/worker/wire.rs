@@ -4,9 +4,10 @@
 //! postcard. What does not read as a message is the end of the worker that wrote it.
 
 use super::sandbox::InForce;
-use crate::engine::{Opening, ShrunkVector, Task};
+use crate::engine::{Opening, ShrunkVector};
 use crate::error::Error;
 use crate::harness::{Case, Outcome};
+use crate::worker::Task;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 

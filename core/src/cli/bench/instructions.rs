@@ -1,7 +1,8 @@
 //! Instructions of a cycle: exact, whatever else the machine does.
 
-use crate::engine::{AnyBlock, Counted};
+use crate::engine::Counted;
 use crate::error::Error;
+use crate::program::AnyBlock;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::Command;

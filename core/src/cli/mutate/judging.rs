@@ -1,7 +1,6 @@
 //! What no case has found is judged, and what is said to make a difference is tried.
 
 use super::Job;
-use crate::engine::{Action, Task};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
@@ -11,6 +10,7 @@ use crate::mutate::judge::{Judge, Ruling};
 use crate::mutate::report::{Fate, Proof, Report, VECTORS};
 use crate::mutate::{Mutants, Trial, Tried};
 use crate::vector::Origin;
+use crate::worker::{Action, Task};
 use crate::worker::{Desk, Finish};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;

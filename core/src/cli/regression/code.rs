@@ -1,11 +1,13 @@
 //! What is counted of the RTL's code in a run, if it is.
 
 use crate::coverage::code::{Code, Idle, Point, Sources, Waivers};
-use crate::engine::{Action, AnyBlock, Opening, Task};
+use crate::engine::Opening;
 use crate::error::Error;
 use crate::models::Examined;
 use crate::program;
+use crate::program::AnyBlock;
 use crate::worker::Desk;
+use crate::worker::{Action, Task};
 use std::collections::BTreeMap;
 
 /// What is counted of the RTL's code.

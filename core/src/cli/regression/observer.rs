@@ -2,11 +2,12 @@
 
 use crate::cli::summary::Unwritten;
 use crate::coverage::Database;
-use crate::engine::{AnyBlock, Session};
+use crate::engine::Session;
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::merge;
 use crate::program;
+use crate::program::AnyBlock;
 use crate::report::ProfileResults;
 use crate::runner::{
     Failures, Group, Guide, JOURNAL, Journal, Left, LostWorkers, Milestones, Plan, Progress,

@@ -220,7 +220,7 @@ impl Ready<'_> {
         };
         let folder = directory.folder().to_owned();
         Observer {
-            tally: Tally::new(job.block, plan, self.recorder()),
+            tally: Tally::new(job.block.info(), plan, self.recorder()),
             directory,
             failures: Failures::new(
                 job.block,
@@ -271,7 +271,7 @@ impl Ready<'_> {
 
     /// What can be covered.
     pub fn nothing_covered(&self) -> Database {
-        let mut database = Database::new(self.job.block, &self.plan.profiles);
+        let mut database = Database::new(self.job.block.info(), &self.plan.profiles);
         if let Some(counted) = &self.counted {
             database.code.clone_from(&counted.code);
         }

@@ -5,10 +5,11 @@ use crate::cli::options::{Format, find_block, show_recorded};
 use crate::cli::regression::hash_of_weights;
 use crate::cli::summary::rtl_files;
 use crate::cli::{INTERRUPTED, counted, interruption, print_json, print_text};
-use crate::engine::{AnyBlock, Opening, Session, Setup};
+use crate::engine::{Opening, Session, Setup};
 use crate::error::Error;
 use crate::harness::{Case, Signature, Verdict};
 use crate::models::Examined;
+use crate::program::AnyBlock;
 use crate::report::{Entry, Results};
 use crate::runner::{Header, Plan, RESULTS, Replay, replay_all, runs_in};
 use crate::vector::{Origin, VectorFile};
@@ -70,7 +71,8 @@ impl Prepared {
         let header = &failed.header;
         let block: &'static dyn AnyBlock =
             find_block(&header.block).map_err(|error| failed.wrong(error.to_string()))?;
-        let plan = Plan::of_header(header, block).map_err(|message| failed.wrong(message))?;
+        let plan =
+            Plan::of_header(header, block.info()).map_err(|message| failed.wrong(message))?;
         // Those from files are named by their files.
         let file = |name: &String| header.scenario_files.get(name).unwrap_or(name).clone();
         let scenarios = header.scenarios.iter().map(file).collect();

@@ -1,7 +1,7 @@
 //! Work on a vector that a worker does: everything it needs, and what comes of it.
 
-use super::{LoadedVector, ShrinkProgress, Waves};
 use crate::agreement::Comparison;
+use crate::engine::{LoadedVector, ShrinkProgress, Waves};
 use crate::error::Error;
 use crate::harness::Watch;
 use crate::models::Built;
@@ -31,17 +31,17 @@ pub enum Action {
     Load,
     /// Say what is counted of the code; gives a list of [`Point`](crate::coverage::code::Point).
     Points,
-    /// Run a vector; gives a [`Replayed`](super::Replayed).
+    /// Run a vector; gives a [`Replayed`](crate::engine::Replayed).
     Replay(VectorFile),
     /// Say which side of a vector breaks the specification; gives a [`Judgement`](crate::harness::Judgement).
     Judge(VectorFile),
     /// Write the waves of a vector; gives nothing.
     Trace(VectorFile, Built, Waves),
-    /// Make a vector smaller, with so many cycles; gives a [`ShrunkVector`](super::ShrunkVector).
+    /// Make a vector smaller, with so many cycles; gives a [`ShrunkVector`](crate::engine::ShrunkVector).
     Shrink(VectorFile, u64),
-    /// Take the failure of a vector apart; gives an [`Explanation`](super::Explanation).
+    /// Take the failure of a vector apart; gives an [`Explanation`](crate::engine::Explanation).
     Explain(VectorFile, Built),
-    /// Measure the model against the plain one; gives a [`BenchReport`](super::BenchReport).
+    /// Measure the model against the plain one; gives a [`BenchReport`](crate::engine::BenchReport).
     Bench(Built),
     /// Run cases on mutations of the RTL; gives a list of [`Death`](crate::mutate::Death).
     Hunt(Hunt),
