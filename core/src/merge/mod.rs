@@ -10,7 +10,7 @@ mod shard;
 use crate::coverage::code::Sources;
 use crate::coverage::{Database, Recorder, Run, Together};
 use crate::error::Error;
-use crate::harness::{Signature, Verdict};
+use crate::harness::{BlockInfo, Signature, Verdict};
 use crate::program;
 use crate::program::AnyBlock;
 use crate::report::{ProfileResults, Results, RunTiming};
@@ -181,7 +181,7 @@ impl Shards {
         let (mut groups, mut ended) = (Vec::new(), Vec::new());
         let counted = if are_alike { 1 } else { results.len() };
         for results in results.into_iter().take(counted) {
-            add(&mut tally, self.block, &results.totals, &results.profiles);
+            add(&mut tally, self.block.info(), &results.totals, &results.profiles);
             ended.push(results.ended);
             groups.push(results.failures);
         }
@@ -367,17 +367,17 @@ struct Told {
 /// Adds what a part of a run came to; coverage has its own file.
 pub(crate) fn add(
     tally: &mut Tally,
-    block: &dyn AnyBlock,
+    block: &BlockInfo,
     totals: &Totals,
     profiles: &[ProfileResults],
 ) {
     tally.totals.add_all(totals);
-    let counters = (block.info().counters)();
+    let counters = (block.counters)();
     for (profile, part) in tally.profiles.iter_mut().zip(profiles) {
         for ((_, sum), (_, totals)) in profile.scenarios.iter_mut().zip(&part.scenarios) {
             sum.add_all(totals);
         }
-        for rule in block.info().rules {
+        for rule in block.rules {
             if let Some(hits) = part.rules.get(rule.name) {
                 *profile.rules.entry(rule.name).or_default() += hits;
                 profile.unreachable.remove(rule.name);

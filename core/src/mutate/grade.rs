@@ -6,9 +6,9 @@
 use super::kill::{Death, Hunt, Means};
 use crate::engine::Session;
 use crate::error::Error;
-use crate::harness::{Case, LONGEST, Outcome, Profile, Verdict};
+use crate::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
 use crate::models::Built;
-use crate::program::AnyBlock;
+
 use crate::runner::{Plan, Shard};
 use crate::worker::Program;
 use crate::worker::crew::{self, Client, Landing, Next};
@@ -43,7 +43,7 @@ pub fn cases_of(
     cases: u64,
 ) -> Vec<Case> {
     let plan = Plan {
-        block: block.info().name,
+        block: block.name,
         seed,
         profiles: vec![profile.clone()],
         scenarios: session.scenarios(),

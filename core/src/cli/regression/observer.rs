@@ -162,7 +162,7 @@ impl Observer {
             profiles => serde_json::from_value(profiles)
                 .map_err(|error| Error::json(&self.directory.folder().join(JOURNAL), &error))?,
         };
-        merge::add(&mut self.tally, block, &state.totals, &profiles);
+        merge::add(&mut self.tally, block.info(), &state.totals, &profiles);
         self.tally.coverage.restore(state.parts, state.finds);
         let groups = state.groups.into_iter().zip(state.first_cases);
         let groups = groups.map(|(group, first_cases)| Group { first_cases, ..group });
