@@ -75,7 +75,7 @@ impl Pair<'_> {
             coverage: false,
         };
         let session = block.session(&setup)?;
-        let mut cases = cases_of(block, &*session, profile, SEED, CASES);
+        let mut cases = cases_of(block.info(), &*session, profile, SEED, CASES);
         cases.retain(|case| session.length(case) <= LONGEST);
         self.compare(
             desk,

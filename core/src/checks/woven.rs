@@ -169,7 +169,8 @@ impl BugSearch<'_> {
             rtl: Rtl::default(),
             coverage: false,
         })?;
-        let cases = SEEDS.map(|seed| cases_of(block, &*session, profile, seed, block.info().cases));
+        let cases =
+            SEEDS.map(|seed| cases_of(block.info(), &*session, profile, seed, block.info().cases));
         let opening = session.opening()?;
         Ok(ProfileRun {
             block,

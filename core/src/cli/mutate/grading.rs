@@ -205,7 +205,7 @@ impl Job {
     /// The cases of one profile, whose session it is, in the order in which they are run.
     pub(super) fn cases(&self, profile: &Profile, session: &dyn Session) -> Vec<Case> {
         let Header { run_seed, cases, .. } = self.header;
-        cases_of(self.block, session, profile, run_seed, cases)
+        cases_of(self.block.info(), session, profile, run_seed, cases)
     }
 
     /// The session of a profile alone.
