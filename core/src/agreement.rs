@@ -14,7 +14,7 @@ use crate::mutate::grade::cases_of;
 use crate::program::AnyBlock;
 use crate::vector::VectorFile;
 use crate::worker::{Action, Task};
-use crate::worker::{Desk, Finish};
+use crate::worker::{Finish, OneShotWorker};
 use serde::{Deserialize, Serialize};
 use std::path::Path;
 use verilated::{BeforeReset, ModelKind};
@@ -65,7 +65,7 @@ impl Pair<'_> {
     ///
     /// # Errors
     /// [`Error::NetlistDiffers`]; [`Error::Interrupted`]; what is wrong with a vector.
-    pub fn check(&self, desk: &Desk) -> Result<(), Error> {
+    pub fn check(&self, desk: &OneShotWorker) -> Result<(), Error> {
         let Self { block, profile, .. } = *self;
         let setup = Setup {
             profiles: vec![profile.clone()],
@@ -87,7 +87,7 @@ impl Pair<'_> {
         )
     }
 
-    fn compare(&self, desk: &Desk, comparison: Comparison) -> Result<(), Error> {
+    fn compare(&self, desk: &OneShotWorker, comparison: Comparison) -> Result<(), Error> {
         let Self { block, profile, rtl, netlist } = *self;
         let task = Task {
             block: block.info().name.to_owned(),

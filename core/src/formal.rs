@@ -7,7 +7,7 @@ mod reply;
 
 use crate::answers::LookUp;
 use crate::error::Error;
-use crate::yosys::{Workshop, abc};
+use crate::yosys::{YosysSession, abc};
 use reply::{Reply, not_shown, status};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -91,22 +91,22 @@ pub struct Graph {
 /// The graph of a netlist that has no memories.
 ///
 /// # Errors
-/// As [`Workshop::script`].
-pub fn graph(workshop: &Workshop, netlist: &str) -> Result<Graph, Error> {
+/// As [`YosysSession::script`].
+pub fn graph(workshop: &YosysSession, netlist: &str) -> Result<Graph, Error> {
     made(workshop, netlist, "")
 }
 
 /// The graph of a netlist with its memories as registers.
 ///
 /// # Errors
-/// As [`Workshop::script`].
-pub fn whole_graph(workshop: &Workshop, netlist: &str) -> Result<Graph, Error> {
+/// As [`YosysSession::script`].
+pub fn whole_graph(workshop: &YosysSession, netlist: &str) -> Result<Graph, Error> {
     made(workshop, netlist, "memory_collect\nmemory_map\nopt_clean\n")
 }
 
 /// The graph of a netlist after some commands, kept by the content of the netlist: Yosys takes as long for a large one
 /// as ABC for its questions.
-fn made(workshop: &Workshop, netlist: &str, before: &str) -> Result<Graph, Error> {
+fn made(workshop: &YosysSession, netlist: &str, before: &str) -> Result<Graph, Error> {
     let [map, verilog] = FIRST;
     let text = workshop.text(netlist)?;
     let commands = format!("{before}{TO_GRAPH} -vmap");
@@ -130,7 +130,7 @@ fn made(workshop: &Workshop, netlist: &str, before: &str) -> Result<Graph, Error
 /// # Errors
 /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
 pub fn ask(
-    workshop: &Workshop,
+    workshop: &YosysSession,
     name: &str,
     file: &[u8],
     inputs: &[String],

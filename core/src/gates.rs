@@ -6,7 +6,7 @@
 use crate::error::Error;
 use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Examined, Expanded, FileRead, Pragmas};
-use crate::yosys::{Workshop, version};
+use crate::yosys::{YosysSession, version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -124,11 +124,11 @@ impl Netlist {
 
 /// The netlist in Verilog, its area in the first line.
 fn synthesise(examined: &Examined, parameters: &[(String, String)]) -> Result<String, Error> {
-    let workshop = Workshop::new(examined, Pragmas::Obeyed)?;
+    let workshop = YosysSession::new(examined, Pragmas::Obeyed)?;
     gates(&workshop, parameters)
 }
 
-fn gates(workshop: &Workshop, parameters: &[(String, String)]) -> Result<String, Error> {
+fn gates(workshop: &YosysSession, parameters: &[(String, String)]) -> Result<String, Error> {
     let [il, verilog, depth] = WRITTEN;
     let at = |name: &str| format!("\"{}\"", workshop.path(name).display());
     workshop.read(
@@ -193,7 +193,7 @@ mod tests {
 
     #[test]
     fn a_netlist_is_counted() {
-        let workshop = Workshop::of_verilog(
+        let workshop = YosysSession::of_verilog(
             "module top(input clk, input [1:0] a, input [3:0] d, output reg [3:0] q, output [3:0] r, output reg l);
              reg [3:0] memory [0:3];
              always @(posedge clk) begin q <= d; memory[a] <= d; end

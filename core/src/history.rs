@@ -89,7 +89,7 @@ pub struct Run {
 
 /// A failure's signature over all runs of a block.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
-pub struct Seen {
+pub struct FailureHistory {
     /// The block.
     pub block: String,
     /// The signature.
@@ -258,18 +258,18 @@ impl History {
     ///
     /// # Errors
     /// [`Error::File`].
-    pub fn failures(&self, block: Option<&str>) -> Result<Vec<Seen>, Error> {
+    pub fn failures(&self, block: Option<&str>) -> Result<Vec<FailureHistory>, Error> {
         let rows: Vec<(String, String, String, String, u64)> = self.all(
             "SELECT block, signature, ended, rtl, failures.cases FROM failures \
              JOIN runs ON run = id WHERE ?1 IS NULL OR block = ?1 ORDER BY ended, id",
             block,
             |row| Ok((row.get(0)?, row.get(1)?, row.get(2)?, row.get(3)?, row.get(4)?)),
         )?;
-        let mut seen: BTreeMap<(String, String), Seen> = BTreeMap::new();
+        let mut seen: BTreeMap<(String, String), FailureHistory> = BTreeMap::new();
         for (block, signature, ended, rtl, cases) in rows {
             let at = (ended, rtl);
             let key = (block.clone(), signature.clone());
-            let entry = seen.entry(key).or_insert_with(|| Seen {
+            let entry = seen.entry(key).or_insert_with(|| FailureHistory {
                 block,
                 signature,
                 first: at.clone(),
@@ -281,7 +281,7 @@ impl History {
             entry.runs += 1;
             entry.cases += cases;
         }
-        let mut seen: Vec<Seen> = seen.into_values().collect();
+        let mut seen: Vec<FailureHistory> = seen.into_values().collect();
         seen.sort_by(|one, other| other.last.cmp(&one.last));
         Ok(seen)
     }

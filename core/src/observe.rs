@@ -1,7 +1,7 @@
 //! A DUT under observation: waves of both models, and the cycles around an event for a person.
 
 use crate::error::Error;
-use crate::harness::{Block, Dut, Golden, Moment};
+use crate::harness::{Block, CycleView, Dut, Golden};
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::path::Path;
@@ -116,8 +116,8 @@ impl<B: Block> Dut<B> for Observed<B> {
         self.model.edge()
     }
 
-    fn foresee(&mut self, moment: &Moment<'_, B>) {
-        let Moment { cycle, inputs, expected, state, rules } = moment;
+    fn foresee(&mut self, moment: &CycleView<'_, B>) {
+        let CycleView { cycle, inputs, expected, state, rules } = moment;
         let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
         self.rules = rules.join("+");
         match self.model.observe(*cycle, inputs, expected, state, &self.rules) {
@@ -126,7 +126,7 @@ impl<B: Block> Dut<B> for Observed<B> {
         }
     }
 
-    fn observe(&mut self, moment: &Moment<'_, B>, actual: &B::Outputs) {
+    fn observe(&mut self, moment: &CycleView<'_, B>, actual: &B::Outputs) {
         self.dump(moment.cycle);
         if self.window.contains(&moment.cycle) {
             let rtl_state = self.model.probe();

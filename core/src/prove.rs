@@ -16,8 +16,8 @@ use crate::models::{Examined, Pragmas, Rtl};
 use crate::mutate::aig::{Aig, Reads};
 use crate::mutate::cut::{cut, enabled};
 use crate::mutate::netlist::Unknown;
-use crate::yosys::Workshop;
-use asked::{Asked, Asking, by_engines};
+use crate::yosys::YosysSession;
+use asked::{Query, QueryBuilder, by_engines};
 use monitor::{MONITOR, Monitor, TOP};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -75,7 +75,7 @@ pub struct Property {
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
 )]
 #[serde(rename_all = "snake_case")]
-pub enum Assumed {
+pub enum Assumption {
     /// Nothing: the inputs may do anything.
     Nothing,
     /// What is offered to the block stays, valid and payload, until the block is ready.
@@ -120,11 +120,11 @@ impl Memories {
 /// What was shown of a property.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "status", rename_all = "snake_case")]
-pub enum Shown {
+pub enum PropertyStatus {
     /// It holds in every cycle that can be reached.
     Proved {
         /// What is assumed.
-        assumed: Assumed,
+        assumed: Assumption,
         /// What was done with memories.
         memories: Memories,
     },
@@ -133,7 +133,7 @@ pub enum Shown {
         /// The cycles.
         cycles: u32,
         /// What is assumed.
-        assumed: Assumed,
+        assumed: Assumption,
     },
     /// A hang that is known of: inputs bring it about.
     Reached {
@@ -169,7 +169,7 @@ pub enum Shown {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Found {
     /// It was shown, or not.
-    Shown(Shown),
+    PropertyStatus(PropertyStatus),
     /// Inputs that break it: for each cycle behind the one in reset the names of the bits that are 1.
     Broken {
         /// The inputs.
@@ -182,14 +182,14 @@ pub enum Found {
 impl Found {
     /// What is found as long as nobody was asked.
     fn nothing() -> Self {
-        Self::Shown(Shown::Open { because: "nothing was asked".to_owned() })
+        Self::PropertyStatus(PropertyStatus::Open { because: "nothing was asked".to_owned() })
     }
 }
 
 /// An RTL with some parameters and its properties. Several threads may ask it.
 #[derive(Debug)]
 pub struct Prover {
-    workshop: Workshop,
+    workshop: YosysSession,
     properties: Vec<Property>,
     assumes: bool,
     reset: Option<(&'static str, bool)>,
@@ -200,7 +200,7 @@ pub struct Prover {
     /// The network with memories as registers, where they are small enough; made when it is asked for.
     whole: Option<Mutex<Option<Arc<Aig>>>>,
     /// What is assumed where all that is to hold in every cycle is proved, if it is; known once it was asked for.
-    invariants: Mutex<Option<Option<Assumed>>>,
+    invariants: Mutex<Option<Option<Assumption>>>,
     /// What was found of what is to hold in every cycle, by the place of the property: it is asked for by itself, too.
     found: BTreeMap<usize, Mutex<Option<Found>>>,
 }
@@ -235,7 +235,7 @@ impl Prover {
         answers: &Answers,
     ) -> Result<Result<Self, String>, Error> {
         let [rtl, both, cut_open] = FILES;
-        let workshop = Workshop::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
+        let workshop = YosysSession::new(examined, Pragmas::Ignored)?.with_answers(answers.clone());
         let path = workshop.path(rtl);
         workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", path.display()))?;
         let text = workshop.text(rtl)?;
@@ -296,14 +296,16 @@ impl Prover {
 
     /// What is assumed where all that is to hold in every cycle is proved; `None` if it is not, or if there is nothing. What is proved may be
     /// assumed of the cycles that an induction begins with.
-    fn invariants(&self) -> Result<Option<Assumed>, Error> {
+    fn invariants(&self) -> Result<Option<Assumption>, Error> {
         let mut known = self.invariants.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = *known {
             return Ok(known);
         }
         let mut hold = None;
         for place in self.found.keys() {
-            let Found::Shown(Shown::Proved { assumed, .. }) = self.prove(*place)? else {
+            let Found::PropertyStatus(PropertyStatus::Proved { assumed, .. }) =
+                self.prove(*place)?
+            else {
                 hold = None;
                 break;
             };
@@ -316,7 +318,7 @@ impl Prover {
     /// The netlist of which everything is proved, in Verilog.
     ///
     /// # Errors
-    /// As [`Workshop::script`].
+    /// As [`YosysSession::script`].
     pub fn netlist(&self) -> Result<String, Error> {
         let [rtl, ..] = FILES;
         self.workshop.verilog(rtl)
@@ -343,13 +345,13 @@ impl Prover {
     }
 
     fn look(&self, property: usize) -> Result<Found, Error> {
-        let all: &[Assumed] = match (self.assumes, self.properties[property].kind) {
-            (true, Kind::Hang) => &[Assumed::OffersStay],
-            (true, _) => &[Assumed::Nothing, Assumed::OffersStay],
-            (false, _) => &[Assumed::Nothing],
+        let all: &[Assumption] = match (self.assumes, self.properties[property].kind) {
+            (true, Kind::Hang) => &[Assumption::OffersStay],
+            (true, _) => &[Assumption::Nothing, Assumption::OffersStay],
+            (false, _) => &[Assumption::Nothing],
         };
         if let (Some(missing), true) = (&self.missing, self.properties[property].of_registers) {
-            return Ok(Found::Shown(Shown::Open { because: missing.clone() }));
+            return Ok(Found::PropertyStatus(PropertyStatus::Open { because: missing.clone() }));
         }
         let (memories, aig) = &self.graph;
         // What holds with any data holds with the memory's.
@@ -387,7 +389,7 @@ impl Prover {
         let mut found = Found::nothing();
         for asked in networks {
             found = by_engines(asked)?;
-            if matches!(found, Found::Shown(_)) {
+            if matches!(found, Found::PropertyStatus(_)) {
                 return Ok(found);
             }
         }
@@ -403,12 +405,12 @@ impl Prover {
         property: usize,
         memories: Memories,
         aig: &'a Aig,
-        all: &[Assumed],
-    ) -> Result<Vec<Asked<'a>>, Error> {
+        all: &[Assumption],
+    ) -> Result<Vec<Query<'a>>, Error> {
         let mut done = Vec::new();
         for assumed in all {
-            let asking = Asking { prover: self, property, memories, aig };
-            let Some(asked) = Asked::by_induction(asking, *assumed)? else { break };
+            let asking = QueryBuilder { prover: self, property, memories, aig };
+            let Some(asked) = Query::by_induction(asking, *assumed)? else { break };
             let is_proved = asked.is_proved();
             done.push(asked);
             if is_proved {

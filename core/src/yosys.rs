@@ -25,7 +25,7 @@ const DATA: &str = "data";
 
 /// A folder in which Yosys works on one RTL with one set of parameters.
 #[derive(Debug)]
-pub struct Workshop {
+pub struct YosysSession {
     folder: TempDir,
     examined: Examined,
     expanded: Arc<Expanded>,
@@ -34,7 +34,7 @@ pub struct Workshop {
     answers: Answers,
 }
 
-impl Workshop {
+impl YosysSession {
     /// A folder for an RTL; Yosys has read none of it yet, and no answer is kept.
     ///
     /// # Errors
@@ -121,7 +121,7 @@ impl Workshop {
     /// the next.
     ///
     /// # Errors
-    /// As [`Workshop::script`].
+    /// As [`YosysSession::script`].
     pub fn verilog(&self, netlist: &str) -> Result<String, Error> {
         let name = format!("{netlist}.v");
         self.script(&format!("read_ilang {netlist}\nwrite_verilog -noattr {name}\n"))?;
@@ -131,7 +131,7 @@ impl Workshop {
     }
 
     /// Reads the RTL with these parameters, elaborates it and does what `commands` say. Yosys runs where the RTL finds its
-    /// data files, so commands name the files that they write by [`Workshop::path`].
+    /// data files, so commands name the files that they write by [`YosysSession::path`].
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
@@ -278,7 +278,7 @@ pub fn verilog(text: &str) -> Examined {
 }
 
 #[cfg(test)]
-impl Workshop {
+impl YosysSession {
     /// A workshop for such an RTL.
     pub fn of_verilog(text: &str) -> Self {
         Self::new(&verilog(text), Pragmas::Ignored).unwrap()

@@ -3,7 +3,7 @@
 use cosim::blocks::thread2::rtl::{Inputs, Outputs};
 use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment as Right, Thread2};
-use cosim_core::harness::{Block, Environment, Parameters, Undriven, undriven};
+use cosim_core::harness::{Block, Environment, Parameters, UndrivenPin, undriven};
 use cosim_core::harness::{CaseRng, Drive};
 use rand::SeedableRng;
 
@@ -53,7 +53,7 @@ fn a_pin_that_is_left_alone_is_named() {
     let Drive::Traffic(traffic) = drawn.drive else { panic!("the first scenario has packets") };
     assert_eq!(undriven::<Thread2, Right<'_>>(&traffic, &REPAIRED, 10_000), None);
     let found = undriven::<Thread2, Forgetful<'_>>(&traffic, &REPAIRED, 10_000);
-    let Some(Undriven { port: "wqe_resp_last", cycle }) = found else { panic!("{found:?}") };
+    let Some(UndrivenPin { port: "wqe_resp_last", cycle }) = found else { panic!("{found:?}") };
     // A CQ answers a message that is complete: a context, a WQE and a request come before.
     assert!(cycle > 5, "{cycle}");
     let before = undriven::<Thread2, Forgetful<'_>>(&traffic, &REPAIRED, cycle - 1);

@@ -5,8 +5,8 @@ use cosim::PROGRAM;
 use cosim::blocks::dll::rtl::{self, Bits1, Bits12, Inputs, Outputs};
 use cosim_core::checks::{Bugs, Checks, Result};
 use cosim_core::harness::{
-    self, Axis, Bins, Block, CaseRng, Checked, Covergroup, Edge, Explain, LinkedRtl, Objection,
-    Parameters, Place, Profile, Rule, RuleSet, Scenario, Value, Violation,
+    self, Axis, Bins, Block, CaseRng, Checked, Covergroup, Edge, Explain, LinkedRtl, Parameters,
+    Place, Profile, Rule, RuleSet, Scenario, TrafficError, Value, Violation,
 };
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -157,8 +157,8 @@ struct Tlps {
 }
 
 impl harness::Traffic for Tlps {
-    fn check(&self) -> std::result::Result<(), Objection> {
-        let object = || Objection { path: "count".to_owned(), message: "too many".to_owned() };
+    fn check(&self) -> std::result::Result<(), TrafficError> {
+        let object = || TrafficError { path: "count".to_owned(), message: "too many".to_owned() };
         if self.count > 40 { Err(object()) } else { Ok(()) }
     }
 }

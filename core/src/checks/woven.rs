@@ -11,7 +11,7 @@ use crate::error::Error;
 use crate::harness::{Case, Profile, Verdict};
 use crate::models::{Built, Rtl, kept, kept_in};
 use crate::mutate::Means;
-use crate::mutate::grade::{Ground, Workers, cases_of, rounds};
+use crate::mutate::grade::{CaseSet, Workers, cases_of, rounds};
 use crate::mutate::woven_model;
 use crate::program::AnyBlock;
 use crate::worker::{Limits, Program, Sandbox};
@@ -204,7 +204,7 @@ impl ProfileRun<'_> {
         bugs: &[u32],
     ) -> Result<BTreeMap<u32, Verdict>> {
         let cases = &self.cases[seed];
-        let ground = Ground {
+        let ground = CaseSet {
             block: self.block.info().name,
             profile: &self.profile.name,
             model: &self.model,

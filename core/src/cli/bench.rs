@@ -2,7 +2,7 @@
 
 mod instructions;
 
-use super::options::{Format, Patience, Target, of_block};
+use super::options::{Format, ModelLimits, Target, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
 use crate::engine::{BenchReport, Part, Speed};
@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::{Built, Examined, Rtl, View};
 use crate::program::AnyBlock;
-use crate::worker::Desk;
+use crate::worker::OneShotWorker;
 use crate::worker::{Action, Task};
 use clap::Args;
 use std::process::ExitCode;
@@ -30,7 +30,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]
-    patience: Patience,
+    patience: ModelLimits,
 }
 
 /// Measures each profile.
@@ -43,7 +43,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.instructions {
         return count(arguments, &blocks, &rtl);
     }
-    let desk = Desk::new(arguments.patience.program()?, interruption()?);
+    let desk = OneShotWorker::new(arguments.patience.program()?, interruption()?);
     let mut all = Vec::new();
     for block in &blocks {
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
@@ -131,7 +131,7 @@ fn repeat(
 }
 
 fn measure(
-    desk: &Desk,
+    desk: &OneShotWorker,
     block: &dyn AnyBlock,
     profile: &Profile,
     rtl: &Rtl,

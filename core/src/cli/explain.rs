@@ -1,6 +1,6 @@
 //! `cosim explain`.
 
-use super::options::{Choice, Format, Patience, VectorRtl};
+use super::options::{Choice, Format, ModelLimits, VectorRtl};
 use super::replay::load;
 use super::summary::rtl_files;
 use super::{interruption, print_json};
@@ -8,8 +8,8 @@ use crate::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, St
 use crate::error::Error;
 use crate::models::{FileRead, Rtl, command_line};
 use crate::text::{line as line_of, lines as lines_of, path as path_of};
-use crate::worker::desk::Subject;
-use crate::worker::{Desk, Finish};
+use crate::worker::one_shot::Subject;
+use crate::worker::{Finish, OneShotWorker};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
 use serde::Serialize;
@@ -44,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t)]
     format: Format,
     #[command(flatten)]
-    patience: Patience,
+    patience: ModelLimits,
 }
 
 /// Explains what a vector does now.
@@ -56,7 +56,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 pub fn show(
     vector: PathBuf,
     rtl: Rtl,
-    patience: Patience,
+    patience: ModelLimits,
     interrupted: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     let (choice, rtl) = (Choice::default(), VectorRtl::from(rtl));
@@ -70,7 +70,7 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
     let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
     vector.loaded.check_profiles(&rtl, &all)?;
-    let desk = Desk::new(arguments.patience.program()?, interrupted);
+    let desk = OneShotWorker::new(arguments.patience.program()?, interrupted);
     let mut explanations = Vec::new();
     for profile in &all {
         let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };

@@ -3,7 +3,7 @@
 use super::options::Format;
 use super::{counted, print_json, print_text};
 use crate::error::Error;
-use crate::history::{History, Run, Seen};
+use crate::history::{FailureHistory, History, Run};
 use crate::value::short;
 use clap::{Args, Subcommand};
 use serde_json::json;
@@ -71,9 +71,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn shown(runs: &[Run], failures: &[Seen]) -> String {
+fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
     let mut text = String::new();
-    for Seen { block, signature, first, last, runs, cases } in failures {
+    for FailureHistory { block, signature, first, last, runs, cases } in failures {
         let runs = counted(*runs, "run");
         let _ = writeln!(text, "{block} {signature}: {} in {runs}", counted(*cases, "case"));
         let _ = writeln!(

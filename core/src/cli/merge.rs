@@ -2,10 +2,10 @@
 
 mod gradings;
 
-use super::done::Done;
-use super::options::Told;
+use super::finished::FinishedRuns;
+use super::options::OutputOptions;
 use super::regression::{Earlier, Outcome, Report};
-use super::summary::Unwritten;
+use super::summary::WriteFailures;
 use crate::error::Error;
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
@@ -36,7 +36,7 @@ pub struct Arguments {
     #[command(flatten)]
     earlier: Earlier,
     #[command(flatten)]
-    told: Told,
+    told: OutputOptions,
 }
 
 /// Makes one run directory of shards, for each block; ends as the run would have.
@@ -59,7 +59,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let names: Vec<String> = runs.iter().map(name).collect();
     let is_below = matches!(runs.as_slice(), [(Some(_), _)]);
     let places = place_of_each(arguments, is_below, &names)?;
-    let mut done = Done::new(names.clone(), arguments.told.format);
+    let mut done = FinishedRuns::new(names.clone(), arguments.told.format);
     for (((_, shards), place), name) in runs.into_iter().zip(places).zip(&names) {
         let report = one(shards, &place, earlier)?;
         done.tell(name, &report, arguments.told.detail(), "")?;
@@ -97,7 +97,7 @@ fn one(shards: Shards, place: &Place, earlier: &Earlier) -> Result<Report, Error
     };
     let Merged { tally, coverage, sources, failures, end, day, times } = merged;
     let timing = timing(&times, tally.totals.cycles);
-    let unwritten = Unwritten::default();
+    let unwritten = WriteFailures::default();
     let outcome =
         Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
     Ok(outcome.conclude(directory, earlier))

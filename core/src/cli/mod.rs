@@ -3,9 +3,9 @@
 mod bench;
 mod cache;
 mod cover;
-mod done;
 mod explain;
 mod export;
+mod finished;
 mod history;
 mod list;
 mod merge;

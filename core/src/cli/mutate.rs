@@ -1,12 +1,12 @@
 //! `cosim mutate`.
 
+mod equivalence;
 mod golden;
 mod grading;
-mod judging;
 mod only;
 mod resume;
 
-use super::options::{Caching, Format, Patience, Target, of_block};
+use super::options::{Caching, Format, ModelLimits, Target, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regression};
 use crate::answers::Answers;
@@ -15,7 +15,7 @@ use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::Rtl;
 use crate::mutate::reasons::{self, Reason};
-use crate::mutate::report::{Begun, Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
+use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report, RunCommand};
 use crate::mutate::{Means, Mutants};
 use crate::program;
 use crate::program::AnyBlock;
@@ -137,7 +137,7 @@ pub struct Arguments {
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
-    patience: Patience,
+    patience: ModelLimits,
 }
 
 /// Grades the bench of one block after another.
@@ -152,15 +152,18 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let jobs = match &arguments.resume {
         Some(folder) => resume::jobs(arguments, folder)?,
-        None => Job::all(arguments)?.into_iter().map(|job| Todo::Job(Box::new(job))).collect(),
+        None => Job::all(arguments)?
+            .into_iter()
+            .map(|job| MutationRequest::Job(Box::new(job)))
+            .collect(),
     };
     let are_several = jobs.len() > 1;
     let mut reports = Vec::new();
     let mut is_interrupted = false;
     for job in jobs {
         let Graduated { report, is_whole, folder } = match job {
-            Todo::Job(job) => job.grade(&interrupted)?,
-            Todo::Ended(graduated) => *graduated,
+            MutationRequest::Job(job) => job.grade(&interrupted)?,
+            MutationRequest::Ended(graduated) => *graduated,
         };
         if arguments.format == Format::Text {
             print_text(&format!("{}{}", report.text(), folder.display()))?;
@@ -280,7 +283,7 @@ struct Chosen {
 }
 
 /// A grading that is asked for.
-enum Todo {
+enum MutationRequest {
     /// It is to be done, or gone on with.
     Job(Box<Job>),
     /// It had ended before.
@@ -331,7 +334,7 @@ impl Job {
             let claim = Claim::new(&place)?;
             // From here on it can be gone on with.
             let mut report = Report::new(prepared.header.clone());
-            report.begun = Some(Begun::now());
+            report.begun = Some(RunCommand::now());
             report.write(&claim.folder)?;
             Self::new(arguments, prepared, claim, report)
         };

@@ -43,7 +43,7 @@ impl Choice {
 
 /// How much a run tells of itself, and in which form.
 #[derive(Debug, Clone, Args)]
-pub struct Told {
+pub struct OutputOptions {
     /// How to print the summary.
     #[arg(long, value_enum, default_value_t)]
     pub format: Format,
@@ -55,7 +55,7 @@ pub struct Told {
     details: bool,
 }
 
-impl Told {
+impl OutputOptions {
     /// How much the summary says.
     pub fn detail(&self) -> Detail {
         match (self.quiet, self.details) {
@@ -79,12 +79,12 @@ pub struct Target {
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
-    rtl: GivenRtl,
+    rtl: UserRtlOptions,
 }
 
 /// Another RTL than the built-in one, as every user of Verilator names it.
 #[derive(Debug, Clone, Default, Args)]
-pub struct GivenRtl {
+pub struct UserRtlOptions {
     /// Another RTL of the block, compiled and loaded at run time: a Verilog file, or a folder with all
     /// below it; may be given more than once. `built-in` is the program's own [default: built-in].
     #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path)]
@@ -113,7 +113,7 @@ pub fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("is empty".to_owned()) } else { Ok(PathBuf::from(text)) }
 }
 
-impl GivenRtl {
+impl UserRtlOptions {
     /// The RTL that was named, if one was.
     ///
     /// # Errors
@@ -144,7 +144,7 @@ impl GivenRtl {
 #[derive(Debug, Clone, Default, Args)]
 pub struct VectorRtl {
     #[command(flatten)]
-    given: GivenRtl,
+    given: UserRtlOptions,
     /// Run the RTL that the vector names in origin.given: its files, macros and file lists are printed, compiled and
     /// executed. Use it for vectors that you trust.
     #[arg(long, conflicts_with_all = RTL_OPTIONS)]
@@ -167,7 +167,7 @@ impl From<Rtl> for VectorRtl {
     /// This RTL, as if the user had named it.
     fn from(rtl: Rtl) -> Self {
         let Rtl { paths, include, defines, lists, simulator, netlist } = rtl;
-        let given = GivenRtl {
+        let given = UserRtlOptions {
             rtl: paths,
             include,
             define: defines,
@@ -263,7 +263,7 @@ impl Target {
     /// The RTL that was named, if one was.
     ///
     /// # Errors
-    /// As [`GivenRtl::named`].
+    /// As [`UserRtlOptions::named`].
     pub fn named_rtl(&self) -> Result<Option<Rtl>, Error> {
         self.rtl.named()
     }
@@ -327,7 +327,7 @@ impl Target {
     /// The RTL.
     ///
     /// # Errors
-    /// As [`GivenRtl::named`].
+    /// As [`UserRtlOptions::named`].
     pub fn rtl(&self) -> Result<Rtl, Error> {
         let usual = Rtl {
             simulator: self.rtl.simulator.unwrap_or_default(),
@@ -397,7 +397,7 @@ pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
 
 /// What a model may take.
 #[derive(Debug, Clone, Copy, Args)]
-pub struct Patience {
+pub struct ModelLimits {
     /// A model that does not return for so long hangs.
     #[arg(long, value_name = "DURATION", default_value = "10s",
           value_parser = humantime::parse_duration)]
@@ -410,7 +410,7 @@ pub struct Patience {
     no_sandbox: bool,
 }
 
-impl Patience {
+impl ModelLimits {
     /// The sandbox of a command that was begun before is the choice of who resumes it: a run directory may come from
     /// somebody else.
     pub fn with_sandbox_of(self, now: &Self) -> Self {

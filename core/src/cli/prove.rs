@@ -1,6 +1,6 @@
 //! `cosim prove`.
 
-use super::options::{Caching, Format, Patience, Target, of_block};
+use super::options::{Caching, Format, ModelLimits, Target, of_block};
 use super::{interruption, print_json, print_text};
 use crate::agreement::Pair;
 use crate::error::Error;
@@ -11,12 +11,12 @@ use crate::mutate::netlist_model;
 use crate::program;
 use crate::program::AnyBlock;
 use crate::prove::report::{Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VECTORS, VERSION};
-use crate::prove::{Found, Kind, Memories, Property, Prover, Shown};
+use crate::prove::{Found, Kind, Memories, Property, PropertyStatus, Prover};
 use crate::report::write_proof;
 use crate::runner::{Claim, HTML, Place};
 use crate::vector::{Origin, VectorFile};
-use crate::worker::Desk;
-use crate::worker::desk::Subject;
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::Subject;
 use crate::yosys;
 use clap::Args;
 use rayon::prelude::*;
@@ -49,7 +49,7 @@ pub struct Arguments {
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
-    patience: Patience,
+    patience: ModelLimits,
 }
 
 /// Proves what blocks promise, one block after another. Exit code 1 if a property is not proved, or if there is none.
@@ -62,7 +62,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             "--simulator icarus and --netlist: what is proved is proved of the RTL; leave them out";
         return Err(Error::Usage(message.to_owned()));
     }
-    let desk = Desk::new(arguments.patience.program()?, Arc::clone(&interrupted));
+    let desk = OneShotWorker::new(arguments.patience.program()?, Arc::clone(&interrupted));
     let only = arguments.only.as_deref();
     let answers = arguments.caching.answers()?;
     let mut jobs = Vec::new();
@@ -156,7 +156,7 @@ fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
 struct Job<'a> {
     block: &'static dyn AnyBlock,
     rtl: &'a Rtl,
-    desk: &'a Desk,
+    desk: &'a OneShotWorker,
     /// What properties are to have in their words.
     only: Option<&'a str>,
     /// The cycles that are accepted in place of a proof.
@@ -200,8 +200,8 @@ impl Job<'_> {
         let property = &prover.properties()[place];
         let is_hang = property.kind == Kind::Hang;
         let shown = match prover.prove(place)? {
-            Found::Shown(shown) if is_hang => not_reached(shown),
-            Found::Shown(shown) => shown,
+            Found::PropertyStatus(shown) if is_hang => not_reached(shown),
+            Found::PropertyStatus(shown) => shown,
             Found::Broken { cycles, memories } => {
                 let name = format!("{}-{}-{place}.json", self.block.info().name, profile.name);
                 let replayed = self.replayed(profile, &cycles, property, &name)?;
@@ -209,14 +209,15 @@ impl Job<'_> {
                 let verdict_text = verdict.to_string();
                 let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
                 match verdict.is_failure() {
-                    true => Shown::Refuted { verdict: verdict_text, vector },
+                    true => PropertyStatus::Refuted { verdict: verdict_text, vector },
                     false if is_hang && !is_of_any_data => {
                         let cycles = cycles.len() as u32;
-                        Shown::Reached { cycles, verdict: verdict_text, vector }
+                        PropertyStatus::Reached { cycles, verdict: verdict_text, vector }
                     }
-                    false => {
-                        Shown::Unconfirmed { because: unconfirmed(memories).to_owned(), vector }
-                    }
+                    false => PropertyStatus::Unconfirmed {
+                        because: unconfirmed(memories).to_owned(),
+                        vector,
+                    },
                 }
             }
         };
@@ -300,11 +301,15 @@ fn unconfirmed(memories: Memories) -> &'static str {
 }
 
 /// A hang that is said to be known, and that nothing brings about.
-fn not_reached(shown: Shown) -> Shown {
+fn not_reached(shown: PropertyStatus) -> PropertyStatus {
     let because = match shown {
-        Shown::Proved { .. } => "it never comes to this, which is proved: it is no hang".to_owned(),
-        Shown::Bounded { cycles, .. } => format!("nothing brings it about in {cycles} cycles"),
+        PropertyStatus::Proved { .. } => {
+            "it never comes to this, which is proved: it is no hang".to_owned()
+        }
+        PropertyStatus::Bounded { cycles, .. } => {
+            format!("nothing brings it about in {cycles} cycles")
+        }
         other => return other,
     };
-    Shown::Open { because }
+    PropertyStatus::Open { because }
 }

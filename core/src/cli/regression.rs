@@ -7,7 +7,7 @@ mod report;
 mod until;
 
 use super::is_watched;
-use super::options::{Patience, Target, of_block};
+use super::options::{ModelLimits, Target, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use crate::agreement::Pair;
 use crate::coverage::weights_hashes;
@@ -20,7 +20,7 @@ use crate::program;
 use crate::program::AnyBlock;
 use crate::runner::{Header, Keep, Limits, MOST_CASES, Shard, Waiver};
 use crate::worker::{Action, Task};
-use crate::worker::{Desk, Finish, Program};
+use crate::worker::{Finish, OneShotWorker, Program};
 use clap::Args;
 use code::Counted;
 use rand::RngExt;
@@ -35,7 +35,7 @@ use std::thread;
 use std::time::Duration;
 use verilated_build::Hash;
 
-pub use ready::{Begin, Ready};
+pub use ready::{Ready, RunStart};
 pub use report::{Earlier, Outcome, Report, UNWRITTEN};
 pub use until::{MOST_OF_A_ROUND, Until, UntilCovered, percent};
 
@@ -88,7 +88,7 @@ pub struct Options {
     #[arg(long)]
     no_cache: bool,
     #[command(flatten)]
-    patience: Patience,
+    patience: ModelLimits,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -312,7 +312,7 @@ impl Job {
         let session = block.session(setup)?;
         let examined = setup.rtl.examined(block.info())?;
         let opening = session.opening()?;
-        let desk = Desk::new(self.program.clone(), Arc::clone(interrupted));
+        let desk = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
         let two_evaluations = check_models(&desk, &opening, &examined)?;
         let counted = match setup.coverage {
             true => {
@@ -381,7 +381,11 @@ impl Job {
 }
 
 /// Compares netlists with the RTL. A run of one case skips this, so that the user can look into a difference.
-fn check_netlists(block: &'static dyn AnyBlock, setup: &Setup, desk: &Desk) -> Result<(), Error> {
+fn check_netlists(
+    block: &'static dyn AnyBlock,
+    setup: &Setup,
+    desk: &OneShotWorker,
+) -> Result<(), Error> {
     if !setup.rtl.netlist {
         return Ok(());
     }
@@ -426,7 +430,7 @@ pub fn hash_of_weights(scenarios: &str) -> String {
 /// two evaluations a cycle. What a model does beyond that while it is loaded is seen again with the first
 /// case, and is its verdict.
 fn check_models(
-    desk: &Desk,
+    desk: &OneShotWorker,
     opening: &Opening,
     examined: &Examined,
 ) -> Result<BTreeMap<String, String>, Error> {

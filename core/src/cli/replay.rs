@@ -1,6 +1,6 @@
 //! `cosim replay`.
 
-use super::options::{Choice, ChosenRtl, Format, Patience, VectorRtl, check_output, find_block};
+use super::options::{Choice, ChosenRtl, Format, ModelLimits, VectorRtl, check_output, find_block};
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
 use crate::engine::{LoadedVector, Replayed, Waves};
@@ -13,8 +13,8 @@ use crate::program::AnyBlock;
 use crate::runner::{EXPLAINED, Replay, replay_all};
 use crate::text;
 use crate::vector::VectorFile;
-use crate::worker::desk::Subject;
-use crate::worker::{Desk, Finish};
+use crate::worker::one_shot::Subject;
+use crate::worker::{Finish, OneShotWorker};
 use clap::Args;
 use rayon::prelude::*;
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ pub struct Arguments {
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
-    patience: Patience,
+    patience: ModelLimits,
 }
 
 /// A vector, read and found to be right.
@@ -161,7 +161,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Ok(())
     })?;
     if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
-        let desk = Desk::new(program, Arc::clone(&interrupted));
+        let desk = OneShotWorker::new(program, Arc::clone(&interrupted));
         let subject = Subject { block: *block, vector: file, profile, rtl };
         if let Finish::Lost(verdict) = desk.trace(&subject, waves.clone())? {
             return Err(Error::Lost(format!("no waves: {verdict}")));

@@ -3,9 +3,9 @@
 mod rerun;
 mod resume;
 
-use super::done::Done;
-use super::options::{RTL_OPTIONS, Told, check_output, of_block};
-use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered, percent};
+use super::finished::FinishedRuns;
+use super::options::{OutputOptions, RTL_OPTIONS, check_output, of_block};
+use super::regression::{CaseName, Earlier, Job, Options, Ready, RunStart, UntilCovered, percent};
 use super::{INTERRUPTED, interruption};
 use crate::engine::Waves;
 use crate::error::Error;
@@ -123,7 +123,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ID")]
     build: Option<String>,
     #[command(flatten)]
-    told: Told,
+    told: OutputOptions,
 }
 
 impl Arguments {
@@ -174,7 +174,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Whatever does not fit is refused before anything is written.
     let begun = begin(arguments, &jobs, &interrupted)?;
     let names = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut done = Done::new(names, arguments.told.format);
+    let mut done = FinishedRuns::new(names, arguments.told.format);
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
@@ -200,7 +200,7 @@ fn begin<'a>(
     arguments: &Arguments,
     jobs: &'a [Job],
     interrupted: &Arc<AtomicBool>,
-) -> Result<Vec<(Ready<'a>, Begin)>, Error> {
+) -> Result<Vec<(Ready<'a>, RunStart)>, Error> {
     let blocks: Vec<&'static dyn AnyBlock> = jobs.iter().map(|job| job.block).collect();
     let prepare = |job: &'a Job| job.prepare(interrupted).map_err(of_block(job.block, &blocks));
     let ready = jobs.iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;

@@ -1,6 +1,6 @@
 //! `cosim shrink`.
 
-use super::options::{Choice, Format, Patience, VectorRtl, check_output, only};
+use super::options::{Choice, Format, ModelLimits, VectorRtl, check_output, only};
 use super::replay::{Loaded, load};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
@@ -9,8 +9,8 @@ use crate::files::{Sync, write_whole};
 use crate::harness::Signature;
 use crate::runner::SHRINK_BUDGET;
 use crate::text;
-use crate::worker::Desk;
-use crate::worker::desk::Subject;
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::Subject;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long)]
     quiet: bool,
     #[command(flatten)]
-    patience: Patience,
+    patience: ModelLimits,
 }
 
 struct Bar(ProgressBar);
@@ -72,7 +72,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_output(&out)?;
     let hidden = arguments.quiet || !is_watched();
     let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
-    let desk = Desk::new(arguments.patience.program()?, Arc::clone(&interrupted));
+    let desk = OneShotWorker::new(arguments.patience.program()?, Arc::clone(&interrupted));
     let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
     let shrunk = desk.shrink(&subject, arguments.budget, &mut bar);
     bar.0.finish_and_clear();

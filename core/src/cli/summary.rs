@@ -7,7 +7,7 @@ use super::counted;
 use crate::coverage::{Covered, Database};
 use crate::error::Error;
 use crate::harness::{Case, Judgement};
-use crate::history::Seen;
+use crate::history::FailureHistory;
 use crate::models::FileRead;
 use crate::runner::{
     self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Tally, Timing, Totals, Variant,
@@ -55,11 +55,11 @@ pub struct Summary<'a> {
     pub timing: &'a Timing,
     /// `results.json`, if it could be written.
     pub results: Option<PathBuf>,
-    pub unwritten: &'a Unwritten,
+    pub unwritten: &'a WriteFailures,
 }
 
 /// What earlier runs know of failures, by signature; nothing of those that are new.
-pub type Known = BTreeMap<String, Option<Seen>>;
+pub type Known = BTreeMap<String, Option<FailureHistory>>;
 
 /// What was to be covered.
 #[derive(Debug, Serialize)]
@@ -89,7 +89,7 @@ impl Goal {
 
 /// What could not be written.
 #[derive(Debug, Default, Serialize)]
-pub struct Unwritten {
+pub struct WriteFailures {
     /// How many files.
     pub count: u64,
     /// The first of them, with the reason.
@@ -99,7 +99,7 @@ pub struct Unwritten {
     pub all: Vec<String>,
 }
 
-impl Unwritten {
+impl WriteFailures {
     /// How many are told one by one.
     const SHOWN: usize = 3;
 
@@ -256,7 +256,7 @@ impl Summary<'_> {
             End::MaxHangs => text.push_str("      ended by --max-hangs\n"),
             End::Interrupted => text.push_str("      interrupted; what ran so far is written\n"),
         }
-        let Unwritten { count, first, .. } = self.unwritten;
+        let WriteFailures { count, first, .. } = self.unwritten;
         if *count > 0 {
             let _ = writeln!(text, "      not written: {}", counted(*count, "file"));
             for error in first {
@@ -342,7 +342,7 @@ impl Summary<'_> {
         if let Some(known) = self.known.and_then(|known| known.get(&signature.to_string())) {
             let _ = match known {
                 None => writeln!(text, "    NEW: no earlier run has it"),
-                Some(Seen { first, runs, .. }) => {
+                Some(FailureHistory { first, runs, .. }) => {
                     let (since, rtl) = first;
                     let runs = counted(*runs, "run");
                     writeln!(text, "    known since {since}, RTL {rtl}, in {runs}")

@@ -16,7 +16,7 @@ pub use file::{COVERAGE, schema};
 pub use merge::MergeError;
 pub use rank::rank;
 pub use record::{Recorder, weights_hashes};
-pub use shards::Together;
+pub use shards::CoverageMerge;
 
 use crate::harness::{Axis, BlockInfo, Covergroup, Profile, RULES, Rule, Value};
 use code::Code;

@@ -11,7 +11,7 @@ type Kind = (Run, String, String, String);
 
 /// Puts databases of parts together: each is looked at, then each is added.
 #[derive(Debug)]
-pub struct Together {
+pub struct CoverageMerge {
     /// From one index of a profile and scenario to the next in what they make.
     step: u64,
     kinds: BTreeMap<Kind, Cases>,
@@ -34,7 +34,7 @@ fn kind(part: &Part) -> Kind {
     (run.clone(), profile.clone(), scenario.clone(), weights.clone())
 }
 
-impl Together {
+impl CoverageMerge {
     /// Nothing yet.
     pub fn new(step: u64) -> Self {
         Self { step, kinds: BTreeMap::new(), whole: None }

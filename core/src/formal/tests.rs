@@ -20,13 +20,13 @@ impl Kept {
     }
 
     /// A session, as of a new process, with ABC of some version.
-    fn workshop(&self, version: &str) -> Workshop {
+    fn workshop(&self, version: &str) -> YosysSession {
         let answers = Answers::new(Store::new(self.folder.path(), u64::MAX), version.to_owned());
-        Workshop::of_verilog("module top; endmodule").with_answers(answers)
+        YosysSession::of_verilog("module top; endmodule").with_answers(answers)
     }
 }
 
-fn asked(workshop: &Workshop, (file, input): (&[u8], &str), engines: &str) -> Answer {
+fn asked(workshop: &YosysSession, (file, input): (&[u8], &str), engines: &str) -> Answer {
     ask(workshop, "question", file, &[input.to_owned()], engines).unwrap()
 }
 

@@ -126,7 +126,7 @@ impl<B: Block> Batch<B> {
 }
 
 /// What a DUT that drives batches made of a case.
-enum Seen {
+enum DutResult {
     /// Every output was equal in every cycle, and the golden side had nothing to object.
     Match,
     /// The run was interrupted.
@@ -139,19 +139,19 @@ enum Seen {
     Crashed { cycle: u64 },
 }
 
-/// Runs a source to its end, in batches. The verdict is final if it is [`Seen::Match`] or
-/// [`Seen::Cancelled`].
+/// Runs a source to its end, in batches. The verdict is final if it is [`DutResult::Match`] or
+/// [`DutResult::Cancelled`].
 fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
     source: &mut S,
     parameters: &Parameters,
     dut: &mut impl Dut<B>,
     watch: &Watch,
-) -> (Seen, u64, Vec<u64>) {
+) -> (DutResult, u64, Vec<u64>) {
     let mut side = GoldenSide::<B, _, C>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
     // Power comes up before reset, as in the cycle-by-cycle loop.
     if dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default()).is_err() {
-        return (Seen::Crashed { cycle: 0 }, 0, side.sampled.into_hits());
+        return (DutResult::Crashed { cycle: 0 }, 0, side.sampled.into_hits());
     }
     let seen = loop {
         let first = side.cycles;
@@ -164,16 +164,16 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
         }
         match end {
             None => {}
-            Some(End::Stopped(_)) => break Seen::Ended,
+            Some(End::Stopped(_)) => break DutResult::Ended,
             // The edge that ends the last cycle is still to come.
             Some(End::Finished) => match dut.edge() {
-                Err(_) => break Seen::Crashed { cycle: side.cycles },
-                Ok(()) if side.source.finish().is_err() => break Seen::Ended,
-                Ok(()) => break Seen::Match,
+                Err(_) => break DutResult::Crashed { cycle: side.cycles },
+                Ok(()) if side.source.finish().is_err() => break DutResult::Ended,
+                Ok(()) => break DutResult::Match,
             },
         }
         if !watch.goes_on(side.cycles) {
-            break Seen::Cancelled;
+            break DutResult::Cancelled;
         }
     };
     (seen, side.cycles, side.sampled.into_hits())
@@ -181,7 +181,7 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
 
 /// Lets a DUT drive a batch whose first cycle is `first`; `None` if it did as expected.
 #[inline]
-fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Option<Seen> {
+fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Option<DutResult> {
     match dut.run_batch(&batch.inputs, &batch.expected) {
         BatchEnd::Equal => None,
         BatchEnd::Differs { cycle, actual } => {
@@ -189,9 +189,9 @@ fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Opt
             let (expected, actual) = (batch.expected[cycle].as_bytes(), actual.as_bytes());
             let port = naming::differing::<B>(expected, actual).0?;
             let (port, actual) = (port.name, port.show(actual));
-            Some(Seen::Mismatch { cycle: first + cycle as u64, port, actual })
+            Some(DutResult::Mismatch { cycle: first + cycle as u64, port, actual })
         }
-        BatchEnd::Stopped { cycle, .. } => Some(Seen::Crashed { cycle: first + cycle as u64 }),
+        BatchEnd::Stopped { cycle, .. } => Some(DutResult::Crashed { cycle: first + cycle as u64 }),
     }
 }
 
@@ -208,9 +208,9 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
             let (seen, cycles, hits) = run_batches::<B, _, C>(&mut source, parameters, dut, watch);
             let outcome = source.outcome(cycles, hits);
             match seen {
-                Seen::Match => match reachable::<B>(outcome, parameters) {
+                DutResult::Match => match reachable::<B>(outcome, parameters) {
                     outcome if outcome.verdict == Verdict::Match => (seen, outcome),
-                    outcome => (Seen::Ended, outcome),
+                    outcome => (DutResult::Ended, outcome),
                 },
                 seen => (seen, outcome),
             }
@@ -249,7 +249,7 @@ pub(super) fn run_judged<B: Block>(
 
 /// The outcome of a case that matches, or what the cycle-by-cycle loop says of what was seen.
 fn told<B: Block>(
-    seen: Seen,
+    seen: DutResult,
     outcome: Outcome,
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -257,8 +257,8 @@ fn told<B: Block>(
     watch: &Watch,
 ) -> Outcome {
     match seen {
-        Seen::Match => outcome,
-        Seen::Cancelled => Outcome { verdict: Verdict::Cancelled, ..outcome },
+        DutResult::Match => outcome,
+        DutResult::Cancelled => Outcome { verdict: Verdict::Cancelled, ..outcome },
         seen => again(seen, stimulus, parameters, dut, watch),
     }
 }
@@ -266,7 +266,7 @@ fn told<B: Block>(
 /// Tells what was seen with the cycle-by-cycle loop.
 #[cold]
 fn again<B: Block>(
-    seen: Seen,
+    seen: DutResult,
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     dut: &impl Dut<B>,
@@ -279,23 +279,25 @@ fn again<B: Block>(
     let outcome = case::run_cycles(stimulus, parameters, &mut afresh, watch);
     let agrees = match (&seen, &outcome.verdict) {
         (_, Verdict::Cancelled) => true,
-        (Seen::Mismatch { cycle, port, actual }, Verdict::Mismatch(told)) => {
+        (DutResult::Mismatch { cycle, port, actual }, Verdict::Mismatch(told)) => {
             let Mismatch { cycle: told_cycle, port: told_port, actual: told_actual, .. } = told;
             (cycle, *port, actual) == (told_cycle, told_port.as_str(), told_actual)
         }
-        (Seen::Crashed { cycle }, Verdict::Crashed { cycle: Some(told), .. }) => {
+        (DutResult::Crashed { cycle }, Verdict::Crashed { cycle: Some(told), .. }) => {
             (told..=&(told + 1)).contains(&cycle)
         }
-        (Seen::Ended, Verdict::CheckFailed { .. } | Verdict::Hang { .. }) => true,
+        (DutResult::Ended, Verdict::CheckFailed { .. } | Verdict::Hang { .. }) => true,
         _ => false,
     };
     if agrees {
         return outcome;
     }
     let batch = match seen {
-        Seen::Mismatch { cycle, port, actual } => format!("{port} is {actual} in cycle {cycle}"),
-        Seen::Crashed { cycle } => format!("it stops in cycle {cycle}"),
-        Seen::Ended | Seen::Match | Seen::Cancelled => "nothing differs".to_owned(),
+        DutResult::Mismatch { cycle, port, actual } => {
+            format!("{port} is {actual} in cycle {cycle}")
+        }
+        DutResult::Crashed { cycle } => format!("it stops in cycle {cycle}"),
+        DutResult::Ended | DutResult::Match | DutResult::Cancelled => "nothing differs".to_owned(),
     };
     let message = format!(
         "the model does not do the same twice: in batches {batch}, cycle by cycle it is {}",
@@ -353,12 +355,12 @@ impl<'s, B: Block> Recording<'s, B> {
         }
         let settled = dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default());
         let seen = match settled {
-            Err(_) => Some(Seen::Crashed { cycle: 0 }),
+            Err(_) => Some(DutResult::Crashed { cycle: 0 }),
             Ok(()) => compare(dut, &self.batch, 0),
         };
         let seen = seen.or_else(|| match self.outcome.verdict {
             Verdict::Match if dut.edge().is_err() => {
-                Some(Seen::Crashed { cycle: self.outcome.cycles })
+                Some(DutResult::Crashed { cycle: self.outcome.cycles })
             }
             _ => None,
         });
@@ -402,10 +404,10 @@ fn run_all_watched<B: Block, D: Dut<B>>(
     duts: &mut [D],
     watch: &Watch,
 ) -> (Outcome, Vec<Option<Outcome>>) {
-    let mut seen: Vec<Option<Seen>> = Vec::new();
+    let mut seen: Vec<Option<DutResult>> = Vec::new();
     for dut in duts.iter_mut() {
         let settled = dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default());
-        seen.push(settled.err().map(|_| Seen::Crashed { cycle: 0 }));
+        seen.push(settled.err().map(|_| DutResult::Crashed { cycle: 0 }));
     }
     let mut first = 0;
     let golden = record_stimulus(stimulus, parameters, watch, |batch| {
@@ -415,9 +417,11 @@ fn run_all_watched<B: Block, D: Dut<B>>(
         first += batch.inputs.len() as u64;
         seen.iter().any(Option::is_none)
     });
-    let end = |(dut, seen): (&mut D, Option<Seen>)| {
+    let end = |(dut, seen): (&mut D, Option<DutResult>)| {
         let seen = seen.or_else(|| match golden.verdict {
-            Verdict::Match if dut.edge().is_err() => Some(Seen::Crashed { cycle: golden.cycles }),
+            Verdict::Match if dut.edge().is_err() => {
+                Some(DutResult::Crashed { cycle: golden.cycles })
+            }
             _ => None,
         })?;
         Some(again(seen, stimulus, parameters, dut, watch))

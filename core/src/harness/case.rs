@@ -130,10 +130,10 @@ pub trait Dut<B: Block> {
     const OBSERVES: bool = false;
 
     /// The cycle, before the DUT has seen its inputs. Only if the DUT observes.
-    fn foresee(&mut self, _: &Moment<'_, B>) {}
+    fn foresee(&mut self, _: &CycleView<'_, B>) {}
 
     /// The DUT's outputs in the cycle that was foreseen. Only if the DUT observes.
-    fn observe(&mut self, _: &Moment<'_, B>, _actual: &B::Outputs) {}
+    fn observe(&mut self, _: &CycleView<'_, B>, _actual: &B::Outputs) {}
 
     /// Cycles to go on after the case was decided. Only if the DUT observes.
     fn aftermath(&self) -> u64 {
@@ -143,7 +143,7 @@ pub trait Dut<B: Block> {
 
 /// One cycle of the golden model.
 #[derive(Debug)]
-pub struct Moment<'a, B: Block> {
+pub struct CycleView<'a, B: Block> {
     /// The cycle.
     pub cycle: u64,
     /// The inputs.
@@ -560,7 +560,8 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         let hangs = cycle > 0 && source.clock(&inputs, &expected, cycle);
         let samples = S::IS_LEGAL && cycle > 0;
         let rules = sampled.clock(&mut golden, &inputs, &decided, samples);
-        let moment = || Moment::<B> { cycle, inputs: &inputs, expected: &expected, state, rules };
+        let moment =
+            || CycleView::<B> { cycle, inputs: &inputs, expected: &expected, state, rules };
         if D::OBSERVES {
             dut.foresee(&moment());
         }

@@ -217,7 +217,7 @@ pub trait Traffic: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + S
     ///
     /// # Errors
     /// Where it is wrong and why.
-    fn check(&self) -> Result<(), Objection> {
+    fn check(&self) -> Result<(), TrafficError> {
         Ok(())
     }
 }
@@ -248,7 +248,7 @@ pub trait Weights<B: Block<Weights = Self>>:
 
 /// What is wrong with a traffic, and where.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Objection {
+pub struct TrafficError {
     /// Place in the JSON of the traffic, as in `packets[3].wqe`.
     pub path: String,
     /// What is wrong and what was expected.

@@ -10,7 +10,7 @@ use verilated::Pins;
 
 /// A pin that an environment leaves as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Undriven {
+pub struct UndrivenPin {
     /// The pin.
     pub port: &'static str,
     /// The first cycle in which it is left.
@@ -25,7 +25,7 @@ pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
     traffic: &'a B::Traffic,
     parameters: &Parameters,
     cycles: u64,
-) -> Option<Undriven> {
+) -> Option<UndrivenPin> {
     let mut environments = [E::new(traffic, parameters), E::new(traffic, parameters)];
     let mut golden = B::Golden::new(parameters);
     let mut outputs = B::Outputs::new_zeroed();
@@ -41,7 +41,7 @@ pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
             environment.drive(inputs);
         }
         if let Some(port) = driven[0].first_difference(&driven[1]) {
-            return Some(Undriven { port: port.name, cycle });
+            return Some(UndrivenPin { port: port.name, cycle });
         }
         golden.step(&driven[0], &mut outputs);
         for environment in &mut environments {

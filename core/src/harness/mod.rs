@@ -29,12 +29,12 @@ mod verdict;
 mod waits;
 
 pub use batch::{Recording, run_all, run_golden};
-pub use case::{Dut, Moment, Outcome, Watch, run};
+pub use case::{CycleView, Dut, Outcome, Watch, run};
 pub(crate) use case::{run_judged, run_uncovered};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
-    Block, Counter, Environment, Explain, Golden, LinkedRtl, Long, Objection, ResetPin, Rule,
-    RuleSet, Scenario, Scoreboard, Total, Traffic, Violation, Weights, power_up_inputs,
+    Block, Counter, Environment, Explain, Golden, LinkedRtl, Long, ResetPin, Rule, RuleSet,
+    Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,
     reset_inputs,
 };
 pub(crate) use coverage::sparse;
@@ -47,7 +47,7 @@ pub use drawn::{
     Case, FIRST_VARIATION, LONGEST, VARIATIONS, case_seed, index_text, parse_index, variation,
     varied,
 };
-pub use driven::{Undriven, environment_at, undriven};
+pub use driven::{UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl};
 pub(crate) use judge::is_of_the_harness;
 pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};

@@ -1,7 +1,7 @@
 //! Shards of a run that ends when enough is covered: each knows what came of all cases, and has the whole run. They have to say the same.
 
 use super::shard::ShardFile;
-use super::{Shards, Told};
+use super::{ReportedCases, Shards};
 use crate::coverage::Database;
 use crate::error::Error;
 use crate::report::Results;
@@ -17,9 +17,12 @@ pub(super) fn keep_those_with_cases(shards: &mut Vec<ShardFile>, plan: &Plan) {
 
 impl Shards {
     /// Writes the cases, in the order of the run.
-    pub(super) fn same_cases(&mut self, directory: &mut RunDirectory) -> Result<Told, Error> {
+    pub(super) fn same_cases(
+        &mut self,
+        directory: &mut RunDirectory,
+    ) -> Result<ReportedCases, Error> {
         let plan = self.plan.clone();
-        let mut told = Told::default();
+        let mut told = ReportedCases::default();
         loop {
             let ended = self.shards[0].next(&plan)?;
             for index in 1..self.shards.len() {

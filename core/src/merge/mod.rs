@@ -8,7 +8,7 @@ mod files;
 mod shard;
 
 use crate::coverage::code::Sources;
-use crate::coverage::{Database, Recorder, Run, Together};
+use crate::coverage::{CoverageMerge, Database, Recorder, Run};
 use crate::error::Error;
 use crate::harness::{BlockInfo, Signature, Verdict};
 use crate::program;
@@ -212,10 +212,10 @@ impl Shards {
     }
 
     /// Writes the cases in the order of the plan.
-    fn cases(&mut self, directory: &mut RunDirectory) -> Result<Told, Error> {
+    fn cases(&mut self, directory: &mut RunDirectory) -> Result<ReportedCases, Error> {
         let count = self.shards.len() as u64;
         let plans: Vec<Plan> = self.shards.iter().map(|shard| self.plan_of(shard)).collect();
-        let mut told = Told::default();
+        let mut told = ReportedCases::default();
         let mut is_at_end = vec![false; self.shards.len()];
         let mut at_end = 0;
         let mut place = self.plan.first_place();
@@ -240,7 +240,7 @@ impl Shards {
         ended: Ended,
         shard: usize,
         directory: &mut RunDirectory,
-        told: &mut Told,
+        told: &mut ReportedCases,
     ) -> Result<(), Error> {
         let case = || self.plan.case(ended.place);
         match &ended.failure {
@@ -304,7 +304,7 @@ impl Shards {
 
     fn coverage(&self, results: &[Results]) -> Result<Database, Error> {
         // One of them at a time is in memory.
-        let mut together = Together::new(self.plan.index_step());
+        let mut together = CoverageMerge::new(self.plan.index_step());
         for (shard, results) in self.shards.iter().zip(results) {
             together.look(&Self::covered(shard, results)?);
         }
@@ -324,7 +324,7 @@ impl Shards {
     fn failures(
         &self,
         shards: Vec<Vec<Group>>,
-        told: Told,
+        told: ReportedCases,
         out: &Path,
     ) -> Result<Vec<Group>, Error> {
         let place = |name: &str| self.plan.place(name).unwrap_or(u64::MAX);
@@ -357,7 +357,7 @@ impl Shards {
 
 /// Cases of which something is kept.
 #[derive(Default)]
-struct Told {
+struct ReportedCases {
     /// Failures that are told in full, in the order of the plan.
     failed: Vec<(u64, Signature)>,
     /// Cases that matched and have a vector.

@@ -2,7 +2,7 @@
 
 use super::data::{self, Place};
 use super::expanded::{Expanded, Pragmas};
-use super::given::{Folder, Given, folder_of};
+use super::given::{Folder, UserRtl, folder_of};
 use super::rtl::Rtl;
 use super::verilator;
 use crate::error::Error;
@@ -64,7 +64,7 @@ pub struct Examined {
 
 /// What is asked for: a top module, and what stands in for files that are not given.
 #[derive(Debug, Clone, Copy)]
-struct Wanted<'a> {
+struct TopRequest<'a> {
     /// What the top is to the user, as in "block arbiter".
     what: &'a str,
     top: &'a str,
@@ -86,7 +86,7 @@ impl Examined {
     pub fn of_top(top: &str, rtl: &Rtl) -> Result<Self, Error> {
         let hint = "If a file is not meant to be compiled, leave it out, or name the others in a file list (-f).";
         let what = format!("module {top}");
-        examine(&Wanted { what: &what, top, hint, own: &[], data: &[], defines: &[] }, rtl)
+        examine(&TopRequest { what: &what, top, hint, own: &[], data: &[], defines: &[] }, rtl)
     }
 
     /// Asks Verilator about an RTL of a block.
@@ -101,7 +101,7 @@ impl Examined {
         let BuiltInRtl { top, sources, data, defines, .. } = info.rtl;
         let what = format!("block {}", info.name);
         let hint = "If a file is not meant to be compiled, name the others with --rtl FILE, or in a file list (-f).";
-        examine(&Wanted { what: &what, top, hint, own: sources, data, defines }, rtl)
+        examine(&TopRequest { what: &what, top, hint, own: sources, data, defines }, rtl)
     }
 
     fn built_in(info: &'static BlockInfo) -> Self {
@@ -255,7 +255,7 @@ fn is_built_in(name: &Path) -> bool {
 }
 
 /// What is asked about, in a temporary folder.
-struct Question {
+struct ExaminedFolder {
     names: Names,
     /// The folder that names begin at.
     folder: PathBuf,
@@ -266,7 +266,7 @@ struct Question {
     /// Those that the top seems to need.
     needed: Vec<PathBuf>,
     design: Design,
-    /// [`Wanted::hint`].
+    /// [`TopRequest::hint`].
     hint: String,
     verilator: Verilator,
     /// What was preprocessed, by everything that it depends on.
@@ -275,9 +275,9 @@ struct Question {
     _temporary: TempDir,
 }
 
-fn examine(wanted: &Wanted<'_>, rtl: &Rtl) -> Result<Examined, Error> {
-    let given = Given::find(rtl)?;
-    let mut question = Question::new(wanted, &given)?;
+fn examine(wanted: &TopRequest<'_>, rtl: &Rtl) -> Result<Examined, Error> {
+    let given = UserRtl::find(rtl)?;
+    let mut question = ExaminedFolder::new(wanted, &given)?;
     question.order(wanted)?;
     let first = question.preprocess(&question.sources)?;
     question.search_includers_first(&first);
@@ -301,8 +301,8 @@ fn with_modules(sources: &[PathBuf], elaboration: &Elaboration) -> Vec<PathBuf> 
     all
 }
 
-impl Question {
-    fn new(wanted: &Wanted<'_>, given: &Given) -> Result<Self, Error> {
+impl ExaminedFolder {
+    fn new(wanted: &TopRequest<'_>, given: &UserRtl) -> Result<Self, Error> {
         let temporary =
             TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
         let folder = temporary.path().join(["x"; DEPTH].join("/"));
@@ -382,7 +382,7 @@ impl Question {
 
     /// Puts the sources into the order in which Verilator can read them. The program's own packages are among them, if the
     /// top needs them and nobody gave others: Verilator looks for modules by itself, and for packages not.
-    fn order(&mut self, wanted: &Wanted<'_>) -> Result<(), Error> {
+    fn order(&mut self, wanted: &TopRequest<'_>) -> Result<(), Error> {
         let mut all = Vec::new();
         for name in &self.sources {
             let text = fs::read(self.folder.join(name));
@@ -561,7 +561,7 @@ impl Question {
     /// The files of these names, and their entries among the files that were read.
     fn data(
         &self,
-        wanted: &Wanted<'_>,
+        wanted: &TopRequest<'_>,
         names: &DataNames,
     ) -> Result<Vec<(DataFile, Option<FileRead>)>, Error> {
         let mut places = vec![Place::working_directory()];
@@ -592,7 +592,7 @@ impl Question {
 
     fn answer(
         self,
-        wanted: &Wanted<'_>,
+        wanted: &TopRequest<'_>,
         mut sources: Vec<PathBuf>,
         elaboration: Elaboration,
         preprocessed: &Preprocessed,
@@ -663,10 +663,10 @@ impl Question {
 
 /// What was given is of the block, and nothing built in stands for it.
 fn check_given(
-    wanted: &Wanted<'_>,
+    wanted: &TopRequest<'_>,
     rtl: &Rtl,
-    given: &Given,
-    question: &Question,
+    given: &UserRtl,
+    question: &ExaminedFolder,
     elaboration: &Elaboration,
 ) -> Result<(), Error> {
     let modules = || elaboration.modules.iter().filter(|module| module.name != ASKING_TOP);

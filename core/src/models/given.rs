@@ -27,7 +27,7 @@ pub struct Folder {
 
 /// Everything that was given.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Given {
+pub struct UserRtl {
     /// Source files.
     pub sources: Vec<PathBuf>,
     /// Folders to search, in that order.
@@ -44,7 +44,7 @@ pub struct Given {
     known: BTreeSet<PathBuf>,
 }
 
-impl Given {
+impl UserRtl {
     /// Finds what `rtl` names.
     ///
     /// # Errors

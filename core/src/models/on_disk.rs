@@ -1,6 +1,6 @@
 //! Where a given RTL is on disk, for those who wait for it to change.
 
-use super::given::{Given, MOST_ENTRIES, folder_of};
+use super::given::{MOST_ENTRIES, UserRtl, folder_of};
 use super::rtl::Rtl;
 use super::special::ENDINGS;
 use std::collections::{BTreeMap, BTreeSet};
@@ -39,7 +39,7 @@ impl OnDisk {
                 now.walk(path);
             }
         }
-        if let Ok(given) = Given::find(rtl) {
+        if let Ok(given) = UserRtl::find(rtl) {
             for folder in &given.folders {
                 now.folder(&folder.path);
             }

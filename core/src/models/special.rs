@@ -3,7 +3,7 @@
 //! Verilator finds files by the names of modules and by the words of `include`. So this module looks at the files with
 //! endings of Verilog in each folder that is searched, and at what texts include.
 
-use super::given::{Given, folder_of};
+use super::given::{UserRtl, folder_of};
 use crate::error::Error;
 use crate::files::{LARGEST_INPUT, open_input, read_input};
 use std::collections::BTreeSet;
@@ -19,7 +19,7 @@ const INCLUDE: &str = "`include";
 ///
 /// # Errors
 /// [`Error::File`] with the first such file.
-pub fn check(given: &Given) -> Result<(), Error> {
+pub fn check(given: &UserRtl) -> Result<(), Error> {
     for folder in &given.folders {
         for entry in fs::read_dir(&folder.path).into_iter().flatten().flatten() {
             check_entry(&entry.path(), &given.extensions)?;

@@ -1,7 +1,7 @@
 //! What mutation analysis needs of the types of a block.
 
 use super::golden::{self, Graded};
-use super::kill::{self, Death, Hunt, Trial, Tried};
+use super::kill::{self, AttemptResult, Kill, KillAttempt, MutationJob};
 use crate::engine::{Engine, load, scenarios};
 use crate::error::Error;
 use crate::harness::{Explain, Watch};
@@ -13,7 +13,11 @@ pub trait MutateBlock {
     ///
     /// # Errors
     /// As [`golden::grade`]; [`Error::Usage`] or [`Error::Input`] for a scenario.
-    fn golden_faults(&self, ask: &golden::Ask<'_>, names: &[String]) -> Result<Graded, Error>;
+    fn golden_faults(
+        &self,
+        ask: &golden::FaultRequest<'_>,
+        names: &[String],
+    ) -> Result<Graded, Error>;
 
     /// Drives what is said to make a difference into a mutation. In a worker only.
     ///
@@ -23,9 +27,9 @@ pub trait MutateBlock {
         &self,
         profile: &str,
         model: &Built,
-        trial: &Trial,
+        trial: &KillAttempt,
         watch: &Watch,
-    ) -> Result<Tried, Error>;
+    ) -> Result<AttemptResult, Error>;
 
     /// Runs cases on mutations of the RTL. In a worker only.
     ///
@@ -35,13 +39,17 @@ pub trait MutateBlock {
         &self,
         profile: &str,
         model: &Built,
-        hunt: &Hunt,
+        hunt: &MutationJob,
         watch: &Watch,
-    ) -> Result<Vec<Death>, Error>;
+    ) -> Result<Vec<Kill>, Error>;
 }
 
 impl<B: Explain> MutateBlock for Engine<B> {
-    fn golden_faults(&self, ask: &golden::Ask<'_>, names: &[String]) -> Result<Graded, Error> {
+    fn golden_faults(
+        &self,
+        ask: &golden::FaultRequest<'_>,
+        names: &[String],
+    ) -> Result<Graded, Error> {
         golden::grade::<B>(ask, scenarios::<B>(names)?)
     }
 
@@ -49,9 +57,9 @@ impl<B: Explain> MutateBlock for Engine<B> {
         &self,
         profile: &str,
         model: &Built,
-        trial: &Trial,
+        trial: &KillAttempt,
         watch: &Watch,
-    ) -> Result<Tried, Error> {
+    ) -> Result<AttemptResult, Error> {
         let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
         kill::attempt::<B>(trial, &profile, &kind, watch)
     }
@@ -60,9 +68,9 @@ impl<B: Explain> MutateBlock for Engine<B> {
         &self,
         profile: &str,
         model: &Built,
-        hunt: &Hunt,
+        hunt: &MutationJob,
         watch: &Watch,
-    ) -> Result<Vec<Death>, Error> {
+    ) -> Result<Vec<Kill>, Error> {
         let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
         kill::hunt::<B>(hunt, profile, &kind, watch)
     }

@@ -7,7 +7,7 @@ use crate::answers::Answers;
 use crate::error::Error;
 use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Built, Pragmas, Rtl, kept, ports, verilator};
-use crate::yosys::Workshop;
+use crate::yosys::YosysSession;
 use std::path::PathBuf;
 use verilated_build::{Design, Kept, LibraryCache, SourceFile};
 
@@ -33,7 +33,7 @@ const SOURCE: &str = "mutated.sv";
 #[derive(Debug)]
 pub struct Mutants {
     /// Where Yosys works on it.
-    pub workshop: Workshop,
+    pub workshop: YosysSession,
     /// The parameters.
     pub parameters: Parameters,
     /// The mutations; the one with the number 1 comes first.
@@ -44,7 +44,7 @@ impl Mutants {
     /// Chooses mutations over the whole design, as `seed` says.
     ///
     /// # Errors
-    /// As [`Workshop::read`].
+    /// As [`YosysSession::read`].
     pub fn choose(
         info: &'static BlockInfo,
         rtl: &Rtl,
@@ -54,7 +54,7 @@ impl Mutants {
     ) -> Result<Self, Error> {
         let known = rtl.examined(info)?;
         let values = info.verilog(parameters, &known.parameters);
-        let workshop = Workshop::new(&known, Pragmas::Ignored)?;
+        let workshop = YosysSession::new(&known, Pragmas::Ignored)?;
         begin(&workshop, &values)?;
         let mutations = chosen(&workshop, mutations, seed)?;
         Ok(Self { workshop, parameters: *parameters, mutations })
@@ -69,7 +69,7 @@ impl Mutants {
     /// The RTL with one mutation in it, as Yosys puts it in and writes it.
     ///
     /// # Errors
-    /// As [`Workshop::script`].
+    /// As [`YosysSession::script`].
     pub fn rtl_with(&self, mutation: &Mutation) -> Result<String, Error> {
         let command = mutation.command();
         self.workshop.script(&format!(
@@ -150,15 +150,15 @@ pub(crate) fn netlist_model(info: &'static BlockInfo, netlist: &str) -> Result<B
 /// Lets Yosys read the RTL: its netlist is in [`BASE`].
 ///
 /// # Errors
-/// As [`Workshop::read`].
-pub fn begin(workshop: &Workshop, parameters: &[(String, String)]) -> Result<(), Error> {
+/// As [`YosysSession::read`].
+pub fn begin(workshop: &YosysSession, parameters: &[(String, String)]) -> Result<(), Error> {
     let base = workshop.path(BASE);
     workshop.read(parameters, &format!("{TO_NETLIST}\nwrite_ilang \"{}\"", base.display()))?;
     workshop.write(BASE, &enabled(&workshop.text(BASE)?))
 }
 
 /// Yosys's choice of mutations: its commands, without a selector.
-fn choose(workshop: &Workshop, mutations: u32, seed: u64) -> Result<String, Error> {
+fn choose(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<String, Error> {
     // What it takes is an `int`.
     let seed = seed % i32::MAX as u64;
     workshop
@@ -169,8 +169,8 @@ fn choose(workshop: &Workshop, mutations: u32, seed: u64) -> Result<String, Erro
 /// So many mutations over the whole design, as `seed` says, numbered from 1.
 ///
 /// # Errors
-/// As [`Workshop::script`].
-pub fn chosen(workshop: &Workshop, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
+/// As [`YosysSession::script`].
+pub fn chosen(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<Mutation>, Error> {
     let typed = |place: &str| workshop.typed(place);
     // Some are left out.
     let list = choose(workshop, mutations + mutations / 8 + SPARE, seed)?;
@@ -200,7 +200,7 @@ mod tests {
     /// Yosys asserts that ports of a memory which follow one another have one clock, and ends itself if not.
     #[test]
     fn a_memory_that_is_written_twice_can_be_written_with_all_its_mutations() {
-        let workshop = Workshop::of_verilog(
+        let workshop = YosysSession::of_verilog(
             "module top(input clk, input [1:0] a, b, input v, w, output [1:0] y);
              reg [1:0] m [0:3];
              always @(posedge clk) begin if (v) m[a] <= b; if (w) m[b] <= a; end

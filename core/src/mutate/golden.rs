@@ -34,7 +34,7 @@ const PANICS: &str = "panic";
 
 /// What is asked for.
 #[derive(Debug)]
-pub struct Ask<'a> {
+pub struct FaultRequest<'a> {
     /// The profile.
     pub profile: &'a Profile,
     /// Faults at most.
@@ -249,7 +249,7 @@ impl<B: Block> Dut<B> for Faulty<B> {
 }
 
 /// Every fault of a profile, or as many of them as are asked for.
-fn faults<B: Block>(ask: &Ask<'_>) -> Vec<(usize, Kind)> {
+fn faults<B: Block>(ask: &FaultRequest<'_>) -> Vec<(usize, Kind)> {
     let mut rng = CaseRng::seed_from_u64(case_seed(ask.seed, "faults of the golden model"));
     let reset = B::RESET.map(|pin| pin.name_and_level().0);
     let mut all = Vec::new();
@@ -279,13 +279,13 @@ struct Named<B: Block> {
 }
 
 /// What faults are tried on: stimulus, and what the golden model makes of it.
-struct Ground<'s, B: Block> {
+struct FaultStimulus<'s, B: Block> {
     name: &'s str,
     stimulus: &'s Stimulus<B>,
     recording: Recording<'s, B>,
 }
 
-impl<B: Block> Ground<'_, B> {
+impl<B: Block> FaultStimulus<'_, B> {
     /// Whether the rule applies in it at all.
     fn hits(&self, rule: usize) -> bool {
         self.recording.outcome().hits.get(rule).is_some_and(|hits| *hits > 0)
@@ -322,17 +322,18 @@ impl<B: Block> Ground<'_, B> {
 }
 
 /// Runs the golden model on each, and keeps those that end well.
-fn grounds<'s, B: Block>(all: &'s [Named<B>], profile: &Profile) -> Vec<Ground<'s, B>> {
+fn grounds<'s, B: Block>(all: &'s [Named<B>], profile: &Profile) -> Vec<FaultStimulus<'s, B>> {
     let ground = |Named { name, stimulus }: &'s Named<B>| {
         let recording = Recording::new(stimulus, &profile.parameters);
-        Ground { name, stimulus, recording }
+        FaultStimulus { name, stimulus, recording }
     };
-    let ends_well = |ground: &Ground<'_, B>| ground.recording.outcome().verdict == Verdict::Match;
+    let ends_well =
+        |ground: &FaultStimulus<'_, B>| ground.recording.outcome().verdict == Verdict::Match;
     all.par_iter().map(ground).filter(ends_well).collect()
 }
 
 /// The cases of the default run, as far as they are asked for.
-fn cases<B: Block>(ask: &Ask<'_>, scenarios: Vec<Scenario<B::Weights>>) -> Vec<Named<B>> {
+fn cases<B: Block>(ask: &FaultRequest<'_>, scenarios: Vec<Scenario<B::Weights>>) -> Vec<Named<B>> {
     let plan = Plan {
         block: B::NAME,
         seed: ask.run_seed,
@@ -348,7 +349,7 @@ fn cases<B: Block>(ask: &Ask<'_>, scenarios: Vec<Scenario<B::Weights>>) -> Vec<N
 }
 
 /// The vectors that are of the profile.
-fn vectors<B: Block>(ask: &Ask<'_>) -> Result<Vec<Named<B>>, Error> {
+fn vectors<B: Block>(ask: &FaultRequest<'_>) -> Result<Vec<Named<B>>, Error> {
     let mut all = Vec::new();
     for file in ask.corpus.iter().filter(|file| file.block == B::NAME) {
         let vector = file.parse::<B>()?;
@@ -367,7 +368,7 @@ fn vectors<B: Block>(ask: &Ask<'_>) -> Result<Vec<Named<B>>, Error> {
 /// # Errors
 /// [`Error::Interrupted`]; what is wrong with a vector.
 pub fn grade<B: Block>(
-    ask: &Ask<'_>,
+    ask: &FaultRequest<'_>,
     scenarios: Vec<Scenario<B::Weights>>,
 ) -> Result<Graded, Error> {
     let (cases, vectors) = (cases::<B>(ask, scenarios), vectors::<B>(ask)?);
@@ -377,7 +378,7 @@ pub fn grade<B: Block>(
             return Err(Error::Interrupted);
         }
         let faulty = || Faulty::<B>::new(ask.profile, rule, kind);
-        let differs = |all: &[Ground<'_, B>]| {
+        let differs = |all: &[FaultStimulus<'_, B>]| {
             let mut all = all.iter().filter(|ground| ground.hits(rule));
             all.find(|ground| ground.differs(faulty())).map(|ground| ground.name.to_owned())
         };

@@ -3,7 +3,7 @@
 //! The verdict on a mutation is that of the first case of the plan that finds it, whatever workers did in what
 //! order: pieces of a round are joined by the place of the case.
 
-use super::kill::{Death, Hunt, Means};
+use super::kill::{Kill, Means, MutationJob};
 use crate::engine::Session;
 use crate::error::Error;
 use crate::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
@@ -11,8 +11,8 @@ use crate::models::Built;
 
 use crate::runner::{Plan, Shard};
 use crate::worker::Program;
-use crate::worker::crew::{self, Client, Landing, Next};
 use crate::worker::wire::{Answer, Work};
+use crate::worker::worker_pool::{self, Client, Completion, Next};
 use crate::worker::{Action, Task};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -57,7 +57,7 @@ pub fn cases_of(
 
 /// What the cases of a profile have in common.
 #[derive(Debug)]
-pub struct Ground<'a> {
+pub struct CaseSet<'a> {
     /// The block.
     pub block: &'a str,
     /// The profile.
@@ -85,7 +85,7 @@ pub struct Workers<'a> {
     pub interrupted: &'a Arc<AtomicBool>,
 }
 
-/// What found a mutation: a case of [`Ground::cases`] by its index, and how it ended.
+/// What found a mutation: a case of [`CaseSet::cases`] by its index, and how it ended.
 pub type Found = (usize, Outcome);
 
 impl Workers<'_> {
@@ -95,7 +95,7 @@ impl Workers<'_> {
     /// [`Error::Interrupted`]; if there can be no workers.
     pub fn round(
         &self,
-        ground: &Ground<'_>,
+        ground: &CaseSet<'_>,
         cases: Range<usize>,
         mutations: &[u32],
     ) -> Result<BTreeMap<u32, Found>, Error> {
@@ -107,7 +107,7 @@ impl Workers<'_> {
             again: Vec::new(),
         };
         while !round.pieces.is_empty() {
-            crew::run(self.program, None, self.threads, &mut round)?;
+            worker_pool::run(self.program, None, self.threads, &mut round)?;
             if self.interrupted.load(Ordering::Relaxed) {
                 return Err(Error::Interrupted);
             }
@@ -157,7 +157,7 @@ impl Piece {
 }
 
 struct Round<'a> {
-    ground: &'a Ground<'a>,
+    ground: &'a CaseSet<'a>,
     interrupted: &'a AtomicBool,
     pieces: VecDeque<Piece>,
     found: BTreeMap<u32, Found>,
@@ -189,8 +189,8 @@ impl Client for Round<'_> {
             if piece.mutations.is_empty() {
                 continue;
             }
-            let Ground { block, profile, model, scenarios, packets, cases, means } = self.ground;
-            let hunt = Hunt {
+            let CaseSet { block, profile, model, scenarios, packets, cases, means } = self.ground;
+            let hunt = MutationJob {
                 scenarios: (*scenarios).to_owned(),
                 packets: *packets,
                 cases: cases[piece.cases.clone()].to_vec(),
@@ -201,7 +201,7 @@ impl Client for Round<'_> {
                 block: (*block).to_owned(),
                 profile: (*profile).to_owned(),
                 model: (*model).clone(),
-                action: Action::Hunt(hunt),
+                action: Action::MutationJob(hunt),
             };
             return Some((piece, Work::Task(Box::new(task))));
         }
@@ -211,19 +211,21 @@ impl Client for Round<'_> {
         if self.interrupted.load(Ordering::Relaxed) { Next::Stop } else { Next::Continue }
     }
 
-    fn landed(&mut self, piece: Piece, landing: Landing) -> Result<Next, Error> {
+    fn landed(&mut self, piece: Piece, landing: Completion) -> Result<Next, Error> {
         let lost = match landing {
-            Landing::Answer(Answer::Task(json)) => {
-                let deaths: Vec<Death> = serde_json::from_str(&json)
+            Completion::Answer(Answer::Task(json)) => {
+                let deaths: Vec<Kill> = serde_json::from_str(&json)
                     .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?;
-                for Death { mutation, case, outcome } in deaths {
+                for Kill { mutation, case, outcome } in deaths {
                     self.note(mutation, piece.cases.start + case, outcome);
                 }
                 return Ok(Next::Continue);
             }
-            Landing::Answer(Answer::Panicked(message)) => Verdict::Crashed { cycle: None, message },
-            Landing::Lost(verdict) => verdict,
-            Landing::Answer(answer) => {
+            Completion::Answer(Answer::Panicked(message)) => {
+                Verdict::Crashed { cycle: None, message }
+            }
+            Completion::Lost(verdict) => verdict,
+            Completion::Answer(answer) => {
                 return Err(Error::Environment(format!("a worker answers a task with {answer:?}")));
             }
         };

@@ -19,7 +19,7 @@ const CYCLES: [u64; 2] = [4, 10_000];
 
 /// Cases, and the mutations that they are to find.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Hunt {
+pub struct MutationJob {
     /// The scenarios, as JSON.
     pub scenarios: String,
     /// Packets of a case, if they are not drawn.
@@ -44,10 +44,10 @@ pub enum Means {
 
 /// A mutation that was found.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Death {
+pub struct Kill {
     /// Its number.
     pub mutation: u32,
-    /// The case, as an index into [`Hunt::cases`].
+    /// The case, as an index into [`MutationJob::cases`].
     pub case: usize,
     /// How the case ended.
     pub outcome: Outcome,
@@ -58,11 +58,11 @@ pub struct Death {
 /// # Errors
 /// [`Error::Environment`] for scenarios that cannot be read.
 pub fn hunt<B: Block>(
-    hunt: &Hunt,
+    hunt: &MutationJob,
     profile: Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
-) -> Result<Vec<Death>, Error> {
+) -> Result<Vec<Kill>, Error> {
     let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&hunt.scenarios)
         .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
     let parameters = profile.parameters;
@@ -77,7 +77,7 @@ pub fn hunt<B: Block>(
         let mut found = |mutation, outcome: Outcome| {
             let is_found = outcome.verdict.is_failure();
             if is_found {
-                deaths.push(Death { mutation, case: index, outcome });
+                deaths.push(Kill { mutation, case: index, outcome });
             }
             is_found
         };
@@ -140,7 +140,7 @@ fn judged<B: Block>(
 
 /// Inputs that the judge says make a difference.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Trial {
+pub struct KillAttempt {
     /// The mutation.
     pub mutation: u32,
     /// For each cycle behind the one in reset, the names of the bits that are 1, as in `data[3]`.
@@ -152,7 +152,7 @@ pub struct Trial {
 
 /// What came of it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub enum Tried {
+pub enum AttemptResult {
     /// The mutation is found, and the RTL as it is does what the golden model does: the vector that shows it.
     Found(String),
     /// It is not found.
@@ -171,11 +171,11 @@ pub enum Tried {
 /// # Errors
 /// [`Error::Model`] if there can be no model; [`Error::VectorTooLarge`].
 pub fn attempt<B: Block>(
-    trial: &Trial,
+    trial: &KillAttempt,
     profile: &Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
-) -> Result<Tried, Error> {
+) -> Result<AttemptResult, Error> {
     let cycles: Vec<B::Inputs> = trial.cycles.iter().map(|bits| pins::<B>(bits)).collect();
     for before_reset in [BeforeReset::Ones, BeforeReset::Zeros, BeforeReset::Random(1)] {
         let stimulus = Stimulus::<B>::cycles(cycles.clone()).with_before_reset(before_reset);
@@ -190,13 +190,16 @@ pub fn attempt<B: Block>(
             |stimulus| Vector::<B>::new(profile, trial.origin.clone(), stimulus, None).to_text();
         let original = run(0)?.verdict;
         if original != Verdict::Match {
-            return Ok(Tried::Red { verdict: original.to_string(), vector: vector(stimulus)? });
+            return Ok(AttemptResult::Red {
+                verdict: original.to_string(),
+                vector: vector(stimulus)?,
+            });
         }
         if run(trial.mutation)?.verdict.is_failure() {
-            return vector(stimulus).map(Tried::Found);
+            return vector(stimulus).map(AttemptResult::Found);
         }
     }
-    Ok(Tried::NotFound)
+    Ok(AttemptResult::NotFound)
 }
 
 /// The inputs of a cycle of which these bits are 1.

@@ -2,7 +2,7 @@
 //!
 //! What becomes of a mutation depends on nothing but the choice of all of them, so the parts are put side by side.
 
-use super::report::{Fate, Graded, Header, Mutant, PARTIAL, RESULT, Report, Score};
+use super::report::{Graded, Header, Mutant, MutantStatus, PARTIAL, RESULT, Report, Score};
 use crate::error::Error;
 use crate::files::make_whole;
 use crate::program;
@@ -139,7 +139,7 @@ impl Part {
 
     /// The vector that finds a mutation, if the judge has made one.
     fn copy(&self, mutant: &Mutant, out: &Path) -> Result<(), Error> {
-        let Fate::Survived { vector: Some(file) } = &mutant.fate else { return Ok(()) };
+        let MutantStatus::Survived { vector: Some(file) } = &mutant.fate else { return Ok(()) };
         let (from, to) = (self.folder.join(file), out.join(file));
         if !from.is_file() {
             let message = format!("is not whole: its result names {file}, which is not there");

@@ -6,7 +6,7 @@
 //! - [`kill`] is what a worker does: cases, each on every fault that is still alive.
 //! - [`golden`] puts them into the golden model: what does the scoreboard notice?
 //! - [`grade`] hands out the cases until each fault is found, or all cases were run.
-//! - [`judge`] says of those that are left whether anything can find them.
+//! - [`equivalence`] says of those that are left whether anything can find them.
 //! - [`reasons`] is what people have written of mutations that make no difference.
 //! - [`report`] is what comes of it.
 
@@ -14,9 +14,9 @@ pub(crate) mod aig;
 mod block;
 mod build;
 pub(crate) mod cut;
+pub mod equivalence;
 pub mod golden;
 pub mod grade;
-pub mod judge;
 mod kill;
 pub mod merge;
 mod mutation;
@@ -28,5 +28,5 @@ pub use block::MutateBlock;
 pub use build::Mutants;
 pub(crate) use build::{netlist_model, woven_model};
 pub(crate) use kill::pins;
-pub use kill::{Death, Hunt, Means, Trial, Tried};
+pub use kill::{AttemptResult, Kill, KillAttempt, Means, MutationJob};
 pub use mutation::{Mode, Mutation, Source};

@@ -51,7 +51,7 @@ pub struct Report {
     pub complete: bool,
     /// How it was begun; only of one that has not ended.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub begun: Option<Begun>,
+    pub begun: Option<RunCommand>,
     /// What was graded, and by what.
     pub run: Header,
     /// The profiles that have begun, in order.
@@ -64,14 +64,14 @@ pub struct Report {
 /// How a grading was begun: by it, it is gone on with.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Begun {
+pub struct RunCommand {
     /// The command line.
     pub command: Vec<String>,
     /// Where it was given.
     pub folder: PathBuf,
 }
 
-impl Begun {
+impl RunCommand {
     /// By the command line of this process.
     pub fn now() -> Self {
         let folder = env::current_dir().unwrap_or_default();
@@ -166,7 +166,7 @@ pub struct Mutant {
     pub does: String,
     /// What became of it.
     #[serde(flatten)]
-    pub fate: Fate,
+    pub fate: MutantStatus,
     /// Why it makes no difference, if that is written. It counts as equivalent as long as nothing shows a difference.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
@@ -189,13 +189,13 @@ impl Mutant {
     /// As what it counts.
     pub fn counts(&self) -> Counted {
         match (&self.fate, &self.reason) {
-            (Fate::Killed { .. }, _) => Counted::Killed,
-            (Fate::Equivalent { .. }, _) => Counted::Equivalent,
-            (Fate::Survived { vector: None } | Fate::Undecided { .. }, Some(_)) => {
+            (MutantStatus::Killed { .. }, _) => Counted::Killed,
+            (MutantStatus::Equivalent { .. }, _) => Counted::Equivalent,
+            (MutantStatus::Survived { vector: None } | MutantStatus::Undecided { .. }, Some(_)) => {
                 Counted::Equivalent
             }
-            (Fate::Survived { .. }, _) => Counted::Survived,
-            (Fate::Undecided { .. }, None) => Counted::Undecided,
+            (MutantStatus::Survived { .. }, _) => Counted::Survived,
+            (MutantStatus::Undecided { .. }, None) => Counted::Undecided,
         }
     }
 
@@ -203,15 +203,15 @@ impl Mutant {
     pub fn contradicted_by(&self) -> Option<&str> {
         self.reason.as_ref()?;
         match &self.fate {
-            Fate::Killed { case, .. } => Some(case),
-            Fate::Survived { vector } => vector.as_deref(),
-            Fate::Equivalent { .. } | Fate::Undecided { .. } => None,
+            MutantStatus::Killed { case, .. } => Some(case),
+            MutantStatus::Survived { vector } => vector.as_deref(),
+            MutantStatus::Equivalent { .. } | MutantStatus::Undecided { .. } => None,
         }
     }
 
     /// Why it counts as equivalent, if that is written and not proved.
     pub fn written(&self) -> Option<&str> {
-        let is_proved = matches!(self.fate, Fate::Equivalent { .. });
+        let is_proved = matches!(self.fate, MutantStatus::Equivalent { .. });
         self.reason.as_deref().filter(|_| !is_proved && self.counts() == Counted::Equivalent)
     }
 }
@@ -219,7 +219,7 @@ impl Mutant {
 /// What became of a mutation.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
-pub enum Fate {
+pub enum MutantStatus {
     /// A case has found it.
     Killed {
         /// The first case that does.
@@ -279,7 +279,7 @@ pub struct Score {
     pub percent_without_equivalent: f64,
 }
 
-impl Fate {
+impl MutantStatus {
     /// How a case found a mutation.
     pub fn killed(case: &str, outcome: &Outcome) -> Self {
         let scenario = case.split('/').nth(2).unwrap_or_default().to_owned();
@@ -340,7 +340,7 @@ impl Graded {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
             does: mutation.words(),
-            fate: Fate::Survived { vector: None },
+            fate: MutantStatus::Survived { vector: None },
             reason: reasons
                 .iter()
                 .find(|reason| reason.is_about(mutation))
@@ -353,7 +353,7 @@ impl Graded {
 
     /// The mutations that no case has found, by their numbers.
     pub fn alive(&self) -> Vec<u32> {
-        let is_alive = |mutant: &&Mutant| mutant.fate == Fate::Survived { vector: None };
+        let is_alive = |mutant: &&Mutant| mutant.fate == MutantStatus::Survived { vector: None };
         let alive = self.mutants.iter().filter(is_alive);
         alive.map(|mutant| mutant.mutation.id).collect()
     }
@@ -361,13 +361,13 @@ impl Graded {
     /// The ports and checks that found mutations, with how many, those with most first.
     pub fn killed_by(&self) -> Vec<(&str, u64)> {
         counted(self.mutants.iter().filter_map(|mutant| match &mutant.fate {
-            Fate::Killed { by, .. } => Some(by.as_str()),
+            MutantStatus::Killed { by, .. } => Some(by.as_str()),
             _ => None,
         }))
     }
 
     /// Notes what became of mutations.
-    pub fn set(&mut self, fates: impl IntoIterator<Item = (u32, Fate)>) {
+    pub fn set(&mut self, fates: impl IntoIterator<Item = (u32, MutantStatus)>) {
         for (id, fate) in fates {
             // They are in the order of their numbers.
             if let Ok(place) = self.mutants.binary_search_by_key(&id, |mutant| mutant.mutation.id) {
@@ -561,10 +561,12 @@ impl Report {
                 let Mutant { mutation, does, fate, .. } = mutant;
                 let more = match (fate, mutant.written()) {
                     (_, Some(reason)) => format!("; equivalent, as is written: {reason}"),
-                    (Fate::Killed { .. } | Fate::Equivalent { .. }, _) => continue,
-                    (Fate::Survived { vector: None }, _) => String::new(),
-                    (Fate::Survived { vector: Some(vector) }, _) => format!("; found by {vector}"),
-                    (Fate::Undecided { because }, _) => format!("; undecided: {because}"),
+                    (MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. }, _) => continue,
+                    (MutantStatus::Survived { vector: None }, _) => String::new(),
+                    (MutantStatus::Survived { vector: Some(vector) }, _) => {
+                        format!("; found by {vector}")
+                    }
+                    (MutantStatus::Undecided { because }, _) => format!("; undecided: {because}"),
                 };
                 let _ = writeln!(text, "  {:>5} {:32} {does}{more}", mutation.id, mutation.at());
             }

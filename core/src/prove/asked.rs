@@ -1,6 +1,6 @@
 //! One property of one network, and how ABC is asked about it.
 
-use super::{Assumed, Found, Kind, Memories, Prover, Shown};
+use super::{Assumption, Found, Kind, Memories, PropertyStatus, Prover};
 use crate::error::Error;
 use crate::formal::{Answer, SHORT, STEP, ask};
 use crate::mutate::aig::{Aig, Interface, Question, Reads};
@@ -15,7 +15,7 @@ const SEARCH: &str = "bmc3 -F 30 -C 20000 -T 20";
 const LATE: &str = "scorr; dc2; pdr -F 200 -C 5000 -T 60";
 
 /// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
-pub(super) fn by_engines(all: Vec<Asked<'_>>) -> Result<Found, Error> {
+pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Found, Error> {
     let mut found = Found::nothing();
     for mut asked in all {
         asked.put(&asked.engines())?;
@@ -28,16 +28,16 @@ pub(super) fn by_engines(all: Vec<Asked<'_>>) -> Result<Found, Error> {
 }
 
 /// A property of a network with an assumption, and what is known of it.
-pub(super) struct Asked<'a> {
-    asking: Asking<'a>,
-    assumed: Assumed,
+pub(super) struct Query<'a> {
+    asking: QueryBuilder<'a>,
+    assumed: Assumption,
     question: Question,
     pub(super) answer: Answer,
 }
 
-impl<'a> Asked<'a> {
+impl<'a> Query<'a> {
     /// What was not asked yet; `None` if there is no such question.
-    fn new(asking: Asking<'a>, assumed: Assumed) -> Result<Option<Self>, Error> {
+    fn new(asking: QueryBuilder<'a>, assumed: Assumption) -> Result<Option<Self>, Error> {
         let question = asking.question(of(assumed))?;
         Ok(question.map(|question| {
             let answer = match &question {
@@ -52,8 +52,8 @@ impl<'a> Asked<'a> {
 
     /// Asks by induction; `None` if there is no such question.
     pub(super) fn by_induction(
-        asking: Asking<'a>,
-        assumed: Assumed,
+        asking: QueryBuilder<'a>,
+        assumed: Assumption,
     ) -> Result<Option<Self>, Error> {
         let Some(mut asked) = Self::new(asking, assumed)? else { return Ok(None) };
         asked.put(&[SHORT])?;
@@ -74,8 +74,8 @@ impl<'a> Asked<'a> {
 
     /// The same of the property in another network of the RTL, of which nothing else is asked.
     pub(super) fn glance_at(&self, memories: Memories, aig: &Aig) -> Result<Found, Error> {
-        let asking = Asking { memories, aig, ..self.asking };
-        Asked::new(asking, self.assumed)?.map_or(Ok(Found::nothing()), |mut asked| asked.glance())
+        let asking = QueryBuilder { memories, aig, ..self.asking };
+        Query::new(asking, self.assumed)?.map_or(Ok(Found::nothing()), |mut asked| asked.glance())
     }
 
     /// Tries a proof that takes little.
@@ -118,36 +118,36 @@ impl<'a> Asked<'a> {
     pub(super) fn found(&self) -> Found {
         let (assumed, memories) = (self.assumed, self.asking.memories);
         match &self.answer {
-            Answer::Never => Found::Shown(Shown::Proved { assumed, memories }),
+            Answer::Never => Found::PropertyStatus(PropertyStatus::Proved { assumed, memories }),
             Answer::Seen(cycles) => Found::Broken { cycles: cycles.clone(), memories },
             Answer::Open { cycles: Some(cycles), .. } => {
-                Found::Shown(Shown::Bounded { cycles: *cycles, assumed })
+                Found::PropertyStatus(PropertyStatus::Bounded { cycles: *cycles, assumed })
             }
             Answer::Open { cycles: None, because } => {
-                Found::Shown(Shown::Open { because: because.clone() })
+                Found::PropertyStatus(PropertyStatus::Open { because: because.clone() })
             }
         }
     }
 }
 
 /// The property's output under an assumption.
-const fn of(assumed: Assumed) -> &'static str {
+const fn of(assumed: Assumption) -> &'static str {
     match assumed {
-        Assumed::Nothing => "bad",
-        Assumed::OffersStay => "legal",
+        Assumption::Nothing => "bad",
+        Assumption::OffersStay => "legal",
     }
 }
 
 /// A property of a network.
 #[derive(Clone, Copy)]
-pub(super) struct Asking<'a> {
+pub(super) struct QueryBuilder<'a> {
     pub(super) prover: &'a Prover,
     pub(super) property: usize,
     pub(super) memories: Memories,
     pub(super) aig: &'a Aig,
 }
 
-impl Asking<'_> {
+impl QueryBuilder<'_> {
     /// The output of the property: `bad`, `legal` if partners keep to the protocol; `known` and `given` are the same if what is to
     /// hold in every cycle does.
     fn output(&self, of: &str) -> String {
@@ -180,15 +180,15 @@ impl Asking<'_> {
     }
 
     /// Whether it is shown by induction with what is to hold in every cycle, as far as that is proved without more being assumed.
-    pub(super) fn is_given(&self, assumed: Assumed) -> Result<bool, Error> {
+    pub(super) fn is_given(&self, assumed: Assumption) -> Result<bool, Error> {
         if self.prover.properties[self.property].kind == Kind::Always {
             return Ok(false);
         }
         let known = self.prover.invariants()?;
         let of = match assumed {
             _ if known.is_none_or(|known| known > assumed) => return Ok(false),
-            Assumed::Nothing => "known",
-            Assumed::OffersStay => "given",
+            Assumption::Nothing => "known",
+            Assumption::OffersStay => "given",
         };
         let is_base = match self.question(of)? {
             Some(Question::Open { file, inputs }) => self.put(of, &file, &inputs, SHORT)?.is_base(),

@@ -1,6 +1,6 @@
 //! What came of proofs: a table for people, and a file.
 
-use super::{Assumed, Kind, Memories, Shown};
+use super::{Assumption, Kind, Memories, PropertyStatus};
 use crate::models::Rtl;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -65,7 +65,7 @@ pub struct Proven {
     pub property: String,
     /// What was shown.
     #[serde(flatten)]
-    pub shown: Shown,
+    pub shown: PropertyStatus,
 }
 
 /// How many properties came to what.
@@ -91,12 +91,12 @@ impl Counts {
             counts.failed += usize::from(because.is_some());
             for Proven { shown, .. } in properties {
                 *match shown {
-                    Shown::Proved { .. } => &mut counts.proved,
-                    Shown::Reached { .. } => &mut counts.known,
-                    Shown::Bounded { .. } => &mut counts.bounded,
-                    Shown::Refuted { .. } | Shown::Unconfirmed { .. } | Shown::Open { .. } => {
-                        &mut counts.failed
-                    }
+                    PropertyStatus::Proved { .. } => &mut counts.proved,
+                    PropertyStatus::Reached { .. } => &mut counts.known,
+                    PropertyStatus::Bounded { .. } => &mut counts.bounded,
+                    PropertyStatus::Refuted { .. }
+                    | PropertyStatus::Unconfirmed { .. }
+                    | PropertyStatus::Open { .. } => &mut counts.failed,
                 } += 1;
             }
         }
@@ -153,7 +153,7 @@ impl Proof {
     }
 }
 
-impl Shown {
+impl PropertyStatus {
     /// Whether it is proved. If so many cycles are accepted in place of a proof, whether nothing breaks it in them.
     pub fn holds(&self, accepted: Option<u32>) -> bool {
         match self {
@@ -177,9 +177,9 @@ impl Shown {
 
     /// What is to be said behind that.
     pub fn more(&self) -> String {
-        let assuming = |assumed: &Assumed| match assumed {
-            Assumed::Nothing => "",
-            Assumed::OffersStay => "; assumes that what is offered stays until it is taken",
+        let assuming = |assumed: &Assumption| match assumed {
+            Assumption::Nothing => "",
+            Assumption::OffersStay => "; assumes that what is offered stays until it is taken",
         };
         match self {
             Self::Proved { assumed, memories } => {
@@ -211,8 +211,8 @@ impl Shown {
 mod tests {
     use super::*;
 
-    fn proof(all: &[Shown], accept_bounded: Option<u32>) -> Proof {
-        let proven = |shown: &Shown| Proven {
+    fn proof(all: &[PropertyStatus], accept_bounded: Option<u32>) -> Proof {
+        let proven = |shown: &PropertyStatus| Proven {
             kind: Kind::Always,
             property: "something".to_owned(),
             shown: shown.clone(),
@@ -239,9 +239,10 @@ mod tests {
 
     #[test]
     fn a_property_that_is_not_proved_fails_unless_its_depth_is_accepted() {
-        let proved = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::None };
-        let bounded = Shown::Bounded { cycles: 30, assumed: Assumed::Nothing };
-        let open = Shown::Open { because: String::new() };
+        let proved =
+            PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::None };
+        let bounded = PropertyStatus::Bounded { cycles: 30, assumed: Assumption::Nothing };
+        let open = PropertyStatus::Open { because: String::new() };
         for (all, accepted, holds) in [
             (vec![], None, false),
             (vec![], Some(1), false),

@@ -101,18 +101,18 @@ fn prover_of(
 }
 
 /// Whether it was proved with this assumption.
-fn is_proved(found: &Found, with: Assumed) -> bool {
-    matches!(found, Found::Shown(Shown::Proved { assumed, .. }) if *assumed == with)
+fn is_proved(found: &Found, with: Assumption) -> bool {
+    matches!(found, Found::PropertyStatus(PropertyStatus::Proved { assumed, .. }) if *assumed == with)
 }
 
 #[test]
 fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
     let all = found(&["count > 9", "count == 9", "1'b0", "free"], "1'b1");
-    assert!(is_proved(&all[0], Assumed::Nothing), "{:?}", all[0]);
+    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
     let Found::Broken { cycles, .. } = &all[1] else { panic!("{:?}", all[1]) };
     assert!(cycles.len() >= 9, "nine edges lead to it: {cycles:?}");
     assert!(cycles.iter().filter(|bits| bits.iter().any(|bit| bit == "go")).count() >= 9);
-    assert!(is_proved(&all[2], Assumed::Nothing), "{:?}", all[2]);
+    assert!(is_proved(&all[2], Assumption::Nothing), "{:?}", all[2]);
     // Nothing says what it begins with.
     assert!(matches!(all[3], Found::Broken { .. }), "{:?}", all[3]);
 }
@@ -120,8 +120,8 @@ fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
 #[test]
 fn a_memory_counts_where_any_data_would_break_a_property() {
     let all = found(&["kept > 1", "kept == 1"], "1'b1");
-    let word = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Word };
-    assert_eq!(all[0], Found::Shown(word));
+    let word = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Word };
+    assert_eq!(all[0], Found::PropertyStatus(word));
     assert!(matches!(all[1], Found::Broken { memories: Memories::Whole, .. }), "{:?}", all[1]);
 }
 
@@ -143,8 +143,8 @@ endmodule";
 fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
     let all = found_of(LARGE, "", &["count != 0", "free"], "1'b1", Vec::new());
     assert!(matches!(all[0], Found::Broken { memories: Memories::Word, .. }), "{:?}", all[0]);
-    let kept = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Kept };
-    assert_eq!(all[1], Found::Shown(kept));
+    let kept = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Kept };
+    assert_eq!(all[1], Found::PropertyStatus(kept));
 }
 
 /// Words that count to 5, each for itself, and are 0 until they are written.
@@ -170,13 +170,16 @@ endmodule";
 fn a_word_of_a_memory_is_what_was_written_to_it() {
     let bad = ["count > 5", "count == 5", "kept > 5", "free"];
     let all = found_of(WORDS, "", &bad, "1'b1", Vec::new());
-    let word = Found::Shown(Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Word });
+    let word = Found::PropertyStatus(PropertyStatus::Proved {
+        assumed: Assumption::Nothing,
+        memories: Memories::Word,
+    });
     assert_eq!(all[0], word);
     assert!(matches!(all[1], Found::Broken { .. }), "{:?}", all[1]);
     assert_eq!(all[2], word);
     // It looks at two words.
-    let whole = Shown::Proved { assumed: Assumed::Nothing, memories: Memories::Whole };
-    assert_eq!(all[3], Found::Shown(whole));
+    let whole = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Whole };
+    assert_eq!(all[3], Found::PropertyStatus(whole));
 }
 
 /// As [`WORDS`], but something writes to a word what it has not held.
@@ -192,8 +195,8 @@ fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
 #[test]
 fn an_assumption_is_told_where_it_is_needed() {
     let all = found(&["count > 9", "go"], "~go");
-    assert!(is_proved(&all[0], Assumed::Nothing), "{:?}", all[0]);
-    assert!(is_proved(&all[1], Assumed::OffersStay), "{:?}", all[1]);
+    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
+    assert!(is_proved(&all[1], Assumption::OffersStay), "{:?}", all[1]);
 }
 
 /// If the second invariant were taken for granted, the property would be proved.
@@ -204,7 +207,7 @@ fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is
         found_as(RTL, "", &bad, "~(d == 5)", Vec::new())
     };
     let proved = given("count > 9 | count == 9 & d == 5");
-    assert!(is_proved(&proved[0], Assumed::OffersStay), "{:?}", proved[0]);
+    assert!(is_proved(&proved[0], Assumption::OffersStay), "{:?}", proved[0]);
     assert!(matches!(proved[1], Found::Broken { .. }), "{:?}", proved[1]);
     let broken = given("count == 9");
     assert!(matches!(broken[0], Found::Broken { .. }), "{:?}", broken[0]);
@@ -219,14 +222,14 @@ fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
     let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
     let (memories, aig) = &prover.graph;
-    let asking = || Asking { prover: &prover, property: 1, memories: *memories, aig };
+    let asking = || QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
     assert!(!asking().step("legal").unwrap());
     assert!(asking().step("given").unwrap());
     assert!(asking().step("known").unwrap());
     // It takes no assumption, so neither does what is shown with it.
-    assert_eq!(prover.invariants().unwrap(), Some(Assumed::Nothing));
-    for assumed in [Assumed::Nothing, Assumed::OffersStay] {
-        let asked = Asked::by_induction(asking(), assumed).unwrap().unwrap();
+    assert_eq!(prover.invariants().unwrap(), Some(Assumption::Nothing));
+    for assumed in [Assumption::Nothing, Assumption::OffersStay] {
+        let asked = Query::by_induction(asking(), assumed).unwrap().unwrap();
         assert!(asked.is_proved(), "{assumed:?}: {:?}", asked.answer);
     }
 }
@@ -238,10 +241,10 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
                if (rst) far <= 0; else if (go & d == 5) far <= far + 1;\n";
     let bad = [(Kind::Always, "go & d == 5"), (Kind::Held, "far == 15")];
     let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
-    assert_eq!(prover.invariants().unwrap(), Some(Assumed::OffersStay));
+    assert_eq!(prover.invariants().unwrap(), Some(Assumption::OffersStay));
     let (memories, aig) = &prover.graph;
-    for (assumed, is_proved) in [(Assumed::Nothing, false), (Assumed::OffersStay, true)] {
-        let asking = Asking { prover: &prover, property: 1, memories: *memories, aig };
+    for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
+        let asking = QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
         assert_eq!(asking.is_given(assumed).unwrap(), is_proved, "{assumed:?}");
     }
 }
@@ -249,11 +252,13 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
 #[test]
 fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
     let all = found_with("", &["counter > 9", "counter == 9"], "1'b1", vec![("counter", 4)]);
-    assert!(is_proved(&all[0], Assumed::Nothing), "{:?}", all[0]);
+    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
     assert!(matches!(all[1], Found::Broken { .. }), "{:?}", all[1]);
     for register in [("nothing", 4), ("counter", 5)] {
         let all = found_with("", &["1'b0"], "1'b1", vec![register]);
-        let Found::Shown(Shown::Open { because }) = &all[0] else { panic!("{:?}", all[0]) };
+        let Found::PropertyStatus(PropertyStatus::Open { because }) = &all[0] else {
+            panic!("{:?}", all[0])
+        };
         assert!(
             because.contains(&format!("no `{}` of {} bits", register.0, register.1)),
             "{because}"
@@ -297,7 +302,7 @@ fn round(within: u32) -> Progress {
 #[test]
 fn what_is_finished_in_so_many_cycles_of_its_own_is_proved_and_in_fewer_is_broken() {
     let proved = |progress: Progress| match &progresses(progress)[..] {
-        [(Kind::Progress, found)] => is_proved(found, Assumed::Nothing),
+        [(Kind::Progress, found)] => is_proved(found, Assumption::Nothing),
         other => panic!("{other:?}"),
     };
     // From 1 to 9, and the wait for `go` is not its own.
@@ -324,7 +329,11 @@ fn a_hang_is_reached_and_lasts_until_what_ends_it() {
             panic!("{answers:?}")
         };
         let is_reached = matches!(reached, Found::Broken { .. });
-        [is_proved(finished, Assumed::Nothing), is_reached, is_proved(lasts, Assumed::Nothing)]
+        [
+            is_proved(finished, Assumption::Nothing),
+            is_reached,
+            is_proved(lasts, Assumption::Nothing),
+        ]
     };
     let goes = || Some(("it goes on", "go".to_owned()));
     assert_eq!(hang("count != 0", goes()), [true, true, true]);

@@ -3,7 +3,7 @@
 use super::code::MOST_TEXT;
 use super::page::render;
 use crate::error::Error;
-use crate::mutate::report::{Fate, Graded, Header, Mutant, Report, Score};
+use crate::mutate::report::{Graded, Header, Mutant, MutantStatus, Report, Score};
 use crate::program;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -19,9 +19,9 @@ struct Page<'a> {
     /// Why the grading fails.
     failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
-    left: Vec<Left<'a>>,
+    left: Vec<SurvivorRow<'a>>,
     /// Those of which it is written that they make no difference, and nothing shows one.
-    written: Vec<Written<'a>>,
+    written: Vec<EquivalentRow<'a>>,
     files: Vec<File>,
     /// Why there is no text of the RTL.
     because: Option<String>,
@@ -38,7 +38,7 @@ struct Profile<'a> {
 
 /// A mutant that nothing has found, and that is not known to be equivalent.
 #[derive(Serialize)]
-struct Left<'a> {
+struct SurvivorRow<'a> {
     profile: &'a str,
     id: u32,
     at: String,
@@ -50,7 +50,7 @@ struct Left<'a> {
 
 /// A mutant of which it is written why it makes no difference.
 #[derive(Serialize)]
-struct Written<'a> {
+struct EquivalentRow<'a> {
     profile: &'a str,
     id: u32,
     at: String,
@@ -138,20 +138,20 @@ fn profile(graded: &Graded) -> Profile<'_> {
     Profile { name, cases: graded.cases_run, score: &graded.score, by }
 }
 
-fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Left<'a>> {
+fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
     let (verdict, because, vector) = match &mutant.fate {
         _ if mutant.written().is_some() => return None,
-        Fate::Killed { .. } | Fate::Equivalent { .. } => return None,
-        Fate::Survived { vector } => ("survived", "", vector.as_deref()),
-        Fate::Undecided { because } => ("undecided", because.as_str(), None),
+        MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => return None,
+        MutantStatus::Survived { vector } => ("survived", "", vector.as_deref()),
+        MutantStatus::Undecided { because } => ("undecided", because.as_str(), None),
     };
     let (id, at) = (mutant.mutation.id, mutant.mutation.at());
-    Some(Left { profile, id, at, does: &mutant.does, verdict, because, vector })
+    Some(SurvivorRow { profile, id, at, does: &mutant.does, verdict, because, vector })
 }
 
-fn written<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<Written<'a>> {
+fn written<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<EquivalentRow<'a>> {
     let (reason, Mutant { mutation, does, .. }) = (mutant.written()?, mutant);
-    Some(Written { profile, id: mutation.id, at: mutation.at(), does, reason })
+    Some(EquivalentRow { profile, id: mutation.id, at: mutation.at(), does, reason })
 }
 
 /// The RTL with the mutants of each line, of all profiles together; else why there is none.
@@ -213,9 +213,9 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
 mod tests {
     use super::*;
     use crate::mutate::Mutation;
-    use crate::mutate::report::{Fate, Proof};
+    use crate::mutate::report::{MutantStatus, Proof};
 
-    fn mutant(fate: Fate, lines: &[u32]) -> Mutant {
+    fn mutant(fate: MutantStatus, lines: &[u32]) -> Mutant {
         let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();
         command.extend(lines.iter().map(|line| format!(" -src a.v:{line}.1-{line}.2")));
         let mutation = Mutation::parse(1, &command, &str::to_owned).unwrap();
@@ -225,14 +225,14 @@ mod tests {
     #[test]
     fn each_line_has_its_mutants_in_front_and_looks_as_its_worst() {
         let (case, scenario, by) = (String::new(), String::new(), String::new());
-        let killed = Fate::Killed { case, scenario, by, cycle: None };
-        let undecided = Fate::Undecided { because: String::new() };
+        let killed = MutantStatus::Killed { case, scenario, by, cycle: None };
+        let undecided = MutantStatus::Undecided { because: String::new() };
         let mutants = [
             mutant(killed.clone(), &[2, 3, 3]),
             mutant(killed, &[4]),
-            mutant(Fate::Survived { vector: None }, &[4]),
+            mutant(MutantStatus::Survived { vector: None }, &[4]),
             mutant(undecided.clone(), &[4, 3]),
-            mutant(Fate::Equivalent { proof: Proof::Structure }, &[2, 5]),
+            mutant(MutantStatus::Equivalent { proof: Proof::Structure }, &[2, 5]),
         ];
         let text = "x\n<y>\nz\nw\nv\n";
         let all = mutants.each_ref();

@@ -3,7 +3,7 @@
 use super::page::render;
 use crate::error::Error;
 use crate::program;
-use crate::prove::Shown;
+use crate::prove::PropertyStatus;
 use crate::prove::report::{Proof, Proven};
 use serde::Serialize;
 use std::path::Path;
@@ -55,9 +55,9 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
 fn row<'a>(profile: &'a str, proven: &'a Proven, accepted: Option<u32>) -> Row<'a> {
     let Proven { property, shown, .. } = proven;
     let vector = match shown {
-        Shown::Reached { vector, .. }
-        | Shown::Refuted { vector, .. }
-        | Shown::Unconfirmed { vector, .. } => Some(vector.as_path()),
+        PropertyStatus::Reached { vector, .. }
+        | PropertyStatus::Refuted { vector, .. }
+        | PropertyStatus::Unconfirmed { vector, .. } => Some(vector.as_path()),
         _ => None,
     };
     let holds = shown.holds(accepted);

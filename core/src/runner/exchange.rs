@@ -14,8 +14,8 @@ use crate::error::Error;
 use crate::files::write_first;
 use crate::harness::{Case, Outcome, Verdict};
 use crate::judged::Judged;
-use crate::worker::crew::{self, Client, Landing, Launch, Next};
 use crate::worker::wire::Work;
+use crate::worker::worker_pool::{self, Client, Completion, Launch, Next};
 use serde_json::Value;
 use std::cell::RefCell;
 use std::collections::{BTreeMap, VecDeque};
@@ -142,7 +142,7 @@ pub fn run_part(
         return Ok(cases.end());
     }
     let mut rounds = Rounds::new(cases, exchange, interrupted);
-    crew::run(launch, Some(opening), limits.threads, &mut rounds)?;
+    worker_pool::run(launch, Some(opening), limits.threads, &mut rounds)?;
     rounds.end()
 }
 
@@ -362,7 +362,7 @@ impl Client for Rounds<'_> {
         if self.is_stopped() { Next::Stop } else { Next::Continue }
     }
 
-    fn landed(&mut self, case: Case, landing: Landing) -> Result<Next, Error> {
+    fn landed(&mut self, case: Case, landing: Completion) -> Result<Next, Error> {
         let outcome = self.cases.outcome(&case, landing)?;
         // It has no verdict, and so has its part none.
         self.is_interrupted |= outcome.verdict == Verdict::Cancelled;

@@ -8,8 +8,8 @@ use crate::files::{Sync, write_whole};
 use crate::harness::{Case, Fingerprint, Judgement, Outcome, Profile, Signature, Verdict};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
-use crate::worker::Desk;
-use crate::worker::desk::Subject;
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::Subject;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
@@ -48,7 +48,7 @@ pub struct Failures {
     folder: PathBuf,
     origin: Origin,
     keep: Keep,
-    desk: Desk,
+    desk: OneShotWorker,
     groups: Vec<Group>,
     unwritten: Vec<Error>,
     /// When an interruption was seen.
@@ -64,7 +64,7 @@ impl Failures {
         folder: &Path,
         origin: Origin,
         keep: Keep,
-        desk: Desk,
+        desk: OneShotWorker,
     ) -> Self {
         let folder = folder.to_owned();
         Self {

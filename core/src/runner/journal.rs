@@ -33,7 +33,7 @@ const PREFIX: usize = 8;
 
 /// How a run was begun.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Begun {
+pub struct RunCommand {
     /// The command line.
     pub command: Vec<String>,
     /// Where it was given.
@@ -82,7 +82,7 @@ pub struct State {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    begun: Begun,
+    begun: RunCommand,
     file: File,
     /// Bytes of cases since the state.
     length: u64,
@@ -90,9 +90,9 @@ pub struct Journal {
 
 /// A journal that was left.
 #[derive(Debug)]
-pub struct Left {
+pub struct InterruptedRun {
     /// How the run was begun.
-    pub begun: Begun,
+    pub begun: RunCommand,
     /// Where it stood.
     pub state: State,
     /// Cases that ended after that.
@@ -104,7 +104,7 @@ impl Journal {
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn begin(folder: &Path, begun: Begun, state: &State) -> Result<Self, Error> {
+    pub fn begin(folder: &Path, begun: RunCommand, state: &State) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
         let file = write(&path, &begun, state)?;
         Ok(Self { path, begun, file, length: 0 })
@@ -139,7 +139,7 @@ impl Journal {
     }
 }
 
-impl Left {
+impl InterruptedRun {
     /// Reads the journal of a run directory; none if there is none. What is torn off at its end is left out.
     ///
     /// # Errors
@@ -167,7 +167,7 @@ impl Left {
 }
 
 /// A new journal, which is open for cases.
-fn write(path: &Path, begun: &Begun, state: &State) -> Result<File, Error> {
+fn write(path: &Path, begun: &RunCommand, state: &State) -> Result<File, Error> {
     let json = |value: serde_json::Result<Vec<u8>>| {
         value.map_err(|error| Error::Environment(error.to_string()))
     };
@@ -214,9 +214,9 @@ mod tests {
     use crate::harness::Verdict;
     use tempfile::TempDir;
 
-    fn begun() -> Begun {
+    fn begun() -> RunCommand {
         let command = vec!["cosim".to_owned(), "run".to_owned()];
-        Begun { command, folder: PathBuf::from("/"), header: Value::Null }
+        RunCommand { command, folder: PathBuf::from("/"), header: Value::Null }
     }
 
     fn case(place: u64) -> Case {
@@ -231,7 +231,7 @@ mod tests {
     }
 
     fn places(folder: &Path) -> Vec<u64> {
-        let left = Left::read(folder).unwrap().unwrap();
+        let left = InterruptedRun::read(folder).unwrap().unwrap();
         left.cases.iter().map(|(case, _)| case.place).collect()
     }
 
@@ -262,7 +262,7 @@ mod tests {
         }
         for length in 0..empty {
             fs::write(&path, &whole[..length]).unwrap();
-            assert!(Left::read(folder.path()).is_err(), "{length} bytes say nothing");
+            assert!(InterruptedRun::read(folder.path()).is_err(), "{length} bytes say nothing");
         }
     }
 
@@ -274,10 +274,10 @@ mod tests {
         journal.add(&case(0), &outcome).unwrap();
         journal.renew(&State { next: 1, ..State::default() }).unwrap();
         journal.add(&case(1), &outcome).unwrap();
-        let left = Left::read(folder.path()).unwrap().unwrap();
+        let left = InterruptedRun::read(folder.path()).unwrap().unwrap();
         assert_eq!((left.state.next, left.begun), (1, begun()));
         assert_eq!(places(folder.path()), [1]);
         journal.remove();
-        assert!(Left::read(folder.path()).unwrap().is_none());
+        assert!(InterruptedRun::read(folder.path()).unwrap().is_none());
     }
 }

@@ -22,9 +22,9 @@ pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,
 };
 pub use guide::{Guide, ROUND, Standing};
-pub use journal::{Begun, JOURNAL, Journal, Left, State};
+pub use journal::{InterruptedRun, JOURNAL, Journal, RunCommand, State};
 pub use plan::{MOST_CASES, Plan, Shard};
-pub use pool::{End, InOrder, Limits, Progress, Source, Start, run};
+pub use pool::{End, Limits, PlanOrder, Progress, Source, Start, run};
 pub use replays::{Replay, replay_all};
 pub use results::{
     Conclusion, FAILURES, Header, LostWorkers, Milestones, PARTIAL, PeakMemory, RESULTS,

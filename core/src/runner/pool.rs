@@ -4,8 +4,8 @@ use crate::engine::Opening;
 use crate::error::Error;
 use crate::harness::{Case, Outcome, Verdict};
 use crate::judged::Judged;
-use crate::worker::crew::{self, Client, Landing, Launch, Next};
 use crate::worker::wire::{Answer, Work};
+use crate::worker::worker_pool::{self, Client, Completion, Launch, Next};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::iter::Peekable;
@@ -68,16 +68,16 @@ pub trait Source {
 }
 
 /// The cases of a plan, in order.
-pub struct InOrder<I: Iterator<Item = Case>>(Peekable<I>);
+pub struct PlanOrder<I: Iterator<Item = Case>>(Peekable<I>);
 
-impl<I: Iterator<Item = Case>> InOrder<I> {
+impl<I: Iterator<Item = Case>> PlanOrder<I> {
     /// These.
     pub fn new(cases: I) -> Self {
         Self(cases.peekable())
     }
 }
 
-impl<I: Iterator<Item = Case>> Source for InOrder<I> {
+impl<I: Iterator<Item = Case>> Source for PlanOrder<I> {
     fn next(&mut self) -> Option<Case> {
         self.0.next()
     }
@@ -121,7 +121,7 @@ pub fn run(
     if cases.is_over() {
         return Ok(cases.end);
     }
-    crew::run(launch, Some(opening), limits.threads, &mut cases)?;
+    worker_pool::run(launch, Some(opening), limits.threads, &mut cases)?;
     Ok(cases.end())
 }
 
@@ -143,14 +143,14 @@ pub(super) struct Cases<'a, S> {
 ///
 /// # Errors
 /// [`Error::Environment`] if it is no answer to a case.
-fn outcome_of(landing: Landing) -> Result<Outcome, Error> {
+fn outcome_of(landing: Completion) -> Result<Outcome, Error> {
     match landing {
-        Landing::Answer(Answer::Case(outcome)) => Ok(*outcome),
-        Landing::Lost(verdict) => Ok(Outcome::without_cycles(verdict)),
-        Landing::Answer(Answer::Panicked(message)) => {
+        Completion::Answer(Answer::Case(outcome)) => Ok(*outcome),
+        Completion::Lost(verdict) => Ok(Outcome::without_cycles(verdict)),
+        Completion::Answer(Answer::Panicked(message)) => {
             Ok(Outcome::without_cycles(Verdict::Crashed { cycle: None, message }))
         }
-        Landing::Answer(answer) => {
+        Completion::Answer(answer) => {
             Err(Error::Environment(format!("a worker answers a case with {answer:?}")))
         }
     }
@@ -177,7 +177,7 @@ impl<S: Source> Client for Cases<'_, S> {
         if self.end == End::Time { Next::Drain } else { Next::Continue }
     }
 
-    fn landed(&mut self, case: Case, landing: Landing) -> Result<Next, Error> {
+    fn landed(&mut self, case: Case, landing: Completion) -> Result<Next, Error> {
         let outcome = self.outcome(&case, landing)?;
         self.ended(&case, &outcome)
     }
@@ -210,7 +210,7 @@ impl<'a, S: Source> Cases<'a, S> {
     ///
     /// # Errors
     /// [`Error::Environment`] if it is no answer to a case.
-    pub fn outcome(&mut self, case: &Case, landing: Landing) -> Result<Outcome, Error> {
+    pub fn outcome(&mut self, case: &Case, landing: Completion) -> Result<Outcome, Error> {
         Ok(self.judged.complete(case, outcome_of(landing)?))
     }
 
@@ -259,7 +259,7 @@ mod tests {
     use crate::harness::{Parameters, Profile};
     use crate::runner::{Plan, Shard};
     use crate::worker::Loss;
-    use crate::worker::attend::{Link, Received};
+    use crate::worker::supervisor::{Link, Received};
     use crate::worker::wire::{Frames, Reply, Request, frame};
     use std::collections::{BTreeSet, VecDeque};
     use std::io;
@@ -457,7 +457,7 @@ mod tests {
         let end = run(
             &scripts,
             (&opening, &mut Judged::none()),
-            (&mut InOrder::new(plan(indices).iter()), Start::default()),
+            (&mut PlanOrder::new(plan(indices).iter()), Start::default()),
             &limits,
             &interrupted,
             &mut log,

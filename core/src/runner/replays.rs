@@ -5,8 +5,8 @@ use crate::error::Error;
 use crate::harness::Verdict;
 use crate::models::Built;
 use crate::vector::VectorFile;
-use crate::worker::crew::{self, Client, Landing, Launch, Next};
 use crate::worker::wire::{Answer, Work};
+use crate::worker::worker_pool::{self, Client, Completion, Launch, Next};
 use crate::worker::{Action, Task};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -35,7 +35,7 @@ pub fn replay_all(
     each: &mut dyn FnMut(usize, Replayed) -> Result<(), Error>,
 ) -> Result<(), Error> {
     let mut client = Replays { replays, next: 0, interrupted, each };
-    crew::run(launch, None, workers.min(replays.len()).max(1), &mut client)
+    worker_pool::run(launch, None, workers.min(replays.len()).max(1), &mut client)
 }
 
 struct Replays<'a, 'b> {
@@ -65,16 +65,16 @@ impl Client for Replays<'_, '_> {
         if self.interrupted.load(Ordering::Relaxed) { Next::Stop } else { Next::Continue }
     }
 
-    fn landed(&mut self, index: usize, landing: Landing) -> Result<Next, Error> {
+    fn landed(&mut self, index: usize, landing: Completion) -> Result<Next, Error> {
         let recorded = self.replays[index].recorded;
         let replayed = match landing {
-            Landing::Answer(Answer::Task(json)) => serde_json::from_str(&json)
+            Completion::Answer(Answer::Task(json)) => serde_json::from_str(&json)
                 .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?,
-            Landing::Answer(Answer::Panicked(message)) => {
+            Completion::Answer(Answer::Panicked(message)) => {
                 Replayed::lost(Verdict::Crashed { cycle: None, message }, recorded)
             }
-            Landing::Lost(verdict) => Replayed::lost(verdict, recorded),
-            Landing::Answer(answer) => {
+            Completion::Lost(verdict) => Replayed::lost(verdict, recorded),
+            Completion::Answer(answer) => {
                 let message = format!("a worker answers a replay with {answer:?}");
                 return Err(Error::Environment(message));
             }

@@ -7,24 +7,24 @@
 //! - [`task`] is a piece of work on a model, with all it needs.
 //! - [`wire`] has the frames and messages, the same on both sides.
 //! - [`serve`] is the worker's side.
-//! - [`process`] starts and ends a worker; [`attend`] listens to one and notices when it is lost;
+//! - [`process`] starts and ends a worker; [`supervisor`] listens to one and notices when it is lost;
 //!   [`loss`] decides what follows from that.
 //! - [`sandbox`] keeps a worker from the rest of the machine.
-//! - [`desk`] has one piece of work done, as a shrink; [`crew`] has many done by several workers, as the
+//! - [`one_shot`] has one piece of work done, as a shrink; [`worker_pool`] has many done by several workers, as the
 //!   cases of a run.
 
-pub mod attend;
-pub mod crew;
-pub mod desk;
 pub mod loss;
+pub mod one_shot;
 pub mod process;
 pub mod sandbox;
 pub mod serve;
+pub mod supervisor;
 pub mod task;
 pub mod wire;
+pub mod worker_pool;
 
-pub use desk::{Desk, Finish};
 pub use loss::Loss;
+pub use one_shot::{Finish, OneShotWorker};
 pub use process::{Limits, Program};
 pub use sandbox::{InForce, Sandbox};
 pub use task::{Action, Task};

@@ -1,8 +1,8 @@
 //! A worker's process, from outside.
 
-use super::attend::{Link, Received};
 use super::loss::Loss;
 use super::sandbox::{InForce, Sandbox};
+use super::supervisor::{Link, Received};
 use crate::error::Error;
 use crate::program;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};

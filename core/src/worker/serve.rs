@@ -195,7 +195,7 @@ impl Worker {
                 refused(Error::Environment("a case came before its models".to_owned()))
             }
             (Work::Task(task), _) => {
-                let mut news = News::new(&self.replies);
+                let mut news = ShrinkReporter::new(&self.replies);
                 task.run(&self.watch, &mut news).map_or_else(refused, Answer::Task)
             }
         }
@@ -223,7 +223,7 @@ fn panic_message(payload: &(dyn Any + Send)) -> String {
 }
 
 /// Tells how far a shrink is, not more often than anyone needs to know.
-struct News<'a> {
+struct ShrinkReporter<'a> {
     replies: &'a Mutex<File>,
     told: Instant,
     /// When the smallest vector was sent last; the first is sent at once.
@@ -232,13 +232,13 @@ struct News<'a> {
     cost: Duration,
 }
 
-impl<'a> News<'a> {
+impl<'a> ShrinkReporter<'a> {
     fn new(replies: &'a Mutex<File>) -> Self {
         Self { replies, told: Instant::now(), best: None, cost: Duration::ZERO }
     }
 }
 
-impl ShrinkProgress for News<'_> {
+impl ShrinkProgress for ShrinkReporter<'_> {
     fn candidate(&mut self, tried: u64, kept: u64) {
         if self.told.elapsed() > NEWS {
             send(self.replies, &Reply::Shrinking { tried, kept });

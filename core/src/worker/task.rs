@@ -5,7 +5,7 @@ use crate::engine::{LoadedVector, ShrinkProgress, Waves};
 use crate::error::Error;
 use crate::harness::Watch;
 use crate::models::Built;
-use crate::mutate::{Hunt, Trial};
+use crate::mutate::{KillAttempt, MutationJob};
 use crate::program;
 use crate::vector::VectorFile;
 use serde::{Deserialize, Serialize};
@@ -43,12 +43,12 @@ pub enum Action {
     Explain(VectorFile, Built),
     /// Measure the model against the plain one; gives a [`BenchReport`](crate::engine::BenchReport).
     Bench(Built),
-    /// Run cases on mutations of the RTL; gives a list of [`Death`](crate::mutate::Death).
-    Hunt(Hunt),
+    /// Run cases on mutations of the RTL; gives a list of [`Kill`](crate::mutate::Kill).
+    MutationJob(MutationJob),
     /// Run another model beside it; gives a [`Found`](crate::agreement::Found), if they differ.
     Compare(Built, Comparison),
-    /// Drive what is said to make a difference into a mutation; gives a [`Tried`](crate::mutate::Tried).
-    Try(Trial),
+    /// Drive what is said to make a difference into a mutation; gives a [`AttemptResult`](crate::mutate::AttemptResult).
+    Try(KillAttempt),
 }
 
 impl Task {
@@ -75,7 +75,7 @@ impl Task {
             Action::Explain(file, observed) => {
                 load(file)?.explain(profile, model, observed, watch).and_then(to_json)
             }
-            Action::Hunt(hunt) => block.hunt(profile, model, hunt, watch).and_then(to_json),
+            Action::MutationJob(hunt) => block.hunt(profile, model, hunt, watch).and_then(to_json),
             Action::Try(trial) => block.attempt(profile, model, trial, watch).and_then(to_json),
             Action::Compare(other, comparison) => {
                 block.compare(profile, [model, other], comparison, watch).and_then(to_json)

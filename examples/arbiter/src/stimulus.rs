@@ -1,7 +1,7 @@
 //! The traffic of a case: packets of each requester, and how the output stalls.
 
 use crate::REQUESTERS;
-use cosim_core::harness::{self, Objection, Reset};
+use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -39,12 +39,12 @@ pub struct Packet {
 }
 
 impl harness::Traffic for Traffic {
-    fn check(&self) -> Result<(), Objection> {
+    fn check(&self) -> Result<(), TrafficError> {
         for (n, packets) in self.requesters.iter().enumerate() {
             for (index, packet) in packets.iter().enumerate() {
                 let object = |field: &str, message: &str| {
                     let path = format!("requesters[{n}][{index}].{field}");
-                    Err(Objection { path, message: message.to_owned() })
+                    Err(TrafficError { path, message: message.to_owned() })
                 };
                 if packet.beats.get() == 0 {
                     return object("beats", "0; a packet has at least one beat");

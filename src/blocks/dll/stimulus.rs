@@ -1,6 +1,6 @@
 //! Traffic in the block's own terms: what a vector of `dll` holds.
 
-use cosim_core::harness::{self, Objection, Reset};
+use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -144,11 +144,11 @@ impl Traffic {
 
 impl harness::Traffic for Traffic {
     /// Checks what the types cannot say: nothing stands for no TLP, and what is lost has no other fate.
-    fn check(&self) -> Result<(), Objection> {
+    fn check(&self) -> Result<(), TrafficError> {
         for (index, tlps) in self.tlps.iter().enumerate() {
             let object = |field: &str, message: &str| {
                 let path = format!("tlps[{index}].{field}");
-                Err(Objection { path, message: message.to_owned() })
+                Err(TrafficError { path, message: message.to_owned() })
             };
             if tlps.count() == 0 {
                 return object("count", "0; an entry stands for at least one TLP");
@@ -163,11 +163,11 @@ impl harness::Traffic for Traffic {
     }
 }
 
-fn check_fates<Damage>(list: &str, fates: &[Fate<Damage>]) -> Result<(), Objection> {
+fn check_fates<Damage>(list: &str, fates: &[Fate<Damage>]) -> Result<(), TrafficError> {
     for (index, fate) in fates.iter().enumerate() {
         let object = |field: &str, message: &str| {
             let path = format!("{list}[{index}].{field}");
-            Err(Objection { path, message: message.to_owned() })
+            Err(TrafficError { path, message: message.to_owned() })
         };
         if fate.count() == 0 {
             return object("count", "0; an entry stands for at least one transmission");
@@ -210,7 +210,7 @@ mod tests {
     }
 
     fn objection(json: &str) -> String {
-        let Objection { path, message } = read(json).check().unwrap_err();
+        let TrafficError { path, message } = read(json).check().unwrap_err();
         format!("{path}: {message}")
     }
 

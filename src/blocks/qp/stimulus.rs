@@ -1,6 +1,6 @@
 //! Traffic in the block's own terms: what a vector of `qp` holds.
 
-use cosim_core::harness::{self, Objection, Reset};
+use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -95,11 +95,11 @@ fn is_zero<const WIDTH: u32>(number: &Uint<WIDTH>) -> bool {
 }
 
 impl harness::Traffic for Traffic {
-    fn check(&self) -> Result<(), Objection> {
+    fn check(&self) -> Result<(), TrafficError> {
         let empty = |step: &Step| step.reset.is_some_and(|reset| reset.cycles.get() == 0);
         match self.steps.iter().position(empty) {
             None => Ok(()),
-            Some(index) => Err(Objection {
+            Some(index) => Err(TrafficError {
                 path: format!("steps[{index}].reset.cycles"),
                 message: "0; a reset lasts at least one cycle".to_owned(),
             }),

@@ -1,7 +1,7 @@
 //! Traffic in the block's own terms: what a vector of `recv` holds.
 
 use super::kind_name;
-use cosim_core::harness::{self, Objection, Reset};
+use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -168,9 +168,9 @@ impl Traffic {
 }
 
 impl harness::Traffic for Traffic {
-    fn check(&self) -> Result<(), Objection> {
+    fn check(&self) -> Result<(), TrafficError> {
         for (index, message) in self.messages.iter().enumerate() {
-            message.check().map_err(|(field, message)| Objection {
+            message.check().map_err(|(field, message)| TrafficError {
                 path: format!("messages[{index}].{field}"),
                 message,
             })?;

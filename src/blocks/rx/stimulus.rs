@@ -4,7 +4,7 @@
 use crate::blocks::thread2::layout::opcode;
 use crate::blocks::thread2::stimulus::{self as thread2, Packet, Tables};
 use crate::blocks::{dll, qp, recv};
-use cosim_core::harness::{self, Objection};
+use cosim_core::harness::{self, TrafficError};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -103,10 +103,10 @@ impl Traffic {
 }
 
 impl harness::Traffic for Traffic {
-    fn check(&self) -> Result<(), Objection> {
+    fn check(&self) -> Result<(), TrafficError> {
         let object =
-            |path: String, message: &str| Err(Objection { path, message: message.to_owned() });
-        thread2::check(self.packets()).map_err(|(index, field, message)| Objection {
+            |path: String, message: &str| Err(TrafficError { path, message: message.to_owned() });
+        thread2::check(self.packets()).map_err(|(index, field, message)| TrafficError {
             path: format!("requests[{index}].packet.{field}"),
             message,
         })?;
@@ -114,8 +114,8 @@ impl harness::Traffic for Traffic {
             let message = "a request packet of the system comes once";
             return object(format!("requests[{index}].packet.again"), message);
         }
-        let inside = |name: &str, result: Result<(), Objection>| {
-            result.map_err(|Objection { path, message }| Objection {
+        let inside = |name: &str, result: Result<(), TrafficError>| {
+            result.map_err(|TrafficError { path, message }| TrafficError {
                 path: format!("{name}.{path}"),
                 message,
             })

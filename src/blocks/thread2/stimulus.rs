@@ -2,7 +2,7 @@
 
 use super::layout::{self, Context, DataUnit, Header, NextUnit, opcode};
 use super::rows;
-use cosim_core::harness::{self, Objection, Reset};
+use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -157,8 +157,8 @@ pub struct Queue {
 }
 
 impl harness::Traffic for Traffic {
-    fn check(&self) -> Result<(), Objection> {
-        check(self.packets.iter()).map_err(|(index, field, message)| Objection {
+    fn check(&self) -> Result<(), TrafficError> {
+        check(self.packets.iter()).map_err(|(index, field, message)| TrafficError {
             path: format!("packets[{index}].{field}"),
             message,
         })

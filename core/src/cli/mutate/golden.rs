@@ -7,7 +7,7 @@ use crate::cli::{interruption, print_json, print_text};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
-use crate::mutate::golden::{Ask, Graded, RESULT};
+use crate::mutate::golden::{FaultRequest, Graded, RESULT};
 use crate::program;
 use crate::program::AnyBlock;
 use crate::runner::{Claim, Place};
@@ -70,7 +70,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut reports = Vec::new();
     for ((block, profiles), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
         let graded = |profile: &Profile| {
-            let ask = Ask {
+            let ask = FaultRequest {
                 profile,
                 faults: arguments.mutants.unwrap_or(FAULTS),
                 seed: arguments.seed,

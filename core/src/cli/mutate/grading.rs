@@ -1,6 +1,6 @@
 //! Cases are run on mutants, and what they do not find is judged.
 
-use super::judging::Bench;
+use super::equivalence::Bench;
 use super::{Chosen, Graduated, Job};
 use crate::agreement::Pair;
 use crate::cli::{INTERRUPTED, counted};
@@ -8,12 +8,12 @@ use crate::engine::{Session, Setup};
 use crate::error::Error;
 use crate::harness::{Case, Profile};
 use crate::models::{Built, View};
-use crate::mutate::grade::{Found, Ground, Workers, cases_of, rounds};
+use crate::mutate::grade::{CaseSet, Found, Workers, cases_of, rounds};
 use crate::mutate::reasons::Reason;
-use crate::mutate::report::{Fate, Graded, Header, Report};
+use crate::mutate::report::{Graded, Header, MutantStatus, Report};
 use crate::mutate::{Means, Mutants, Mutation};
 use crate::report::write_grading;
-use crate::worker::Desk;
+use crate::worker::OneShotWorker;
 use crate::yosys;
 use indicatif::ProgressBar;
 use std::collections::BTreeMap;
@@ -148,13 +148,14 @@ impl Job {
                         &profile.parameters,
                         View::Bare,
                     )?;
-                    let desk = Desk::new(self.program.clone(), Arc::clone(workers.interrupted));
+                    let desk =
+                        OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted));
                     // No mutation is switched on in it.
                     Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&desk)?;
                     rtl
                 }
             };
-            let ground = Ground {
+            let ground = CaseSet {
                 block: block.info().name,
                 profile: &profile.name,
                 model,
@@ -169,7 +170,8 @@ impl Job {
             let hunted: Vec<u32> = [0].into_iter().chain(alive).collect();
             let found = workers.round(&ground, begin..end, &hunted)?;
             check_netlist(&found, &ground)?;
-            let killed = |(case, outcome): &Found| Fate::killed(&cases[*case].name, outcome);
+            let killed =
+                |(case, outcome): &Found| MutantStatus::killed(&cases[*case].name, outcome);
             graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
             // What nothing can find need not be run with all the cases that follow.
             let looked_at = LOOKS * scenarios;
@@ -229,11 +231,11 @@ impl Job {
 /// Runs cases on Verilator's model of the RTL without a mutation: none may fail.
 pub(super) fn check_rtl(
     workers: &Workers<'_>,
-    ground: &Ground<'_>,
+    ground: &CaseSet<'_>,
     rtl: &Built,
     cases: Range<usize>,
 ) -> Result<(), Error> {
-    let found = workers.round(&Ground { model: rtl, ..*ground }, cases, &[0])?;
+    let found = workers.round(&CaseSet { model: rtl, ..*ground }, cases, &[0])?;
     let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
     Err(Error::Lost(format!(
         "the bench is not green without any mutation: {}: {}",
@@ -244,7 +246,7 @@ pub(super) fn check_rtl(
 /// No case may fail on the netlist without a mutation. The model of the RTL has passed the same cases.
 pub(super) fn check_netlist(
     found: &BTreeMap<u32, Found>,
-    ground: &Ground<'_>,
+    ground: &CaseSet<'_>,
 ) -> Result<(), Error> {
     let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
     Err(Error::NetlistDiffers {

@@ -9,12 +9,12 @@ use crate::engine::Waves;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::models::{Rtl, View};
-use crate::mutate::grade::{Ground, Workers};
+use crate::mutate::grade::{CaseSet, Workers};
 use crate::mutate::report::VECTORS;
 use crate::mutate::{Means, Mutation};
 use crate::vector::{Origin, VectorFile};
-use crate::worker::Desk;
-use crate::worker::desk::Subject;
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::Subject;
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -62,11 +62,11 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let session = job.session(profile)?;
     let cases = job.cases(profile, &*session);
     let model = mutants.build(job.block.info(), std::slice::from_ref(mutation))?;
-    let desk = Desk::new(job.program.clone(), Arc::clone(&interrupted));
+    let desk = OneShotWorker::new(job.program.clone(), Arc::clone(&interrupted));
     let unchanged =
         job.setup.rtl.build_for_user(job.block.info(), &profile.parameters, View::Bare)?;
     Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&desk)?;
-    let ground = Ground {
+    let ground = CaseSet {
         block: job.block.info().name,
         profile: &profile.name,
         model: &model,

@@ -1,12 +1,12 @@
 //! `cosim mutate --resume`: goes on with gradings that were killed or interrupted, as they were begun.
 
-use super::{Arguments, Graduated, Job, Prepared, Todo, choose};
+use super::{Arguments, Graduated, Job, MutationRequest, Prepared, choose};
 use crate::cli;
 use crate::engine::Setup;
 use crate::error::Error;
 use crate::harness::Profile;
 use crate::mutate::merge::GRADING;
-use crate::mutate::report::{Begun, PARTIAL, Report};
+use crate::mutate::report::{PARTIAL, Report, RunCommand};
 use crate::program;
 use crate::runner::{Claim, runs_in};
 use crate::yosys;
@@ -15,7 +15,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// The gradings in a folder, one or those of several blocks: what has ended, and what is to be gone on with.
-pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<Todo>, Error> {
+pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<MutationRequest>, Error> {
     let wrong = |message: String| Error::File { path: folder.to_owned(), message };
     let folder = fs::canonicalize(folder).map_err(|error| {
         wrong(format!("there is nothing to go on with: it cannot be read: {error}"))
@@ -39,7 +39,7 @@ pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<Todo>, Error> {
             "its grading has ended: there is nothing to go on with; grade again with --force";
         return Err(wrong(message.to_owned()));
     };
-    let Begun { command, folder: at } = begun;
+    let RunCommand { command, folder: at } = begun;
     // What was typed is relative to where it was typed.
     env::set_current_dir(&at).map_err(|error| {
         wrong(format!("was begun in {}, which is not there: {error}", at.display()))
@@ -52,8 +52,8 @@ pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<Todo>, Error> {
     let caching = if now.caching.is_off() { now.caching } else { then.caching };
     let arguments = Arguments { threads, quiet: now.quiet, patience, caching, ..then };
     let todo = |(folder, report): (PathBuf, Report)| match report.complete {
-        true => Ok(Todo::Ended(Box::new(Graduated { report, is_whole: true, folder }))),
-        false => Ok(Todo::Job(Box::new(resumed(&arguments, &folder, report)?))),
+        true => Ok(MutationRequest::Ended(Box::new(Graduated { report, is_whole: true, folder }))),
+        false => Ok(MutationRequest::Job(Box::new(resumed(&arguments, &folder, report)?))),
     };
     reports.into_iter().map(todo).collect()
 }

@@ -6,7 +6,7 @@ use crate::error::Error;
 use crate::models::Examined;
 use crate::program;
 use crate::program::AnyBlock;
-use crate::worker::Desk;
+use crate::worker::OneShotWorker;
 use crate::worker::{Action, Task};
 use std::collections::BTreeMap;
 
@@ -25,7 +25,7 @@ impl Counted {
     /// What is wrong with the block's waivers, or with a model.
     pub fn new(
         block: &dyn AnyBlock,
-        desk: &Desk,
+        desk: &OneShotWorker,
         opening: &Opening,
         examined: &Examined,
         is_own: bool,

@@ -1,6 +1,6 @@
 //! What is told of a run while it goes on.
 
-use crate::cli::summary::Unwritten;
+use crate::cli::summary::WriteFailures;
 use crate::coverage::Database;
 use crate::engine::Session;
 use crate::error::Error;
@@ -10,8 +10,8 @@ use crate::program;
 use crate::program::AnyBlock;
 use crate::report::ProfileResults;
 use crate::runner::{
-    Failures, Group, Guide, JOURNAL, Journal, Left, LostWorkers, Milestones, Plan, Progress,
-    RunDirectory, Source, State, Tally,
+    Failures, Group, Guide, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan,
+    Progress, RunDirectory, Source, State, Tally,
 };
 use crate::vector::Origin;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -31,7 +31,7 @@ pub(super) struct Observer {
     pub origin: Origin,
     /// Vectors of matching cases still to be saved.
     pub save: u64,
-    pub unwritten: Unwritten,
+    pub unwritten: WriteFailures,
     /// Time spent on failures.
     pub aside: Duration,
     /// When the run began.
@@ -155,8 +155,8 @@ impl Observer {
     ///
     /// # Errors
     /// If what was left cannot be read.
-    pub fn restore(&mut self, block: &dyn AnyBlock, left: Left) -> Result<u64, Error> {
-        let Left { state, cases, .. } = left;
+    pub fn restore(&mut self, block: &dyn AnyBlock, left: InterruptedRun) -> Result<u64, Error> {
+        let InterruptedRun { state, cases, .. } = left;
         let profiles: Vec<ProfileResults> = match state.profiles {
             Value::Null => Vec::new(),
             profiles => serde_json::from_value(profiles)

@@ -3,20 +3,20 @@
 use super::code::Counted;
 use super::observer::{Observer, progress_bar};
 use super::{Job, Outcome, Report};
-use crate::cli::summary::Unwritten;
+use crate::cli::summary::WriteFailures;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Opening, Session, Waves};
 use crate::error::Error;
 use crate::judged::Judged;
 use crate::program;
 use crate::runner::{
-    self, Begun, Day, End, Exchange, Failures, Guide, Header, InOrder, Journal, Left, Limits,
-    LostWorkers, Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally,
-    Timing,
+    self, Day, End, Exchange, Failures, Guide, Header, InterruptedRun, Journal, Limits,
+    LostWorkers, Milestones, PeakMemory, Place, Plan, PlanOrder, Progress, RunCommand,
+    RunDirectory, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
-use crate::worker::Desk;
-use crate::worker::desk::Subject;
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::Subject;
 use humantime::format_rfc3339_millis;
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -29,14 +29,14 @@ use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
 
 /// A run directory in which a regression begins, or goes on.
-pub struct Begin {
+pub struct RunStart {
     directory: RunDirectory,
     journal: Option<Journal>,
     /// Where it was left.
-    left: Option<Left>,
+    left: Option<InterruptedRun>,
 }
 
-impl Begin {
+impl RunStart {
     /// Cases that had ended when it was left.
     pub fn cases(&self) -> u64 {
         self.left.as_ref().map_or(0, |left| left.state.totals.cases + left.cases.len() as u64)
@@ -48,7 +48,7 @@ pub struct Ready<'a> {
     pub(super) job: &'a Job,
     pub(super) session: Arc<dyn Session>,
     pub(super) opening: Opening,
-    pub(super) desk: Desk,
+    pub(super) desk: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
     pub(super) exchange: Option<Exchange>,
@@ -64,11 +64,11 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// If it is no place for a run.
-    pub fn begin(&self, place: &Place) -> Result<Begin, Error> {
+    pub fn begin(&self, place: &Place) -> Result<RunStart, Error> {
         let directory = RunDirectory::begin(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
-        let begun = Begun {
+        let begun = RunCommand {
             command: env::args().collect(),
             folder: env::current_dir().unwrap_or_default(),
             header: self.identity(),
@@ -79,14 +79,14 @@ impl Ready<'_> {
                 "warning: if it is killed the run cannot be gone on with: {error}"
             ));
         });
-        Ok(Begin { directory, journal: journal.ok(), left: None })
+        Ok(RunStart { directory, journal: journal.ok(), left: None })
     }
 
     /// Goes on with a run that was left in a folder.
     ///
     /// # Errors
     /// [`Error::File`] if it was another one, or is being written.
-    pub fn again(&self, folder: &Path, left: Left) -> Result<Begin, Error> {
+    pub fn again(&self, folder: &Path, left: InterruptedRun) -> Result<RunStart, Error> {
         let now = self.identity();
         let then = &left.begun.header;
         let keys = [&now, then].into_iter().flat_map(|header| header.as_object());
@@ -100,7 +100,7 @@ impl Ready<'_> {
             }
         }
         let directory = RunDirectory::again(folder, &left.state)?;
-        Ok(Begin { directory, journal: None, left: Some(left) })
+        Ok(RunStart { directory, journal: None, left: Some(left) })
     }
 
     /// What identifies the run, as `results.json` has it.
@@ -112,8 +112,8 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// If there can be no workers. What cannot be written is in the report.
-    pub fn run(&self, place: Begin, time: Option<Duration>) -> Result<Report, Error> {
-        let Begin { directory, journal, left } = place;
+    pub fn run(&self, place: RunStart, time: Option<Duration>) -> Result<Report, Error> {
+        let RunStart { directory, journal, left } = place;
         let mut observer = self.observer(directory);
         observer.journal = journal;
         let Self { job, opening, plan, interrupted, .. } = self;
@@ -152,7 +152,7 @@ impl Ready<'_> {
                 observed,
             )?,
             (None, _) => {
-                let mut cases = InOrder::new(plan.from(place));
+                let mut cases = PlanOrder::new(plan.from(place));
                 runner::run(
                     program,
                     (opening, &mut judged),
@@ -235,7 +235,7 @@ impl Ready<'_> {
             profiles: plan.profiles.clone(),
             origin,
             save: job.save,
-            unwritten: Unwritten::default(),
+            unwritten: WriteFailures::default(),
             aside: Duration::ZERO,
             began: Instant::now(),
             milestones: Milestones::default(),

@@ -1,7 +1,7 @@
 //! What a regression came to, whether it was run here or put together of its shards.
 
 use crate::cli::INTERRUPTED;
-use crate::cli::summary::{Goal, Known, Summary, Unwritten};
+use crate::cli::summary::{Goal, Known, Summary, WriteFailures};
 use crate::coverage::Database;
 use crate::coverage::code::{Sources, lcov};
 use crate::error::Error;
@@ -95,7 +95,7 @@ pub struct Outcome {
     /// How long it took.
     pub timing: Timing,
     /// What could not be written so far.
-    pub unwritten: Unwritten,
+    pub unwritten: WriteFailures,
 }
 
 impl Outcome {
@@ -185,7 +185,7 @@ pub struct Report {
     /// What earlier runs know of its failures.
     known: Option<Known>,
     results: Option<PathBuf>,
-    unwritten: Unwritten,
+    unwritten: WriteFailures,
 }
 
 impl Report {

@@ -114,7 +114,7 @@ impl Prepared {
         program: &Program,
         threads: usize,
         interrupted: &AtomicBool,
-        told: &mut dyn FnMut(Told) -> Result<(), Error>,
+        told: &mut dyn FnMut(RerunCase) -> Result<(), Error>,
     ) -> Result<(), Error> {
         for cases in self.failed.cases.chunks(AT_ONCE) {
             if interrupted.load(Ordering::Relaxed) {
@@ -139,7 +139,7 @@ impl Prepared {
             replay_all(program, threads, &replays, interrupted, &mut |index, replayed| {
                 let (case, group, _) = &cases[index];
                 let was = self.failed.signatures.get(group).cloned();
-                told(Told { name: case.name.clone(), was, is: replayed.outcome.verdict })
+                told(RerunCase { name: case.name.clone(), was, is: replayed.outcome.verdict })
             })?;
         }
         Ok(())
@@ -147,7 +147,7 @@ impl Prepared {
 }
 
 /// What came of a case.
-struct Told {
+struct RerunCase {
     name: String,
     was: Option<Signature>,
     is: Verdict,
@@ -155,13 +155,13 @@ struct Told {
 
 /// What became of a failure.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Fate {
+enum RerunOutcome {
     Fixed,
     Red,
     Different,
 }
 
-impl Fate {
+impl RerunOutcome {
     fn word(self) -> &'static str {
         match self {
             Self::Fixed => "fixed",
@@ -171,12 +171,12 @@ impl Fate {
     }
 }
 
-impl Told {
-    fn fate(&self) -> Fate {
+impl RerunCase {
+    fn fate(&self) -> RerunOutcome {
         match &self.is {
-            Verdict::Match => Fate::Fixed,
-            verdict if Signature::of(verdict) == self.was => Fate::Red,
-            _ => Fate::Different,
+            Verdict::Match => RerunOutcome::Fixed,
+            verdict if Signature::of(verdict) == self.was => RerunOutcome::Red,
+            _ => RerunOutcome::Different,
         }
     }
 
@@ -184,9 +184,9 @@ impl Told {
         let Self { name, is, .. } = self;
         let was = self.was.as_ref().map(Signature::to_string).unwrap_or_default();
         match self.fate() {
-            Fate::Different => format!("different  {name}: was {was}, now {is}"),
-            Fate::Red => format!("still red  {name}: {is}"),
-            Fate::Fixed => format!("fixed      {name}: was {was}"),
+            RerunOutcome::Different => format!("different  {name}: was {was}, now {is}"),
+            RerunOutcome::Red => format!("still red  {name}: {is}"),
+            RerunOutcome::Fixed => format!("fixed      {name}: was {was}"),
         }
     }
 
@@ -203,18 +203,18 @@ impl Told {
 
 /// What came of all cases.
 #[derive(Default)]
-struct Fates {
-    told: BTreeMap<Fate, u64>,
+struct RerunTotals {
+    told: BTreeMap<RerunOutcome, u64>,
     left: u64,
 }
 
-impl Fates {
-    fn of(&self, fate: Fate) -> u64 {
+impl RerunTotals {
+    fn of(&self, fate: RerunOutcome) -> u64 {
         self.told.get(&fate).copied().unwrap_or(0)
     }
 
     fn all_fixed(&self) -> bool {
-        self.left == 0 && self.of(Fate::Red) + self.of(Fate::Different) == 0
+        self.left == 0 && self.of(RerunOutcome::Red) + self.of(RerunOutcome::Different) == 0
     }
 
     fn line(&self, interrupted: bool) -> String {
@@ -225,7 +225,8 @@ impl Fates {
         };
         let cases: u64 = self.told.values().sum();
         let [fixed, red, different] =
-            [Fate::Fixed, Fate::Red, Fate::Different].map(|fate| self.of(fate));
+            [RerunOutcome::Fixed, RerunOutcome::Red, RerunOutcome::Different]
+                .map(|fate| self.of(fate));
         let mut line = format!(
             "{result}  {} that failed, run again: {fixed} fixed, {red} still red, {different} different",
             counted(cases, "case")
@@ -241,8 +242,10 @@ impl Fates {
 pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
     let failed = find(folder)?;
-    let mut fates =
-        Fates { left: failed.iter().map(|run| run.cases.len() as u64).sum(), ..Fates::default() };
+    let mut fates = RerunTotals {
+        left: failed.iter().map(|run| run.cases.len() as u64).sum(),
+        ..RerunTotals::default()
+    };
     if fates.left == 0 {
         let message = "no case failed in it, so there is nothing to run again".to_owned();
         return Err(Error::File { path: folder.to_owned(), message });
@@ -268,7 +271,7 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
             fates.left -= 1;
             match arguments.told.format {
                 Format::Json => cases.push(told.json()),
-                Format::Text if arguments.told.quiet && told.fate() == Fate::Fixed => {}
+                Format::Text if arguments.told.quiet && told.fate() == RerunOutcome::Fixed => {}
                 Format::Text => print_text(&told.line())?,
             }
             Ok(())
@@ -278,9 +281,9 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
     match arguments.told.format {
         Format::Json => print_json(&json!({
             "passed": fates.all_fixed(),
-            "fixed": fates.of(Fate::Fixed),
-            "still_red": fates.of(Fate::Red),
-            "different": fates.of(Fate::Different),
+            "fixed": fates.of(RerunOutcome::Fixed),
+            "still_red": fates.of(RerunOutcome::Red),
+            "different": fates.of(RerunOutcome::Different),
             "not_run": fates.left,
             "cases": cases,
         }))?,

@@ -1,13 +1,13 @@
 //! `cosim run --resume`: goes on with a run that was killed or interrupted.
 
 use super::Arguments;
-use crate::cli::done::Done;
+use crate::cli::finished::FinishedRuns;
 use crate::cli::options::Format;
-use crate::cli::regression::{Begin, Job, Ready};
+use crate::cli::regression::{Job, Ready, RunStart};
 use crate::cli::{self, INTERRUPTED, counted, interruption, print_text};
 use crate::error::Error;
 use crate::report::Results;
-use crate::runner::{JOURNAL, Left, RESULTS, runs_in};
+use crate::runner::{InterruptedRun, JOURNAL, RESULTS, runs_in};
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -17,7 +17,7 @@ use std::process::ExitCode;
 /// The run of a block in its folder.
 enum Found {
     /// It can be gone on with.
-    Left(PathBuf, Box<Left>),
+    InterruptedRun(PathBuf, Box<InterruptedRun>),
     /// It has ended.
     Ended(Box<Results>),
 }
@@ -25,14 +25,16 @@ enum Found {
 impl Found {
     fn block(&self) -> &str {
         match self {
-            Self::Left(_, left) => left.begun.header["block"].as_str().unwrap_or_default(),
+            Self::InterruptedRun(_, left) => {
+                left.begun.header["block"].as_str().unwrap_or_default()
+            }
             Self::Ended(results) => &results.run.block,
         }
     }
 
     fn seed(&self) -> u64 {
         match self {
-            Self::Left(_, left) => left.begun.header["seed"].as_u64().unwrap_or_default(),
+            Self::InterruptedRun(_, left) => left.begun.header["seed"].as_u64().unwrap_or_default(),
             Self::Ended(results) => results.run.seed,
         }
     }
@@ -51,7 +53,7 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
     })?;
     let mut found = find(&folder)?;
     let Some(left) = found.iter().find_map(|(_, found)| match found {
-        Found::Left(_, left) => Some(left),
+        Found::InterruptedRun(_, left) => Some(left),
         Found::Ended(_) => None,
     }) else {
         let message =
@@ -78,12 +80,12 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
         job.set(arguments.options.threads, !arguments.told.quiet);
     }
     let interrupted = interruption()?;
-    let mut ready: Vec<Option<(Ready<'_>, Begin)>> = Vec::new();
+    let mut ready: Vec<Option<(Ready<'_>, RunStart)>> = Vec::new();
     let mut ended = Vec::new();
     for job in &jobs {
         let place = found.iter().position(|(name, found)| found.is_of(name.as_ref(), job));
         match place.map(|place| found.swap_remove(place).1) {
-            Some(Found::Left(folder, left)) => {
+            Some(Found::InterruptedRun(folder, left)) => {
                 let one = job.prepare(&interrupted)?;
                 let begin = one.again(&folder, *left)?;
                 ready.push(Some((one, begin)));
@@ -103,11 +105,11 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
 fn go_on(
     arguments: &Arguments,
     jobs: &[Job],
-    ready: Vec<Option<(Ready<'_>, Begin)>>,
+    ready: Vec<Option<(Ready<'_>, RunStart)>>,
     ended: &[Option<Box<Results>>],
 ) -> Result<ExitCode, Error> {
     let names = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut done = Done::new(names, arguments.told.format);
+    let mut done = FinishedRuns::new(names, arguments.told.format);
     for ((job, ready), ended) in jobs.iter().zip(ready).zip(ended) {
         let name = job.name.as_str();
         match (ready, ended) {
@@ -141,8 +143,8 @@ fn find(folder: &Path) -> Result<Vec<(Option<OsString>, Found)>, Error> {
         .map(|run| {
             let below = (run != folder).then(|| run.file_name()).flatten();
             let name = below.map(OsString::from);
-            let found = match Left::read(&run)? {
-                Some(left) => Found::Left(run, Box::new(left)),
+            let found = match InterruptedRun::read(&run)? {
+                Some(left) => Found::InterruptedRun(run, Box::new(left)),
                 None => Found::Ended(Box::new(Results::read(&run, |_, _| ())?)),
             };
             Ok((name, found))

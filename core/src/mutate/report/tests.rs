@@ -122,7 +122,7 @@ fn what_the_judge_left_is_alive() {
     let mut report = report();
     let graded = &mut report.profiles[0];
     assert_eq!(graded.alive(), [1, 2]);
-    graded.set([(1, Fate::Equivalent { proof: Proof::Structure })]);
+    graded.set([(1, MutantStatus::Equivalent { proof: Proof::Structure })]);
     assert_eq!(graded.alive(), [2]);
     assert_eq!(graded.score.equivalent, 1);
 }
@@ -140,21 +140,21 @@ fn a_score_is_never_rounded_up() {
 #[test]
 fn what_is_written_counts_as_equivalent_unless_a_difference_is_shown() {
     let mut report = report();
-    let killed = Fate::Killed {
+    let killed = MutantStatus::Killed {
         case: "dma/spec/default/0".to_owned(),
         scenario: "default".to_owned(),
         by: "a".to_owned(),
         cycle: None,
     };
-    let shown = Fate::Survived { vector: Some("mutants/spec-1.json".to_owned()) };
-    let open = Fate::Undecided { because: "it is late".to_owned() };
-    let proved = Fate::Equivalent { proof: Proof::Induction };
+    let shown = MutantStatus::Survived { vector: Some("mutants/spec-1.json".to_owned()) };
+    let open = MutantStatus::Undecided { because: "it is late".to_owned() };
+    let proved = MutantStatus::Equivalent { proof: Proof::Induction };
     for (fate, alone, written) in [
         (killed, Counted::Killed, Counted::Killed),
         (shown, Counted::Survived, Counted::Survived),
         (open, Counted::Undecided, Counted::Equivalent),
         (proved, Counted::Equivalent, Counted::Equivalent),
-        (Fate::Survived { vector: None }, Counted::Survived, Counted::Equivalent),
+        (MutantStatus::Survived { vector: None }, Counted::Survived, Counted::Equivalent),
     ] {
         let graded = &mut report.profiles[0];
         graded.mutants[0].reason = None;
@@ -186,7 +186,7 @@ fn a_grading_in_which_there_is_nothing_to_find_fails() {
         let graded = &mut report.profiles[0];
         graded.mutants.truncate(mutants);
         let proof = Proof::Structure;
-        graded.set((1..=equivalent as u32).map(|id| (id, Fate::Equivalent { proof })));
+        graded.set((1..=equivalent as u32).map(|id| (id, MutantStatus::Equivalent { proof })));
         report
     };
     for (shard, mutants, equivalent, fails) in [

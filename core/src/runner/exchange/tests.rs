@@ -57,7 +57,7 @@ fn shard(
             break;
         };
         ran += 1;
-        let landing = Landing::Answer(Answer::Case(Box::new(outcome(&case))));
+        let landing = Completion::Answer(Answer::Case(Box::new(outcome(&case))));
         rounds.landed(case, landing)?;
     }
     Ok((log.0, ran))

@@ -13,7 +13,7 @@ use crate::formal::{
 };
 use crate::harness::{BlockInfo, Meaning};
 use crate::prove::monitor::{MONITOR, Monitor, TOP};
-use crate::yosys::Workshop;
+use crate::yosys::YosysSession;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};
@@ -53,7 +53,7 @@ const SIGNALS: &str = "dc2; scorr; pdr -F 2 -C 100 -T 10";
 
 /// What the judge says of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Ruling {
+pub enum EquivalenceVerdict {
     /// It never makes a difference; how that was shown.
     Equivalent(Proof),
     /// Inputs that make a difference, if memories gave what the trace says: for each cycle behind the one in reset
@@ -65,8 +65,8 @@ pub enum Ruling {
 
 /// An RTL with mutations, as the judge sees it. Several threads may ask it.
 #[derive(Debug)]
-pub struct Judge<'a> {
-    workshop: &'a Workshop,
+pub struct EquivalenceChecker<'a> {
+    workshop: &'a YosysSession,
     aig: Aig,
     reset: Option<(&'static str, bool)>,
     /// Numbers of mutations, and the values that switch them on.
@@ -83,7 +83,7 @@ pub struct Judge<'a> {
     whole: Mutex<Option<Result<Arc<Aig>, String>>>,
 }
 
-impl<'a> Judge<'a> {
+impl<'a> EquivalenceChecker<'a> {
     /// Reads the RTL with these mutations.
     ///
     /// # Errors
@@ -130,7 +130,7 @@ impl<'a> Judge<'a> {
     }
 
     fn of(
-        workshop: &'a Workshop,
+        workshop: &'a YosysSession,
         mutations: &[Mutation],
         monitor: impl Fn(u32) -> Result<Option<Monitor>, Error>,
         clock: &str,
@@ -209,7 +209,7 @@ impl<'a> Judge<'a> {
     /// Whether the RTL as it is does in every cycle what is promised at a place, as far as that takes little to show.
     ///
     /// # Errors
-    /// As [`Judge::soon`].
+    /// As [`EquivalenceChecker::soon`].
     pub fn holds(&self, place: u32) -> Result<bool, Error> {
         let output = &never(place);
         for reads in [Reads::Anything, Reads::Word] {
@@ -235,10 +235,10 @@ impl<'a> Judge<'a> {
     }
 
     /// Judges a mutation by what can be seen at once; `None` if that does not do.
-    pub fn at_once(&self, id: u32) -> Option<Ruling> {
+    pub fn at_once(&self, id: u32) -> Option<EquivalenceVerdict> {
         let value = *self.selected.get(&id)?;
         match self.question(value, &self.aig, false) {
-            Question::Same => Some(Ruling::Equivalent(Proof::Structure)),
+            Question::Same => Some(EquivalenceVerdict::Equivalent(Proof::Structure)),
             Question::Open { .. } => None,
         }
     }
@@ -268,10 +268,10 @@ impl<'a> Judge<'a> {
         Ok(false)
     }
 
-    /// The same by what takes a little longer, where [`Judge::soon`] does not do.
+    /// The same by what takes a little longer, where [`EquivalenceChecker::soon`] does not do.
     ///
     /// # Errors
-    /// As [`Judge::soon`].
+    /// As [`EquivalenceChecker::soon`].
     pub fn later(&self, id: u32) -> Result<bool, Error> {
         Ok(self.by(id, SIGNALS)?
             || self.alone(id)?
@@ -304,22 +304,24 @@ impl<'a> Judge<'a> {
     }
 
     fn by(&self, id: u32, engines: &str) -> Result<bool, Error> {
-        Ok(matches!(self.judge(id, &self.aig, false, engines)?, Ruling::Equivalent(_)))
+        Ok(matches!(self.judge(id, &self.aig, false, engines)?, EquivalenceVerdict::Equivalent(_)))
     }
 
     /// Judges a mutation by what takes its time. Memories are cut out.
     ///
     /// # Errors
-    /// As [`Judge::soon`].
-    pub fn rule(&self, id: u32) -> Result<Ruling, Error> {
+    /// As [`EquivalenceChecker::soon`].
+    pub fn rule(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
         let [[frames, conflicts], [most, each]] = [BOUNDED, PROVED];
         let search = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
         let found = self.judge(id, &self.aig, false, &search)?;
-        let Ruling::Open(because) = &found else { return Ok(found) };
+        let EquivalenceVerdict::Open(because) = &found else { return Ok(found) };
         let proof = format!("scorr; dc2; pdr -F {most} -C {each} -T {SECONDS}");
         Ok(match self.judge(id, &self.aig, false, &proof)? {
-            Ruling::Open(more) if more != *because => open(format!("{because}; {more}")),
-            Ruling::Open(_) => open(because),
+            EquivalenceVerdict::Open(more) if more != *because => {
+                open(format!("{because}; {more}"))
+            }
+            EquivalenceVerdict::Open(_) => open(because),
             shown => shown,
         })
     }
@@ -327,8 +329,8 @@ impl<'a> Judge<'a> {
     /// Searches for a difference as far as that takes little, with memories cut out or as they are. It proves nothing.
     ///
     /// # Errors
-    /// As [`Judge::soon`].
-    pub fn glance(&self, id: u32, with_memories: bool) -> Result<Ruling, Error> {
+    /// As [`EquivalenceChecker::soon`].
+    pub fn glance(&self, id: u32, with_memories: bool) -> Result<EquivalenceVerdict, Error> {
         match with_memories {
             false => self.judge(id, &self.aig, false, GLANCE),
             true => self.with_memories(id, GLANCE),
@@ -338,22 +340,24 @@ impl<'a> Judge<'a> {
     /// Searches for a difference with memories as they are: registers, many of them. It proves nothing.
     ///
     /// # Errors
-    /// As [`Judge::soon`].
-    pub fn search(&self, id: u32) -> Result<Ruling, Error> {
+    /// As [`EquivalenceChecker::soon`].
+    pub fn search(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
         let [frames, conflicts] = SEARCHED;
         self.with_memories(id, &format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}"))
     }
 
-    fn with_memories(&self, id: u32, engine: &str) -> Result<Ruling, Error> {
+    fn with_memories(&self, id: u32, engine: &str) -> Result<EquivalenceVerdict, Error> {
         let aig = match self.whole()? {
             Ok(aig) => aig,
             Err(because) => return Ok(open(because)),
         };
         Ok(match self.judge(id, &aig, true, engine)? {
             // Of registers that begin with some values, not with any.
-            Ruling::Equivalent(_) => open("with memories as they are nothing differs"),
-            Ruling::Open(because) => open(format!("with memories as they are {because}")),
-            differs @ Ruling::Differs(_) => differs,
+            EquivalenceVerdict::Equivalent(_) => open("with memories as they are nothing differs"),
+            EquivalenceVerdict::Open(because) => {
+                open(format!("with memories as they are {because}"))
+            }
+            differs @ EquivalenceVerdict::Differs(_) => differs,
         })
     }
 
@@ -396,19 +400,25 @@ impl<'a> Judge<'a> {
         }
     }
 
-    fn judge(&self, id: u32, aig: &Aig, filled: bool, engines: &str) -> Result<Ruling, Error> {
+    fn judge(
+        &self,
+        id: u32,
+        aig: &Aig,
+        filled: bool,
+        engines: &str,
+    ) -> Result<EquivalenceVerdict, Error> {
         let Some(value) = self.selected.get(&id) else {
             return Ok(open(self.apart(id).unwrap_or("it is not among those that are judged")));
         };
         let (file, inputs) = match self.question(*value, aig, filled) {
-            Question::Same => return Ok(Ruling::Equivalent(Proof::Structure)),
+            Question::Same => return Ok(EquivalenceVerdict::Equivalent(Proof::Structure)),
             Question::Open { file, inputs } => (file, inputs),
         };
         let name = format!("question-{id}");
         Ok(match ask(self.workshop, &name, &file, &inputs, engines)? {
-            Answer::Never => Ruling::Equivalent(Proof::Induction),
-            Answer::Seen(cycles) => Ruling::Differs(cycles),
-            Answer::Open { because, .. } => Ruling::Open(because),
+            Answer::Never => EquivalenceVerdict::Equivalent(Proof::Induction),
+            Answer::Seen(cycles) => EquivalenceVerdict::Differs(cycles),
+            Answer::Open { because, .. } => EquivalenceVerdict::Open(because),
         })
     }
 }
@@ -419,8 +429,8 @@ fn never(place: u32) -> String {
 }
 
 /// Nothing was shown.
-fn open(because: impl Into<String>) -> Ruling {
-    Ruling::Open(because.into())
+fn open(because: impl Into<String>) -> EquivalenceVerdict {
+    EquivalenceVerdict::Open(because.into())
 }
 
 #[cfg(test)]

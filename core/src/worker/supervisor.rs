@@ -68,7 +68,7 @@ pub enum Event {
 ///
 /// Two clocks say whether it hangs: the time in which this process looked at it, and the processor time that it used.
 /// Both stand still while all processes are stopped, and neither sees the wall clock change.
-pub struct Attendant<L> {
+pub struct Supervisor<L> {
     link: L,
     frames: Frames,
     stuck_after: Duration,
@@ -86,7 +86,7 @@ pub struct Attendant<L> {
     sandbox: Option<InForce>,
 }
 
-impl<L: Link> Attendant<L> {
+impl<L: Link> Supervisor<L> {
     /// Listens to `link`.
     pub fn new(link: L, stuck_after: Duration) -> Self {
         Self {
@@ -261,12 +261,12 @@ mod tests {
     }
 
     /// A worker whose model is in its first case.
-    struct Observed(Attendant<Script>);
+    struct Observed(Supervisor<Script>);
 
     impl Observed {
         fn new(is_runnable: bool) -> Self {
             let link = Script { is_runnable, ..Script::default() };
-            let mut observed = Self(Attendant::new(link, LIMIT));
+            let mut observed = Self(Supervisor::new(link, LIMIT));
             assert!(!observed.is_lost(Duration::ZERO, Some((0, Duration::ZERO))));
             observed
         }

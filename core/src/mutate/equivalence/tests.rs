@@ -18,7 +18,7 @@ const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg 
     endmodule";
 
 /// Whether the Verilog that is written of a mutation differs, by its number: Yosys reads it again, and says so.
-fn differing(workshop: &Workshop, mutations: &[Mutation]) -> Vec<u32> {
+fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
     let [mut write, mut ask] = [String::new(), String::new()];
     for mutation in mutations {
         let (id, command) = (mutation.id, mutation.command());
@@ -45,7 +45,7 @@ fn differing(workshop: &Workshop, mutations: &[Mutation]) -> Vec<u32> {
 
 #[test]
 fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
-    let workshop = Workshop::of_verilog(CHOICE);
+    let workshop = YosysSession::of_verilog(CHOICE);
     begin(&workshop, &[]).unwrap();
     let mut mutations = chosen(&workshop, 1000, 1).unwrap();
     // Where several cases may come to be at once, and what lies beyond a signal.
@@ -56,20 +56,33 @@ fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
         _ => false,
     });
     mutations.truncate(60);
-    let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
     let differing = differing(&workshop, &mutations);
     let mut same = 0;
     for mutation in &mutations {
         let ruling = judge.rule(mutation.id).unwrap();
         // What takes little says nothing else.
         if judge.soon(mutation.id).unwrap() || judge.later(mutation.id).unwrap() {
-            assert!(matches!(ruling, Ruling::Equivalent(_)), "{ruling:?}: {}", mutation.words());
+            assert!(
+                matches!(ruling, EquivalenceVerdict::Equivalent(_)),
+                "{ruling:?}: {}",
+                mutation.words()
+            );
         }
         if differing.contains(&mutation.id) {
-            assert!(matches!(ruling, Ruling::Differs(_)), "{ruling:?}: {}", mutation.words());
+            assert!(
+                matches!(ruling, EquivalenceVerdict::Differs(_)),
+                "{ruling:?}: {}",
+                mutation.words()
+            );
         } else {
             same += 1;
-            assert!(matches!(ruling, Ruling::Equivalent(_)), "{ruling:?}: {}", mutation.words());
+            assert!(
+                matches!(ruling, EquivalenceVerdict::Equivalent(_)),
+                "{ruling:?}: {}",
+                mutation.words()
+            );
         }
     }
     assert!((1..40).contains(&same), "{same} are the same");
@@ -82,7 +95,7 @@ fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
 
 #[test]
 fn a_mutation_at_the_clock_is_not_judged_and_does_not_keep_others_from_it() {
-    let workshop = Workshop::of_verilog(
+    let workshop = YosysSession::of_verilog(
         "module top(input clk, input [1:0] a, output reg y, output z);
          reg [1:0] m [0:1];
          always @(posedge clk) begin m[a[0]] <= a; y <= a[1] & a[0]; end
@@ -91,7 +104,8 @@ fn a_mutation_at_the_clock_is_not_judged_and_does_not_keep_others_from_it() {
     );
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
-    let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
     let mut apart = 0;
     for mutation in &mutations {
         let is_clock = mutation.port == "CLK";
@@ -102,7 +116,7 @@ fn a_mutation_at_the_clock_is_not_judged_and_does_not_keep_others_from_it() {
     let at = |port: &str| mutations.iter().find(|m| m.port == port && m.mode == Mode::Inv);
     let ruling = judge.rule(at("CLK").unwrap().id).unwrap();
     assert_eq!(ruling, open("its clock is mutated"));
-    assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), Ruling::Differs(_)));
+    assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), EquivalenceVerdict::Differs(_)));
 }
 
 /// `s` is never 3, so `hidden` is never seen; `chain` is, five cycles later.
@@ -115,11 +129,12 @@ const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
 
 #[test]
 fn what_stays_near_a_mutation_is_shown_soon_and_what_comes_out_later_is_not() {
-    let workshop = Workshop::of_verilog(NEVER_THREE);
+    let workshop = YosysSession::of_verilog(NEVER_THREE);
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
     let reset = Some(("rst", true));
-    let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
     let of = |signal: &str| -> Vec<u32> {
         let is_it = |m: &&Mutation| {
             m.signal.as_deref() == Some(signal) && m.port == "Q" && m.mode == Mode::Inv
@@ -143,7 +158,7 @@ fn what_stays_near_a_mutation_is_shown_soon_and_what_comes_out_later_is_not() {
 /// A timer that counts in another order and takes as many steps is the same; one that takes more or fewer is not.
 #[test]
 fn another_order_of_counting_is_shown_to_be_the_same() {
-    let workshop = Workshop::of_verilog(
+    let workshop = YosysSession::of_verilog(
         "module top(input clk, input rst, input go, input [7:0] a, output reg tick, output reg [7:0] sum);
          reg [4:0] t; reg busy;
          wire [4:0] t_d = busy ? t + 5'd1 : 5'd0;
@@ -164,7 +179,8 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
         is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
     });
     let reset = Some(("rst", true));
-    let judge = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
     let mut same = 0;
     for mutation in &mutations {
         let Mutation { id, mode, bit, control, .. } = mutation;
@@ -196,7 +212,7 @@ fn another_order_of_counting_is_shown_to_be_the_same() {
 /// A word's flag counts where its number is 2; it is 0 elsewhere, which nobody sees.
 #[test]
 fn words_of_a_memory_that_mean_the_same_make_no_difference() {
-    let workshop = Workshop::of_verilog(
+    let workshop = YosysSession::of_verilog(
         "module top(input clk, input rst, input we, input [1:0] to, at, input [2:0] d, output y, output [1:0] z);
          reg [2:0] m [0:3];
          wire flag = d[2] & d[1:0] == 2;
@@ -210,7 +226,9 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
     let mut mutations = chosen(&workshop, 1000, 1).unwrap();
     mutations.retain(|mutation| mutation.port != "CLK");
     let reset = Some(("rst", true));
-    let judge = || Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let judge = || {
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap()
+    };
     let meaning = "{word[2] & word[1:0] == 2'd2, word[1:0]}";
     let meaning = Meaning { memory: "m", width: 3, meaning };
     let (plain, judge) = (judge(), judge().with_meanings(&[meaning]).unwrap());
@@ -220,19 +238,24 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
         let known = judge.by_word(*id).unwrap();
         more += u32::from(known && !plain.by_word(*id).unwrap());
         let is_same = judge.judge(*id, &whole, false, "pdr -F 40 -T 10").unwrap();
-        assert_eq!(known, matches!(is_same, Ruling::Equivalent(_)), "{id}: {is_same:?}");
+        assert_eq!(
+            known,
+            matches!(is_same, EquivalenceVerdict::Equivalent(_)),
+            "{id}: {is_same:?}"
+        );
     }
     assert!(more > 0, "none takes what words mean");
     // A bit that counts is one of what a word means.
     let meaning = Meaning { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
-    let wrong = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let wrong =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
     let wrong = wrong.with_meanings(&[meaning]).unwrap();
     assert!(mutations.iter().all(|mutation| !wrong.by_word(mutation.id).unwrap()));
 }
 
 #[test]
 fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
-    let workshop = Workshop::of_verilog(NEVER_THREE);
+    let workshop = YosysSession::of_verilog(NEVER_THREE);
     begin(&workshop, &[]).unwrap();
     let mutations = chosen(&workshop, 1000, 1).unwrap();
     let text = format!(
@@ -256,17 +279,19 @@ fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
         }))
     };
     let reset = Some(("rst", true));
-    let judge = Judge::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
     let held: Vec<bool> = judge.promised().map(|place| judge.holds(place).unwrap()).collect();
     assert_eq!(held, [true, false]);
     let judge = judge.with_proved(vec![0]);
     assert_eq!(judge.proved, [format!("{NEVER}0")]);
     // With it, and without it, the same is equivalent.
-    let plain = Judge::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let plain =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
     for Mutation { id, .. } in mutations.iter().step_by(7) {
         let [with, without] = [&judge, &plain].map(|judge| {
             judge.at_once(*id).is_some()
-                || matches!(judge.rule(*id).unwrap(), Ruling::Equivalent(_))
+                || matches!(judge.rule(*id).unwrap(), EquivalenceVerdict::Equivalent(_))
         });
         assert_eq!(with, without, "{id}");
     }

@@ -8,10 +8,10 @@
 //! Memory does not grow with the work: a bounded number of pieces is in flight, and results are given away
 //! as soon as all before them are there.
 
-use super::attend::{Attendant, Event, Link};
 use super::loss::{Loss, Losses};
 use super::process::{Process, Program};
 use super::sandbox::InForce;
+use super::supervisor::{Event, Link, Supervisor};
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::Opening;
 use crate::error::Error;
@@ -71,7 +71,7 @@ impl Launch for Program {
 
 /// What came of a piece of work.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Landing {
+pub enum Completion {
     /// A result; never a refusal, which ends all work.
     Answer(Answer),
     /// The worker was lost with it.
@@ -106,7 +106,7 @@ pub trait Client {
     ///
     /// # Errors
     /// What ends all work.
-    fn landed(&mut self, item: Self::Item, landing: Landing) -> Result<Next, Error>;
+    fn landed(&mut self, item: Self::Item, landing: Completion) -> Result<Next, Error>;
 
     /// Whether a program simulates some of the models, beside those of the opening.
     fn is_simulated(&self) -> bool {
@@ -225,9 +225,9 @@ impl Drop for EndOfWork<'_> {
 }
 
 /// News of a piece of work.
-enum Landed {
+enum CompletionEvent {
     /// Its place and result.
-    Result(u64, Landing),
+    Result(u64, Completion),
     /// A worker was lost, as the text says, with work that was done again.
     LostWorker(String),
 }
@@ -255,7 +255,7 @@ pub fn run<C: Client>(
         for index in 0..workers {
             let (shared, sender) = (&shared, sender.clone());
             let (worker, has) = (None, VecDeque::new());
-            let hand = Hand { launch, opening, simulated, shared, sender, worker, has };
+            let hand = WorkerThread { launch, opening, simulated, shared, sender, worker, has };
             let name = format!("worker-{index}");
             thread::Builder::new()
                 .name(name)
@@ -264,21 +264,21 @@ pub fn run<C: Client>(
         }
         drop(sender);
         let (items, landed) = (BTreeMap::new(), BTreeMap::new());
-        Crew { shared: &shared, landings, items, landed }.drive(client, workers)
+        WorkerPool { shared: &shared, landings, items, landed }.drive(client, workers)
     })
 }
 
 /// The side of the client.
-struct Crew<'a, I> {
+struct WorkerPool<'a, I> {
     shared: &'a Shared,
-    landings: Receiver<Result<Landed, Error>>,
+    landings: Receiver<Result<CompletionEvent, Error>>,
     /// Handed out, by place.
     items: BTreeMap<u64, I>,
     /// Done, but an earlier one is not.
-    landed: BTreeMap<u64, (I, Landing)>,
+    landed: BTreeMap<u64, (I, Completion)>,
 }
 
-impl<I> Crew<'_, I> {
+impl<I> WorkerPool<'_, I> {
     fn drive<C: Client<Item = I>>(&mut self, client: &mut C, workers: usize) -> Result<(), Error> {
         let mut next = Next::Continue;
         let mut place = 0;
@@ -355,19 +355,19 @@ impl<I> Crew<'_, I> {
         Ok(())
     }
 
-    fn land<C: Client<Item = I>>(&mut self, landed: Landed, client: &mut C) {
+    fn land<C: Client<Item = I>>(&mut self, landed: CompletionEvent, client: &mut C) {
         match landed {
-            Landed::Result(place, landing) => {
+            CompletionEvent::Result(place, landing) => {
                 if let Some(item) = self.items.remove(&place) {
                     self.landed.insert(place, (item, landing));
                 }
             }
-            Landed::LostWorker(how) => client.lost_worker(&how),
+            CompletionEvent::LostWorker(how) => client.lost_worker(&how),
         }
     }
 
     /// The next result in order, if it is there.
-    fn next_in_order(&mut self) -> Option<(I, Landing)> {
+    fn next_in_order(&mut self) -> Option<(I, Completion)> {
         let (first, _) = self.landed.first_key_value()?;
         if self.items.first_key_value().is_some_and(|(flying, _)| flying < first) {
             return None;
@@ -377,18 +377,18 @@ impl<I> Crew<'_, I> {
 }
 
 /// One worker's thread.
-struct Hand<'a, L: Launch> {
+struct WorkerThread<'a, L: Launch> {
     launch: &'a L,
     opening: Option<&'a Opening>,
     simulated: bool,
     shared: &'a Shared,
-    sender: Sender<Result<Landed, Error>>,
-    worker: Option<Attendant<L::Link>>,
+    sender: Sender<Result<CompletionEvent, Error>>,
+    worker: Option<Supervisor<L::Link>>,
     /// What the worker has to do, in order.
     has: VecDeque<Piece>,
 }
 
-impl<L: Launch> Hand<'_, L> {
+impl<L: Launch> WorkerThread<'_, L> {
     fn work(mut self) {
         if let Err(error) = self.try_work() {
             let _ = self.sender.send(Err(error));
@@ -454,7 +454,7 @@ impl<L: Launch> Hand<'_, L> {
         }
         if self.worker.is_none() {
             let link = self.launch.launch(self.simulated)?;
-            let mut worker = Attendant::new(link, self.launch.stuck_after());
+            let mut worker = Supervisor::new(link, self.launch.stuck_after());
             if let Some(opening) = self.opening {
                 worker.send(&Request::Open(opening.clone()))?;
             }
@@ -480,7 +480,7 @@ impl<L: Launch> Hand<'_, L> {
             Reply::Done { place, answer } => {
                 let Some(piece) = self.has.pop_front() else { return Ok(()) };
                 debug_assert_eq!(piece.place, place, "workers keep the order");
-                self.land(piece, Landing::Answer(answer));
+                self.land(piece, Completion::Answer(answer));
                 Ok(())
             }
             Reply::Ready
@@ -505,26 +505,26 @@ impl<L: Launch> Hand<'_, L> {
             loss => piece.losses.add(loss).map_err(|error| piece.at(error))?,
         };
         match verdict {
-            Some(verdict) => self.land(piece, Landing::Lost(verdict)),
+            Some(verdict) => self.land(piece, Completion::Lost(verdict)),
             None => self.shared.give_back(std::iter::once(piece)),
         }
         Ok(())
     }
 
-    fn land(&self, piece: Piece, landing: Landing) {
-        for loss in piece.losses.to_others(matches!(landing, Landing::Answer(_))) {
+    fn land(&self, piece: Piece, landing: Completion) {
+        for loss in piece.losses.to_others(matches!(landing, Completion::Answer(_))) {
             let how = piece.named(loss.how());
-            let _ = self.sender.send(Ok(Landed::LostWorker(how)));
+            let _ = self.sender.send(Ok(CompletionEvent::LostWorker(how)));
         }
         let landing = match (piece.losses.died(), landing) {
-            (Some(how), Landing::Answer(_)) => Landing::Lost(Verdict::Crashed {
+            (Some(how), Completion::Answer(_)) => Completion::Lost(Verdict::Crashed {
                 cycle: None,
                 message: format!("{how}; it did not happen again when the case was run alone"),
             }),
             (_, landing) => landing,
         };
         // Nobody listens any more once the work is over.
-        let _ = self.sender.send(Ok(Landed::Result(piece.place, landing)));
+        let _ = self.sender.send(Ok(CompletionEvent::Result(piece.place, landing)));
     }
 }
 

@@ -13,7 +13,7 @@ use std::env;
 use std::process::ExitCode;
 
 /// What came of the runs so far: one for each block, or those of a plan.
-pub struct Done {
+pub struct FinishedRuns {
     /// All that there are.
     names: Vec<String>,
     format: Format,
@@ -26,7 +26,7 @@ pub struct Done {
     summaries: Vec<serde_json::Value>,
 }
 
-impl Done {
+impl FinishedRuns {
     /// Nothing yet.
     pub fn new(names: Vec<String>, format: Format) -> Self {
         let program = env::args().next().unwrap_or_else(|| program::name().to_owned());

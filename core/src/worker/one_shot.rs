@@ -1,8 +1,8 @@
 //! One piece of work, done by a worker of its own.
 
-use super::attend::{Attendant, Event, Link};
 use super::loss::{Loss, Losses};
 use super::process::Program;
+use super::supervisor::{Event, Link, Supervisor};
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Replayed, RunBlock, ShrinkProgress, ShrunkVector, Waves};
 use crate::error::Error;
@@ -50,7 +50,7 @@ impl<T> Finish<T> {
 
 /// Has single pieces of work done.
 #[derive(Debug, Clone)]
-pub struct Desk {
+pub struct OneShotWorker {
     program: Program,
     interrupted: Arc<AtomicBool>,
 }
@@ -79,7 +79,7 @@ impl Subject<'_> {
     }
 }
 
-impl Desk {
+impl OneShotWorker {
     /// A desk whose work ends soon after `interrupted` is set.
     pub fn new(program: Program, interrupted: Arc<AtomicBool>) -> Self {
         Self { program, interrupted }
@@ -278,7 +278,7 @@ impl Desk {
         let simulated = task.model.is_simulated() || observed.is_simulated();
         let process = self.program.start(writable, simulated)?;
         let stuck_after = self.program.limits().stuck_after;
-        let mut attendant = Attendant::new(process, stuck_after);
+        let mut attendant = Supervisor::new(process, stuck_after);
         let answer = attend(&mut attendant, task.clone(), &self.interrupted, told);
         attendant.kill();
         if let Some(in_force) = attendant.sandbox() {
@@ -306,7 +306,7 @@ enum Attempt<T> {
 
 /// Has a task done by a worker; gives its JSON.
 fn attend(
-    worker: &mut Attendant<impl Link>,
+    worker: &mut Supervisor<impl Link>,
     task: Task,
     interrupted: &AtomicBool,
     told: &mut dyn FnMut(Reply),

@@ -5,13 +5,13 @@ use crate::error::Error;
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
 use crate::models::{Built, Rtl, command_line};
+use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
 use crate::mutate::grade::Workers;
-use crate::mutate::judge::{Judge, Ruling};
-use crate::mutate::report::{Fate, Proof, Report, VECTORS};
-use crate::mutate::{Mutants, Trial, Tried};
+use crate::mutate::report::{MutantStatus, Proof, Report, VECTORS};
+use crate::mutate::{AttemptResult, KillAttempt, Mutants};
 use crate::vector::Origin;
 use crate::worker::{Action, Task};
-use crate::worker::{Desk, Finish};
+use crate::worker::{Finish, OneShotWorker};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::path::Path;
@@ -23,7 +23,7 @@ use std::time::{Duration, Instant};
 /// What was judged is written so often: an interruption loses no more.
 const WRITTEN: Duration = Duration::from_secs(1);
 /// Of what is proved by more than the look of the network.
-const INDUCTION: Fate = Fate::Equivalent { proof: Proof::Induction };
+const INDUCTION: MutantStatus = MutantStatus::Equivalent { proof: Proof::Induction };
 /// A difference that was not seen.
 const UNSEEN: &str = "it makes a difference to what is written to a memory, or for registers before reset that no \
                       case has";
@@ -35,7 +35,7 @@ const UNSEEN: &str = "it makes a difference to what is written to a memory, or f
 pub(super) struct Bench<'a> {
     job: &'a Job,
     mutants: &'a Mutants,
-    judge: Mutex<Option<Result<Arc<Judge<'a>>, String>>>,
+    judge: Mutex<Option<Result<Arc<EquivalenceChecker<'a>>, String>>>,
     /// What was asked for proofs that take little, without success.
     asked: Mutex<BTreeSet<u32>>,
 }
@@ -46,12 +46,12 @@ impl<'a> Bench<'a> {
     }
 
     /// The judge, or the reason why there is none.
-    pub(super) fn judge(&self) -> Result<Result<Arc<Judge<'a>>, String>, Error> {
+    pub(super) fn judge(&self) -> Result<Result<Arc<EquivalenceChecker<'a>>, String>, Error> {
         let mut judge = self.judge.lock().map_err(|_| lost())?;
         if let Some(judge) = &*judge {
             return Ok(judge.clone());
         }
-        let made = match Judge::new(self.job.block.info(), self.mutants)? {
+        let made = match EquivalenceChecker::new(self.job.block.info(), self.mutants)? {
             Ok(made) if self.job.judges => Ok(self.with_promises(made)?),
             made => made,
         };
@@ -59,7 +59,10 @@ impl<'a> Bench<'a> {
     }
 
     /// A judge that knows what the RTL does of what the block promises.
-    fn with_promises(&self, judge: Judge<'a>) -> Result<Judge<'a>, Error> {
+    fn with_promises(
+        &self,
+        judge: EquivalenceChecker<'a>,
+    ) -> Result<EquivalenceChecker<'a>, Error> {
         let mut proved = Vec::new();
         let places: Vec<u32> = judge.promised().collect();
         each(
@@ -84,7 +87,7 @@ impl<'a> Bench<'a> {
         // The reason why it cannot be judged is told when all cases were run.
         let Ok(judge) = self.judge()? else { return Ok(()) };
         let at_once = |id| match judge.at_once(id)? {
-            Ruling::Equivalent(proof) => Some((id, Fate::Equivalent { proof })),
+            EquivalenceVerdict::Equivalent(proof) => Some((id, MutantStatus::Equivalent { proof })),
             _ => None,
         };
         report.profiles[index].set(alive.into_iter().filter_map(at_once));
@@ -92,7 +95,7 @@ impl<'a> Bench<'a> {
             return Ok(());
         }
         let left = report.profiles[index].alive();
-        let mut pen = Pen::new(report, index, &self.job.claim.folder);
+        let mut pen = ReportWriter::new(report, index, &self.job.claim.folder);
         each(
             &left,
             self.job.threads,
@@ -102,7 +105,7 @@ impl<'a> Bench<'a> {
     }
 
     /// Whether a proof that takes little shows that nothing differs. It is tried once.
-    fn soon(&self, judge: &Judge<'_>, id: u32) -> Result<bool, Error> {
+    fn soon(&self, judge: &EquivalenceChecker<'_>, id: u32) -> Result<bool, Error> {
         if self.asked.lock().map_err(|_| lost())?.contains(&id) {
             return Ok(false);
         }
@@ -115,19 +118,19 @@ impl<'a> Bench<'a> {
 }
 
 /// Writes the report as it grows, though not each time.
-struct Pen<'a> {
+struct ReportWriter<'a> {
     report: &'a mut Report,
     index: usize,
     folder: &'a Path,
     written: Instant,
 }
 
-impl<'a> Pen<'a> {
+impl<'a> ReportWriter<'a> {
     fn new(report: &'a mut Report, index: usize, folder: &'a Path) -> Self {
         Self { report, index, folder, written: Instant::now() }
     }
 
-    fn note(&mut self, id: u32, fate: Fate) -> Result<(), Error> {
+    fn note(&mut self, id: u32, fate: MutantStatus) -> Result<(), Error> {
         self.report.profiles[self.index].set([(id, fate)]);
         if self.written.elapsed() < WRITTEN {
             return Ok(());
@@ -160,7 +163,7 @@ impl Job {
         let judge = match bench.judge()? {
             Ok(judge) => judge,
             Err(because) => {
-                let because = |id| (id, Fate::Undecided { because: because.clone() });
+                let because = |id| (id, MutantStatus::Undecided { because: because.clone() });
                 graded.set(open.into_iter().map(because));
                 return report.write(folder);
             }
@@ -169,16 +172,16 @@ impl Job {
             let mutant = graded.mutants.iter().find(|mutant| mutant.mutation.id == *id)?;
             Some((*id, format!("{}: {}", mutant.mutation.at(), mutant.does)))
         };
-        let court = Court {
+        let court = EquivalenceRun {
             job: self,
             profile,
             bench,
             judge: &judge,
             model: bench.mutants.build(self.block.info(), &self.mutations(bench.mutants, &open))?,
-            desk: Desk::new(self.program.clone(), Arc::clone(workers.interrupted)),
+            desk: OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted)),
             does: open.iter().filter_map(does).collect(),
         };
-        let mut pen = Pen::new(report, index, folder);
+        let mut pen = ReportWriter::new(report, index, folder);
         // What takes little comes first: it leaves few, and it is most of what an interrupted judge has said.
         let mut left = Vec::new();
         let soon = each(
@@ -234,29 +237,31 @@ fn each<T: Send>(
 }
 
 /// A judge, and what is needed to try what it says.
-struct Court<'a, 'b> {
+struct EquivalenceRun<'a, 'b> {
     job: &'a Job,
     profile: &'a Profile,
     bench: &'a Bench<'b>,
-    judge: &'a Judge<'b>,
+    judge: &'a EquivalenceChecker<'b>,
     model: Built,
-    desk: Desk,
+    desk: OneShotWorker,
     /// What each mutation does, and where.
     does: BTreeMap<u32, String>,
 }
 
-impl Court<'_, '_> {
+impl EquivalenceRun<'_, '_> {
     /// The word on a mutation, if it takes no long search.
-    fn soon(&self, id: u32) -> Result<Option<Fate>, Error> {
+    fn soon(&self, id: u32) -> Result<Option<MutantStatus>, Error> {
         if let Some(because) = self.judge.apart(id) {
-            return Ok(Some(Fate::Undecided { because: because.to_owned() }));
+            return Ok(Some(MutantStatus::Undecided { because: because.to_owned() }));
         }
         if self.bench.soon(self.judge, id)? {
             return Ok(Some(INDUCTION));
         }
         // What differs with memories that are cut out may not do so with those that are there.
         for with_memories in [false, true] {
-            let Ruling::Differs(cycles) = self.judge.glance(id, with_memories)? else { break };
+            let EquivalenceVerdict::Differs(cycles) = self.judge.glance(id, with_memories)? else {
+                break;
+            };
             if let Ok(fate) = self.attempt(id, cycles)? {
                 return Ok(Some(fate));
             }
@@ -265,30 +270,34 @@ impl Court<'_, '_> {
     }
 
     /// The last word on a mutation.
-    fn fate(&self, id: u32) -> Result<Fate, Error> {
+    fn fate(&self, id: u32) -> Result<MutantStatus, Error> {
         let first = match self.judge.rule(id)? {
-            Ruling::Equivalent(proof) => return Ok(Fate::Equivalent { proof }),
-            Ruling::Open(because) => because,
-            Ruling::Differs(cycles) => match self.attempt(id, cycles)? {
+            EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
+            EquivalenceVerdict::Open(because) => because,
+            EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
                 Ok(fate) => return Ok(fate),
                 Err(because) => because,
             },
         };
         let second = match self.judge.search(id)? {
-            Ruling::Equivalent(proof) => return Ok(Fate::Equivalent { proof }),
-            Ruling::Open(because) => because,
-            Ruling::Differs(cycles) => match self.attempt(id, cycles)? {
+            EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
+            EquivalenceVerdict::Open(because) => because,
+            EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
                 Ok(fate) => return Ok(fate),
-                Err(because) if because == first => return Ok(Fate::Undecided { because }),
+                Err(because) if because == first => return Ok(MutantStatus::Undecided { because }),
                 Err(because) => because,
             },
         };
-        Ok(Fate::Undecided { because: format!("{first}; {second}") })
+        Ok(MutantStatus::Undecided { because: format!("{first}; {second}") })
     }
 
     /// Drives a trace of the judge's into a mutation, and keeps it if it finds it. Else the reason why that shows
     /// nothing.
-    fn attempt(&self, id: u32, cycles: Vec<Vec<String>>) -> Result<Result<Fate, String>, Error> {
+    fn attempt(
+        &self,
+        id: u32,
+        cycles: Vec<Vec<String>>,
+    ) -> Result<Result<MutantStatus, String>, Error> {
         let Self { job, profile, .. } = self;
         let does = self.does.get(&id).map_or("", String::as_str);
         let origin = Origin {
@@ -305,15 +314,15 @@ impl Court<'_, '_> {
             block: job.block.info().name.to_owned(),
             profile: profile.name.to_string(),
             model: self.model.clone(),
-            action: Action::Try(Trial { mutation: id, cycles, origin }),
+            action: Action::Try(KillAttempt { mutation: id, cycles, origin }),
         };
         let name = format!("{}-{id}", profile.name);
-        Ok(match self.desk.have::<Tried>(task)? {
-            Finish::Done(Tried::Found(vector)) => {
-                Ok(Fate::Survived { vector: Some(self.keep(&format!("{name}.json"), &vector)?) })
-            }
-            Finish::Done(Tried::NotFound) => Err(UNSEEN.to_owned()),
-            Finish::Done(Tried::Red { verdict, vector }) => {
+        Ok(match self.desk.have::<AttemptResult>(task)? {
+            Finish::Done(AttemptResult::Found(vector)) => Ok(MutantStatus::Survived {
+                vector: Some(self.keep(&format!("{name}.json"), &vector)?),
+            }),
+            Finish::Done(AttemptResult::NotFound) => Err(UNSEEN.to_owned()),
+            Finish::Done(AttemptResult::Red { verdict, vector }) => {
                 let file = self.keep(&format!("{name}-red.json"), &vector)?;
                 let file = job.claim.folder.join(file);
                 return Err(red(&verdict, &file, &job.header.given));
