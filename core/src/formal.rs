@@ -3,11 +3,16 @@
 //! Graphs and replies are looked up in [`Answers`](crate::answers::Answers) first. `reply` decides which replies
 //! may be kept.
 
+pub(crate) mod aig;
+pub(crate) mod cut;
+pub mod monitor;
 mod reply;
+pub(crate) mod rtlil;
+pub mod yosys;
 
 use crate::answers::LookUp;
 use crate::error::Error;
-use crate::yosys::{YosysSession, abc};
+use crate::formal::yosys::{YosysSession, abc};
 use reply::{Reply, not_shown, status};
 use serde::{Deserialize, Serialize};
 use std::fs;

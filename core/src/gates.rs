@@ -4,9 +4,9 @@
 //! a green regression says nothing of the chip. `docs/gates.md` says which constructs do.
 
 use crate::error::Error;
+use crate::formal::yosys::{YosysSession, version};
 use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Examined, Expanded, FileRead, Pragmas};
-use crate::yosys::{YosysSession, version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -57,7 +57,6 @@ mod text;
 pub mod value;
 pub mod vector;
 pub mod worker;
-mod yosys;
 
 pub use cli::main;
 pub use program::{AnyBlock, Program};

@@ -5,20 +5,20 @@
 //! proved and what is assumed.
 
 mod asked;
-pub(crate) mod monitor;
 pub mod report;
 
 use crate::answers::Answers;
 use crate::error::Error;
+use crate::formal::aig::{Aig, Reads};
+use crate::formal::cut::{cut, enabled};
+pub use crate::formal::monitor::{Kind, Property};
+use crate::formal::monitor::{MONITOR, Monitor, TOP};
+use crate::formal::rtlil::Unknown;
+use crate::formal::yosys::YosysSession;
 use crate::formal::{MEMORY, graph, memory_bits, whole_graph};
 use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Examined, Pragmas, Rtl};
-use crate::mutate::aig::{Aig, Reads};
-use crate::mutate::cut::{cut, enabled};
-use crate::mutate::netlist::Unknown;
-use crate::yosys::YosysSession;
 use asked::{Query, QueryBuilder, by_engines};
-use monitor::{MONITOR, Monitor, TOP};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -33,43 +33,6 @@ const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift 
 /// Why some networks are not read.
 const LOOP: &str = "its network has a loop without a register";
 
-/// What a property is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "snake_case")]
-pub enum Kind {
-    /// Payload is 0 without its valid or enable.
-    Zero,
-    /// A valid stays until ready, and its payload.
-    Held,
-    /// The state register has the code of a state.
-    State,
-    /// An enable is 1 in its states only.
-    Enabled,
-    /// Something holds in every cycle.
-    Always,
-    /// Of some rules exactly one applies.
-    OneRule,
-    /// Where a rule applies, outputs and the next registers are those that it gives.
-    Rule,
-    /// A rule that is listed as one that cannot be hit never applies.
-    Never,
-    /// Something is finished within so many cycles, if the partners do their part.
-    Progress,
-    /// Something is never finished, as is known of the source: it can be brought about.
-    Hang,
-}
-
-/// A property of an RTL.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Property {
-    /// What it is about.
-    pub kind: Kind,
-    /// The property in words.
-    pub text: String,
-    /// It speaks of registers of the RTL that the block names.
-    pub of_registers: bool,
-}
-
 /// What is assumed of the partners of a block.
 #[derive(
     Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema,
@@ -80,13 +43,6 @@ pub enum Assumption {
     Nothing,
     /// What is offered to the block stays, valid and payload, until the block is ready.
     OffersStay,
-}
-
-impl Property {
-    /// Whether it is among those that are asked: those with these words, or all.
-    pub fn is_asked(&self, only: Option<&str>) -> bool {
-        only.is_none_or(|only| self.text.contains(only))
-    }
 }
 
 /// What was done with memories.

@@ -12,6 +12,7 @@ use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regre
 use crate::answers::Answers;
 use crate::engine::Setup;
 use crate::error::Error;
+use crate::formal::yosys;
 use crate::harness::Profile;
 use crate::models::Rtl;
 use crate::mutate::reasons::{self, Reason};
@@ -21,7 +22,6 @@ use crate::program;
 use crate::program::AnyBlock;
 use crate::runner::{Claim, Place, Shard};
 use crate::worker::Program;
-use crate::yosys;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -37,7 +37,7 @@ const SAID_BEFORE: [&str; 23] = [
     "block",
     "fixes",
     "parameter",
-    "GivenRtl",
+    "UserRtlOptions",
     "plan",
     "mutants",
     "seed",

@@ -84,7 +84,7 @@ pub struct Arguments {
     force: bool,
     /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet, --details and --no-sandbox alone.
     #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
-          conflicts_with_all = ["GivenRtl", "recorded_rtl", "stuck_after", "memory_limit"])]
+          conflicts_with_all = ["UserRtlOptions", "recorded_rtl", "stuck_after", "memory_limit"])]
     resume: Option<PathBuf>,
     /// Run again exactly the cases that failed in the run in this folder, on the RTL of --rtl, and print which are fixed, still red
     /// or different. Nothing is written.

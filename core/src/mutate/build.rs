@@ -1,13 +1,14 @@
 //! The model that has all mutations of an RTL in it.
 
-use super::cut::{enabled, fixed};
 use super::mutation::Mutation;
-use super::netlist::{Unknown, Woven, weave};
+use super::netlist::{Woven, weave};
 use crate::answers::Answers;
 use crate::error::Error;
+use crate::formal::cut::{enabled, fixed};
+use crate::formal::rtlil::Unknown;
+use crate::formal::yosys::YosysSession;
 use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Built, Pragmas, Rtl, kept, ports, verilator};
-use crate::yosys::YosysSession;
 use std::path::PathBuf;
 use verilated_build::{Design, Kept, LibraryCache, SourceFile};
 

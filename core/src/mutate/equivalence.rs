@@ -1,19 +1,19 @@
 //! The formal judge of mutations that no case has found: does any input make them differ from the RTL?
 
-use super::aig::{Aig, Interface, Question, Reads};
 use super::build::BASE;
 use super::build::Mutants;
-use super::cut::{cut, followed, unjudged};
 use super::mutation::Mutation;
-use super::netlist::Unknown;
 use super::report::Proof;
 use crate::error::Error;
+use crate::formal::aig::{Aig, Interface, Question, Reads};
+use crate::formal::cut::{cut, followed, unjudged};
+use crate::formal::monitor::{MONITOR, Monitor, TOP};
+use crate::formal::rtlil::Unknown;
+use crate::formal::yosys::YosysSession;
 use crate::formal::{
     Answer, Graph, MEMORY, SECONDS, SHORT, STEP, ask, graph, memory_bits, whole_graph,
 };
 use crate::harness::{BlockInfo, Meaning};
-use crate::prove::monitor::{MONITOR, Monitor, TOP};
-use crate::yosys::YosysSession;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::{Arc, Mutex};

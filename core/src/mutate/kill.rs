@@ -1,8 +1,8 @@
 //! What a worker does: it runs cases, each on every mutation that no case before has found.
 
-use super::aig::split;
 use crate::engine::Cases;
 use crate::error::Error;
+use crate::formal::aig::split;
 use crate::harness::{
     Block, Breach, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, Stimulus,
     Verdict, Watch, follow, run_all, run_golden,

@@ -4,8 +4,9 @@
 //! model is ten times slower. Here each port that some mutation is at goes through a module that inverts
 //! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/mutation.md`.
 
-use super::cut::{Cell, parts};
 use super::mutation::{Mode, Mutation};
+use crate::formal::cut::{Cell, parts};
+use crate::formal::rtlil::{Unknown, plain, width, widths};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -23,10 +24,6 @@ pub struct Woven {
     /// The modules it instantiates that do the mutations, in SystemVerilog.
     pub modules: String,
 }
-
-/// What of a netlist cannot be understood.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Unknown(pub String);
 
 /// Puts mutations into a netlist whose top is `top`.
 ///
@@ -152,11 +149,6 @@ fn text(name: &str, width: u32, mutations: &[&Mutation]) -> String {
         parts.join(", "),
         high = width - 1
     )
-}
-
-/// A name without the mark of public ones.
-pub(super) fn plain(name: &str) -> &str {
-    name.strip_prefix('\\').unwrap_or(name)
 }
 
 /// Whether a port of a cell drives its signal.
@@ -298,55 +290,6 @@ fn bits<'a>(
         all = part;
     }
     Some(all)
-}
-
-/// The width of each wire, by module.
-pub(super) fn widths(netlist: &str) -> BTreeMap<&str, BTreeMap<&str, u32>> {
-    let mut all: BTreeMap<&str, BTreeMap<&str, u32>> = BTreeMap::new();
-    let mut module = "";
-    for line in netlist.lines() {
-        if let Some(name) = line.strip_prefix("module ") {
-            module = plain(name);
-        } else if let Some(wire) = line.strip_prefix("  wire ") {
-            let words: Vec<&str> = wire.split(' ').collect();
-            let number = |at: usize| words.get(at + 1).and_then(|word| word.parse().ok());
-            let width = words.iter().position(|word| *word == "width").and_then(number);
-            if let Some(name) = words.last() {
-                all.entry(module).or_default().insert(name, width.unwrap_or(1));
-            }
-        }
-    }
-    all
-}
-
-/// The width of a signal: a name, a part of one, a number, or some of these in braces.
-pub(super) fn width(signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> Option<u32> {
-    let mut words = signal.split_whitespace().peekable();
-    let mut total = 0;
-    while let Some(word) = words.next() {
-        let mut part = match word {
-            "{" | "}" => continue,
-            _ => match word.split_once('\'') {
-                Some((bits, _)) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
-                    bits.parse().ok()?
-                }
-                // A number of 32 bits.
-                _ if word.parse::<i32>().is_ok() => 32,
-                _ => *wires?.get(word)?,
-            },
-        };
-        while let Some(range) = words.peek().and_then(|word| word.strip_prefix('[')) {
-            part = match range.trim_end_matches(']').split_once(':') {
-                Some((high, low)) => {
-                    high.parse::<u32>().ok()?.checked_sub(low.parse().ok()?)?.checked_add(1)?
-                }
-                None => 1,
-            };
-            words.next();
-        }
-        total += part;
-    }
-    Some(total)
 }
 
 #[cfg(test)]

@@ -2,8 +2,8 @@
 
 use super::{Assumption, Found, Kind, Memories, PropertyStatus, Prover};
 use crate::error::Error;
+use crate::formal::aig::{Aig, Interface, Question, Reads};
 use crate::formal::{Answer, SHORT, STEP, ask};
-use crate::mutate::aig::{Aig, Interface, Question, Reads};
 
 /// A proof that needs little more than an induction that does not show it.
 const SOON: &str = "pdr -F 20 -C 1000 -T 10";

@@ -1,10 +1,11 @@
 //! Promises as Verilog: a module around the RTL with an output for each property.
 
-pub(super) mod progress;
+pub(crate) mod progress;
 
-use super::{Kind, Property};
 use crate::error::Error;
 use crate::harness::{BlockInfo, Held, Parameters, Promises, Role, RuleSays};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
 use verilated::Port;
 
@@ -14,6 +15,50 @@ pub const MONITOR: &str = "monitor.v";
 pub const TOP: &str = "cosim_monitor";
 /// The largest code that a state is looked for under.
 const STATE_CODES: u64 = 0xff;
+
+/// What a property is about.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Kind {
+    /// Payload is 0 without its valid or enable.
+    Zero,
+    /// A valid stays until ready, and its payload.
+    Held,
+    /// The state register has the code of a state.
+    State,
+    /// An enable is 1 in its states only.
+    Enabled,
+    /// Something holds in every cycle.
+    Always,
+    /// Of some rules exactly one applies.
+    OneRule,
+    /// Where a rule applies, outputs and the next registers are those that it gives.
+    Rule,
+    /// A rule that is listed as one that cannot be hit never applies.
+    Never,
+    /// Something is finished within so many cycles, if the partners do their part.
+    Progress,
+    /// Something is never finished, as is known of the source: it can be brought about.
+    Hang,
+}
+
+/// A property of an RTL.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Property {
+    /// What it is about.
+    pub kind: Kind,
+    /// The property in words.
+    pub text: String,
+    /// It speaks of registers of the RTL that the block names.
+    pub of_registers: bool,
+}
+
+impl Property {
+    /// Whether it is among those that are asked: those with these words, or all.
+    pub fn is_asked(&self, only: Option<&str>) -> bool {
+        only.is_none_or(|only| self.text.contains(only))
+    }
+}
 
 /// A monitor.
 #[derive(Debug)]

@@ -10,10 +10,8 @@
 //! - [`reasons`] is what people have written of mutations that make no difference.
 //! - [`report`] is what comes of it.
 
-pub(crate) mod aig;
 mod block;
 mod build;
-pub(crate) mod cut;
 pub mod equivalence;
 pub mod golden;
 pub mod grade;

@@ -1,7 +1,7 @@
 //! What of a netlist means something to Yosys that it does not mean to Verilator, or cannot be judged; and a
 //! netlist without its memories.
 
-use super::netlist::{Unknown, plain, width, widths};
+use super::rtlil::{Unknown, plain, width, widths};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -32,11 +32,11 @@ pub const OF: &str = "_of_";
 pub type PortOf<'a> = (&'a str, &'a str, &'a str);
 
 /// A cell of a netlist.
-pub(super) struct Cell<'a> {
-    pub(super) module: &'a str,
-    pub(super) kind: &'a str,
-    pub(super) name: &'a str,
-    pub(super) inside: Vec<&'a str>,
+pub(crate) struct Cell<'a> {
+    pub(crate) module: &'a str,
+    pub(crate) kind: &'a str,
+    pub(crate) name: &'a str,
+    pub(crate) inside: Vec<&'a str>,
 }
 
 impl<'a> Cell<'a> {
@@ -46,7 +46,7 @@ impl<'a> Cell<'a> {
     }
 
     /// Its ports and what is connected to them.
-    pub(super) fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
+    pub(crate) fn ports(&self) -> impl Iterator<Item = (&'a str, &'a str)> {
         let connections =
             self.inside.iter().filter_map(|line| line.trim().strip_prefix("connect "));
         connections.filter_map(|words| words.split_once(' '))
@@ -89,7 +89,7 @@ fn is_register(kind: &str) -> bool {
 }
 
 /// The cells of a netlist, and its connections outside of them, as module and both sides.
-pub(super) fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
+pub(crate) fn parts(netlist: &str) -> (Vec<Cell<'_>>, Vec<(&str, &str, &str)>) {
     let (mut cells, mut connections) = (Vec::new(), Vec::new());
     let mut module = "";
     let mut lines = netlist.lines();
