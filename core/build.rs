@@ -5,7 +5,7 @@ use std::process::ExitCode;
 use verilated_build::identity;
 
 fn main() -> ExitCode {
-    let watched = ["build.rs", "src", "../verilated"];
+    let watched = ["build.rs", "src", "../crates", "../verilated"];
     for path in watched {
         println!("cargo:rerun-if-changed={path}");
     }

@@ -41,7 +41,6 @@ mod files;
 mod formal;
 pub mod fourvalue;
 pub mod gates;
-pub mod harness;
 pub mod history;
 pub mod judged;
 pub mod merge;
@@ -54,11 +53,11 @@ pub mod report;
 pub mod runner;
 pub mod skeleton;
 mod text;
-pub mod value;
 pub mod vector;
 pub mod worker;
 
 pub use cli::main;
+pub use cosim_harness::{axes, covergroups, harness, layout, rules, value, waivers};
 pub use program::{AnyBlock, Program};
 // For generated code and for golden models: one dependency is enough for a crate with blocks.
 pub use verilated;

@@ -146,7 +146,7 @@ pub struct KillAttempt {
     /// For each cycle behind the one in reset, the names of the bits that are 1, as in `data[3]`.
     pub cycles: Vec<Vec<String>>,
     /// What the vector is to say of itself.
-    #[serde(with = "crate::worker::wire::as_json")]
+    #[serde(with = "cosim_harness::as_json")]
     pub origin: Origin,
 }
 

@@ -37,7 +37,7 @@ impl<T> Row<T> {
 /// compile otherwise, so that nothing is left to a test:
 ///
 /// ```
-/// use cosim_core::harness::{Row, Table};
+/// use cosim_harness::harness::{Row, Table};
 ///
 /// const VALID: usize = 1;
 /// const READY: usize = 1 << 1;
@@ -52,7 +52,7 @@ impl<T> Row<T> {
 /// Without `T2` nothing applies to an offer that waits:
 ///
 /// ```compile_fail
-/// # use cosim_core::harness::{Row, Table};
+/// # use cosim_harness::harness::{Row, Table};
 /// # const VALID: usize = 1;
 /// # const READY: usize = 1 << 1;
 /// static TABLE: Table<bool, 4> = Table::new(&[

@@ -22,7 +22,7 @@ const ENDS: &str = "ends";
 const RUNS: &str = "runs";
 
 /// Whether a check is one that the harness itself makes of a side, beside those of the scoreboard.
-pub(crate) fn is_of_the_harness(check: &str) -> bool {
+pub fn is_of_the_harness(check: &str) -> bool {
     [GOES_ON, ENDS, RUNS].contains(&check)
 }
 

@@ -307,13 +307,13 @@ impl RuleSet {
     /// Does not compile in a constant if a set cannot hold so many rules. The harness asks it of every block:
     ///
     /// ```
-    /// const _: () = cosim_core::harness::RuleSet::can_hold(128);
+    /// const _: () = cosim_harness::harness::RuleSet::can_hold(128);
     /// ```
     ///
     /// One more is an error of the compiler:
     ///
     /// ```compile_fail
-    /// const _: () = cosim_core::harness::RuleSet::can_hold(129);
+    /// const _: () = cosim_harness::harness::RuleSet::can_hold(129);
     /// ```
     ///
     /// # Panics
@@ -321,7 +321,7 @@ impl RuleSet {
     pub const fn can_hold(rules: usize) {
         assert!(
             rules <= Self::CAPACITY,
-            "a block has at most 128 rules: join some, or widen cosim_core::harness::RuleSet"
+            "a block has at most 128 rules: join some, or widen cosim_harness::harness::RuleSet"
         );
     }
 

@@ -54,7 +54,7 @@ impl Naming {
     }
 
     /// The port that says whether a payload counts: a valid of its channel, or also an enable.
-    pub(crate) fn governor(
+    pub fn governor(
         &self,
         payload: &Port,
         ports: &'static [Port],
@@ -103,7 +103,7 @@ impl Naming {
     }
 
     /// Ports in the order in which one explains those behind it.
-    pub(crate) fn in_order(&self, ports: &[&'static Port]) -> Vec<&'static Port> {
+    pub fn in_order(&self, ports: &[&'static Port]) -> Vec<&'static Port> {
         let mut ports = ports.to_vec();
         ports.sort_by_key(|port| (self.place(port.name), self.role(port.name)));
         ports

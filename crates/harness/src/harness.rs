@@ -30,18 +30,18 @@ mod waits;
 
 pub use batch::{Recording, run_all, run_golden};
 pub use case::{CycleView, Dut, Outcome, Watch, run};
-pub(crate) use case::{run_judged, run_uncovered};
+pub use case::{run_judged, run_uncovered};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
     Block, Counter, Environment, Explain, Golden, LinkedRtl, Long, ResetPin, Rule, RuleSet,
     Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,
     reset_inputs,
 };
-pub(crate) use coverage::sparse;
+pub use coverage::sparse;
 pub use coverage::{
     Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value, WaiverFile,
 };
-pub(crate) use coverage::{bin_name, bins, unreachable};
+pub use coverage::{bin_name, bins, unreachable};
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{
     Case, FIRST_VARIATION, LONGEST, VARIATIONS, case_seed, index_text, parse_index, variation,
@@ -49,7 +49,7 @@ pub use drawn::{
 };
 pub use driven::{UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl};
-pub(crate) use judge::is_of_the_harness;
+pub use judge::is_of_the_harness;
 pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
 pub use naming::{Naming, Role};
 pub use noise::Noise;

@@ -61,7 +61,7 @@ impl Watch {
     }
 
     /// Does the work of one case.
-    pub(crate) fn during<T>(&self, work: impl FnOnce() -> T) -> T {
+    pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         self.cases.fetch_add(1, Ordering::Relaxed);
         self.model(work)
     }
@@ -77,7 +77,7 @@ impl Watch {
     }
 
     /// Told of the cycle that was reached.
-    pub(crate) fn reached(&self, cycle: u64) {
+    pub fn reached(&self, cycle: u64) {
         self.cycles.store(cycle, Ordering::Relaxed);
     }
 
@@ -183,7 +183,7 @@ impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
-    #[serde(with = "crate::worker::wire::as_json")]
+    #[serde(with = "crate::as_json")]
     pub verdict: Verdict,
     /// Cycles compared.
     pub cycles: u64,
@@ -223,7 +223,7 @@ pub fn run<B: Block>(
 
 /// As [`run`], for a case that matched before and whose checks held: its scoreboard and its coverage see nothing but the
 /// golden side, so both are left out, and a match comes without hits and counters. Anything else is the outcome of [`run`].
-pub(crate) fn run_judged<B: Block, D: Dut<B>>(
+pub fn run_judged<B: Block, D: Dut<B>>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     dut: &mut D,
@@ -236,7 +236,7 @@ pub(crate) fn run_judged<B: Block, D: Dut<B>>(
 }
 
 /// As [`run`], but of the bins only the rules are counted: to measure what the others cost.
-pub(crate) fn run_uncovered<B: Block>(
+pub fn run_uncovered<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
     dut: &mut impl Dut<B>,

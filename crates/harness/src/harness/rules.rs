@@ -4,7 +4,7 @@
 /// `RULES`, in the order of their indices, as [`Golden::RULES`](crate::harness::Golden::RULES) wants them.
 ///
 /// ```
-/// cosim_core::rules! {
+/// cosim_harness::rules! {
 ///     T1: "nothing is offered";
 ///     T2: "it is taken";
 /// }

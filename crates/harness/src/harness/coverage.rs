@@ -45,7 +45,7 @@ impl Axis {
 /// Declares axes: each a constant, with its name and its values, a value with what it means.
 ///
 /// ```
-/// cosim_core::axes! {
+/// cosim_harness::axes! {
 ///     STATE = "state" { "idle": "no packet is locked", "locked": "a packet has the output" }
 /// }
 /// assert_eq!(STATE.values[1].name, "locked");
@@ -70,12 +70,12 @@ macro_rules! axes {
 /// A group has its name, what is counted, its axes and, behind `unless`, the reason for each bin that cannot be hit.
 ///
 /// ```
-/// # use cosim_core::harness::Covergroup;
-/// cosim_core::axes! {
+/// # use cosim_harness::harness::Covergroup;
+/// cosim_harness::axes! {
 ///     STATE = "state" { "idle": "no packet is locked", "locked": "a packet has the output" }
 ///     END = "end" { "last": "its last beat", "cut": "it is cut" }
 /// }
-/// cosim_core::covergroups! {
+/// cosim_harness::covergroups! {
 ///     GROUPS;
 ///     RESETS = "resets": "resets, by the state they find" [STATE];
 ///     ENDS = "ends": "packets: where they begin, how they end" [STATE, END]
@@ -299,7 +299,7 @@ const fn bins_with<B: Block, C: Coverage<B>>() -> usize {
 }
 
 /// Bins of a block, the rules included.
-pub(crate) fn bins<B: Block>() -> usize {
+pub fn bins<B: Block>() -> usize {
     const { bins_with::<B, B::Coverage>() }
 }
 
@@ -316,7 +316,7 @@ fn group_of(groups: &'static [Covergroup], bin: usize) -> Option<(&'static Cover
 }
 
 /// Why no legal stimulus hits a bin, by its number among all bins; `None` if one can.
-pub(crate) fn unreachable<B: Block>(bin: usize, parameters: &Parameters) -> Option<String> {
+pub fn unreachable<B: Block>(bin: usize, parameters: &Parameters) -> Option<String> {
     if bin < B::Golden::RULES.len() {
         return B::Golden::unreachable(bin, parameters);
     }
@@ -364,7 +364,7 @@ pub(super) fn first_unreachable<B: Block>(hits: &[u64], parameters: &Parameters)
 }
 
 /// The name of a bin, as in `modify: RTS, SQD, done`.
-pub(crate) fn bin_name<B: Block>(bin: usize) -> String {
+pub fn bin_name<B: Block>(bin: usize) -> String {
     if let Some(rule) = B::Golden::RULES.get(bin) {
         return format!("{RULES}: {}", rule.name);
     }
@@ -428,7 +428,7 @@ impl<B: Block, C: Coverage<B>> Sampled<B, C> {
 }
 
 /// How counters travel and are kept: only those that are not 0.
-pub(crate) mod sparse {
+pub mod sparse {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
@@ -436,7 +436,7 @@ pub(crate) mod sparse {
     const MOST: u32 = 1 << 20;
 
     /// Writes how many there are, and each that is not 0 with its distance from the one before.
-    pub(crate) fn serialize<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
+    pub fn serialize<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
         let mut from = 0;
         let mut hit: Vec<(u32, u64)> = Vec::new();
         for (index, count) in counts.iter().enumerate() {
@@ -452,7 +452,7 @@ pub(crate) mod sparse {
     ///
     /// # Errors
     /// If they are not of a list of so many.
-    pub(crate) fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
+    pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
         let (length, hit): (u32, Vec<(u32, u64)>) = Deserialize::deserialize(from)?;
         if length > MOST {
             return Err(D::Error::custom("no block has so many bins"));
