@@ -1,5 +1,5 @@
 // Named constants of ReqRecvCore_Thread_2: state encodings (source S0), values and layouts
-// (spec thread2, section 3), fixes (section 6). A range is written msb:lsb.
+// (spec thread2, section 3), fixes (section 7). A range is written msb:lsb.
 `ifndef REQRECVCORE_THREAD_2_VH
 `define REQRECVCORE_THREAD_2_VH
 

@@ -1,4 +1,4 @@
-//! README.md: is what it shows what happens?
+//! README.md and `docs/first-failure.md`: is what they show what happens?
 //!
 //! Every command of an indented block (`    $ command`) is run, in order, in one folder that looks like the
 //! project after `scripts/run`; what it prints must be what the README shows. A line `...` stands for any
@@ -109,9 +109,20 @@ fn printed(folder: &Path, command: &str) -> String {
 
 #[test]
 fn the_readme_shows_what_its_commands_print() {
-    let readme = fs::read_to_string(project().join("README.md")).expect("README.md is there");
-    let commands = shown(&readme);
-    for step in ["scripts/run", " run ", " explain ", " replay "] {
+    assert_shown("README.md", &["scripts/run", " run "]);
+}
+
+#[test]
+fn the_first_failure_shows_what_its_commands_print() {
+    assert_shown("docs/first-failure.md", &[" run ", " explain ", " replay "]);
+}
+
+/// A document shows these steps, and what its commands print.
+#[track_caller]
+fn assert_shown(name: &str, steps: &[&str]) {
+    let text = fs::read_to_string(project().join(name)).expect("the document is there");
+    let commands = shown(&text);
+    for step in steps {
         assert!(commands.iter().any(|shown| shown.command.contains(step)), "{step} is not shown");
     }
     let folder = playground();
@@ -119,7 +130,7 @@ fn the_readme_shows_what_its_commands_print() {
         .iter()
         .filter_map(|PropertyStatus { line, command, output }| {
             let difference = difference(output, &printed(folder.path(), command))?;
-            Some(format!("README.md:{line}: $ {command}\n{difference}"))
+            Some(format!("{name}:{line}: $ {command}\n{difference}"))
         })
         .collect();
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
@@ -174,10 +185,11 @@ fn every_command_is_in_the_table() {
     for command in commands {
         let row = format!("| `cosim {command}");
         let ends = ['`', ' '];
-        let readme = document("README.md");
-        let is_there =
-            readme.match_indices(&row).any(|(at, _)| readme[at + row.len()..].starts_with(ends));
-        assert!(is_there, "README.md: no row of `cosim {command}`");
+        let commands_page = document("docs/commands.md");
+        let is_there = commands_page
+            .match_indices(&row)
+            .any(|(at, _)| commands_page[at + row.len()..].starts_with(ends));
+        assert!(is_there, "docs/commands.md: no row of `cosim {command}`");
     }
 }
 
@@ -196,7 +208,7 @@ fn the_default_number_of_cases_is_that_of_the_blocks() {
     }
     let others: Vec<String> =
         others.iter().map(|(cases, names)| format!("{cases} of {}", names.join(" and "))).collect();
-    says("README.md", &format!("({usual}; {})", others.join("; ")));
+    says("docs/commands.md", &format!("({usual}; {})", others.join("; ")));
 }
 
 /// The tables of profiles and scenarios have the names that there are, and no others.
@@ -236,10 +248,10 @@ fn exit_codes_are_the_same_in_every_list() {
     let help = text(&run(["--help"])).split_whitespace().collect::<Vec<_>>().join(" ");
     let of_help = codes(help.split("Exit codes:").nth(1).expect("the help has them"));
     assert_eq!(of_help, ["0", "1", "2", "3", "130"]);
-    let readme = document("README.md");
-    let of_readme =
-        readme.split("Exit codes:").nth(1).and_then(|rest| rest.split("interrupted").next());
-    assert_eq!(codes(of_readme.expect("README.md has them")), of_help);
+    let commands_page = document("docs/commands.md");
+    let of_commands =
+        commands_page.split("Exit codes:").nth(1).and_then(|rest| rest.split("interrupted").next());
+    assert_eq!(codes(of_commands.expect("docs/commands.md has them")), of_help);
     let page = fs::read_to_string(project().join("docs/ci.md")).expect("it is there");
     let rows = page.lines().skip_while(|line| !line.starts_with("| exit code")).skip(2);
     let of_page: Vec<&str> = rows

@@ -11,7 +11,7 @@ use super::rows::{
 use cosim_core::harness::{Hang, Held, Parameters, Progress, Promises, Remembered, RuleSays};
 use cosim_core::verilated::Field;
 
-/// The registers of section 4, and what the message-offset table gives.
+/// The registers of section 5, and what the message-offset table gives.
 const REGISTERS: [(&str, u32); 13] = [
     ("cur_state", 6),
     ("pkt_left", 32),
