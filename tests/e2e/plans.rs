@@ -224,7 +224,6 @@ fn a_plan_says_when_a_run_has_covered_enough() {
     assert_same(&same, &planned);
     let shard = run_plan(&plan, &folder.path().join("shard"), &["--shard", "1/2"]);
     assert_eq!(code(&shard), 2, "{}", text(&shard));
-    assert!(text(&shard).contains("wants --exchange DIR"), "{}", text(&shard));
 }
 
 /// What JSON says is what TOML says, and files are looked for beside the plan.

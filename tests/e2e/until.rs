@@ -163,3 +163,13 @@ fn chosen_cases_cover_all_in_fewer_cycles_than_all_in_order() {
     assert_eq!(code(&text_of), 0, "{}", text(&text_of));
     assert!(text(&text_of).contains("never"), "{}", text(&text_of));
 }
+
+#[test]
+fn shards_and_a_coverage_goal_exclude_each_other() {
+    let folder = TempDir::new().unwrap();
+    let out = folder.path().join("out");
+    let until = ["--block", "qp", "--until-coverage", "50", "--shard", "1/2"];
+    let output = run_into(&out, &until);
+    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert!(!out.exists());
+}

@@ -362,7 +362,6 @@ impl Job {
             waivers: self.waivers.clone(),
         };
         let interrupted = Arc::clone(interrupted);
-        let exchange = self.exchange(&plan, &header)?;
         Ok(Ready {
             job: self,
             session,
@@ -370,7 +369,6 @@ impl Job {
             desk,
             plan,
             header,
-            exchange,
             counted,
             interrupted,
             learns: judged::is_trusted(&examined, &setup.rtl.defines),

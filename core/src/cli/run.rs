@@ -20,7 +20,7 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 
 /// What a run that is in a folder has said before.
-const SAID_BEFORE: [&str; 28] = [
+const SAID_BEFORE: [&str; 27] = [
     "plan",
     "block",
     "fixes",
@@ -46,7 +46,6 @@ const SAID_BEFORE: [&str; 28] = [
     "min_coverage",
     "until_coverage",
     "round",
-    "exchange",
     "coverage",
     "Earlier",
 ];

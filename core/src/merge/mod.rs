@@ -3,7 +3,6 @@
 //! Shards are read side by side, a line of each at a time, and written in the order of the plan by what writes the results of a
 //! run, so memory does not grow with the number of cases. `docs/scale-out.md` is for those who do it.
 
-mod alike;
 mod files;
 mod shard;
 
@@ -131,11 +130,6 @@ impl Shards {
             of_this_program(shard)?;
             of_one_run(first, shard)?;
         }
-        if first.header.until_coverage.is_some() && !part.is_whole() {
-            let message =
-                "is of a run with --until-coverage, of which each shard has all: leave --part out";
-            return Err(Error::File { path: first.folder.clone(), message: message.to_owned() });
-        }
         let header = Header { shard: part, ..first.header.clone() };
         shards.sort_by_key(|shard| shard.header.shard.index());
         complete(&shards, part)?;
@@ -143,9 +137,6 @@ impl Shards {
         let block = program::find(&header.block)
             .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
         let plan = Plan { shard: part, ..Plan::of_header(&header, block).map_err(wrong)? };
-        if header.until_coverage.is_some() {
-            alike::keep_those_with_cases(&mut shards, &plan);
-        }
         Ok(Self { block, plan, header, shards })
     }
 
@@ -164,23 +155,15 @@ impl Shards {
     /// # Errors
     /// What is wrong with a shard, with the line; what cannot be written.
     pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
-        let are_alike = self.header.until_coverage.is_some();
-        let told = match are_alike {
-            true => self.same_cases(directory)?,
-            false => self.cases(directory)?,
-        };
+        let told = self.cases(directory)?;
         let results = (0..self.shards.len()).map(|index| self.results(index));
         let results = results.collect::<Result<Vec<Results>, Error>>()?;
         let day = self.day(&results)?;
-        let coverage = match are_alike {
-            true => self.same_coverage(&results)?,
-            false => self.coverage(&results)?,
-        };
+        let coverage = self.coverage(&results)?;
         let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
         let mut tally = Tally::new(self.block, &self.plan, recorder);
         let (mut groups, mut ended) = (Vec::new(), Vec::new());
-        let counted = if are_alike { 1 } else { results.len() };
-        for results in results.into_iter().take(counted) {
+        for results in results {
             add(&mut tally, self.block, &results.totals, &results.profiles);
             ended.push(results.ended);
             groups.push(results.failures);
@@ -197,18 +180,13 @@ impl Shards {
 
     /// Which of the shards has a place: they are sorted, and from one to the next it is as far as from one place to the next.
     fn shard_of(&self, place: u64) -> usize {
-        if self.header.until_coverage.is_some() {
-            return 0;
-        }
         let count = self.shards[0].header.shard.count();
         (place % count / self.plan.shard.count()) as usize
     }
 
     /// The cases that a shard has.
     fn plan_of(&self, shard: &ShardFile) -> Plan {
-        let header = &shard.header;
-        let part = if header.is_whole() { Shard::WHOLE } else { header.shard };
-        Plan { shard: part, ..self.plan.clone() }
+        Plan { shard: shard.header.shard, ..self.plan.clone() }
     }
 
     /// Writes the cases in the order of the plan.

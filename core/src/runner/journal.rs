@@ -191,13 +191,13 @@ fn hash(bytes: &[u8]) -> [u8; 4] {
 }
 
 /// Bytes, with what shows that they are whole before them.
-pub(super) fn record(bytes: &[u8]) -> Vec<u8> {
+fn record(bytes: &[u8]) -> Vec<u8> {
     let length = (bytes.len() as u32).to_le_bytes();
     [&length[..], &hash(bytes), bytes].concat()
 }
 
 /// Takes a record from the beginning; none if it is not whole.
-pub(super) fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (prefix, behind) = rest.split_at_checked(PREFIX)?;
     let length = u32::from_le_bytes(prefix[..4].try_into().ok()?);
     let (bytes, behind) = behind.split_at_checked(length as usize)?;

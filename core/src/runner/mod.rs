@@ -2,7 +2,6 @@
 
 mod cases;
 mod directory;
-mod exchange;
 mod failures;
 mod groups;
 mod guide;
@@ -16,7 +15,6 @@ mod waivers;
 
 pub use cases::{Ended, Failure};
 pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
-pub use exchange::{Exchange, run_part};
 pub use failures::{EXPLAINED, Failures, Keep, SHRINK_BUDGET, file_stem};
 pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,

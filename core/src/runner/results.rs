@@ -110,7 +110,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Whether the run directory has all of the run: each shard has, if the run ends when enough is covered.
+    /// Whether the run directory holds all of the run. Older versions wrote shards of a run with `until_coverage`,
+    /// each of which holds all of it.
     pub fn is_whole(&self) -> bool {
         self.shard.is_whole() || self.until_coverage.is_some()
     }

@@ -10,9 +10,8 @@ use crate::error::Error;
 use crate::judged::Judged;
 use crate::program;
 use crate::runner::{
-    self, Begun, Day, End, Exchange, Failures, Guide, Header, InOrder, Journal, Left, Limits,
-    LostWorkers, Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally,
-    Timing,
+    self, Begun, Day, End, Failures, Guide, Header, InOrder, Journal, Left, Limits, LostWorkers,
+    Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Desk;
@@ -51,7 +50,6 @@ pub struct Ready<'a> {
     pub(super) desk: Desk,
     pub(super) plan: Plan,
     pub(super) header: Header,
-    pub(super) exchange: Option<Exchange>,
     /// What is counted of the RTL's code, if it is.
     pub(super) counted: Option<Counted>,
     pub(super) interrupted: Arc<AtomicBool>,
@@ -131,19 +129,8 @@ impl Ready<'_> {
         let limits = Limits { time, ..job.limits };
         let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
         let (program, observed) = (&job.program, &mut observer);
-        let end = match (observed.guide.clone(), &self.exchange) {
-            (Some(mut guide), Some(exchange)) => {
-                let limits = (&limits, &**interrupted);
-                runner::run_part(
-                    program,
-                    (opening, &mut judged),
-                    (&mut guide, start),
-                    exchange,
-                    limits,
-                    observed,
-                )?
-            }
-            (Some(mut guide), None) => runner::run(
+        let end = match observed.guide.clone() {
+            Some(mut guide) => runner::run(
                 program,
                 (opening, &mut judged),
                 (&mut guide, start),
@@ -151,7 +138,7 @@ impl Ready<'_> {
                 interrupted,
                 observed,
             )?,
-            (None, _) => {
+            None => {
                 let mut cases = InOrder::new(plan.from(place));
                 runner::run(
                     program,

@@ -1,11 +1,10 @@
-//! Runs that end when enough is covered, on one machine or on several.
+//! Runs that end when they have covered enough.
 
 use super::Job;
 use crate::engine::Session;
 use crate::error::Error;
-use crate::runner::{Exchange, Header, Plan, ROUND, Shard};
+use crate::runner::{Plan, ROUND};
 use clap::Args;
-use std::path::PathBuf;
 
 /// Cases of a round at most.
 pub const MOST_OF_A_ROUND: u32 = 1 << 20;
@@ -22,9 +21,6 @@ pub struct UntilCovered {
     #[arg(long, value_name = "N", allow_negative_numbers = true, requires = "until_coverage",
           value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_OF_A_ROUND)))]
     round: Option<u32>,
-    /// A folder that all shards share: what --until-coverage takes to be run in shards, since each has to know what all others cover.
-    #[arg(long, value_name = "DIR", requires = "shard")]
-    exchange: Option<PathBuf>,
 }
 
 /// A number from 0 to 100.
@@ -41,14 +37,12 @@ pub struct Until {
     pub percent: f64,
     /// Cases that are chosen at once, if it was said.
     pub round: Option<u32>,
-    /// The folder that all shards share.
-    exchange: Option<PathBuf>,
 }
 
 impl Until {
     /// So many percent.
     pub fn new(percent: f64, round: Option<u32>) -> Self {
-        Self { percent, round, exchange: None }
+        Self { percent, round }
     }
 
     /// Cases that are chosen at once.
@@ -65,24 +59,14 @@ impl UntilCovered {
     pub fn tell(&self, job: &mut Job) -> Result<(), Error> {
         let said = self.until_coverage.map(|percent| Until::new(percent, self.round));
         job.until = job.until.take().or(said);
-        let Some(until) = &mut job.until else { return Ok(()) };
-        until.exchange.clone_from(&self.exchange);
+        let Some(until) = &job.until else { return Ok(()) };
         let (shard, name) = (job.shard, &job.name);
-        if shard.is_whole() {
-            return Ok(());
-        }
-        let percent = until.percent;
-        if until.exchange.is_none() {
+        if !shard.is_whole() {
+            let percent = until.percent;
             return Err(Error::Usage(format!(
-                "--shard {shard} of {name}, which ends when {percent} % are covered, wants --exchange DIR: which cases come next depends on \
-                 what all before them hit, so the shards tell it each other in a folder that they share; where there is none, give each \
-                 machine the whole run with a --seed of its own, and merge what they covered with `cover merge`"
-            )));
-        }
-        if job.time().is_some() {
-            return Err(Error::Usage(format!(
-                "--time and --shard {shard} of {name}, which ends when {percent} % are covered, exclude each other: each shard would end \
-                 it at another case; --cases says how many are run at most"
+                "--shard {shard} cannot run {name}: a shard does not know when all shards together cover {percent} % \
+                 (--until-coverage); run shards with --cases and --min-coverage, or run --until-coverage on each \
+                 machine with its own --seed and combine the coverage with `cover merge`"
             )));
         }
         Ok(())
@@ -92,32 +76,13 @@ impl UntilCovered {
 impl Job {
     /// The cases to run.
     pub(super) fn plan(&self, session: &dyn Session) -> Plan {
-        let plan = Plan {
+        Plan {
             block: self.block.name(),
             seed: self.seed,
             profiles: self.setup.profiles.clone(),
             scenarios: session.scenarios(),
             indices: self.indices.clone(),
             shard: self.shard,
-        };
-        match &self.until {
-            // Each shard has all of it, wherever its cases are run.
-            Some(_) if !plan.is_empty() => Plan { shard: Shard::WHOLE, ..plan },
-            _ => plan,
         }
-    }
-
-    /// Where the shards of a run tell each other what they covered, if they have to.
-    pub(super) fn exchange(&self, plan: &Plan, header: &Header) -> Result<Option<Exchange>, Error> {
-        let Some(Until { exchange: Some(folder), .. }) = &self.until else { return Ok(None) };
-        if self.shard.is_whole() || !plan.shard.is_whole() {
-            return Ok(None);
-        }
-        let header = Header { shard: Shard::WHOLE, ..header.clone() };
-        let mut run = serde_json::to_value(header).unwrap_or_default();
-        run["shards"] = self.shard.count().into();
-        run["max_failures"] = self.limits.max_failures.into();
-        run["max_hangs"] = self.limits.max_hangs.into();
-        Exchange::open(&folder.join(&self.name), self.shard, &run).map(Some)
     }
 }
