@@ -217,7 +217,6 @@ fn ranked_cases_have_the_coverage_of_all_of_them() {
 fn ranked_cases_are_written_as_vectors_that_match() {
     let folder = TempDir::new().unwrap();
     let [all, smoke] = ["all", "smoke"].map(|name| folder.path().join(name));
-    // With variations among the cases.
     assert_eq!(
         code(&run_into(&all, &["--block", "qp", "--until-coverage", "99", "--seed", "3"])),
         0

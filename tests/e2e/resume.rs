@@ -146,7 +146,7 @@ fn a_green_run_of_several_blocks_that_was_killed_ends_as_if_it_was_not() {
     assert_is_the_same_after_kills(&arguments, kills(), 1);
 }
 
-/// Which cases come next follows from what was covered before.
+/// The end follows from what was covered before.
 #[test]
 #[ignore = "slow: a coverage goal, reached twice"]
 fn a_run_until_all_is_covered_that_was_killed_ends_as_if_it_was_not() {

@@ -1,6 +1,5 @@
 //! `cosim cover`: coverage databases of many runs.
 
-mod race;
 mod vectors;
 
 use super::{counted, print_text};
@@ -30,8 +29,6 @@ enum Command {
     Report(Report),
     /// The smallest set of cases with the same coverage.
     Rank(Rank),
-    /// Cycles that --until-coverage saves: the same seeds with all cases in order, and with chosen ones.
-    Race(Box<race::Race>),
 }
 
 #[derive(Debug, Args)]
@@ -100,7 +97,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 None => print_text(&text)?,
             }
         }
-        Command::Race(race) => race::execute(race)?,
         Command::Rank(Rank { databases, format, out }) => {
             let database = merged(databases)?;
             let ranked = rank(&database);

@@ -253,7 +253,7 @@ impl Prepared {
             packets: arguments.packets,
             seed: 1,
             min_coverage: None,
-            until: None,
+            until_coverage: None,
             min_score: arguments.min_score,
             mutants: None,
         };

@@ -17,7 +17,7 @@ use crate::harness::{Profile, parse_index};
 use crate::judged::{self, Judged};
 use crate::models::{Built, Examined, Rtl, Simulator, View, answer_store};
 use crate::program;
-use crate::runner::{Header, Keep, Limits, MOST_CASES, Shard, Waiver};
+use crate::runner::{Header, Keep, Limits, MOST_CASES, Plan, Shard, Waiver};
 use crate::worker::{Desk, Finish, Program};
 use clap::Args;
 use code::Counted;
@@ -35,7 +35,7 @@ use verilated_build::Hash;
 
 pub use ready::{Begin, Ready};
 pub use report::{Earlier, Outcome, Report, UNWRITTEN};
-pub use until::{MOST_OF_A_ROUND, Until, UntilCovered, percent};
+pub use until::{UntilCovered, percent};
 
 /// Packets of a case at most: its vector must not be larger than vectors may be.
 const MOST_PACKETS: i64 = 20_000;
@@ -188,7 +188,7 @@ impl Options {
             let (cases, packets) = (self.cases.or(run.cases), run.packets);
             let options = Self { scenario: scenarios, cases, packets, ..self.clone() };
             let job = options.job(block, profiles, None, run.seed)?;
-            let (name, goal, until) = (run.name.clone(), run.min_coverage, run.until.clone());
+            let (name, goal, until) = (run.name.clone(), run.min_coverage, run.until_coverage);
             Ok(Job { name, goal, until, waivers: plan.waivers_of(block), ..job })
         };
         plan.runs.iter().map(job).collect()
@@ -273,8 +273,8 @@ pub struct Job {
     pub save: u64,
     /// What of the bins is to be hit, in percent.
     pub goal: Option<f64>,
-    /// What of the bins is to be hit when the run ends, and how.
-    pub until: Option<Until>,
+    /// Percent of the reachable bins of every profile at which the run ends.
+    pub until: Option<f64>,
     /// Failures that do not count until a day.
     waivers: Vec<Waiver>,
     /// The files that know earlier failures.
@@ -328,7 +328,14 @@ impl Job {
         if self.case.is_none() {
             check_netlists(*block, setup, &desk)?;
         }
-        let plan = self.plan(&*session);
+        let plan = Plan {
+            block: block.name(),
+            seed: self.seed,
+            profiles: setup.profiles.clone(),
+            scenarios: session.scenarios(),
+            indices: self.indices.clone(),
+            shard: self.shard,
+        };
         if let Some(CaseName { scenario, .. }) = &self.case
             && plan.scenarios != [scenario.clone()]
         {
@@ -355,8 +362,8 @@ impl Job {
             scenario_files: self.scenario_files(&plan.scenarios),
             weights: hash_of_weights(&opening.scenarios),
             min_coverage: self.goal,
-            until_coverage: self.until.as_ref().map(|until| until.percent),
-            round: self.until.as_ref().and_then(|until| until.round),
+            until_coverage: self.until,
+            round: None,
             coverage: setup.coverage,
             save_vectors: self.save,
             waivers: self.waivers.clone(),

@@ -7,7 +7,6 @@
 
 use super::cases::Cases;
 use super::groups::Group;
-use super::guide::Standing;
 use super::tally::Totals;
 use crate::coverage::{Find, Part};
 use crate::error::Error;
@@ -25,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// The file in a run directory.
 pub const JOURNAL: &str = "run.journal";
 /// How it begins.
-const MARK: &[u8] = b"cosim-journal 2\n";
+const MARK: &[u8] = b"cosim-journal 3\n";
 /// Bytes of ended cases after which a new file takes the place.
 const MOST: u64 = 4 << 20;
 /// Bytes before a record: its length, and a part of its hash.
@@ -71,9 +70,6 @@ pub struct State {
     pub save: u64,
     /// Seconds in which cases were run, and seconds of their failures.
     pub seconds: (f64, f64),
-    /// Which cases are next, if that depends on what was covered.
-    #[serde(default)]
-    pub guide: Option<Standing>,
     /// What could not be written.
     pub unwritten: Vec<String>,
 }
@@ -220,14 +216,7 @@ mod tests {
     }
 
     fn case(place: u64) -> Case {
-        Case {
-            place,
-            profile: 0,
-            scenario: 0,
-            name: format!("b/p/s/{place}"),
-            seed: place,
-            varies: None,
-        }
+        Case { place, profile: 0, scenario: 0, name: format!("b/p/s/{place}"), seed: place }
     }
 
     fn places(folder: &Path) -> Vec<u64> {

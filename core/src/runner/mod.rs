@@ -4,7 +4,6 @@ mod cases;
 mod directory;
 mod failures;
 mod groups;
-mod guide;
 mod journal;
 mod plan;
 mod pool;
@@ -19,10 +18,9 @@ pub use failures::{EXPLAINED, Failures, Keep, SHRINK_BUDGET, file_stem};
 pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,
 };
-pub use guide::{Guide, ROUND, Standing};
 pub use journal::{Begun, JOURNAL, Journal, Left, State};
 pub use plan::{MOST_CASES, Plan, Shard};
-pub use pool::{End, InOrder, Limits, Progress, Source, Start, run};
+pub use pool::{End, Limits, Progress, Start, run};
 pub use replays::{Replay, replay_all};
 pub use results::{
     Conclusion, FAILURES, Header, LostWorkers, Milestones, PARTIAL, PeakMemory, RESULTS,

@@ -95,7 +95,7 @@ pub struct Header {
     /// Percent of the bins at which the run ends, when they are hit in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_coverage: Option<f64>,
-    /// Cases that are chosen at once, if it ends so.
+    /// Written by older versions: cases that were selected at once, if it ends so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// Whether it was counted what of the RTL's code cases reach.

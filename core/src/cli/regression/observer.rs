@@ -9,14 +9,12 @@ use crate::merge;
 use crate::program;
 use crate::report::ProfileResults;
 use crate::runner::{
-    Failures, Group, Guide, JOURNAL, Journal, Left, LostWorkers, Milestones, Plan, Progress,
-    RunDirectory, Source, State, Tally,
+    Failures, Group, JOURNAL, Journal, Left, LostWorkers, Milestones, Plan, Progress, RunDirectory,
+    State, Tally,
 };
 use crate::vector::Origin;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -45,11 +43,15 @@ pub(super) struct Observer {
     pub lost_workers: LostWorkers,
     /// Seconds of cases and of failures before the run was gone on with.
     pub before: (f64, f64),
-    /// Who chooses the cases, if that depends on what was covered.
-    pub guide: Option<Rc<RefCell<Guide>>>,
+    /// Percent of the reachable bins of every profile at which the run ends.
+    pub until: Option<f64>,
 }
 
 impl Progress for Observer {
+    fn is_enough(&self) -> bool {
+        self.until.is_some_and(|percent| self.tally.coverage.reaches(percent))
+    }
+
     fn lost_worker(&mut self, how: &str) {
         self.lost_workers.add(how);
     }
@@ -142,7 +144,6 @@ impl Observer {
             finds,
             save: self.save,
             seconds: self.seconds(),
-            guide: self.guide.as_ref().map(|guide| guide.borrow().standing().clone()),
             unwritten: self.unwritten.all.iter().cloned().chain(unwritten).collect(),
             ..State::default()
         };
@@ -172,14 +173,7 @@ impl Observer {
         state.unwritten.into_iter().for_each(|text| self.unwritten.add(&Error::Environment(text)));
         self.bar.inc(state.totals.cases);
         let mut next = state.next;
-        if let (Some(guide), Some(standing)) = (&self.guide, state.guide) {
-            guide.borrow_mut().restore(standing);
-        }
         for (case, outcome) in cases {
-            if let Some(guide) = &mut self.guide {
-                let _ = guide.next();
-                guide.landed(&case, &outcome);
-            }
             self.take(&case, &outcome)?;
             next = case.place + 1;
         }

@@ -7,11 +7,10 @@ use crate::cli::summary::Unwritten;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Opening, Session, Waves};
 use crate::error::Error;
-use crate::judged::Judged;
 use crate::program;
 use crate::runner::{
-    self, Begun, Day, End, Failures, Guide, Header, InOrder, Journal, Left, Limits, LostWorkers,
-    Milestones, PeakMemory, Place, Plan, Progress, RunDirectory, Start, State, Tally, Timing,
+    self, Begun, Day, Failures, Header, Journal, Left, Limits, LostWorkers, Milestones, PeakMemory,
+    Place, Plan, RunDirectory, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Desk;
@@ -19,10 +18,8 @@ use crate::worker::desk::Subject;
 use humantime::format_rfc3339_millis;
 use indicatif::ProgressBar;
 use serde_json::Value;
-use std::cell::RefCell;
 use std::env;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
@@ -129,27 +126,14 @@ impl Ready<'_> {
         let limits = Limits { time, ..job.limits };
         let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
         let (program, observed) = (&job.program, &mut observer);
-        let end = match observed.guide.clone() {
-            Some(mut guide) => runner::run(
-                program,
-                (opening, &mut judged),
-                (&mut guide, start),
-                &limits,
-                interrupted,
-                observed,
-            )?,
-            None => {
-                let mut cases = InOrder::new(plan.from(place));
-                runner::run(
-                    program,
-                    (opening, &mut judged),
-                    (&mut cases, start),
-                    &limits,
-                    interrupted,
-                    observed,
-                )?
-            }
-        };
+        let end = runner::run(
+            program,
+            (opening, &mut judged),
+            (plan.from(place), start),
+            &limits,
+            interrupted,
+            observed,
+        )?;
         judged.keep();
         let (seconds, failures_seconds) = observer.seconds();
         observer.bar.finish_and_clear();
@@ -231,43 +215,17 @@ impl Ready<'_> {
             hangs: 0,
             lost_workers: LostWorkers::default(),
             before: (0.0, 0.0),
-            guide: job.until.as_ref().map(|until| {
-                let guide = self.guide(plan.clone(), until.percent, true);
-                let guide = guide.with_rounds_of(until.round_of());
-                Rc::new(RefCell::new(guide))
-            }),
+            until: job.until,
         }
     }
 
-    /// Who chooses the cases until so much is covered, if it `leans` towards what opens bins.
-    fn guide(&self, plan: Plan, goal: f64, leans: bool) -> Guide {
-        Guide::new(plan, &self.nothing_covered(), goal, leans)
-    }
-
-    /// Runs cases until all is covered, chosen ones or all in order; writes nothing.
-    ///
-    /// # Errors
-    /// As [`runner::run`].
-    pub fn cover(&self, seed: u64, leans: bool, progress: &mut dyn Progress) -> Result<End, Error> {
-        let Job { program, limits, .. } = self.job;
-        let mut guide = self.guide(Plan { seed, ..self.plan.clone() }, 100.0, leans);
-        let source = (&mut guide, Start::default());
-        let opening = (&self.opening, &mut Judged::none());
-        runner::run(program, opening, source, limits, &self.interrupted, progress)
-    }
-
     /// What can be covered.
-    pub fn nothing_covered(&self) -> Database {
+    fn nothing_covered(&self) -> Database {
         let mut database = Database::new(self.job.block, &self.plan.profiles);
         if let Some(counted) = &self.counted {
             database.code.clone_from(&counted.code);
         }
         database
-    }
-
-    /// Names of the profiles, in order.
-    pub fn profiles(&self) -> impl Iterator<Item = &str> {
-        self.plan.profiles.iter().map(|profile| &*profile.name)
     }
 
     /// Who collects what is covered.
