@@ -10,7 +10,7 @@ use crate::error::Error;
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
 use crate::report::RunTiming;
-use crate::runner::{LostWorkers, PeakMemory, Place, RunDirectory, Shard, Timing};
+use crate::runner::{LostWorkers, PeakMemory, Place, RunDirectory, Timing};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::env;
@@ -30,9 +30,6 @@ pub struct Arguments {
     /// Replace an earlier run in --out.
     #[arg(long)]
     force: bool,
-    /// The shards make part I of M of the run alone, which is merged with the other parts later: those of I, I + M, I + 2 M, ...
-    #[arg(long, value_name = "I/M")]
-    part: Option<Shard>,
     #[command(flatten)]
     earlier: Earlier,
     #[command(flatten)]
@@ -50,7 +47,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Whatever is wrong with the shards of one block is told before anything is written.
     let mut runs = Vec::new();
     for (block, folders) in merge::runs(folders, &merge::RUN)? {
-        runs.push((block, Shards::open(&folders, arguments.part)?));
+        runs.push((block, Shards::open(&folders)?));
     }
     runs.sort_by_key(|(_, shards): &(_, Shards)| shards.place_of_block());
     let name = |(folder, shards): &(Option<String>, Shards)| {

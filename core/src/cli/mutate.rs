@@ -14,7 +14,6 @@ use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::Rtl;
-use crate::mutate::reasons::{self, Reason};
 use crate::mutate::report::{Begun, Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
 use crate::mutate::{Means, Mutants};
 use crate::program;
@@ -30,7 +29,7 @@ use std::thread;
 const MUTANTS: u32 = 1000;
 
 /// What a grading that is in a folder has said before.
-const SAID_BEFORE: [&str; 23] = [
+const SAID_BEFORE: [&str; 22] = [
     "golden",
     "corpus",
     "block",
@@ -50,7 +49,6 @@ const SAID_BEFORE: [&str; 23] = [
     "no_judge",
     "checks_only",
     "min_score",
-    "equivalents",
     "only",
     "stuck_after",
     "memory_limit",
@@ -120,10 +118,6 @@ pub struct Arguments {
     /// Fail if less than so many percent of the mutants that are not equivalent are killed.
     #[arg(long, value_name = "PCT", value_parser = regression::percent)]
     min_score: Option<f64>,
-    /// What people have written of mutants that make no difference: they count as equivalent unless something shows a
-    /// difference, which is a failure.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["golden", "checks_only", "only"])]
-    equivalents: Option<PathBuf>,
     /// This mutant alone, by its number: the case that finds it, its vector, waves and explanation.
     #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "min_score", "format"])]
     only: Option<u32>,
@@ -399,13 +393,9 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     }
     let examined = block.examine(rtl)?;
     block.check_profiles(rtl, profiles)?;
-    let yosys = yosys::version()?;
     Ok(Header {
-        equivalents: match &arguments.equivalents {
-            None => Vec::new(),
-            Some(path) => written(path, block.name(), &examined.identity, &yosys)?,
-        },
-        yosys,
+        equivalents: Vec::new(),
+        yosys: yosys::version()?,
         tool: program::version().to_owned(),
         build: program::build().to_owned(),
         rtl: examined.identity.clone(),
@@ -422,28 +412,6 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         min_score: wanted.min_score,
     })
-}
-
-/// What is written in a file of mutations of a block with this RTL. What is written of another RTL is told.
-fn written(path: &Path, block: &str, rtl: &str, yosys: &str) -> Result<Vec<Reason>, Error> {
-    let mut reasons = reasons::read(path)?;
-    reasons.retain(|reason| {
-        if reason.block != block {
-            return false;
-        }
-        let is_of_it = reason.rtl == rtl && reason.yosys == yosys;
-        if !is_of_it {
-            program::say(format_args!(
-                "{}: {} of {block} is about RTL {} by {}: not used for RTL {rtl} by {yosys}",
-                path.display(),
-                reason.cell,
-                reason.rtl,
-                reason.yosys
-            ));
-        }
-        is_of_it
-    });
-    Ok(reasons)
 }
 
 #[cfg(test)]

@@ -29,7 +29,7 @@ pub const RUN: [&str; 2] = [RESULTS, PARTIAL];
 /// Shards that are missing of which each is named.
 const MISSING_NAMED: usize = 16;
 
-/// The shards of the run of one block, or of a part of it, each of them once.
+/// The shards of the run of one block, each of them once.
 pub struct Shards {
     block: &'static dyn AnyBlock,
     /// The plan of what they make.
@@ -114,12 +114,11 @@ fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
 }
 
 impl Shards {
-    /// Looks at all shards of the run of one block, or of a part of it. Nothing but what identifies them is read.
+    /// Looks at all shards of the run of one block. Nothing but what identifies them is read.
     ///
     /// # Errors
     /// [`Error::File`] for a shard that is not whole, there twice, or of another run; [`Error::Usage`] if some are missing.
-    pub fn open(folders: &[PathBuf], part: Option<Shard>) -> Result<Self, Error> {
-        let part = part.unwrap_or(Shard::WHOLE);
+    pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
         allow_many_files();
         let mut shards = folders.iter().map(|folder| ShardFile::open(folder));
         let mut shards = shards.by_ref().collect::<Result<Vec<ShardFile>, Error>>()?;
@@ -130,13 +129,13 @@ impl Shards {
             of_this_program(shard)?;
             of_one_run(first, shard)?;
         }
-        let header = Header { shard: part, ..first.header.clone() };
+        let header = Header { shard: Shard::WHOLE, ..first.header.clone() };
         shards.sort_by_key(|shard| shard.header.shard.index());
-        complete(&shards, part)?;
+        complete(&shards)?;
         let wrong = |message: String| Error::File { path: shards[0].folder.clone(), message };
         let block = program::find(&header.block)
             .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
-        let plan = Plan { shard: part, ..Plan::of_header(&header, block).map_err(wrong)? };
+        let plan = Plan::of_header(&header, block).map_err(wrong)?;
         Ok(Self { block, plan, header, shards })
     }
 
@@ -178,10 +177,10 @@ impl Shards {
         Ok(Merged { tally, coverage, sources, failures, end, day, times })
     }
 
-    /// Which of the shards has a place: they are sorted, and from one to the next it is as far as from one place to the next.
+    /// Which of the shards has a place.
     fn shard_of(&self, place: u64) -> usize {
         let count = self.shards[0].header.shard.count();
-        (place % count / self.plan.shard.count()) as usize
+        (place % count) as usize
     }
 
     /// The cases that a shard has.
@@ -208,7 +207,7 @@ impl Shards {
                     }
                 }
             }
-            place += self.plan.shard.count();
+            place += 1;
         }
         Ok(told)
     }
@@ -293,7 +292,7 @@ impl Shards {
                 Error::File { path: shard.folder.clone(), message }
             })?;
         }
-        let whole = together.finish(self.plan.shard.is_whole());
+        let whole = together.finish();
         let path = self.shards[0].folder.clone();
         whole.ok_or_else(|| Error::File { path, message: "has no coverage".to_owned() })
     }
@@ -319,7 +318,7 @@ impl Shards {
         for (place, signature) in &told.failed {
             copies.further(folder(*place), signature, &self.plan.case(*place).name)?;
         }
-        if self.shards.len() > 1 && self.plan.shard.is_whole() {
+        if self.shards.len() > 1 {
             runner::settle_groups(&mut groups);
         }
         for group in &mut groups {
@@ -425,8 +424,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Each shard of a part is there, once; they are sorted.
-fn complete(shards: &[ShardFile], part: Shard) -> Result<(), Error> {
+/// Each shard is there, once; they are sorted.
+fn complete(shards: &[ShardFile]) -> Result<(), Error> {
     for pair in shards.windows(2) {
         if pair[0].header.shard == pair[1].header.shard {
             let (shard, other) = (pair[0].header.shard, pair[0].folder.display());
@@ -435,24 +434,10 @@ fn complete(shards: &[ShardFile], part: Shard) -> Result<(), Error> {
         }
     }
     let count = shards[0].header.shard.count();
-    if !count.is_multiple_of(part.count()) {
-        let message = format!(
-            "--part {part}: the run has {count} shards, which make no {} parts",
-            part.count()
-        );
-        return Err(Error::Usage(message));
-    }
-    let is_part = |index: u64| part.has(index - 1);
-    if let Some(other) = shards.iter().find(|shard| !is_part(shard.header.shard.index())) {
-        let message =
-            format!("is shard {}, which is not in part {part}: leave it out", other.header.shard);
-        return Err(Error::File { path: other.folder.clone(), message });
-    }
     let is_missing = |index: &u64| {
-        is_part(*index)
-            && shards.binary_search_by_key(index, |shard| shard.header.shard.index()).is_err()
+        shards.binary_search_by_key(index, |shard| shard.header.shard.index()).is_err()
     };
-    let missing = count / part.count() - shards.len() as u64;
+    let missing = count - shards.len() as u64;
     if missing == 0 {
         return Ok(());
     }

@@ -4,7 +4,6 @@
 
 use super::kill::Means;
 use super::mutation::Mutation;
-use super::reasons::Reason;
 use crate::checksum;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
@@ -117,9 +116,9 @@ pub struct Header {
     /// Percent of the mutations that are not equivalent that are to be killed in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
-    /// What is written of mutations of this block that make no difference.
+    /// Written by older versions: mutants that a file lists as equivalent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub equivalents: Vec<Reason>,
+    pub equivalents: Vec<Value>,
 }
 
 fn whole() -> Shard {
@@ -167,9 +166,6 @@ pub struct Mutant {
     /// What became of it.
     #[serde(flatten)]
     pub fate: Fate,
-    /// Why it makes no difference, if that is written. It counts as equivalent as long as nothing shows a difference.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
 }
 
 /// As what a mutation counts.
@@ -179,7 +175,7 @@ pub enum Counted {
     Killed,
     /// No case has found it.
     Survived,
-    /// Nothing can find it: that is proved, or written and not shown to be wrong.
+    /// It is proved that nothing can find it.
     Equivalent,
     /// It is not known whether anything can find it.
     Undecided,
@@ -188,31 +184,12 @@ pub enum Counted {
 impl Mutant {
     /// As what it counts.
     pub fn counts(&self) -> Counted {
-        match (&self.fate, &self.reason) {
-            (Fate::Killed { .. }, _) => Counted::Killed,
-            (Fate::Equivalent { .. }, _) => Counted::Equivalent,
-            (Fate::Survived { vector: None } | Fate::Undecided { .. }, Some(_)) => {
-                Counted::Equivalent
-            }
-            (Fate::Survived { .. }, _) => Counted::Survived,
-            (Fate::Undecided { .. }, None) => Counted::Undecided,
-        }
-    }
-
-    /// What shows a difference though it is written that there is none: a case, or a vector.
-    pub fn contradicted_by(&self) -> Option<&str> {
-        self.reason.as_ref()?;
         match &self.fate {
-            Fate::Killed { case, .. } => Some(case),
-            Fate::Survived { vector } => vector.as_deref(),
-            Fate::Equivalent { .. } | Fate::Undecided { .. } => None,
+            Fate::Killed { .. } => Counted::Killed,
+            Fate::Equivalent { .. } => Counted::Equivalent,
+            Fate::Survived { .. } => Counted::Survived,
+            Fate::Undecided { .. } => Counted::Undecided,
         }
-    }
-
-    /// Why it counts as equivalent, if that is written and not proved.
-    pub fn written(&self) -> Option<&str> {
-        let is_proved = matches!(self.fate, Fate::Equivalent { .. });
-        self.reason.as_deref().filter(|_| !is_proved && self.counts() == Counted::Equivalent)
     }
 }
 
@@ -335,16 +312,12 @@ pub fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, u64)> 
 }
 
 impl Graded {
-    /// A profile of which no case was run yet, with what is written of its mutations.
-    pub fn new(profile: &str, mutations: &[Mutation], reasons: &[&Reason]) -> Self {
+    /// A profile of which no case was run yet.
+    pub fn new(profile: &str, mutations: &[Mutation]) -> Self {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
             does: mutation.words(),
             fate: Fate::Survived { vector: None },
-            reason: reasons
-                .iter()
-                .find(|reason| reason.is_about(mutation))
-                .map(|reason| reason.reason.clone()),
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
         let score = Score::of(mutants.iter());
@@ -487,7 +460,7 @@ impl Report {
 
     /// Why the grading fails, each reason in a line; none if it passes.
     pub fn failures(&self, wanted: Option<f64>) -> Vec<String> {
-        [self.contradicted(), self.empty(), self.below(wanted)].concat()
+        [self.empty(), self.below(wanted)].concat()
     }
 
     /// Profiles in which there is nothing to find: their score says nothing. Of a part it is asked whether it has mutants.
@@ -521,22 +494,6 @@ impl Report {
         below.map(line).collect()
     }
 
-    /// Mutations that make a difference though it is written that they make none, each in a line.
-    fn contradicted(&self) -> Vec<String> {
-        let block = &self.run.block;
-        let line = |graded: &Graded, mutant: &Mutant| {
-            let (profile, at, does) = (&graded.profile, mutant.mutation.at(), &mutant.does);
-            let by = mutant.contradicted_by()?;
-            Some(format!(
-                "{block} {profile}: {at} {does}: it is written that this makes no difference, and {by} shows one"
-            ))
-        };
-        let lines = self.profiles.iter().flat_map(|graded| {
-            graded.mutants.iter().filter_map(move |mutant| line(graded, mutant))
-        });
-        lines.collect()
-    }
-
     /// The table for people: a line for each profile, and the survivors.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -559,12 +516,11 @@ impl Report {
             }
             for mutant in mutants {
                 let Mutant { mutation, does, fate, .. } = mutant;
-                let more = match (fate, mutant.written()) {
-                    (_, Some(reason)) => format!("; equivalent, as is written: {reason}"),
-                    (Fate::Killed { .. } | Fate::Equivalent { .. }, _) => continue,
-                    (Fate::Survived { vector: None }, _) => String::new(),
-                    (Fate::Survived { vector: Some(vector) }, _) => format!("; found by {vector}"),
-                    (Fate::Undecided { because }, _) => format!("; undecided: {because}"),
+                let more = match fate {
+                    Fate::Killed { .. } | Fate::Equivalent { .. } => continue,
+                    Fate::Survived { vector: None } => String::new(),
+                    Fate::Survived { vector: Some(vector) } => format!("; found by {vector}"),
+                    Fate::Undecided { because } => format!("; undecided: {because}"),
                 };
                 let _ = writeln!(text, "  {:>5} {:32} {does}{more}", mutation.id, mutation.at());
             }

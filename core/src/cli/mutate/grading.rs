@@ -9,7 +9,6 @@ use crate::error::Error;
 use crate::harness::{Case, Profile};
 use crate::models::{Built, View};
 use crate::mutate::grade::{Found, Ground, Workers, cases_of, rounds};
-use crate::mutate::reasons::Reason;
 use crate::mutate::report::{Fate, Graded, Header, Report};
 use crate::mutate::{Means, Mutants, Mutation};
 use crate::report::write_grading;
@@ -73,10 +72,7 @@ impl Job {
             bar.tick();
         };
         let own: Vec<Mutation> = self.own(mutants);
-        let reasons = self.header.equivalents.iter();
-        let reasons: Vec<&Reason> =
-            reasons.filter(|reason| reason.profile == *profile.name).collect();
-        let fresh = Graded::new(&profile.name, &own, &reasons);
+        let fresh = Graded::new(&profile.name, &own);
         if report.profiles.len() <= index {
             report.profiles.push(fresh);
         } else if !has_same_mutants(&report.profiles[index], &fresh) {
