@@ -25,7 +25,7 @@ fn bins(group: &Value) -> usize {
 
 #[test]
 fn coverage_fits_its_schema_and_adds_up() {
-    let schema = run(["list", "--coverage-schema"]);
+    let schema = run(["schema", "coverage"]);
     let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for block in PROGRAM.blocks.iter().map(|block| block.name()) {

@@ -134,7 +134,7 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
     let output = grade(folder.path(), &["--mutants", "300", "--cases", "4", "--no-judge"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let report = json(&folder.path().join("mutate.json"));
-    let schema = cosim().args(["list", "--mutate-schema"]).output().unwrap();
+    let schema = cosim().args(["schema", "mutate"]).output().unwrap();
     let schema =
         jsonschema::validator_for(&serde_json::from_slice(&schema.stdout).unwrap()).unwrap();
     let errors: Vec<String> = schema.iter_errors(&report).map(|error| error.to_string()).collect();

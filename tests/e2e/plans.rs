@@ -242,7 +242,7 @@ fn a_plan_in_json_is_that_in_toml_and_knows_files_beside_it() {
         assert_eq!(code(&run_plan(plan, out, &[])), 0);
     }
     assert_same(&one, &other);
-    let schema = cosim().args(["list", "--plan-schema"]).output().unwrap();
+    let schema = cosim().args(["schema", "plan"]).output().unwrap();
     let schema = serde_json::from_slice(&schema.stdout).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     assert!(schema.is_valid(&serde_json::from_str::<Value>(plan).unwrap()));

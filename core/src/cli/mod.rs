@@ -7,6 +7,7 @@ mod done;
 mod explain;
 mod export;
 mod history;
+mod legacy;
 mod list;
 mod merge;
 mod mutate;
@@ -18,6 +19,7 @@ mod regression;
 mod replay;
 mod report;
 mod run;
+mod schema;
 mod shrink;
 mod summary;
 mod watch;
@@ -28,6 +30,7 @@ use crate::program::{self, Program};
 use crate::text;
 use crate::worker;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::env;
 use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
@@ -67,6 +70,8 @@ enum Command {
     Cover(cover::Arguments),
     /// Blocks, profiles, scenarios and rules.
     List(list::Arguments),
+    /// Print the JSON schema of a file format.
+    Schema(schema::Arguments),
     /// One run directory out of all shards of a run.
     Merge(merge::Arguments),
     /// Grades the bench: puts faults into the RTL, and lists which of them are found.
@@ -97,7 +102,9 @@ pub fn main(program: Program) -> ExitCode {
         }
     }));
     let command = Cli::command().name(program.name).version(program.version);
-    let cli = Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+    let words = legacy::translated(env::args_os().collect());
+    let matches = command.get_matches_from(words);
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Replay(arguments) => replay::execute(&arguments),
@@ -108,6 +115,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Cover(arguments) => cover::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
+        Command::Schema(arguments) => schema::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
