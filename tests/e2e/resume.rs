@@ -1,4 +1,4 @@
-//! `cosim run --resume`: is a run that was killed at any moment, and gone on with, the run that nobody disturbed?
+//! `cosim resume`: is a run that was killed at any moment, and gone on with, the run that nobody disturbed?
 
 use crate::common::{
     changed_rtl, code, files, is_longer, patched_rtl, program, project, run, text, wait_until,
@@ -16,7 +16,7 @@ fn run_into(out: &Path, arguments: &[&str]) -> Output {
 }
 
 fn resume(out: &Path) -> Output {
-    run(["run", "--quiet", "--resume", out.to_str().unwrap()])
+    run(["resume", "--quiet", out.to_str().unwrap()])
 }
 
 /// Everything that a run writes and that does not depend on the moment, by its path.
@@ -110,11 +110,11 @@ fn assert_is_the_same_after_kills(arguments: &[&str], kills: u32, seed: u64) {
         killed(&first, &out, moments.below(time));
         if number % 2 == 1 {
             // It has the journal of the first one: this one may be killed before it has begun.
-            killed(&["run", "--quiet", "--resume", place], &out, moments.below(time));
+            killed(&["resume", "--quiet", place], &out, moments.below(time));
         }
         let output = resume(&out);
         let said = text(&output);
-        if said.contains("nothing to go on with") {
+        if said.contains("nothing to resume") {
             // It had ended, or not begun.
             assert_eq!(code(&output), 2, "{said}");
             if said.contains("has ended") {
@@ -249,7 +249,12 @@ fn a_run_of_something_else_is_not_gone_on_with() {
     assert!(text(&output).contains("run.journal: is damaged"), "{}", text(&output));
     let nothing = resume(rtl.path());
     assert_eq!(code(&nothing), 2, "{}", text(&nothing));
-    let said = run(["run", "--resume", place, "--seed", "2"]);
-    assert_eq!(code(&said), 2, "{}", text(&said));
+    for more in [["--seed", "2"], ["--cases", "1"], ["--rtl", place]] {
+        let said = run(["resume", place].iter().chain(&more));
+        assert_eq!(code(&said), 2, "{}", text(&said));
+    }
+    // The spelling of the version before means the same.
+    let said = run(["run", "--resume", place]);
+    assert_eq!(text(&said), text(&resume(&out)));
     assert!(files(&out, "json").is_empty(), "no results");
 }

@@ -54,9 +54,9 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
     let begun = lines(&fs::read_to_string(all.join("results.json")).unwrap());
     assert!(lines(&whole).starts_with(&begun[..begun.len() - 1]));
     assert!(begun.len() > 1);
-    // A goal that needs no case runs none.
+    // A goal that needs no case runs none, and a run without a cycle fails.
     let (exit, said, nothing) = of("nothing", &["--until-coverage", "0"]);
-    assert_eq!(exit, 0, "{said}");
+    assert_eq!(exit, 1, "{said}");
     assert_eq!(json(&nothing.join("results.json"))["totals"]["cases"], 0);
 
     let (exit, said, few) = of("few", &["--until-coverage", "100", "--cases", "4"]);
@@ -88,7 +88,7 @@ fn what_cannot_be_together_with_it_is_refused_with_the_reason() {
     assert!(!out.exists());
 }
 
-/// A failure is no other than in any run: the command shows it again, and so do `--rerun` and its vector.
+/// A failure is no other than in any run: the command shows it again, and so do `rerun` and its vector.
 #[test]
 fn a_case_that_fails_is_run_again_like_any_other() {
     // Seen in few cases.
@@ -115,8 +115,7 @@ fn a_case_that_fails_is_run_again_like_any_other() {
         ]));
         assert_eq!(code(&again), 1, "{command}: {}", text(&again));
     }
-    let rerun =
-        run(["run", "--recorded-rtl", "--rerun", out.to_str().unwrap(), "--format", "json"]);
+    let rerun = run(["rerun", "--recorded-rtl", out.to_str().unwrap(), "--format", "json"]);
     let rerun: Value = serde_json::from_slice(&rerun.stdout).unwrap();
     let totals = &said["totals"];
     let failed = totals["cases"].as_u64().unwrap() - totals["matched"].as_u64().unwrap();

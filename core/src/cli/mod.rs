@@ -18,6 +18,8 @@ mod prove;
 mod regression;
 mod replay;
 mod report;
+mod rerun;
+mod resume;
 mod run;
 mod schema;
 mod shrink;
@@ -70,6 +72,10 @@ enum Command {
     Cover(cover::Arguments),
     /// Blocks, profiles, scenarios and rules.
     List(list::Arguments),
+    /// Resume a run or a mutation analysis that was killed or interrupted.
+    Resume(resume::Arguments),
+    /// Repeat the failed cases of a run and print which are fixed. Write nothing.
+    Rerun(rerun::Arguments),
     /// Print the JSON schema of a file format.
     Schema(schema::Arguments),
     /// One run directory out of all shards of a run.
@@ -115,6 +121,8 @@ pub fn main(program: Program) -> ExitCode {
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Cover(arguments) => cover::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
+        Command::Resume(arguments) => resume::execute(&arguments),
+        Command::Rerun(arguments) => rerun::execute(&arguments),
         Command::Schema(arguments) => schema::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),
@@ -142,26 +150,6 @@ pub fn main(program: Program) -> ExitCode {
 fn parsed(command: &[String]) -> Option<Command> {
     let matches = Cli::command().try_get_matches_from(command).ok()?;
     Some(Cli::from_arg_matches(&matches).ok()?.command)
-}
-
-/// The options of a command that go with one of them.
-#[cfg(test)]
-fn options_beside<A: clap::Args>(option: &str) -> Vec<String> {
-    let mut command = A::augment_args(clap::Command::new("one"));
-    command.build();
-    let find = |id: &str| command.get_arguments().find(|argument| argument.get_id() == id);
-    let this = find(option).expect("an option of this command");
-    let refused = |argument: &clap::Arg| {
-        let of = |one, other: &clap::Arg| {
-            command.get_arg_conflicts_with(one).iter().any(|one| one.get_id() == other.get_id())
-        };
-        of(this, argument) || of(argument, this)
-    };
-    let others = command.get_arguments().filter(|argument| argument.get_id() != option);
-    let others = others.filter(|argument| !refused(argument));
-    let mut names: Vec<String> = others.map(|argument| argument.get_id().to_string()).collect();
-    names.sort();
-    names
 }
 
 /// What a command line of `run` says, if it is one.

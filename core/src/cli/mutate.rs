@@ -6,7 +6,7 @@ mod judging;
 mod only;
 mod resume;
 
-use super::options::{Caching, Format, Patience, Target, of_block};
+use super::options::{Caching, Format, Patience, Target, Threads, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regression};
 use crate::answers::Answers;
@@ -23,36 +23,11 @@ use crate::yosys;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Mutants of each profile, if nothing is said.
 const MUTANTS: u32 = 1000;
-
-/// What a grading that is in a folder has said before.
-const SAID_BEFORE: [&str; 22] = [
-    "golden",
-    "corpus",
-    "block",
-    "fixes",
-    "parameter",
-    "GivenRtl",
-    "plan",
-    "mutants",
-    "seed",
-    "run_seed",
-    "shard",
-    "cases",
-    "packets",
-    "scenario",
-    "out",
-    "force",
-    "no_judge",
-    "checks_only",
-    "min_score",
-    "only",
-    "stuck_after",
-    "memory_limit",
-];
 
 /// What to grade.
 #[derive(Debug, Args)]
@@ -89,19 +64,14 @@ pub struct Arguments {
     /// A scenario, built in or in a JSON file; may be given more than once [default: all].
     #[arg(long, value_name = "NAME|FILE")]
     scenario: Vec<String>,
-    /// Threads [default: all cores].
-    #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
     /// The folder of the result: a new or empty one [default: runs/mutate-BLOCK-SEED-TIME].
     #[arg(long, value_name = "DIR")]
     out: Option<PathBuf>,
     /// Replace an earlier result in --out.
     #[arg(long, requires = "out")]
     force: bool,
-    /// Go on with the grading in this folder, which was killed or interrupted; with --threads, --no-cache, --format and --quiet alone.
-    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE)]
-    resume: Option<PathBuf>,
     /// Do not ask whether anything can find what the cases do not; only what is seen at once to be equivalent is taken out.
     #[arg(long)]
     no_judge: bool,
@@ -119,7 +89,7 @@ pub struct Arguments {
     #[arg(long, value_name = "PCT", value_parser = regression::percent)]
     min_score: Option<f64>,
     /// This mutant alone, by its number: the case that finds it, its vector, waves and explanation.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "min_score", "format"])]
+    #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"])]
     only: Option<u32>,
     /// How to print the result.
     #[arg(long, value_enum, default_value_t)]
@@ -143,19 +113,40 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return only::execute(arguments, id);
     }
     let interrupted = interruption()?;
-    let jobs = match &arguments.resume {
-        Some(folder) => resume::jobs(arguments, folder)?,
-        None => Job::all(arguments)?.into_iter().map(|job| Todo::Job(Box::new(job))).collect(),
-    };
+    let jobs = Job::all(arguments)?.into_iter().map(|job| Todo::Job(Box::new(job))).collect();
+    grade(jobs, arguments.format, arguments.min_score, &interrupted)
+}
+
+/// Continues the analyses in a folder, as they were begun.
+///
+/// # Errors
+/// If there is nothing to resume, or if RTL, program or Yosys are others now.
+pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
+    if now.told.has_details() {
+        let message = "--details applies to a run, and this is a mutation analysis: leave it out";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    let interrupted = interruption()?;
+    let jobs = resume::jobs(now, folder)?;
+    grade(jobs, now.told.format, None, &interrupted)
+}
+
+/// Runs the analyses one after another and prints what they came to.
+fn grade(
+    jobs: Vec<Todo>,
+    format: Format,
+    min_score: Option<f64>,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<ExitCode, Error> {
     let are_several = jobs.len() > 1;
     let mut reports = Vec::new();
     let mut is_interrupted = false;
     for job in jobs {
         let Graduated { report, is_whole, folder } = match job {
-            Todo::Job(job) => job.grade(&interrupted)?,
+            Todo::Job(job) => job.grade(interrupted)?,
             Todo::Ended(graduated) => *graduated,
         };
-        if arguments.format == Format::Text {
+        if format == Format::Text {
             print_text(&format!("{}{}", report.text(), folder.display()))?;
         }
         reports.push(report);
@@ -164,14 +155,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             // That of one of several blocks lies in the folder of all.
             let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
             program::say(format_args!(
-                "interrupted; to go on: {} mutate --resume {}",
+                "interrupted; to continue: {} resume {}",
                 program::name(),
                 all.display()
             ));
             break;
         }
     }
-    if arguments.format == Format::Json {
+    if format == Format::Json {
         match reports.as_slice() {
             [report] => print_json(report)?,
             reports => print_json(&reports)?,
@@ -181,7 +172,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let mut code = 0;
-    let wanted = |one: &Report| arguments.min_score.or(one.run.min_score);
+    let wanted = |one: &Report| min_score.or(one.run.min_score);
     for line in reports.iter().flat_map(|one| one.failures(wanted(one))) {
         code = 1;
         program::say(format_args!("{line}"));
@@ -337,10 +328,6 @@ impl Job {
         claim: Claim,
         before: Report,
     ) -> Result<Self, Error> {
-        let threads = match arguments.threads {
-            Some(threads) => usize::from(threads),
-            None => thread::available_parallelism().map_or(1, usize::from),
-        };
         let judges = !arguments.no_judge && header.means == Means::Compare;
         Ok(Self {
             block,
@@ -349,7 +336,7 @@ impl Job {
             header,
             claim,
             before,
-            threads,
+            threads: arguments.threads.count(),
             program: arguments.patience.program()?,
             judges,
             shows_progress: is_watched() && !arguments.quiet,
@@ -412,18 +399,4 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         min_score: wanted.min_score,
     })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::options_beside;
-
-    #[test]
-    fn what_a_grading_in_a_folder_has_said_is_not_said_again() {
-        assert_eq!(
-            options_beside::<Arguments>("resume"),
-            ["format", "help", "no_cache", "no_sandbox", "quiet", "threads"]
-        );
-    }
 }

@@ -14,6 +14,7 @@ use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
 use std::time::Duration;
 
 /// Under which fixes, and with which other parameters of the RTL.
@@ -55,6 +56,11 @@ pub struct Told {
 }
 
 impl Told {
+    /// Whether the user asks for all tables.
+    pub fn has_details(&self) -> bool {
+        self.details
+    }
+
     /// How much the summary says.
     pub fn detail(&self) -> Detail {
         match (self.quiet, self.details) {
@@ -139,19 +145,18 @@ impl GivenRtl {
     }
 }
 
-/// The RTL of a vector: built-in or named by the user. The vector chooses it only if the user asks for that.
+/// The RTL of a vector or of a run: built-in or named by the user. The file chooses it only if the user asks for that.
 #[derive(Debug, Clone, Default, Args)]
 pub struct VectorRtl {
     #[command(flatten)]
     given: GivenRtl,
-    /// Run the RTL that the vector names in origin.given: its files, macros and file lists are printed, compiled and
-    /// executed. Use it for vectors that you trust.
+    /// Compile and execute the RTL that the vector or run directory names. Use it only for files that you trust.
     #[arg(long, conflicts_with_all = RTL_OPTIONS)]
     recorded_rtl: bool,
 }
 
 /// The options that name the RTL.
-pub const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
+const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
 
 /// The RTL that a command runs a vector on.
 #[derive(Debug, Clone)]
@@ -179,6 +184,19 @@ impl From<Rtl> for VectorRtl {
 }
 
 impl VectorRtl {
+    /// The RTL that the user named, if any.
+    ///
+    /// # Errors
+    /// As [`GivenRtl::named`].
+    pub fn named(&self) -> Result<Option<Rtl>, Error> {
+        self.given.named()
+    }
+
+    /// Whether the user asks for the recorded RTL.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded_rtl
+    }
+
     /// The RTL that the user named, else the built-in RTL; with --recorded-rtl, the RTL that the vector names. A
     /// vector may come from anyone, and compiling RTL runs code of its author: a vector that names RTL changes
     /// nothing by itself. It says only how its RTL is simulated.
@@ -257,14 +275,6 @@ impl Target {
             return ALL.to_owned();
         }
         blocks.iter().map(|block| block.name()).collect::<Vec<_>>().join("+")
-    }
-
-    /// The RTL that was named, if one was.
-    ///
-    /// # Errors
-    /// As [`GivenRtl::named`].
-    pub fn named_rtl(&self) -> Result<Option<Rtl>, Error> {
-        self.rtl.named()
     }
 
     /// The block and the profiles of a case's name.
@@ -403,16 +413,22 @@ pub struct Patience {
     /// Address space of a process with models, as in 512M or 8G; `none` for no limit.
     #[arg(long, value_name = "SIZE", default_value = "4G")]
     memory_limit: MemoryLimit,
-    /// Run models without a sandbox: the RTL can then write files, start programs and use the network, as you can.
+    #[command(flatten)]
+    sandboxing: Sandboxing,
+}
+
+/// Whether models run in a sandbox.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Sandboxing {
+    /// Run models without the sandbox, so that the RTL can write files, start programs and use the network.
     #[arg(long)]
     no_sandbox: bool,
 }
 
 impl Patience {
-    /// The sandbox of a command that was begun before is the choice of who resumes it: a run directory may come from
-    /// somebody else.
-    pub fn with_sandbox_of(self, now: &Self) -> Self {
-        Self { no_sandbox: now.no_sandbox, ..self }
+    /// The same limits with another choice of sandbox.
+    pub fn with_sandbox(self, sandboxing: Sandboxing) -> Self {
+        Self { sandboxing, ..self }
     }
 
     /// Starts processes for models, with these limits.
@@ -421,8 +437,33 @@ impl Patience {
     /// [`Error::Environment`] if this program cannot be started again.
     pub fn program(&self) -> Result<Program, Error> {
         let memory = self.memory_limit.0;
-        let sandbox = if self.no_sandbox { Sandbox::Off } else { Sandbox::On };
+        let sandbox = if self.sandboxing.no_sandbox { Sandbox::Off } else { Sandbox::On };
         Program::this(Limits { stuck_after: self.stuck_after, memory, sandbox })
+    }
+}
+
+/// How many threads work.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Threads {
+    /// Use N threads [default: all cores].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// How many: all cores if the user names no number.
+    pub fn count(self) -> usize {
+        match self.threads {
+            Some(threads) => usize::from(threads),
+            None => thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// These, or the others if the user names no number here.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self { threads: self.threads.or(others.threads) }
     }
 }
 

@@ -7,7 +7,7 @@ mod report;
 mod until;
 
 use super::is_watched;
-use super::options::{Patience, Target, of_block};
+use super::options::{Patience, Sandboxing, Target, Threads, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use crate::agreement::Pair;
 use crate::coverage::weights_hashes;
@@ -29,7 +29,6 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 use std::time::Duration;
 use verilated_build::Hash;
 
@@ -60,10 +59,8 @@ pub struct Options {
     /// A scenario, built in or in a JSON file; may be given more than once [default: all].
     #[arg(long, value_name = "NAME|FILE")]
     pub scenario: Vec<String>,
-    /// Threads [default: all cores].
-    #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
+    #[command(flatten)]
+    threads: Threads,
     /// End after that many failures.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
@@ -136,17 +133,11 @@ impl FromStr for CaseName {
 }
 
 impl Options {
-    /// Takes the sandbox from the command that resumes this one.
-    pub fn set_sandbox_of(&mut self, now: &Self) {
-        self.patience = self.patience.with_sandbox_of(&now.patience);
-    }
-
-    /// The program that works on models, with the limits that were said.
-    ///
-    /// # Errors
-    /// [`Error::Environment`] if it cannot be found.
-    pub fn program(&self) -> Result<Program, Error> {
-        self.patience.program()
+    /// Takes threads and sandbox from the command that resumes this one. The run directory does not choose the sandbox,
+    /// because it may come from somebody else.
+    pub fn resume_with(&mut self, threads: Threads, sandboxing: Sandboxing) {
+        self.threads = threads.or(self.threads);
+        self.patience = self.patience.with_sandbox(sandboxing);
     }
 
     /// The seed that `random` has drawn before, in its place: it draws profiles, too.
@@ -220,10 +211,7 @@ impl Options {
             (None, None, Some(_)) => 0..u64::MAX,
             (None, None, None) => 0..block.cases(),
         };
-        let threads = match self.threads {
-            Some(threads) => usize::from(threads),
-            None => thread::available_parallelism().map_or(1, usize::from),
-        };
+        let threads = self.threads.count();
         let Self { max_failures, max_hangs, time, .. } = *self;
         Ok(Job {
             name: block.name().to_owned(),
@@ -287,14 +275,6 @@ pub struct Job {
 }
 
 impl Job {
-    /// Uses so many threads, if it is said how many, and shows its progress or not.
-    pub fn set(&mut self, threads: Option<u16>, shows_progress: bool) {
-        if let Some(threads) = threads {
-            self.limits.threads = usize::from(threads);
-        }
-        self.shows_progress &= shows_progress;
-    }
-
     /// How long it may take.
     pub fn time(&self) -> Option<Duration> {
         self.limits.time

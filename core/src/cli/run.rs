@@ -1,10 +1,7 @@
 //! `cosim run`.
 
-mod rerun;
-mod resume;
-
 use super::done::Done;
-use super::options::{RTL_OPTIONS, Told, check_output, of_block};
+use super::options::{Told, check_output, of_block};
 use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered, percent};
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
@@ -18,37 +15,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-
-/// What a run that is in a folder has said before.
-const SAID_BEFORE: [&str; 27] = [
-    "plan",
-    "block",
-    "fixes",
-    "parameter",
-    "seed",
-    "cases",
-    "packets",
-    "scenario",
-    "max_failures",
-    "max_hangs",
-    "time",
-    "no_shrink",
-    "no_waves",
-    "no_cache",
-    "case",
-    "trace",
-    "trace_all",
-    "build",
-    "out",
-    "force",
-    "shard",
-    "save_vectors",
-    "min_coverage",
-    "until_coverage",
-    "round",
-    "coverage",
-    "Earlier",
-];
 
 /// What a plan says itself.
 const OF_THE_PLAN: [&str; 8] = [
@@ -66,7 +32,7 @@ const OF_THE_PLAN: [&str; 8] = [
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    options: Options,
+    pub options: Options,
     /// What this file lists, TOML or JSON: blocks, scenarios, seeds, goals, waivers. --seed and --cases come before what it
     /// says, and what it says besides may not be said again.
     #[arg(long, value_name = "FILE", conflicts_with_all = OF_THE_PLAN)]
@@ -80,19 +46,6 @@ pub struct Arguments {
     /// Replace an earlier run in --out.
     #[arg(long, requires = "out")]
     force: bool,
-    /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet, --details and --no-sandbox alone.
-    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
-          conflicts_with_all = ["GivenRtl", "recorded_rtl", "stuck_after", "memory_limit"])]
-    resume: Option<PathBuf>,
-    /// Run again exactly the cases that failed in the run in this folder, on the RTL of --rtl, and print which are fixed, still red
-    /// or different. Nothing is written.
-    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
-          conflicts_with_all = ["resume", "details"])]
-    rerun: Option<PathBuf>,
-    /// With --rerun: run the RTL that the run directory names, as it is now. Its files, macros and file lists are printed,
-    /// compiled and executed. Use it for directories that you trust.
-    #[arg(long, requires = "rerun", conflicts_with_all = RTL_OPTIONS)]
-    recorded_rtl: bool,
     /// Part I of N of the run.
     #[arg(long, value_name = "I/N")]
     shard: Option<Shard>,
@@ -126,7 +79,7 @@ pub struct Arguments {
 
 impl Arguments {
     /// What is to be run of each block.
-    fn jobs(&self) -> Result<Vec<Job>, Error> {
+    pub fn jobs(&self) -> Result<Vec<Job>, Error> {
         let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
         let mut jobs = match &self.plan {
             Some(plan) => self.options.planned(plan)?,
@@ -151,12 +104,6 @@ impl Arguments {
 
 /// Runs a regression, of one block or run of a plan after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    if let Some(folder) = &arguments.resume {
-        return resume::execute(arguments, folder);
-    }
-    if let Some(folder) = &arguments.rerun {
-        return rerun::execute(arguments, folder);
-    }
     let jobs = arguments.jobs()?;
     if let Some(trace) = &arguments.trace {
         Waves::format(trace)?;
@@ -230,38 +177,5 @@ fn warn_of_other_build(build: Option<&str>) {
             "warning: this is build {}, the failure was seen with build {build}",
             program::build()
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::options_beside;
-
-    #[test]
-    fn what_a_run_in_a_folder_has_said_is_not_said_again() {
-        assert_eq!(
-            options_beside::<Arguments>("resume"),
-            ["details", "format", "help", "no_sandbox", "quiet", "threads"]
-        );
-        assert_eq!(
-            options_beside::<Arguments>("rerun"),
-            [
-                "define",
-                "format",
-                "help",
-                "include",
-                "list",
-                "memory_limit",
-                "netlist",
-                "no_sandbox",
-                "quiet",
-                "recorded_rtl",
-                "rtl",
-                "simulator",
-                "stuck_after",
-                "threads"
-            ]
-        );
     }
 }

@@ -251,7 +251,7 @@ impl Shards {
         let planned = self.plan_of(shard).len();
         match results.ended {
             End::Interrupted => wrong(format!(
-                "is not whole: it was interrupted after {cases} cases; go on with --resume"
+                "is not whole: it was interrupted after {cases} cases; continue it with `resume`"
             )),
             End::Complete if cases != planned => {
                 wrong(format!("is not whole: it has {cases} cases of {planned}"))
