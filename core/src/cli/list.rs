@@ -1,6 +1,6 @@
 //! `cosim list`.
 
-use super::options::{Format, blocks_of};
+use super::options::{Format, blocks_of, heading};
 use super::{print_json, print_text};
 use crate::coverage;
 use crate::engine::AnyBlock;
@@ -16,11 +16,11 @@ use std::process::ExitCode;
 /// What can be run.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// These blocks only, as in `qp,recv`.
+    /// List these blocks only, with commas between them.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     block: Vec<String>,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
 }
 

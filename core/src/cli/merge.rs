@@ -3,7 +3,7 @@
 mod gradings;
 
 use super::done::Done;
-use super::options::Told;
+use super::options::{Told, heading};
 use super::regression::{Earlier, Outcome, Report};
 use super::summary::Unwritten;
 use crate::error::Error;
@@ -21,14 +21,14 @@ use std::process::ExitCode;
 /// What to put together.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directories of all shards of a run, or of all parts of a grading (`mutate --shard`), in any order.
+    /// Directories of all shards of a run, or of all parts of a mutation analysis, in any order.
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
-    /// The run directory to write: a new or empty folder.
-    #[arg(long, short, value_name = "DIR")]
+    /// Write the merged run to DIR, a new or empty folder.
+    #[arg(long, short, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: PathBuf,
     /// Replace an earlier run in --out.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     force: bool,
     #[command(flatten)]
     earlier: Earlier,

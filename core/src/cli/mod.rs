@@ -44,7 +44,7 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
 input, 3 something is missing on this machine, 130 interrupted.";
 
-/// Co-simulation regressions: Verilator RTL against a golden model, every output, every cycle.
+/// Compare RTL with its golden model: every output in every cycle.
 #[derive(Debug, Parser)]
 #[command(version, after_help = AFTER_HELP)]
 struct Cli {
@@ -54,23 +54,23 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Regression: random cases through RTL and golden model, side by side.
+    /// Run a regression: random cases through RTL and golden model.
     Run(Box<run::Arguments>),
-    /// Run JSON vectors again.
+    /// Replay vectors.
     Replay(replay::Arguments),
-    /// The smallest vector that still shows the same failure.
+    /// Shrink a vector to the smallest one with the same failure.
     Shrink(shrink::Arguments),
-    /// A failure for a person: values decoded, cycles around it.
+    /// Explain a failing vector: decoded values and surrounding cycles.
     Explain(explain::Arguments),
-    /// A vector as a testbench in plain Verilog, for any simulator.
+    /// Export vectors as testbenches in plain Verilog for any simulator.
     Export(export::Arguments),
-    /// Cycles per second of the bare model and of the harness, on one core.
+    /// Measure cycles per second of the bare model and of the harness on one core.
     Bench(bench::Arguments),
     /// Show or clear the cache of compiled models and of answers of Yosys and ABC.
     Cache(cache::Arguments),
-    /// Coverage databases of many runs: put together, reported, ranked.
+    /// Merge, report or rank coverage databases.
     Cover(cover::Arguments),
-    /// Blocks, profiles, scenarios and rules.
+    /// List blocks, profiles, scenarios and rules.
     List(list::Arguments),
     /// Resume a run or a mutation analysis that was killed or interrupted.
     Resume(resume::Arguments),
@@ -78,19 +78,19 @@ enum Command {
     Rerun(rerun::Arguments),
     /// Print the JSON schema of a file format.
     Schema(schema::Arguments),
-    /// One run directory out of all shards of a run.
+    /// Merge the shards of a run into one run directory.
     Merge(merge::Arguments),
-    /// Grades the bench: puts faults into the RTL, and lists which of them are found.
+    /// Inject faults into the RTL and report which ones the testbench finds.
     Mutate(mutate::Arguments),
-    /// What blocks promise, proved of their RTL for every input.
+    /// Prove the properties of blocks for all inputs.
     Prove(prove::Arguments),
-    /// The skeleton of a crate for a block of one's own, from the ports of its RTL.
+    /// Generate a crate for your block from the ports of its RTL.
     New(new::Arguments),
-    /// Regression, again at every save of the RTL, until ^C.
+    /// Re-run the regression whenever the RTL changes.
     Watch(watch::Arguments),
-    /// The page for people of a run directory, again.
+    /// Regenerate report.html of a run directory.
     Report(report::Arguments),
-    /// Runs over weeks in one SQLite file: failures, coverage and speed.
+    /// Record runs in a history file, and show failures, coverage and speed over time.
     History(history::Arguments),
     /// Works on models for the other commands.
     #[command(hide = true)]

@@ -6,7 +6,7 @@ mod judging;
 mod only;
 mod resume;
 
-use super::options::{Caching, Format, Patience, Target, Threads, of_block};
+use super::options::{Caching, Format, Patience, Target, Threads, heading, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regression};
 use crate::answers::Answers;
@@ -34,68 +34,67 @@ const MUTANTS: u32 = 1000;
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// What this file lists: the runs of a plan that have a `min_score` or `mutants`, with the first of their seeds. --mutants,
-    /// --cases and --run-seed come before what it says, and what it says besides may not be said again.
+    /// Analyse the runs of a plan that have `min_score` or `mutants`. --mutants, --cases and --run-seed override it;
+    /// other options that it sets are rejected.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "block", "fixes", "parameter", "scenario", "packets", "min_score", "only"
-    ])]
+    ], help_heading = heading::WHAT)]
     plan: Option<PathBuf>,
-    /// Mutants of each profile [default: 1000].
+    /// Select N mutants of each profile [default: 1000].
     #[arg(long, visible_alias = "size", value_name = "N",
-          allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MUTANTS)))]
+          allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
     mutants: Option<u32>,
-    /// The seed by which mutants are chosen.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    /// Seed of the selection of mutants.
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, help_heading = heading::WHAT)]
     seed: u64,
-    /// The seed of the cases [default: 1].
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Seed of the cases [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = heading::WHAT)]
     run_seed: Option<u64>,
-    /// Part I of N of the mutants, by their numbers; see `cosim merge`.
-    #[arg(long, value_name = "I/N", conflicts_with = "only")]
+    /// Analyse part I of N, every N-th mutant; see `cosim merge`.
+    #[arg(long, value_name = "I/N", conflicts_with = "only", help_heading = heading::WHAT)]
     shard: Option<Shard>,
-    /// Cases of each scenario that a mutant may survive [default: those of `cosim run`].
+    /// Run at most N cases of each scenario on a mutant [default: as `cosim run`].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
-    /// Packets of each case [default: drawn from its seed].
+    /// Transactions of each case [default: drawn from its seed].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)))]
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     packets: Option<u32>,
-    /// A scenario, built in or in a JSON file; may be given more than once [default: all].
-    #[arg(long, value_name = "NAME|FILE")]
+    /// Select a built-in scenario or a JSON file; may be repeated [default: all].
+    #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
     scenario: Vec<String>,
     #[command(flatten)]
     threads: Threads,
-    /// The folder of the result: a new or empty one [default: runs/mutate-BLOCK-SEED-TIME].
-    #[arg(long, value_name = "DIR")]
+    /// Write the result to DIR, a new or empty folder [default: runs/mutate-BLOCK-SEED-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Replace an earlier result in --out.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
     force: bool,
-    /// Do not ask whether anything can find what the cases do not; only what is seen at once to be equivalent is taken out.
+    /// Skip formal equivalence checking except the structural check.
     #[arg(long)]
     no_judge: bool,
-    /// Compare nothing: which mutants does the scoreboard find alone, seeing the mutant? They are not judged.
+    /// Compare no outputs: count the mutants that the scoreboard finds alone.
     #[arg(long, conflicts_with = "only")]
     checks_only: bool,
-    /// Put the faults into the golden model, one rule after another: what do the scoreboard and the corpus notice, with
-    /// nothing compared? 1000 faults of each profile, 3 cases of each scenario, if nothing else is said.
+    /// Inject faults into the golden model, and count those that scoreboard and corpus find without comparison.
     #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"])]
     golden: bool,
-    /// Vectors that are to notice faults of the golden model: files, folders, patterns.
+    /// With --golden, vectors that should find the faults: files, folders or patterns.
     #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1..)]
     corpus: Vec<PathBuf>,
-    /// Fail if less than so many percent of the mutants that are not equivalent are killed.
+    /// Fail if the score without equivalent mutants is below PCT in any profile.
     #[arg(long, value_name = "PCT", value_parser = regression::percent)]
     min_score: Option<f64>,
-    /// This mutant alone, by its number: the case that finds it, its vector, waves and explanation.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"])]
+    /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
     only: Option<u32>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     /// Show no progress.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     quiet: bool,
     #[command(flatten)]
     caching: Caching,

@@ -17,16 +17,31 @@ use std::str::FromStr;
 use std::thread;
 use std::time::Duration;
 
+/// Headings under which help lists the options of a command.
+pub mod heading {
+    /// Cases, blocks and profiles.
+    pub const WHAT: &str = "What to run";
+    /// RTL in place of the built-in one.
+    pub const RTL: &str = "User RTL";
+    /// Limits and goals.
+    pub const STOP: &str = "When to stop";
+    /// What is counted, and what it must reach.
+    pub const COVERAGE: &str = "Coverage";
+    /// Files and printing.
+    pub const OUTPUT: &str = "Output";
+    /// One case, again.
+    pub const REPRODUCE: &str = "Reproduce";
+}
+
 /// Under which fixes, and with which other parameters of the RTL.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Choice {
-    /// Fixes of the source's errata, as a profile (spec, repaired, ...), several with commas between them, all
-    /// profiles, or a mask like 0x5a. `cosim run` and plans know random:N, too: N legal sets of parameters, drawn by the
-    /// seed [default: all, or what the vector names].
-    #[arg(long, value_name = "PROFILE|MASK|all|random:N")]
+    /// Enable fixes of errata: a profile, a mask like 0x5a, or several of them with commas between them. `random:N`
+    /// draws N legal parameter sets from the seed (run, plans) [default: all, or the profiles of the vector].
+    #[arg(long, value_name = "PROFILE|MASK|all|random:N", help_heading = heading::WHAT)]
     pub fixes: Option<String>,
-    /// Another value of a parameter of the RTL, in each of the profiles; may be given more than once.
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Override an RTL parameter in every profile; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", help_heading = heading::WHAT, hide_short_help = true)]
     parameter: Vec<String>,
 }
 
@@ -44,14 +59,14 @@ impl Choice {
 /// How much a run tells of itself, and in which form.
 #[derive(Debug, Clone, Args)]
 pub struct Told {
-    /// How to print the summary.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
     /// Print the result and the failures only.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub quiet: bool,
-    /// Print tables of all scenarios and rules, and why some cannot be hit.
-    #[arg(long, alias = "verbose", conflicts_with = "quiet")]
+    /// Print tables of all scenarios, rules and uncovered bins.
+    #[arg(long, alias = "verbose", conflicts_with = "quiet", help_heading = heading::OUTPUT)]
     details: bool,
 }
 
@@ -77,9 +92,8 @@ const ALL: &str = "all";
 /// Which blocks, under which fixes, from which RTL.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
-    /// A block, several with commas between them, or `all`; may be given more than once [default: the first
-    /// of `cosim list`].
-    #[arg(long, value_name = "NAME|all", value_delimiter = ',')]
+    /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of `cosim list`].
+    #[arg(long, value_name = "NAME|all", value_delimiter = ',', help_heading = heading::WHAT)]
     block: Vec<String>,
     #[command(flatten)]
     choice: Choice,
@@ -90,27 +104,33 @@ pub struct Target {
 /// Another RTL than the built-in one, as every user of Verilator names it.
 #[derive(Debug, Clone, Default, Args)]
 pub struct GivenRtl {
-    /// Another RTL of the block, compiled and loaded at run time: a Verilog file, or a folder with all
-    /// below it; may be given more than once. `built-in` is the program's own [default: built-in].
-    #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path)]
+    /// Replace the built-in RTL by a Verilog file or all files below a folder; may be repeated. `built-in` selects
+    /// the built-in RTL [default: built-in].
+    #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
     rtl: Vec<PathBuf>,
-    /// A folder that is searched first for included files and modules; may be given more than once.
-    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path)]
-    include: Vec<PathBuf>,
-    /// A Verilog macro; may be given more than once.
-    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
-    define: Vec<String>,
-    /// A Verilog file list; may be given more than once.
-    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
-    list: Vec<PathBuf>,
-    /// What simulates the RTL: `icarus` has four values, and an X that is seen is a failure
-    /// [default: verilator, or the simulator that the vector was recorded with].
-    #[arg(long, value_enum, value_name = "verilator|icarus", hide_possible_values = true)]
+    #[command(flatten)]
+    pub verilog: Verilog,
+    /// Simulate with Verilator, or with Icarus in four values, where an X at a compared output is a failure [default:
+    /// verilator, or as recorded].
+    #[arg(long, value_enum, value_name = "verilator|icarus", hide_possible_values = true, help_heading = heading::RTL)]
     simulator: Option<Simulator>,
-    /// Run what Yosys synthesises of the RTL in its place: a netlist of generic gates, whose area and depth are
-    /// told [default: as the vector was recorded].
-    #[arg(long)]
+    /// Simulate the netlist that Yosys synthesises from the RTL, and print its area and depth [default: as recorded].
+    #[arg(long, help_heading = heading::RTL, hide_short_help = true)]
     netlist: bool,
+}
+
+/// How to read Verilog files.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Verilog {
+    /// Search DIR first for included files and modules; may be repeated.
+    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
+    pub include: Vec<PathBuf>,
+    /// Define a Verilog macro; may be repeated.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = heading::RTL)]
+    pub define: Vec<String>,
+    /// Read a Verilog file list; may be repeated.
+    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
+    pub list: Vec<PathBuf>,
 }
 
 /// A path that can be written down in a vector, too.
@@ -126,9 +146,9 @@ impl GivenRtl {
     pub fn named(&self) -> Result<Option<Rtl>, Error> {
         let rtl = Rtl {
             paths: self.rtl.clone(),
-            include: self.include.clone(),
-            defines: self.define.clone(),
-            lists: self.list.clone(),
+            include: self.verilog.include.clone(),
+            defines: self.verilog.define.clone(),
+            lists: self.verilog.list.clone(),
             simulator: self.simulator.unwrap_or_default(),
             netlist: self.netlist,
         };
@@ -151,7 +171,7 @@ pub struct VectorRtl {
     #[command(flatten)]
     given: GivenRtl,
     /// Compile and execute the RTL that the vector or run directory names. Use it only for files that you trust.
-    #[arg(long, conflicts_with_all = RTL_OPTIONS)]
+    #[arg(long, conflicts_with_all = RTL_OPTIONS, help_heading = heading::RTL)]
     recorded_rtl: bool,
 }
 
@@ -173,9 +193,7 @@ impl From<Rtl> for VectorRtl {
         let Rtl { paths, include, defines, lists, simulator, netlist } = rtl;
         let given = GivenRtl {
             rtl: paths,
-            include,
-            define: defines,
-            list: lists,
+            verilog: Verilog { include, define: defines, list: lists },
             simulator: Some(simulator),
             netlist,
         };
@@ -406,12 +424,12 @@ pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
 /// What a model may take.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Patience {
-    /// A model that does not return for so long hangs.
+    /// Count a simulation without progress as hung after DURATION.
     #[arg(long, value_name = "DURATION", default_value = "10s",
-          value_parser = humantime::parse_duration)]
+          value_parser = humantime::parse_duration, help_heading = heading::STOP, hide_short_help = true)]
     stuck_after: Duration,
-    /// Address space of a process with models, as in 512M or 8G; `none` for no limit.
-    #[arg(long, value_name = "SIZE", default_value = "4G")]
+    /// Limit the address space of each process with models to SIZE, such as 512M or 8G, or `none`.
+    #[arg(long, value_name = "SIZE", default_value = "4G", hide_short_help = true)]
     memory_limit: MemoryLimit,
     #[command(flatten)]
     sandboxing: Sandboxing,
@@ -421,7 +439,7 @@ pub struct Patience {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Sandboxing {
     /// Run models without the sandbox, so that the RTL can write files, start programs and use the network.
-    #[arg(long)]
+    #[arg(long, hide_short_help = true)]
     no_sandbox: bool,
 }
 
@@ -470,8 +488,8 @@ impl Threads {
 /// Whether answers of earlier commands are used.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Caching {
-    /// Ask Yosys and ABC every question, instead of using the answers that earlier commands kept.
-    #[arg(long)]
+    /// Ask Yosys and ABC again instead of using cached answers.
+    #[arg(long, hide_short_help = true)]
     no_cache: bool,
 }
 

@@ -7,7 +7,7 @@ mod report;
 mod until;
 
 use super::is_watched;
-use super::options::{Patience, Sandboxing, Target, Threads, of_block};
+use super::options::{Patience, Sandboxing, Target, Threads, heading, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use crate::agreement::Pair;
 use crate::coverage::weights_hashes;
@@ -44,43 +44,43 @@ const MOST_PACKETS: i64 = 20_000;
 pub struct Options {
     #[command(flatten)]
     pub target: Target,
-    /// Seed of the run: a number, or `random` [default: 1].
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Seed of the run: a number or `random` [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = heading::WHAT)]
     seed: Option<Seed>,
-    /// Cases of each profile and scenario [default: the block's, see `cosim list`; no end with --time].
+    /// Run N cases of each profile and scenario [default: the number of the block, see `cosim list`; unlimited with
+    /// --time].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(0..MOST_CASES))]
+          value_parser = clap::value_parser!(u64).range(0..MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
-    /// Packets of each case, or what the block's traffic is a list of: TLPs of dll, entries as in its vectors
-    /// [default: drawn from its seed, 64 on average, now and then thousands].
+    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u32).range(1..=MOST_PACKETS))]
+          value_parser = clap::value_parser!(u32).range(1..=MOST_PACKETS), help_heading = heading::WHAT)]
     pub packets: Option<u32>,
-    /// A scenario, built in or in a JSON file; may be given more than once [default: all].
-    #[arg(long, value_name = "NAME|FILE")]
+    /// Select a built-in scenario or a JSON file; may be repeated [default: all].
+    #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
     pub scenario: Vec<String>,
     #[command(flatten)]
     threads: Threads,
-    /// End after that many failures.
+    /// Stop after N failures.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::STOP)]
     max_failures: Option<u64>,
-    /// End after that many cases whose model did not return.
+    /// Stop after N cases in which the model did not return.
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::STOP, hide_short_help = true)]
     max_hangs: u64,
-    /// Begin no case after that time, as in 90s or 10m.
+    /// Start no case after DURATION, such as 90s or 10m.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true,
-          value_parser = humantime::parse_duration)]
+          value_parser = humantime::parse_duration, help_heading = heading::STOP)]
     pub time: Option<Duration>,
     /// Keep failing vectors as they are.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     no_shrink: bool,
     /// Write no waves of failures.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     no_waves: bool,
-    /// Judge every case again, also those that matched before with other RTL.
-    #[arg(long)]
+    /// Evaluate scoreboard and coverage of every case again instead of using the results of earlier runs.
+    #[arg(long, hide_short_help = true)]
     no_cache: bool,
     #[command(flatten)]
     patience: Patience,

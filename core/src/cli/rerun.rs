@@ -1,6 +1,6 @@
 //! `cosim rerun`: repeats the failed cases of a run on the RTL that the user names.
 
-use super::options::{Format, Patience, Threads, VectorRtl, find_block, show_recorded};
+use super::options::{Format, Patience, Threads, VectorRtl, find_block, heading, show_recorded};
 use super::regression::hash_of_weights;
 use super::summary::rtl_files;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
@@ -33,11 +33,11 @@ pub struct Arguments {
     rtl: VectorRtl,
     #[command(flatten)]
     threads: Threads,
-    /// How to print the results.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
-    /// Print the cases that still fail and the result only.
-    #[arg(long)]
+    /// Print cases that still fail and the result only.
+    #[arg(long, help_heading = heading::OUTPUT)]
     quiet: bool,
     #[command(flatten)]
     patience: Patience,

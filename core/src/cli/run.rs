@@ -1,7 +1,7 @@
 //! `cosim run`.
 
 use super::done::Done;
-use super::options::{Told, check_output, of_block};
+use super::options::{Told, check_output, heading, of_block};
 use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered, percent};
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
@@ -33,45 +33,44 @@ const OF_THE_PLAN: [&str; 8] = [
 pub struct Arguments {
     #[command(flatten)]
     pub options: Options,
-    /// What this file lists, TOML or JSON: blocks, scenarios, seeds, goals, waivers. --seed and --cases come before what it
-    /// says, and what it says besides may not be said again.
-    #[arg(long, value_name = "FILE", conflicts_with_all = OF_THE_PLAN)]
+    /// Run what a plan (TOML or JSON) lists. --seed and --cases override it; other options that it sets are rejected.
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_THE_PLAN, help_heading = heading::WHAT)]
     plan: Option<PathBuf>,
-    /// Only this case, as in arbiter/spec/smoke/17; names block, fixes and scenario, too.
-    #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"])]
+    /// Run one case, such as arbiter/spec/smoke/17, which names block, profile and scenario.
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"], help_heading = heading::REPRODUCE)]
     case: Option<String>,
-    /// The run directory: a new or empty folder [default: runs/BLOCK-SEED-TIME; runs/latest points to it].
-    #[arg(long, value_name = "DIR")]
+    /// Write the run directory to DIR, a new or empty folder [default: runs/BLOCK-SEED-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Replace an earlier run in --out.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
     force: bool,
-    /// Part I of N of the run.
-    #[arg(long, value_name = "I/N")]
+    /// Run part I of N, every N-th case; see `cosim merge`.
+    #[arg(long, value_name = "I/N", help_heading = heading::WHAT)]
     shard: Option<Shard>,
-    /// Write waves of the case to this file: 50 cycles before the end and 10 after a mismatch.
-    #[arg(long, value_name = "FILE.fst|FILE.vcd", requires = "case")]
+    /// Write waves of the case: 50 cycles before the end and 10 after a mismatch.
+    #[arg(long, value_name = "FILE.fst|FILE.vcd", requires = "case", help_heading = heading::REPRODUCE)]
     trace: Option<PathBuf>,
     /// Trace every cycle of the case.
-    #[arg(long, requires = "trace")]
+    #[arg(long, requires = "trace", help_heading = heading::REPRODUCE, hide_short_help = true)]
     trace_all: bool,
-    /// Keep the vectors of the first N matching cases, too, in the folder `saved` of the run.
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    /// Also keep the vectors of the first N matching cases, in `saved/`.
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, help_heading = heading::OUTPUT, hide_short_help = true)]
     save_vectors: u64,
-    /// Less than so many percent of the bins that can be hit, in some profile, are a failure.
+    /// Fail if coverage of reachable bins is below PCT in any profile.
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
-          conflicts_with = "case")]
+          conflicts_with = "case", help_heading = heading::COVERAGE)]
     min_coverage: Option<f64>,
     #[command(flatten)]
     until: UntilCovered,
-    /// Count through which lines and branches of the RTL cases go, and which of its bits toggle, too: coverage.info is for `genhtml`.
-    /// It takes models of its own, which are slower.
-    #[arg(long, conflicts_with_all = ["case", "netlist"])]
+    /// Count lines, branches and toggles of the RTL, in slower models compiled for it; write coverage.info for
+    /// genhtml.
+    #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
     coverage: bool,
     #[command(flatten)]
     earlier: Earlier,
-    /// The build a failure was seen with; a warning tells if this one differs.
-    #[arg(long, value_name = "ID")]
+    /// Warn if this is not the build with which the failure was seen.
+    #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE, hide_short_help = true)]
     build: Option<String>,
     #[command(flatten)]
     told: Told,

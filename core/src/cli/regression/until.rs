@@ -1,15 +1,16 @@
 //! Runs that end when they have covered enough.
 
 use super::Job;
+use crate::cli::options::heading;
 use crate::error::Error;
 use clap::Args;
 
 /// When a run has covered enough.
 #[derive(Debug, Clone, Args)]
 pub struct UntilCovered {
-    /// Stop when every profile reaches PCT coverage of its reachable bins; fail if --cases do not suffice.
+    /// Stop when every profile covers PCT of its reachable bins; fail if --cases do not suffice.
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
-          conflicts_with_all = ["case", "min_coverage"])]
+          conflicts_with_all = ["case", "min_coverage"], help_heading = heading::STOP)]
     until_coverage: Option<f64>,
     /// Has no effect; older versions selected N cases at once.
     #[arg(long, value_name = "N", hide = true, requires = "until_coverage")]
