@@ -6,15 +6,15 @@ mod judging;
 mod only;
 mod resume;
 
-use super::options::{Caching, Format, Patience, Target, Threads, heading, of_block};
+use super::options::{Caching, Format, Patience, Target, Threads, heading, of_block, percent};
 use super::plan::{PlannedRun, RunPlan};
-use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regression};
+use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::answers::Answers;
 use crate::engine::{AnyBlock, Setup};
 use crate::error::Error;
-use crate::harness::Profile;
+use crate::harness::{MOST_PACKETS, Profile};
 use crate::models::Rtl;
-use crate::mutate::report::{Begun, Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report};
+use crate::mutate::report::{Begun, Header, MOST_CASES, MOST_MUTANTS, Report};
 use crate::mutate::{Means, Mutants};
 use crate::program;
 use crate::runner::{Claim, Place, Shard};
@@ -85,7 +85,7 @@ pub struct Arguments {
     #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1..)]
     corpus: Vec<PathBuf>,
     /// Fail if the score without equivalent mutants is below PCT in any profile.
-    #[arg(long, value_name = "PCT", value_parser = regression::percent)]
+    #[arg(long, value_name = "PCT", value_parser = percent)]
     min_score: Option<f64>,
     /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
     #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]

@@ -460,6 +460,20 @@ impl Patience {
     }
 }
 
+/// A number from 0 to 100, as the user types it.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end().parse();
+    within_percent(number.map_err(|_| "expected percent, a number from 0 to 100".to_owned())?)
+}
+
+/// A number from 0 to 100.
+pub fn within_percent(percent: f64) -> Result<f64, String> {
+    match (0.0..=100.0).contains(&percent) {
+        true => Ok(percent),
+        false => Err(format!("{percent} is no percentage: expected a number from 0 to 100")),
+    }
+}
+
 /// How many threads work.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Threads {
@@ -522,11 +536,7 @@ impl FromStr for MemoryLimit {
         if text == "none" {
             return Ok(Self(None));
         }
-        let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
-        let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
-        let (number, shift) = unit.unwrap_or((text, 0));
-        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-        match bytes {
+        match models::bytes(text) {
             Some(bytes) if bytes >= LEAST_MEMORY => Ok(Self(Some(bytes))),
             Some(_) => Err("expected 256M or more".to_owned()),
             None => Err("expected a number of bytes, as in 512M or 8G, or `none`".to_owned()),

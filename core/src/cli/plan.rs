@@ -1,10 +1,10 @@
 //! Run plans: one file that lists what a regression is. `docs/plans.md` describes it for its writers.
 
-use super::options::blocks_of;
+use super::options::{blocks_of, within_percent};
 use crate::engine::AnyBlock;
 use crate::error::Error;
 use crate::files::{LARGEST_INPUT, read_input_text};
-use crate::harness::{Overrides, Profile};
+use crate::harness::{MOST_PACKETS, Overrides, Profile};
 use crate::mutate::report::MOST_MUTANTS;
 use crate::runner::{MOST_CASES, Waiver};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -13,8 +13,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Packets of a case at most.
-pub const MOST_PACKETS: u32 = 20_000;
 /// The seed where none is said, as on the command line.
 const SEED: u64 = 1;
 
@@ -168,10 +166,7 @@ impl TryFrom<f64> for Percent {
     type Error = String;
 
     fn try_from(percent: f64) -> Result<Self, String> {
-        match (0.0..=100.0).contains(&percent) {
-            true => Ok(Self(percent)),
-            false => Err(format!("{percent} is no percentage: expected a number from 0 to 100")),
-        }
+        within_percent(percent).map(Self)
     }
 }
 

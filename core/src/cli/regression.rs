@@ -13,7 +13,7 @@ use crate::agreement::Pair;
 use crate::coverage::weights_hashes;
 use crate::engine::{Action, AnyBlock, Opening, Setup, Task};
 use crate::error::Error;
-use crate::harness::{Profile, parse_index};
+use crate::harness::{MOST_PACKETS, Profile, parse_index};
 use crate::judged::{self, Judged};
 use crate::models::{Built, Examined, Rtl, Simulator, View, answer_store};
 use crate::program;
@@ -34,10 +34,7 @@ use verilated_build::Hash;
 
 pub use ready::{Begin, Ready};
 pub use report::{Earlier, Outcome, Report, UNWRITTEN};
-pub use until::{UntilCovered, percent};
-
-/// Packets of a case at most: its vector must not be larger than vectors may be.
-const MOST_PACKETS: i64 = 20_000;
+pub use until::UntilCovered;
 
 /// What to run, and for how long.
 #[derive(Debug, Clone, Args)]
@@ -54,7 +51,7 @@ pub struct Options {
     cases: Option<u64>,
     /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u32).range(1..=MOST_PACKETS), help_heading = heading::WHAT)]
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     pub packets: Option<u32>,
     /// Select a built-in scenario or a JSON file; may be repeated [default: all].
     #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]

@@ -1,8 +1,8 @@
 //! `cosim run`.
 
 use super::done::Done;
-use super::options::{Told, check_output, heading, of_block};
-use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered, percent};
+use super::options::{Told, check_output, heading, of_block, percent};
+use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered};
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
 use crate::error::Error;

@@ -26,6 +26,8 @@ pub struct Case {
 
 /// Cases of a profile and scenario are counted below this, so that places never overflow.
 pub const MOST_CASES: u64 = 1 << 47;
+/// Packets of a case at most: its vector must not be larger than vectors may be.
+pub const MOST_PACKETS: u32 = 20_000;
 /// Older versions also ran variations of a case. Their indices start at [`MOST_CASES`], this many for each case.
 const VARIATIONS: u64 = 64;
 

@@ -42,7 +42,7 @@ pub use coverage::{
 };
 pub(crate) use coverage::{bin_name, bins, unreachable};
 pub use draw::{Draw, Percent, percent};
-pub use drawn::{Case, LONGEST, MOST_CASES, case_seed, index_text, parse_index};
+pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
 pub use driven::{Undriven, environment_at, undriven};
 pub(crate) use judge::is_of_the_harness;
 pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};

@@ -7,6 +7,7 @@ use super::mutation::Mutation;
 use crate::checksum;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
+use crate::harness::MOST_PACKETS;
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
 use crate::runner::Shard;
@@ -33,8 +34,6 @@ pub const PARTIAL: &str = "mutate.json.partial";
 pub const MOST_MUTANTS: u32 = 100_000;
 /// Cases of each scenario at most.
 pub const MOST_CASES: u64 = 1_000_000;
-/// Packets of a case at most.
-pub const MOST_PACKETS: u32 = 20_000;
 /// The folder of vectors that find what the cases did not.
 pub const VECTORS: &str = "mutants";
 

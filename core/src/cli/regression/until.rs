@@ -2,6 +2,7 @@
 
 use super::Job;
 use crate::cli::options::heading;
+use crate::cli::options::percent;
 use crate::error::Error;
 use clap::Args;
 
@@ -15,13 +16,6 @@ pub struct UntilCovered {
     /// Has no effect; older versions selected N cases at once.
     #[arg(long, value_name = "N", hide = true, requires = "until_coverage")]
     round: Option<u32>,
-}
-
-/// A number from 0 to 100.
-pub fn percent(text: &str) -> Result<f64, String> {
-    let is_legal = |percent: &f64| (0.0..=100.0).contains(percent);
-    let percent = text.trim_end_matches('%').trim_end().parse().ok().filter(is_legal);
-    percent.ok_or_else(|| "expected percent, a number from 0 to 100".to_owned())
 }
 
 impl UntilCovered {
