@@ -234,3 +234,34 @@ fn at_once<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 fn is_watched() -> bool {
     io::stderr().is_terminal()
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A command of this program by its name, with all that clap adds.
+    fn command(name: &str) -> clap::Command {
+        let mut cli = Cli::command();
+        cli.build();
+        cli.find_subcommand(name).expect("a command of this program").clone()
+    }
+
+    #[test]
+    fn definitions_of_commands_and_options_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_short_help_of_run_fits_a_screen_and_has_headings() {
+        let run = command("run");
+        let is_shown =
+            |argument: &&clap::Arg| !argument.is_hide_set() && !argument.is_hide_short_help_set();
+        let shown: Vec<&clap::Arg> = run.get_arguments().filter(is_shown).collect();
+        assert!(shown.len() < 30, "{}", shown.len());
+        let headings: std::collections::BTreeSet<&str> =
+            shown.iter().filter_map(|argument| argument.get_help_heading()).collect();
+        let expected =
+            ["Coverage", "Output", "Reproduce", "User RTL", "What to run", "When to stop"];
+        assert_eq!(headings.into_iter().collect::<Vec<_>>(), expected);
+    }
+}
