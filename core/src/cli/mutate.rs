@@ -264,7 +264,7 @@ struct Chosen {
 
 /// A grading that is asked for.
 enum Todo {
-    /// It is to be done, or gone on with.
+    /// It is to be started or resumed.
     Job(Box<Job>),
     /// It had ended before.
     Ended(Box<Graduated>),
@@ -312,7 +312,7 @@ impl Job {
         let places = place.of_blocks(&names)?;
         let job = |(prepared, place): (Prepared, Place)| {
             let claim = Claim::new(&place)?;
-            // From here on it can be gone on with.
+            // From here on it can be resumed.
             let mut report = Report::new(prepared.header.clone());
             report.begun = Some(Begun::now());
             report.write(&claim.folder)?;

@@ -50,7 +50,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// The run of a block in its folder.
 enum Found {
-    /// It can be gone on with.
+    /// It can be resumed.
     Left(PathBuf, Box<Left>),
     /// It has ended.
     Ended(Box<Results>),

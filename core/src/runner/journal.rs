@@ -1,4 +1,4 @@
-//! The journal of a run that goes on: what it takes to go on with it after it was killed.
+//! The journal of a run: what `resume` needs to continue it after it was killed.
 //!
 //! One file in the run directory, to which records are only added. The first says how the run was begun, the second where it
 //! stood when the file was made, and each further one has a case that has ended since. When there are many of them, a
@@ -129,7 +129,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes the journal: the run has ended, or cannot be gone on with.
+    /// Removes the journal: the run has ended, or cannot be resumed.
     pub fn remove(self) {
         let _ = fs::remove_file(self.path);
     }
@@ -148,7 +148,7 @@ impl Left {
             Err(error) => return Err(Error::unreadable(&path, &error)),
         };
         let damaged = || {
-            let message = "is damaged, or of another version: the run cannot be gone on with; run it again with --force";
+            let message = "is damaged, or of another version, so the run cannot be resumed; repeat it with `run --force`";
             Error::File { path: path.clone(), message: message.to_owned() }
         };
         let mut rest = bytes.strip_prefix(MARK).ok_or_else(damaged)?;

@@ -43,7 +43,7 @@ pub enum End {
     Interrupted,
 }
 
-/// What was before a run begins, if it is gone on with.
+/// What happened before a run is resumed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Start {
     /// Failures before.

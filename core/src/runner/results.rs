@@ -442,7 +442,7 @@ impl RunDirectory {
         self.claim.abandon();
     }
 
-    /// Forgets how to go on with the run: it has ended.
+    /// Removes the journal: the run has ended.
     pub fn forget(&self) {
         let _ = fs::remove_file(self.folder().join(JOURNAL));
     }

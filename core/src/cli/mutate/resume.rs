@@ -13,7 +13,7 @@ use crate::yosys;
 use std::env;
 use std::path::{Path, PathBuf};
 
-/// The gradings in a folder, one or those of several blocks: what has ended, and what is to be gone on with.
+/// The gradings in a folder, one or those of several blocks: those that have ended, and those to resume.
 pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Todo>, Error> {
     let wrong = |message: String| Error::File { path: folder.to_owned(), message };
     let folders = runs_in(folder, &GRADING)?;

@@ -35,13 +35,13 @@ pub(super) struct Observer {
     pub began: Instant,
     pub milestones: Milestones,
     pub bar: ProgressBar,
-    /// What it takes to go on with the run, if it is written.
+    /// The journal that lets `resume` continue the run, if it can be written.
     pub journal: Option<Journal>,
     /// Cases whose model did not return.
     pub hangs: u64,
     /// Workers lost to causes outside the RTL.
     pub lost_workers: LostWorkers,
-    /// Seconds of cases and of failures before the run was gone on with.
+    /// Seconds of cases and of failures before the run was resumed.
     pub before: (f64, f64),
     /// Percent of the reachable bins of every profile at which the run ends.
     pub until: Option<f64>,
@@ -59,13 +59,13 @@ impl Progress for Observer {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
         if outcome.verdict == Verdict::Cancelled {
-            // A run that is gone on with begins here again, and has no gap.
+            // A resumed run begins here again, and has no gap.
             self.journal = None;
             return Ok(());
         }
         let kinds = self.failures.kinds();
         self.take(case, outcome)?;
-        // Of a failure that the user did not wait for, all is to be kept when the run is gone on with.
+        // Of a failure that the user did not wait for, all is to be kept when the run is resumed.
         if outcome.verdict.is_failure() && self.failures.is_interrupted() {
             self.journal = None;
         }
@@ -83,7 +83,7 @@ impl Progress for Observer {
             Ok(()) => self.journal = Some(journal),
             Err(error) => {
                 program::say(format_args!(
-                    "warning: if it is killed the run cannot be gone on with: {error}"
+                    "warning: cannot write the journal, so this run cannot be resumed: {error}"
                 ));
                 journal.remove();
             }
@@ -151,7 +151,7 @@ impl Observer {
         state
     }
 
-    /// Goes on where a run was left; the place of the next case. Nothing is run.
+    /// Continues where a run was left; the place of the next case. Nothing is run.
     ///
     /// # Errors
     /// If what was left cannot be read.

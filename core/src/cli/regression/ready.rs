@@ -1,4 +1,4 @@
-//! A regression whose models are built: it is begun or gone on with, run, and concluded.
+//! A regression whose models are built: begin or resume it, run it, conclude it.
 
 use super::code::Counted;
 use super::observer::{Observer, progress_bar};
@@ -71,13 +71,13 @@ impl Ready<'_> {
         let journal = Journal::begin(directory.folder(), begun, &state);
         let journal = journal.map_err(|error| {
             program::say(format_args!(
-                "warning: if it is killed the run cannot be gone on with: {error}"
+                "warning: cannot write the journal, so this run cannot be resumed: {error}"
             ));
         });
         Ok(Begin { directory, journal: journal.ok(), left: None })
     }
 
-    /// Goes on with a run that was left in a folder.
+    /// Resumes a run that was left in a folder.
     ///
     /// # Errors
     /// [`Error::File`] if it was another one, or is being written.
@@ -89,7 +89,7 @@ impl Ready<'_> {
             let (then, value) = (&then[key], &now[key]);
             if then != value {
                 let message = format!(
-                    "cannot be gone on with: {key} was {then}, now it is {value}; run it again with --force"
+                    "cannot be resumed: {key} was {then} and is {value} now; repeat the run with `run --force`"
                 );
                 return Err(Error::File { path: folder.to_owned(), message });
             }

@@ -135,7 +135,7 @@ impl Outcome {
         {
             unwritten.add(&error);
         }
-        // What was interrupted can be gone on with.
+        // An interrupted run can be resumed.
         if end != End::Interrupted {
             directory.forget();
         }
