@@ -7,6 +7,7 @@ mod explain;
 mod export;
 mod finished;
 mod history;
+mod legacy;
 mod list;
 mod merge;
 mod mutate;
@@ -17,7 +18,10 @@ mod prove;
 mod regression;
 mod replay;
 mod report;
+mod rerun;
+mod resume;
 mod run;
+mod schema;
 mod shrink;
 mod summary;
 mod watch;
@@ -28,6 +32,7 @@ use crate::program::{self, Program};
 use crate::text;
 use crate::worker;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use std::env;
 use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
@@ -39,7 +44,7 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 everything matched, 1 a mismatch, a hang or a failed check, 2 bad arguments or bad \
 input, 3 something is missing on this machine, 130 interrupted.";
 
-/// Co-simulation regressions: Verilator RTL against a golden model, every output, every cycle.
+/// Compare RTL with its golden model: every output in every cycle.
 #[derive(Debug, Parser)]
 #[command(version, after_help = AFTER_HELP)]
 struct Cli {
@@ -49,37 +54,43 @@ struct Cli {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// Regression: random cases through RTL and golden model, side by side.
+    /// Run a regression: random cases through RTL and golden model.
     Run(Box<run::Arguments>),
-    /// Run JSON vectors again.
+    /// Replay vectors.
     Replay(replay::Arguments),
-    /// The smallest vector that still shows the same failure.
+    /// Shrink a vector to the smallest one with the same failure.
     Shrink(shrink::Arguments),
-    /// A failure for a person: values decoded, cycles around it.
+    /// Explain a failing vector: decoded values and surrounding cycles.
     Explain(explain::Arguments),
-    /// A vector as a testbench in plain Verilog, for any simulator.
+    /// Export vectors as testbenches in plain Verilog for any simulator.
     Export(export::Arguments),
-    /// Cycles per second of the bare model and of the harness, on one core.
+    /// Measure cycles per second of the bare model and of the harness on one core.
     Bench(bench::Arguments),
     /// Show or clear the cache of compiled models and of answers of Yosys and ABC.
     Cache(cache::Arguments),
-    /// Coverage databases of many runs: put together, reported, ranked.
+    /// Merge, report or rank coverage databases.
     Cover(cover::Arguments),
-    /// Blocks, profiles, scenarios and rules.
+    /// List blocks, profiles, scenarios and rules.
     List(list::Arguments),
-    /// One run directory out of all shards of a run.
+    /// Resume a run or a mutation analysis that was killed or interrupted.
+    Resume(resume::Arguments),
+    /// Repeat the failed cases of a run and print which are fixed. Write nothing.
+    Rerun(rerun::Arguments),
+    /// Print the JSON schema of a file format.
+    Schema(schema::Arguments),
+    /// Merge the shards of a run into one run directory.
     Merge(merge::Arguments),
-    /// Grades the bench: puts faults into the RTL, and lists which of them are found.
+    /// Inject faults into the RTL and report which ones the testbench finds.
     Mutate(mutate::Arguments),
-    /// What blocks promise, proved of their RTL for every input.
+    /// Prove the properties of blocks for all inputs.
     Prove(prove::Arguments),
-    /// The skeleton of a crate for a block of one's own, from the ports of its RTL.
+    /// Generate a crate for your block from the ports of its RTL.
     New(new::Arguments),
-    /// Regression, again at every save of the RTL, until ^C.
+    /// Re-run the regression whenever the RTL changes.
     Watch(watch::Arguments),
-    /// The page for people of a run directory, again.
+    /// Regenerate report.html of a run directory.
     Report(report::Arguments),
-    /// Runs over weeks in one SQLite file: failures, coverage and speed.
+    /// Record runs in a history file, and show failures, coverage and speed over time.
     History(history::Arguments),
     /// Works on models for the other commands.
     #[command(hide = true)]
@@ -97,7 +108,9 @@ pub fn main(program: Program) -> ExitCode {
         }
     }));
     let command = Cli::command().name(program.name).version(program.version);
-    let cli = Cli::from_arg_matches(&command.get_matches()).unwrap_or_else(|error| error.exit());
+    let words = legacy::translated(env::args_os().collect());
+    let matches = command.get_matches_from(words);
+    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
     let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Replay(arguments) => replay::execute(&arguments),
@@ -108,6 +121,9 @@ pub fn main(program: Program) -> ExitCode {
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Cover(arguments) => cover::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
+        Command::Resume(arguments) => resume::execute(&arguments),
+        Command::Rerun(arguments) => rerun::execute(&arguments),
+        Command::Schema(arguments) => schema::execute(&arguments),
         Command::Merge(arguments) => merge::execute(&arguments),
         Command::Mutate(arguments) => mutate::execute(&arguments),
         Command::Prove(arguments) => prove::execute(&arguments),
@@ -134,26 +150,6 @@ pub fn main(program: Program) -> ExitCode {
 fn parsed(command: &[String]) -> Option<Command> {
     let matches = Cli::command().try_get_matches_from(command).ok()?;
     Some(Cli::from_arg_matches(&matches).ok()?.command)
-}
-
-/// The options of a command that go with one of them.
-#[cfg(test)]
-fn options_beside<A: clap::Args>(option: &str) -> Vec<String> {
-    let mut command = A::augment_args(clap::Command::new("one"));
-    command.build();
-    let find = |id: &str| command.get_arguments().find(|argument| argument.get_id() == id);
-    let this = find(option).expect("an option of this command");
-    let refused = |argument: &clap::Arg| {
-        let of = |one, other: &clap::Arg| {
-            command.get_arg_conflicts_with(one).iter().any(|one| one.get_id() == other.get_id())
-        };
-        of(this, argument) || of(argument, this)
-    };
-    let others = command.get_arguments().filter(|argument| argument.get_id() != option);
-    let others = others.filter(|argument| !refused(argument));
-    let mut names: Vec<String> = others.map(|argument| argument.get_id().to_string()).collect();
-    names.sort();
-    names
 }
 
 /// What a command line of `run` says, if it is one.
@@ -237,4 +233,35 @@ fn at_once<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
 /// Whether a progress bar has somebody to look at it.
 fn is_watched() -> bool {
     io::stderr().is_terminal()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A command of this program by its name, with all that clap adds.
+    fn command(name: &str) -> clap::Command {
+        let mut cli = Cli::command();
+        cli.build();
+        cli.find_subcommand(name).expect("a command of this program").clone()
+    }
+
+    #[test]
+    fn definitions_of_commands_and_options_are_consistent() {
+        Cli::command().debug_assert();
+    }
+
+    #[test]
+    fn the_short_help_of_run_fits_a_screen_and_has_headings() {
+        let run = command("run");
+        let is_shown =
+            |argument: &&clap::Arg| !argument.is_hide_set() && !argument.is_hide_short_help_set();
+        let shown: Vec<&clap::Arg> = run.get_arguments().filter(is_shown).collect();
+        assert!(shown.len() < 30, "{}", shown.len());
+        let headings: std::collections::BTreeSet<&str> =
+            shown.iter().filter_map(|argument| argument.get_help_heading()).collect();
+        let expected =
+            ["Coverage", "Output", "Reproduce", "User RTL", "What to run", "When to stop"];
+        assert_eq!(headings.into_iter().collect::<Vec<_>>(), expected);
+    }
 }

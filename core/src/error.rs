@@ -79,7 +79,7 @@ pub enum Error {
     /// Something else than the RTL ends the processes that models run in.
     #[error(
         "{how}, {times} times with the same work. The system does that when memory is short: use fewer --threads or a lower \
-         --memory-limit. A run that ended so goes on with --resume"
+         --memory-limit. Continue the run with `resume`"
     )]
     WorkersKilled {
         /// How often.

@@ -6,7 +6,7 @@
 use crate::error::Error;
 use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions, Permissions};
-use std::io::{ErrorKind, Read, Write};
+use std::io::{Read, Write};
 use std::os::unix::fs::{OpenOptionsExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -111,21 +111,6 @@ pub fn write_whole(path: &Path, content: &[u8], sync: Sync) -> Result<(), Error>
     written.map_err(Error::write(path))?;
     file.persist(&target).map_err(|error| Error::write(path)(error.error))?;
     Ok(())
-}
-
-/// Writes a file if there is none of its name; the first one stays, also if several are written at once. Whether it was this one.
-///
-/// # Errors
-/// [`Error::Write`].
-pub fn write_first(path: &Path, content: &[u8]) -> Result<bool, Error> {
-    let (mut file, _open) = partial(path, "").map_err(Error::write(path))?;
-    let written = file.write_all(content).and_then(|()| file.as_file().sync_all());
-    written.map_err(Error::write(path))?;
-    match file.persist_noclobber(path) {
-        Ok(_) => Ok(true),
-        Err(error) if error.error.kind() == ErrorKind::AlreadyExists => Ok(false),
-        Err(error) => Err(Error::write(path)(error.error)),
-    }
 }
 
 /// Lets `write` make the file `path` under another name with the same ending, and renames it if that went
@@ -324,17 +309,6 @@ mod tests {
             assert_eq!(fs::read_to_string(&path).unwrap(), content);
         }
         assert_eq!(names(folder.path()), ["a.json"]);
-    }
-
-    #[test]
-    fn the_first_file_of_a_name_stays() {
-        let folder = TempDir::new().unwrap();
-        let path = folder.path().join("part");
-        assert!(write_first(&path, b"first").unwrap());
-        assert!(!write_first(&path, b"second").unwrap());
-        assert_eq!(fs::read_to_string(&path).unwrap(), "first");
-        assert_eq!(names(folder.path()), ["part"]);
-        assert!(write_first(&folder.path().join("gone/part"), b"x").is_err());
     }
 
     #[test]

@@ -33,25 +33,12 @@ pub struct Judged {
     room: usize,
 }
 
-/// What decides the golden side of a case within its list.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-struct Name {
-    seed: u64,
-    varies: Option<u64>,
-}
-
-impl Name {
-    fn of(case: &Case) -> Self {
-        Self { seed: case.seed, varies: case.varies }
-    }
-}
-
 /// The cases of one profile and scenario.
 #[derive(Debug)]
 struct List {
     key: Key,
-    /// The counts of each case, as [`Counts`] in postcard: most of hundreds of counters are 0.
-    cases: BTreeMap<Name, Vec<u8>>,
+    /// The counts of each case by its seed, as [`Counts`] in postcard: most of hundreds of counters are 0.
+    cases: BTreeMap<u64, Vec<u8>>,
     has_new: bool,
 }
 
@@ -98,7 +85,7 @@ impl Judged {
 
     /// Whether the golden side of a case was judged before.
     pub fn has(&self, case: &Case) -> bool {
-        self.list(case).is_some_and(|list| self.lists[list].cases.contains_key(&Name::of(case)))
+        self.list(case).is_some_and(|list| self.lists[list].cases.contains_key(&case.seed))
     }
 
     /// Cases whose counts were taken from here.
@@ -114,11 +101,10 @@ impl Judged {
         };
         let list = &mut self.lists[list];
         let was_judged = !outcome.hits.is_empty();
-        let known =
-            list.cases.get(&Name::of(case)).and_then(|bytes| postcard::from_bytes(bytes).ok());
+        let known = list.cases.get(&case.seed).and_then(|bytes| postcard::from_bytes(bytes).ok());
         match known {
             None if was_judged && self.learns => {
-                self.room -= list.add(Name::of(case), &outcome, self.room);
+                self.room -= list.add(case.seed, &outcome, self.room);
                 outcome
             }
             Some(_) | None if was_judged => outcome,
@@ -160,18 +146,18 @@ impl Judged {
 impl List {
     fn read(store: &Store, key: Key) -> Self {
         let bytes = store.get(&key).unwrap_or_default();
-        let cases: BTreeMap<Name, Vec<u8>> = postcard::from_bytes(&bytes).unwrap_or_default();
+        let cases: BTreeMap<u64, Vec<u8>> = postcard::from_bytes(&bytes).unwrap_or_default();
         Self { key, cases, has_new: false }
     }
 
     /// Adds a case unless it takes more than `room` bytes; the bytes that it takes.
-    fn add(&mut self, name: Name, outcome: &Outcome, room: usize) -> usize {
+    fn add(&mut self, seed: u64, outcome: &Outcome, room: usize) -> usize {
         let Outcome { cycles, packets, hits, counters, .. } = outcome.clone();
         let counts = postcard::to_stdvec(&Counts { cycles, packets, hits, counters });
         let Some(counts) = counts.ok().filter(|counts| counts.len() <= room) else { return 0 };
         let bytes = counts.len();
         self.has_new = true;
-        self.cases.insert(name, counts);
+        self.cases.insert(seed, counts);
         bytes
     }
 }
@@ -213,7 +199,7 @@ mod tests {
     }
 
     fn case(scenario: usize, seed: u64) -> Case {
-        Case { place: 0, profile: 1, scenario, name: String::new(), seed, varies: None }
+        Case { place: 0, profile: 1, scenario, name: String::new(), seed }
     }
 
     fn outcome(cycles: u64, hits: Vec<u64>) -> Outcome {
@@ -235,7 +221,6 @@ mod tests {
         assert!(second.has(&case(1, 5)));
         assert!(!second.has(&case(0, 5)), "another scenario");
         assert!(!second.has(&case(1, 6)), "another seed");
-        assert!(!second.has(&Case { varies: Some(1), ..case(1, 5) }), "a variation");
         assert_eq!(second.complete(&case(1, 5), outcome(100, Vec::new())), whole);
         assert_eq!(second.used(), 1);
         assert!(!judged(&folder, r#"[{"name":"x"},{"name":"z"}]"#, true).has(&case(1, 5)));

@@ -3,7 +3,6 @@
 //! Shards are read side by side, a line of each at a time, and written in the order of the plan by what writes the results of a
 //! run, so memory does not grow with the number of cases. `docs/scale-out.md` is for those who do it.
 
-mod alike;
 mod files;
 mod shard;
 
@@ -30,7 +29,7 @@ pub const RUN: [&str; 2] = [RESULTS, PARTIAL];
 /// Shards that are missing of which each is named.
 const MISSING_NAMED: usize = 16;
 
-/// The shards of the run of one block, or of a part of it, each of them once.
+/// The shards of the run of one block, each of them once.
 pub struct Shards {
     block: &'static dyn AnyBlock,
     /// The plan of what they make.
@@ -115,12 +114,11 @@ fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
 }
 
 impl Shards {
-    /// Looks at all shards of the run of one block, or of a part of it. Nothing but what identifies them is read.
+    /// Looks at all shards of the run of one block. Nothing but what identifies them is read.
     ///
     /// # Errors
     /// [`Error::File`] for a shard that is not whole, there twice, or of another run; [`Error::Usage`] if some are missing.
-    pub fn open(folders: &[PathBuf], part: Option<Shard>) -> Result<Self, Error> {
-        let part = part.unwrap_or(Shard::WHOLE);
+    pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
         allow_many_files();
         let mut shards = folders.iter().map(|folder| ShardFile::open(folder));
         let mut shards = shards.by_ref().collect::<Result<Vec<ShardFile>, Error>>()?;
@@ -131,21 +129,13 @@ impl Shards {
             of_this_program(shard)?;
             of_one_run(first, shard)?;
         }
-        if first.header.until_coverage.is_some() && !part.is_whole() {
-            let message =
-                "is of a run with --until-coverage, of which each shard has all: leave --part out";
-            return Err(Error::File { path: first.folder.clone(), message: message.to_owned() });
-        }
-        let header = Header { shard: part, ..first.header.clone() };
+        let header = Header { shard: Shard::WHOLE, ..first.header.clone() };
         shards.sort_by_key(|shard| shard.header.shard.index());
-        complete(&shards, part)?;
+        complete(&shards)?;
         let wrong = |message: String| Error::File { path: shards[0].folder.clone(), message };
         let block = program::find(&header.block)
             .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
-        let plan = Plan { shard: part, ..Plan::of_header(&header, block.info()).map_err(wrong)? };
-        if header.until_coverage.is_some() {
-            alike::keep_those_with_cases(&mut shards, &plan);
-        }
+        let plan = Plan::of_header(&header, block.info()).map_err(wrong)?;
         Ok(Self { block, plan, header, shards })
     }
 
@@ -164,23 +154,15 @@ impl Shards {
     /// # Errors
     /// What is wrong with a shard, with the line; what cannot be written.
     pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
-        let are_alike = self.header.until_coverage.is_some();
-        let told = match are_alike {
-            true => self.same_cases(directory)?,
-            false => self.cases(directory)?,
-        };
+        let told = self.cases(directory)?;
         let results = (0..self.shards.len()).map(|index| self.results(index));
         let results = results.collect::<Result<Vec<Results>, Error>>()?;
         let day = self.day(&results)?;
-        let coverage = match are_alike {
-            true => self.same_coverage(&results)?,
-            false => self.coverage(&results)?,
-        };
+        let coverage = self.coverage(&results)?;
         let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
         let mut tally = Tally::new(self.block.info(), &self.plan, recorder);
         let (mut groups, mut ended) = (Vec::new(), Vec::new());
-        let counted = if are_alike { 1 } else { results.len() };
-        for results in results.into_iter().take(counted) {
+        for results in results {
             add(&mut tally, self.block.info(), &results.totals, &results.profiles);
             ended.push(results.ended);
             groups.push(results.failures);
@@ -195,20 +177,15 @@ impl Shards {
         Ok(Merged { tally, coverage, sources, failures, end, day, times })
     }
 
-    /// Which of the shards has a place: they are sorted, and from one to the next it is as far as from one place to the next.
+    /// Which of the shards has a place.
     fn shard_of(&self, place: u64) -> usize {
-        if self.header.until_coverage.is_some() {
-            return 0;
-        }
         let count = self.shards[0].header.shard.count();
-        (place % count / self.plan.shard.count()) as usize
+        (place % count) as usize
     }
 
     /// The cases that a shard has.
     fn plan_of(&self, shard: &ShardFile) -> Plan {
-        let header = &shard.header;
-        let part = if header.is_whole() { Shard::WHOLE } else { header.shard };
-        Plan { shard: part, ..self.plan.clone() }
+        Plan { shard: shard.header.shard, ..self.plan.clone() }
     }
 
     /// Writes the cases in the order of the plan.
@@ -230,7 +207,7 @@ impl Shards {
                     }
                 }
             }
-            place += self.plan.shard.count();
+            place += 1;
         }
         Ok(told)
     }
@@ -274,7 +251,7 @@ impl Shards {
         let planned = self.plan_of(shard).len();
         match results.ended {
             End::Interrupted => wrong(format!(
-                "is not whole: it was interrupted after {cases} cases; go on with --resume"
+                "is not whole: it was interrupted after {cases} cases; continue it with `resume`"
             )),
             End::Complete if cases != planned => {
                 wrong(format!("is not whole: it has {cases} cases of {planned}"))
@@ -315,7 +292,7 @@ impl Shards {
                 Error::File { path: shard.folder.clone(), message }
             })?;
         }
-        let whole = together.finish(self.plan.shard.is_whole());
+        let whole = together.finish();
         let path = self.shards[0].folder.clone();
         whole.ok_or_else(|| Error::File { path, message: "has no coverage".to_owned() })
     }
@@ -341,7 +318,7 @@ impl Shards {
         for (place, signature) in &told.failed {
             copies.further(folder(*place), signature, &self.plan.case(*place).name)?;
         }
-        if self.shards.len() > 1 && self.plan.shard.is_whole() {
+        if self.shards.len() > 1 {
             runner::settle_groups(&mut groups);
         }
         for group in &mut groups {
@@ -447,8 +424,8 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Each shard of a part is there, once; they are sorted.
-fn complete(shards: &[ShardFile], part: Shard) -> Result<(), Error> {
+/// Each shard is there, once; they are sorted.
+fn complete(shards: &[ShardFile]) -> Result<(), Error> {
     for pair in shards.windows(2) {
         if pair[0].header.shard == pair[1].header.shard {
             let (shard, other) = (pair[0].header.shard, pair[0].folder.display());
@@ -457,24 +434,10 @@ fn complete(shards: &[ShardFile], part: Shard) -> Result<(), Error> {
         }
     }
     let count = shards[0].header.shard.count();
-    if !count.is_multiple_of(part.count()) {
-        let message = format!(
-            "--part {part}: the run has {count} shards, which make no {} parts",
-            part.count()
-        );
-        return Err(Error::Usage(message));
-    }
-    let is_part = |index: u64| part.has(index - 1);
-    if let Some(other) = shards.iter().find(|shard| !is_part(shard.header.shard.index())) {
-        let message =
-            format!("is shard {}, which is not in part {part}: leave it out", other.header.shard);
-        return Err(Error::File { path: other.folder.clone(), message });
-    }
     let is_missing = |index: &u64| {
-        is_part(*index)
-            && shards.binary_search_by_key(index, |shard| shard.header.shard.index()).is_err()
+        shards.binary_search_by_key(index, |shard| shard.header.shard.index()).is_err()
     };
-    let missing = count / part.count() - shards.len() as u64;
+    let missing = count - shards.len() as u64;
     if missing == 0 {
         return Ok(());
     }

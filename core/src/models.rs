@@ -395,16 +395,13 @@ fn cache_limit() -> Result<u64, Error> {
     }
 }
 
-/// The bytes of a size like `500`, `64K`, `500M` or `2G`.
-fn bytes(text: &str) -> Option<u64> {
-    let (number, shift) = match text.strip_suffix(['K', 'k']) {
-        Some(number) => (number, 10),
-        None => match (text.strip_suffix(['M', 'm']), text.strip_suffix(['G', 'g'])) {
-            (Some(number), _) => (number, 20),
-            (_, Some(number)) => (number, 30),
-            _ => (text, 0),
-        },
-    };
+/// The bytes of a size such as `500`, `64K`, `500M`, `2G` or `1T`.
+pub(crate) fn bytes(text: &str) -> Option<u64> {
+    let units = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
+    let unit = units.into_iter().find_map(|(unit, shift)| {
+        Some((text.strip_suffix([unit, unit.to_ascii_lowercase()])?, shift))
+    });
+    let (number, shift) = unit.unwrap_or((text, 0));
     number.parse::<u64>().ok()?.checked_mul(1 << shift)
 }
 
@@ -423,7 +420,8 @@ mod tests {
             ("", None),
             ("G", None),
             ("-1", None),
-            ("2T", None),
+            ("2T", Some(2_199_023_255_552)),
+            ("2X", None),
             ("99999999999G", None),
         ] {
             assert_eq!(bytes(text), expected, "{text}");

@@ -7,7 +7,6 @@
 //! - [`golden`] puts them into the golden model: what does the scoreboard notice?
 //! - [`grade`] hands out the cases until each fault is found, or all cases were run.
 //! - [`equivalence`] says of those that are left whether anything can find them.
-//! - [`reasons`] is what people have written of mutations that make no difference.
 //! - [`report`] is what comes of it.
 
 mod block;
@@ -19,7 +18,6 @@ mod kill;
 pub mod merge;
 mod mutation;
 pub(crate) mod netlist;
-pub mod reasons;
 pub mod report;
 
 pub use block::MutateBlock;

@@ -2,10 +2,8 @@
 
 mod cases;
 mod directory;
-mod exchange;
 mod failures;
 mod groups;
-mod guide;
 mod journal;
 mod plan;
 mod pool;
@@ -16,15 +14,13 @@ mod waivers;
 
 pub use cases::{Ended, Failure};
 pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
-pub use exchange::{Exchange, run_part};
 pub use failures::{EXPLAINED, Failures, Keep, SHRINK_BUDGET, file_stem};
 pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,
 };
-pub use guide::{Guide, ROUND, Standing};
 pub use journal::{InterruptedRun, JOURNAL, Journal, RunCommand, State};
 pub use plan::{MOST_CASES, Plan, Shard};
-pub use pool::{End, Limits, PlanOrder, Progress, Source, Start, run};
+pub use pool::{End, Limits, Progress, Start, run};
 pub use replays::{Replay, replay_all};
 pub use results::{
     Conclusion, FAILURES, Header, LostWorkers, Milestones, PARTIAL, PeakMemory, RESULTS,

@@ -53,7 +53,7 @@ fn lines_and_branches_are_those_of_all_threads_and_shards_and_genhtml_shows_them
     let told = text(&run_in(folder.path(), &["cover", "report", "one"]));
     assert!(told.contains("spec: lines "), "{told}");
     // The database is what its schema says.
-    let schema = serde_json::from_slice(&run(["list", "--coverage-schema"]).stdout).unwrap();
+    let schema = serde_json::from_slice(&run(["schema", "coverage"]).stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     assert!(validator.is_valid(&json(&at("one").join("coverage.json"))));
     // The page has the text of the RTL, escaped.

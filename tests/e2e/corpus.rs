@@ -142,10 +142,10 @@ fn every_vector_fits_the_schema() {
     }
 }
 
-/// `cosim list --vector-schema > vectors/schema.json` after a change of the types.
+/// `cosim schema vector > vectors/schema.json` after a change of the types.
 #[test]
 fn the_schema_is_that_of_the_types() {
-    let output = run(["list", "--vector-schema"]);
+    let output = run(["schema", "vector"]);
     assert_eq!(code(&output), 0);
     let generated: Value = serde_json::from_slice(&output.stdout).unwrap();
     assert_eq!(generated, json(&project().join("vectors/schema.json")));

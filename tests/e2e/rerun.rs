@@ -1,4 +1,4 @@
-//! `cosim run --rerun`: exactly what failed in a run, once more.
+//! `cosim rerun`: exactly what failed in a run, once more.
 
 use crate::common::{changed_rtl, code, json, run, text};
 use serde_json::Value;
@@ -9,7 +9,7 @@ const TOP: &str = "ReqRecvCore_Thread_2.v";
 
 fn rerun(folder: &Path, arguments: &[&str]) -> (i32, Value) {
     let folder = folder.to_str().unwrap();
-    let output = run(["run", "--rerun", folder, "--format", "json"].iter().chain(arguments));
+    let output = run(["rerun", folder, "--format", "json"].iter().chain(arguments));
     let (code, text) = (code(&output), text(&output));
     (code, serde_json::from_slice(&output.stdout).unwrap_or_else(|_| panic!("{text}")))
 }
@@ -45,7 +45,7 @@ fn what_failed_is_run_again_and_is_fixed_still_red_or_different() {
     assert!(failed > 20 && failed < cases, "{totals}");
 
     // A run directory may come from anyone: it does not choose what is compiled, and the built-in RTL would look fixed.
-    let unnamed = run(["run", "--rerun", folder.to_str().unwrap()]);
+    let unnamed = run(["rerun", folder.to_str().unwrap()]);
     assert_eq!(code(&unnamed), 2, "{}", text(&unnamed));
     assert!(text(&unnamed).contains("--recorded-rtl"), "{}", text(&unnamed));
     // On the RTL of the run nothing has changed, and all that failed is there by its name.
@@ -82,10 +82,10 @@ fn where_nothing_failed_there_is_nothing_to_run_again() {
     for (folder, reason) in
         [(folder.as_path(), "no case failed in it"), (out.path().join("none").as_path(), "none")]
     {
-        let again = run(["run", "--rerun", folder.to_str().unwrap()]);
+        let again = run(["rerun", folder.to_str().unwrap()]);
         assert_eq!(code(&again), 2, "{}", text(&again));
         assert!(text(&again).contains(reason), "{}", text(&again));
     }
-    let cases = run(["run", "--rerun", folder.to_str().unwrap(), "--cases", "3"]);
+    let cases = run(["rerun", folder.to_str().unwrap(), "--cases", "3"]);
     assert_eq!(code(&cases), 2, "{}", text(&cases));
 }

@@ -10,7 +10,7 @@ fn run_into(out: &Path, arguments: &[&str]) -> std::process::Output {
 }
 
 fn schema() -> jsonschema::Validator {
-    let output = run(["list", "--results-schema"]);
+    let output = run(["schema", "results"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     jsonschema::validator_for(&serde_json::from_slice(&output.stdout).unwrap()).unwrap()
 }

@@ -130,7 +130,6 @@ fn a_run_on_a_cluster_is_the_run_on_one_machine_whatever_happens_to_its_tasks() 
     a_shard_that_is_lost_for_good(&cluster, folder.path());
     a_full_folder(&cluster, folder.path(), &program);
     a_grading(&cluster, folder.path());
-    until_all_is_covered(&cluster, folder.path());
 }
 
 const GREEN: [&str; 6] = ["--block", "qp,dll", "--cases", "8", "--packets", "3"];
@@ -190,31 +189,6 @@ fn a_grading(cluster: &Cluster, folder: &Path) {
     let [left, right] =
         [&alone, &out.join("run")].map(|out| fs::read(out.join("mutate.json")).unwrap());
     assert!(left == right, "the parts do not make the whole");
-}
-
-/// The second task is killed in the midst of a round, the first time.
-const DIES_IN_A_ROUND: &str = r#"
-if [ "${SLURM_ARRAY_TASK_ID:-}" = 2 ] && mkdir "BELOW/died-in-a-round" 2>/dev/null; then
-  REAL "$@" &
-  until [ -e "OUT/exchange/qp/round-000003" ] || ! kill -0 $!; do sleep 0.01; done
-  kill -9 $!
-  exit 1
-fi 2>/dev/null"#;
-
-/// Each case is chosen by what all before it have covered, wherever they were run.
-fn until_all_is_covered(cluster: &Cluster, folder: &Path) {
-    let [alone, out] = ["until-alone", "until"].map(|name| folder.join(name));
-    let real = program().get_program().to_str().unwrap().to_owned();
-    let line = DIES_IN_A_ROUND.replace("REAL", &real).replace("BELOW", folder.to_str().unwrap());
-    let line = line.replace("OUT", out.to_str().unwrap());
-    let program = stand_in(&folder.join("dies-in-a-round"), &line);
-    let arguments = ["--block", "qp", "--until-coverage", "100", "--round", "48"];
-    assert_eq!(code(&whole(&alone, &arguments)), 0);
-    let options = ["--shards", "3", "--out", out.to_str().unwrap()];
-    let output = cluster.submit(&program, &options, &arguments).output().unwrap();
-    assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(folder.join("died-in-a-round").exists(), "nothing was killed");
-    assert_same(&alone, &out.join("run"));
 }
 
 /// On the node that is killed, tasks stand still in the midst of their cases until then.

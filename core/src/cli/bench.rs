@@ -2,7 +2,7 @@
 
 mod instructions;
 
-use super::options::{Format, ModelLimits, Target, of_block};
+use super::options::{Format, ModelLimits, Target, heading, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
 use crate::engine::{BenchReport, Part, Speed};
@@ -10,8 +10,7 @@ use crate::error::Error;
 use crate::harness::Profile;
 use crate::models::{Built, Examined, Rtl, View};
 use crate::program::AnyBlock;
-use crate::worker::OneShotWorker;
-use crate::worker::{Action, Task};
+use crate::worker::{Action, OneShotWorker, Task};
 use clap::Args;
 use std::process::ExitCode;
 
@@ -20,14 +19,14 @@ use std::process::ExitCode;
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Count the instructions of a cycle, and measure nothing else; with valgrind, for the built-in RTL.
+    /// Count instructions per cycle with valgrind instead, for the built-in RTL.
     #[arg(long)]
     instructions: bool,
     /// Do each part so many times, for who counts instructions.
     #[arg(long, value_name = "N,N,N,N", hide = true, value_delimiter = ',')]
     rounds: Option<Vec<u32>>,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     #[command(flatten)]
     patience: ModelLimits,

@@ -1,6 +1,6 @@
 //! `cosim cache`.
 
-use super::options::Format;
+use super::options::{Format, heading};
 use super::{counted, print_json, print_text};
 use crate::answers::store::{Store, Total};
 use crate::error::Error;
@@ -19,8 +19,8 @@ pub struct Arguments {
     /// What to do.
     #[arg(value_enum, default_value_t)]
     action: Action,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
 }
 

@@ -1,9 +1,9 @@
 //! `cosim cover`: coverage databases of many runs.
 
-mod race;
 mod vectors;
 
 use super::{counted, print_text};
+use crate::cli::options::heading;
 use crate::coverage::code::{Point, lcov};
 use crate::coverage::{Database, Find, rank, ucis};
 use crate::error::Error;
@@ -24,49 +24,47 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum Command {
-    /// One database out of many; no case counts twice.
+    /// Merge databases; no case counts twice.
     Merge(Merge),
-    /// What is covered, and what is not.
+    /// Report covered and uncovered bins.
     Report(Report),
-    /// The smallest set of cases with the same coverage.
+    /// List the smallest set of cases with the same coverage.
     Rank(Rank),
-    /// Cycles that --until-coverage saves: the same seeds with all cases in order, and with chosen ones.
-    Race(Box<race::Race>),
 }
 
 #[derive(Debug, Args)]
 struct Merge {
-    /// Files, or run directories with a coverage.json.
+    /// Coverage databases or run directories.
     #[arg(required = true)]
     databases: Vec<PathBuf>,
-    /// The file to write.
-    #[arg(long, short, value_name = "FILE")]
+    /// Write the database to FILE.
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     out: PathBuf,
 }
 
 #[derive(Debug, Args)]
 struct Report {
-    /// Files, or run directories with a coverage.json; several are merged.
+    /// Coverage databases or run directories; several are merged.
     #[arg(required = true)]
     databases: Vec<PathBuf>,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print in this format.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
-    /// The file to write instead of printing it.
-    #[arg(long, short, value_name = "FILE")]
+    /// Write to FILE instead of standard output.
+    #[arg(long, short, value_name = "FILE", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }
 
 #[derive(Debug, Args)]
 struct Rank {
-    /// Files, or run directories with a coverage.json; several are merged.
+    /// Coverage databases or run directories; several are merged.
     #[arg(required = true)]
     databases: Vec<PathBuf>,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: super::options::Format,
-    /// Write the cases as vectors, too, into this new or empty folder: `cosim replay DIR/*.json` runs them.
-    #[arg(long, short, value_name = "DIR")]
+    /// Also write the cases as vectors for `cosim replay` to DIR, a new or empty folder.
+    #[arg(long, short, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }
 
@@ -100,7 +98,6 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 None => print_text(&text)?,
             }
         }
-        Command::Race(race) => race::execute(race)?,
         Command::Rank(Rank { databases, format, out }) => {
             let database = merged(databases)?;
             let ranked = rank(&database);

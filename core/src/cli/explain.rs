@@ -1,6 +1,6 @@
 //! `cosim explain`.
 
-use super::options::{Choice, Format, ModelLimits, VectorRtl};
+use super::options::{Choice, Format, ModelLimits, VectorRtl, heading};
 use super::replay::load;
 use super::summary::rtl_files;
 use super::{interruption, print_json};
@@ -30,18 +30,18 @@ const DIM: Style = Style::new().dimmed();
 /// A vector to explain.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The vector.
+    /// Vector to explain.
     #[arg(value_name = "VECTOR")]
     vector: PathBuf,
-    /// The block the vector must be of [default: whichever it names].
+    /// Fail if a vector is of another block.
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
     rtl: VectorRtl,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     #[command(flatten)]
     patience: ModelLimits,

@@ -1,6 +1,6 @@
 //! `cosim export`.
 
-use super::options::{Choice, VectorRtl, only, path};
+use super::options::{Choice, VectorRtl, heading, only, path};
 use super::replay::{Loaded, expand, load};
 use super::{counted, interruption, print_text};
 use crate::error::Error;
@@ -18,14 +18,13 @@ use tempfile::Builder;
 /// What becomes a testbench.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Vectors: files, folders with all below, patterns.
+    /// Vector files, folders with .json files, or patterns.
     #[arg(value_name = "VECTOR", required = true)]
     vectors: Vec<PathBuf>,
-    /// The folder that is written, new or empty. Of several vectors it has a folder for each, by name, and for
-    /// each of a vector's profiles.
-    #[arg(short, long, value_name = "DIR", value_parser = path)]
+    /// Write to DIR, a new or empty folder; several vectors or profiles get a folder each.
+    #[arg(short, long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: PathBuf,
-    /// The block the vectors must be of [default: whichever they name].
+    /// Fail if a vector is of another block.
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
     #[command(flatten)]

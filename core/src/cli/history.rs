@@ -1,6 +1,6 @@
 //! `cosim history`.
 
-use super::options::Format;
+use super::options::{Format, heading};
 use super::{counted, print_json, print_text};
 use crate::error::Error;
 use crate::history::{FailureHistory, History, Run};
@@ -20,25 +20,25 @@ pub struct Arguments {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Add runs to the file; a run that is there already is left alone.
+    /// Add runs to a history file; known runs are skipped.
     Add {
-        /// The file; it is made if there is none.
+        /// History file; created if it does not exist.
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Run directories.
+        /// Run directories to add.
         #[arg(value_name = "DIR", required = true)]
         folders: Vec<PathBuf>,
     },
-    /// Failures (first seen, last seen, how often, on which RTL) and runs.
+    /// Show runs, and failures with first and last occurrence, count and RTL.
     Show {
-        /// The file.
+        /// History file.
         #[arg(value_name = "FILE")]
         file: PathBuf,
-        /// Only this block.
+        /// Show this block only.
         #[arg(long, value_name = "NAME")]
         block: Option<String>,
-        /// How to print it.
-        #[arg(long, value_enum, default_value_t)]
+        /// Print as text or JSON.
+        #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
         format: Format,
     },
 }

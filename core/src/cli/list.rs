@@ -1,19 +1,15 @@
 //! `cosim list`.
 
-use super::options::{Format, blocks_of};
-use super::{plan, print_json, print_text};
+use super::options::{Format, blocks_of, heading};
+use super::{print_json, print_text};
 use crate::coverage;
 use crate::coverage::Group;
 use crate::error::Error;
 use crate::harness::Parameter;
-use crate::mutate::report;
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::results_schema;
 use clap::Args;
-use schemars::SchemaGenerator;
 use serde::Serialize;
-use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::process::ExitCode;
@@ -21,27 +17,12 @@ use std::process::ExitCode;
 /// What can be run.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// These blocks only, as in `qp,recv`.
+    /// List these blocks only, with commas between them.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     block: Vec<String>,
-    /// How to print it.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
-    /// Print the JSON schema of vectors instead.
-    #[arg(long)]
-    vector_schema: bool,
-    /// Print the JSON schema of results.json instead.
-    #[arg(long, conflicts_with = "vector_schema")]
-    results_schema: bool,
-    /// Print the JSON schema of coverage.json instead.
-    #[arg(long, conflicts_with_all = ["vector_schema", "results_schema"])]
-    coverage_schema: bool,
-    /// Print the JSON schema of mutate.json instead.
-    #[arg(long, conflicts_with_all = ["vector_schema", "results_schema", "coverage_schema"])]
-    mutate_schema: bool,
-    /// Print the JSON schema of run plans instead.
-    #[arg(long, conflicts_with_all = ["vector_schema", "results_schema", "coverage_schema", "mutate_schema"])]
-    plan_schema: bool,
 }
 
 #[derive(Serialize)]
@@ -120,26 +101,6 @@ impl ParameterEntry {
 
 /// Lists every block.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    if arguments.vector_schema {
-        print_json(&vector_schema())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if arguments.results_schema {
-        print_json(&results_schema())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if arguments.coverage_schema {
-        print_json(&coverage::schema())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if arguments.mutate_schema {
-        print_json(&report::schema())?;
-        return Ok(ExitCode::SUCCESS);
-    }
-    if arguments.plan_schema {
-        print_json(&plan::schema())?;
-        return Ok(ExitCode::SUCCESS);
-    }
     let blocks = match arguments.block.as_slice() {
         [] => program::blocks().to_vec(),
         names => blocks_of(names)?,
@@ -183,17 +144,4 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     Ok(ExitCode::SUCCESS)
-}
-
-/// The JSON schema of all vectors: one alternative for each block.
-fn vector_schema() -> Value {
-    let mut generator = SchemaGenerator::default();
-    let vectors: Vec<Value> =
-        program::blocks().iter().map(|block| block.vector_schema(&mut generator)).collect();
-    json!({
-        "$schema": "https://json-schema.org/draft/2020-12/schema",
-        "title": "cosim vector",
-        "oneOf": vectors,
-        "$defs": generator.take_definitions(true),
-    })
 }

@@ -3,14 +3,14 @@
 mod gradings;
 
 use super::finished::FinishedRuns;
-use super::options::OutputOptions;
+use super::options::{OutputOptions, heading};
 use super::regression::{Earlier, Outcome, Report};
 use super::summary::WriteFailures;
 use crate::error::Error;
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
 use crate::report::RunTiming;
-use crate::runner::{LostWorkers, PeakMemory, Place, RunDirectory, Shard, Timing};
+use crate::runner::{LostWorkers, PeakMemory, Place, RunDirectory, Timing};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::env;
@@ -21,18 +21,15 @@ use std::process::ExitCode;
 /// What to put together.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Run directories of all shards of a run, or of all parts of a grading (`mutate --shard`), in any order.
+    /// Directories of all shards of a run, or of all parts of a mutation analysis, in any order.
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
-    /// The run directory to write: a new or empty folder.
-    #[arg(long, short, value_name = "DIR")]
+    /// Write the merged run to DIR, a new or empty folder.
+    #[arg(long, short, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: PathBuf,
     /// Replace an earlier run in --out.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     force: bool,
-    /// The shards make part I of M of the run alone, which is merged with the other parts later: those of I, I + M, I + 2 M, ...
-    #[arg(long, value_name = "I/M")]
-    part: Option<Shard>,
     #[command(flatten)]
     earlier: Earlier,
     #[command(flatten)]
@@ -50,7 +47,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Whatever is wrong with the shards of one block is told before anything is written.
     let mut runs = Vec::new();
     for (block, folders) in merge::runs(folders, &merge::RUN)? {
-        runs.push((block, Shards::open(&folders, arguments.part)?));
+        runs.push((block, Shards::open(&folders)?));
     }
     runs.sort_by_key(|(_, shards): &(_, Shards)| shards.place_of_block());
     let name = |(folder, shards): &(Option<String>, Shards)| {

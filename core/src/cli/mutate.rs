@@ -6,17 +6,16 @@ mod grading;
 mod only;
 mod resume;
 
-use super::options::{Caching, Format, ModelLimits, Target, of_block};
+use super::options::{Caching, Format, ModelLimits, Target, Threads, heading, of_block, percent};
 use super::plan::{PlannedRun, RunPlan};
-use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regression};
+use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::answers::Answers;
 use crate::engine::Setup;
 use crate::error::Error;
 use crate::formal::yosys;
-use crate::harness::Profile;
+use crate::harness::{MOST_PACKETS, Profile};
 use crate::models::Rtl;
-use crate::mutate::reasons::{self, Reason};
-use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, MOST_PACKETS, Report, RunCommand};
+use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
 use crate::mutate::{Means, Mutants};
 use crate::program;
 use crate::program::AnyBlock;
@@ -25,114 +24,78 @@ use crate::worker::Program;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
-use std::thread;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
 
 /// Mutants of each profile, if nothing is said.
 const MUTANTS: u32 = 1000;
-
-/// What a grading that is in a folder has said before.
-const SAID_BEFORE: [&str; 23] = [
-    "golden",
-    "corpus",
-    "block",
-    "fixes",
-    "parameter",
-    "UserRtlOptions",
-    "plan",
-    "mutants",
-    "seed",
-    "run_seed",
-    "shard",
-    "cases",
-    "packets",
-    "scenario",
-    "out",
-    "force",
-    "no_judge",
-    "checks_only",
-    "min_score",
-    "equivalents",
-    "only",
-    "stuck_after",
-    "memory_limit",
-];
 
 /// What to grade.
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// What this file lists: the runs of a plan that have a `min_score` or `mutants`, with the first of their seeds. --mutants,
-    /// --cases and --run-seed come before what it says, and what it says besides may not be said again.
+    /// Analyse the runs of a plan that have `min_score` or `mutants`. --mutants, --cases and --run-seed override it;
+    /// other options that it sets are rejected.
     #[arg(long, value_name = "FILE", conflicts_with_all = [
         "block", "fixes", "parameter", "scenario", "packets", "min_score", "only"
-    ])]
+    ], help_heading = heading::WHAT)]
     plan: Option<PathBuf>,
-    /// Mutants of each profile [default: 1000].
+    /// Select N mutants of each profile [default: 1000].
     #[arg(long, visible_alias = "size", value_name = "N",
-          allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MUTANTS)))]
+          allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
     mutants: Option<u32>,
-    /// The seed by which mutants are chosen.
-    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true)]
+    /// Seed of the selection of mutants.
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, help_heading = heading::WHAT)]
     seed: u64,
-    /// The seed of the cases [default: 1].
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Seed of the cases [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = heading::WHAT)]
     run_seed: Option<u64>,
-    /// Part I of N of the mutants, by their numbers; see `cosim merge`.
-    #[arg(long, value_name = "I/N", conflicts_with = "only")]
+    /// Analyse part I of N, every N-th mutant; see `cosim merge`.
+    #[arg(long, value_name = "I/N", conflicts_with = "only", help_heading = heading::WHAT)]
     shard: Option<Shard>,
-    /// Cases of each scenario that a mutant may survive [default: those of `cosim run`].
+    /// Run at most N cases of each scenario on a mutant [default: as `cosim run`].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
-    /// Packets of each case [default: drawn from its seed].
+    /// Transactions of each case [default: drawn from its seed].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)))]
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     packets: Option<u32>,
-    /// A scenario, built in or in a JSON file; may be given more than once [default: all].
-    #[arg(long, value_name = "NAME|FILE")]
+    /// Select a built-in scenario or a JSON file; may be repeated [default: all].
+    #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
     scenario: Vec<String>,
-    /// Threads [default: all cores].
-    #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u16).range(1..=1024))]
-    threads: Option<u16>,
-    /// The folder of the result: a new or empty one [default: runs/mutate-BLOCK-SEED-TIME].
-    #[arg(long, value_name = "DIR")]
+    #[command(flatten)]
+    threads: Threads,
+    /// Write the result to DIR, a new or empty folder [default: runs/mutate-BLOCK-SEED-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Replace an earlier result in --out.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
     force: bool,
-    /// Go on with the grading in this folder, which was killed or interrupted; with --threads, --no-cache, --format and --quiet alone.
-    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE)]
-    resume: Option<PathBuf>,
-    /// Do not ask whether anything can find what the cases do not; only what is seen at once to be equivalent is taken out.
+    /// Skip formal equivalence checking except the structural check.
     #[arg(long)]
     no_judge: bool,
-    /// Compare nothing: which mutants does the scoreboard find alone, seeing the mutant? They are not judged.
+    /// Compare no outputs: count the mutants that the scoreboard finds alone.
     #[arg(long, conflicts_with = "only")]
     checks_only: bool,
-    /// Put the faults into the golden model, one rule after another: what do the scoreboard and the corpus notice, with
-    /// nothing compared? 1000 faults of each profile, 3 cases of each scenario, if nothing else is said.
+    /// Inject faults into the golden model, and count those that scoreboard and corpus find without comparison.
     #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"])]
     golden: bool,
-    /// Vectors that are to notice faults of the golden model: files, folders, patterns.
+    /// With --golden, vectors that should find the faults: files, folders or patterns.
     #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1..)]
     corpus: Vec<PathBuf>,
-    /// Fail if less than so many percent of the mutants that are not equivalent are killed.
-    #[arg(long, value_name = "PCT", value_parser = regression::percent)]
+    /// Fail if the score without equivalent mutants is below PCT in any profile.
+    #[arg(long, value_name = "PCT", value_parser = percent)]
     min_score: Option<f64>,
-    /// What people have written of mutants that make no difference: they count as equivalent unless something shows a
-    /// difference, which is a failure.
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["golden", "checks_only", "only"])]
-    equivalents: Option<PathBuf>,
-    /// This mutant alone, by its number: the case that finds it, its vector, waves and explanation.
-    #[arg(long, value_name = "ID", conflicts_with_all = ["resume", "min_score", "format"])]
+    /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
     only: Option<u32>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     /// Show no progress.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     quiet: bool,
     #[command(flatten)]
     caching: Caching,
@@ -150,22 +113,41 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return only::execute(arguments, id);
     }
     let interrupted = interruption()?;
-    let jobs = match &arguments.resume {
-        Some(folder) => resume::jobs(arguments, folder)?,
-        None => Job::all(arguments)?
-            .into_iter()
-            .map(|job| MutationRequest::Job(Box::new(job)))
-            .collect(),
-    };
+    let jobs =
+        Job::all(arguments)?.into_iter().map(|job| MutationRequest::Job(Box::new(job))).collect();
+    grade(jobs, arguments.format, arguments.min_score, &interrupted)
+}
+
+/// Continues the analyses in a folder, as they were begun.
+///
+/// # Errors
+/// If there is nothing to resume, or if RTL, program or Yosys are others now.
+pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
+    if now.told.has_details() {
+        let message = "--details applies to a run, and this is a mutation analysis: leave it out";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    let interrupted = interruption()?;
+    let jobs = resume::jobs(now, folder)?;
+    grade(jobs, now.told.format, None, &interrupted)
+}
+
+/// Runs the analyses one after another and prints what they came to.
+fn grade(
+    jobs: Vec<MutationRequest>,
+    format: Format,
+    min_score: Option<f64>,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<ExitCode, Error> {
     let are_several = jobs.len() > 1;
     let mut reports = Vec::new();
     let mut is_interrupted = false;
     for job in jobs {
         let Graduated { report, is_whole, folder } = match job {
-            MutationRequest::Job(job) => job.grade(&interrupted)?,
+            MutationRequest::Job(job) => job.grade(interrupted)?,
             MutationRequest::Ended(graduated) => *graduated,
         };
-        if arguments.format == Format::Text {
+        if format == Format::Text {
             print_text(&format!("{}{}", report.text(), folder.display()))?;
         }
         reports.push(report);
@@ -174,14 +156,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             // That of one of several blocks lies in the folder of all.
             let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
             program::say(format_args!(
-                "interrupted; to go on: {} mutate --resume {}",
+                "interrupted; to continue: {} resume {}",
                 program::name(),
                 all.display()
             ));
             break;
         }
     }
-    if arguments.format == Format::Json {
+    if format == Format::Json {
         match reports.as_slice() {
             [report] => print_json(report)?,
             reports => print_json(&reports)?,
@@ -191,7 +173,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Ok(ExitCode::from(INTERRUPTED));
     }
     let mut code = 0;
-    let wanted = |one: &Report| arguments.min_score.or(one.run.min_score);
+    let wanted = |one: &Report| min_score.or(one.run.min_score);
     for line in reports.iter().flat_map(|one| one.failures(wanted(one))) {
         code = 1;
         program::say(format_args!("{line}"));
@@ -257,7 +239,7 @@ impl Prepared {
             packets: arguments.packets,
             seed: 1,
             min_coverage: None,
-            until: None,
+            until_coverage: None,
             min_score: arguments.min_score,
             mutants: None,
         };
@@ -284,7 +266,7 @@ struct Chosen {
 
 /// A grading that is asked for.
 enum MutationRequest {
-    /// It is to be done, or gone on with.
+    /// It is to be started or resumed.
     Job(Box<Job>),
     /// It had ended before.
     Ended(Box<Graduated>),
@@ -332,7 +314,7 @@ impl Job {
         let places = place.of_blocks(&names)?;
         let job = |(prepared, place): (Prepared, Place)| {
             let claim = Claim::new(&place)?;
-            // From here on it can be gone on with.
+            // From here on it can be resumed.
             let mut report = Report::new(prepared.header.clone());
             report.begun = Some(RunCommand::now());
             report.write(&claim.folder)?;
@@ -347,10 +329,6 @@ impl Job {
         claim: Claim,
         before: Report,
     ) -> Result<Self, Error> {
-        let threads = match arguments.threads {
-            Some(threads) => usize::from(threads),
-            None => thread::available_parallelism().map_or(1, usize::from),
-        };
         let judges = !arguments.no_judge && header.means == Means::Compare;
         Ok(Self {
             block,
@@ -359,7 +337,7 @@ impl Job {
             header,
             claim,
             before,
-            threads,
+            threads: arguments.threads.count(),
             program: arguments.patience.program()?,
             judges,
             shows_progress: is_watched() && !arguments.quiet,
@@ -409,13 +387,9 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     }
     let examined = rtl.examined(block.info())?;
     rtl.check_profiles(block.info(), profiles)?;
-    let yosys = yosys::version()?;
     Ok(Header {
-        equivalents: match &arguments.equivalents {
-            None => Vec::new(),
-            Some(path) => written(path, block.info().name, &examined.identity, &yosys)?,
-        },
-        yosys,
+        equivalents: Vec::new(),
+        yosys: yosys::version()?,
         tool: program::version().to_owned(),
         build: program::build().to_owned(),
         rtl: examined.identity.clone(),
@@ -432,40 +406,4 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         shard: arguments.shard.unwrap_or(Shard::WHOLE),
         min_score: wanted.min_score,
     })
-}
-
-/// What is written in a file of mutations of a block with this RTL. What is written of another RTL is told.
-fn written(path: &Path, block: &str, rtl: &str, yosys: &str) -> Result<Vec<Reason>, Error> {
-    let mut reasons = reasons::read(path)?;
-    reasons.retain(|reason| {
-        if reason.block != block {
-            return false;
-        }
-        let is_of_it = reason.rtl == rtl && reason.yosys == yosys;
-        if !is_of_it {
-            program::say(format_args!(
-                "{}: {} of {block} is about RTL {} by {}: not used for RTL {rtl} by {yosys}",
-                path.display(),
-                reason.cell,
-                reason.rtl,
-                reason.yosys
-            ));
-        }
-        is_of_it
-    });
-    Ok(reasons)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::options_beside;
-
-    #[test]
-    fn what_a_grading_in_a_folder_has_said_is_not_said_again() {
-        assert_eq!(
-            options_beside::<Arguments>("resume"),
-            ["format", "help", "no_cache", "no_sandbox", "quiet", "threads"]
-        );
-    }
 }

@@ -1,6 +1,6 @@
 //! `cosim new`.
 
-use super::options::path;
+use super::options::{Verilog, path};
 use super::{interruption, print_text};
 use crate::error::Error;
 use crate::models::Rtl;
@@ -14,30 +14,21 @@ use std::process::ExitCode;
 pub struct Arguments {
     /// Name of the crate, of its block and of the new folder.
     name: CrateName,
-    /// The top module.
+    /// Top module of the RTL.
     #[arg(long, value_name = "MODULE", value_parser = module)]
     top: String,
-    /// The RTL: Verilog files, and folders with all below them.
+    /// Verilog files, or folders with Verilog files.
     #[arg(required_unless_present = "list", value_name = "RTL", value_parser = path)]
     rtl: Vec<PathBuf>,
-    /// A folder that is searched first for included files and modules; may be given more than once.
-    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path)]
-    include: Vec<PathBuf>,
-    /// A Verilog macro; may be given more than once.
-    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
-    define: Vec<String>,
-    /// A Verilog file list; may be given more than once.
-    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
-    list: Vec<PathBuf>,
-    /// The clock, an input of 1 bit whose rising edge counts [default: clk, clk_i, clock or the like].
+    #[command(flatten)]
+    verilog: Verilog,
+    /// Clock input, active on its rising edge [default: clk, clk_i, clock or similar].
     #[arg(long, value_name = "NAME")]
     clock: Option<String>,
-    /// The reset, an input of 1 bit, and its value in reset [default: rst, reset, rst_n or the like, if there is
-    /// one; 0 if the name ends with n].
+    /// Reset input and its value in reset [default: rst, reset, rst_n or similar, if any; 0 if the name ends in n].
     #[arg(long, value_name = "NAME[=VALUE]")]
     reset: Option<Reset>,
-    /// The checkout of cosim that the crate depends on [default: the one this program was built from, if it is
-    /// still there, else a release].
+    /// Checkout of cosim on which the crate depends [default: the one of this build if it exists, else a release].
     #[arg(long, value_name = "DIR", value_parser = path)]
     cosim: Option<PathBuf>,
 }
@@ -60,9 +51,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         top: arguments.top.clone(),
         rtl: Rtl {
             paths: arguments.rtl.clone(),
-            include: arguments.include.clone(),
-            defines: arguments.define.clone(),
-            lists: arguments.list.clone(),
+            include: arguments.verilog.include.clone(),
+            defines: arguments.verilog.define.clone(),
+            lists: arguments.verilog.list.clone(),
             ..Rtl::default()
         },
         source,

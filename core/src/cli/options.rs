@@ -15,18 +15,34 @@ use clap::{Args, ValueEnum};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
+use std::thread;
 use std::time::Duration;
+
+/// Headings under which help lists the options of a command.
+pub mod heading {
+    /// Cases, blocks and profiles.
+    pub const WHAT: &str = "What to run";
+    /// RTL in place of the built-in one.
+    pub const RTL: &str = "User RTL";
+    /// Limits and goals.
+    pub const STOP: &str = "When to stop";
+    /// What is counted, and what it must reach.
+    pub const COVERAGE: &str = "Coverage";
+    /// Files and printing.
+    pub const OUTPUT: &str = "Output";
+    /// One case, again.
+    pub const REPRODUCE: &str = "Reproduce";
+}
 
 /// Under which fixes, and with which other parameters of the RTL.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Choice {
-    /// Fixes of the source's errata, as a profile (spec, repaired, ...), several with commas between them, all
-    /// profiles, or a mask like 0x5a. `cosim run` and plans know random:N, too: N legal sets of parameters, drawn by the
-    /// seed [default: all, or what the vector names].
-    #[arg(long, value_name = "PROFILE|MASK|all|random:N")]
+    /// Enable fixes of errata: a profile, a mask like 0x5a, or several of them with commas between them. `random:N`
+    /// draws N legal parameter sets from the seed (run, plans) [default: all, or the profiles of the vector].
+    #[arg(long, value_name = "PROFILE|MASK|all|random:N", help_heading = heading::WHAT)]
     pub fixes: Option<String>,
-    /// Another value of a parameter of the RTL, in each of the profiles; may be given more than once.
-    #[arg(long, value_name = "NAME=VALUE")]
+    /// Override an RTL parameter in every profile; may be repeated.
+    #[arg(long, value_name = "NAME=VALUE", help_heading = heading::WHAT, hide_short_help = true)]
     parameter: Vec<String>,
 }
 
@@ -44,18 +60,23 @@ impl Choice {
 /// How much a run tells of itself, and in which form.
 #[derive(Debug, Clone, Args)]
 pub struct OutputOptions {
-    /// How to print the summary.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
     /// Print the result and the failures only.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     pub quiet: bool,
-    /// Print tables of all scenarios and rules, and why some cannot be hit.
-    #[arg(long, alias = "verbose", conflicts_with = "quiet")]
+    /// Print tables of all scenarios, rules and uncovered bins.
+    #[arg(long, alias = "verbose", conflicts_with = "quiet", help_heading = heading::OUTPUT)]
     details: bool,
 }
 
 impl OutputOptions {
+    /// Whether the user asks for all tables.
+    pub fn has_details(&self) -> bool {
+        self.details
+    }
+
     /// How much the summary says.
     pub fn detail(&self) -> Detail {
         match (self.quiet, self.details) {
@@ -72,9 +93,8 @@ const ALL: &str = "all";
 /// Which blocks, under which fixes, from which RTL.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
-    /// A block, several with commas between them, or `all`; may be given more than once [default: the first
-    /// of `cosim list`].
-    #[arg(long, value_name = "NAME|all", value_delimiter = ',')]
+    /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of `cosim list`].
+    #[arg(long, value_name = "NAME|all", value_delimiter = ',', help_heading = heading::WHAT)]
     block: Vec<String>,
     #[command(flatten)]
     choice: Choice,
@@ -85,27 +105,33 @@ pub struct Target {
 /// Another RTL than the built-in one, as every user of Verilator names it.
 #[derive(Debug, Clone, Default, Args)]
 pub struct UserRtlOptions {
-    /// Another RTL of the block, compiled and loaded at run time: a Verilog file, or a folder with all
-    /// below it; may be given more than once. `built-in` is the program's own [default: built-in].
-    #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path)]
+    /// Replace the built-in RTL by a Verilog file or all files below a folder; may be repeated. `built-in` selects
+    /// the built-in RTL [default: built-in].
+    #[arg(long, value_name = "DIR|FILE", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
     rtl: Vec<PathBuf>,
-    /// A folder that is searched first for included files and modules; may be given more than once.
-    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path)]
-    include: Vec<PathBuf>,
-    /// A Verilog macro; may be given more than once.
-    #[arg(short = 'D', value_name = "NAME[=VALUE]")]
-    define: Vec<String>,
-    /// A Verilog file list; may be given more than once.
-    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path)]
-    list: Vec<PathBuf>,
-    /// What simulates the RTL: `icarus` has four values, and an X that is seen is a failure
-    /// [default: verilator, or the simulator that the vector was recorded with].
-    #[arg(long, value_enum, value_name = "verilator|icarus", hide_possible_values = true)]
+    #[command(flatten)]
+    pub verilog: Verilog,
+    /// Simulate with Verilator, or with Icarus in four values, where an X at a compared output is a failure [default:
+    /// verilator, or as recorded].
+    #[arg(long, value_enum, value_name = "verilator|icarus", hide_possible_values = true, help_heading = heading::RTL)]
     simulator: Option<Simulator>,
-    /// Run what Yosys synthesises of the RTL in its place: a netlist of generic gates, whose area and depth are
-    /// told [default: as the vector was recorded].
-    #[arg(long)]
+    /// Simulate the netlist that Yosys synthesises from the RTL, and print its area and depth [default: as recorded].
+    #[arg(long, help_heading = heading::RTL, hide_short_help = true)]
     netlist: bool,
+}
+
+/// How to read Verilog files.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Verilog {
+    /// Search DIR first for included files and modules; may be repeated.
+    #[arg(short = 'I', value_name = "DIR", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
+    pub include: Vec<PathBuf>,
+    /// Define a Verilog macro; may be repeated.
+    #[arg(short = 'D', value_name = "NAME[=VALUE]", help_heading = heading::RTL)]
+    pub define: Vec<String>,
+    /// Read a Verilog file list; may be repeated.
+    #[arg(short = 'f', value_name = "FILE", allow_hyphen_values = true, value_parser = path, help_heading = heading::RTL)]
+    pub list: Vec<PathBuf>,
 }
 
 /// A path that can be written down in a vector, too.
@@ -121,9 +147,9 @@ impl UserRtlOptions {
     pub fn named(&self) -> Result<Option<Rtl>, Error> {
         let rtl = Rtl {
             paths: self.rtl.clone(),
-            include: self.include.clone(),
-            defines: self.define.clone(),
-            lists: self.list.clone(),
+            include: self.verilog.include.clone(),
+            defines: self.verilog.define.clone(),
+            lists: self.verilog.list.clone(),
             simulator: self.simulator.unwrap_or_default(),
             netlist: self.netlist,
         };
@@ -140,19 +166,18 @@ impl UserRtlOptions {
     }
 }
 
-/// The RTL of a vector: built-in or named by the user. The vector chooses it only if the user asks for that.
+/// The RTL of a vector or of a run: built-in or named by the user. The file chooses it only if the user asks for that.
 #[derive(Debug, Clone, Default, Args)]
 pub struct VectorRtl {
     #[command(flatten)]
     given: UserRtlOptions,
-    /// Run the RTL that the vector names in origin.given: its files, macros and file lists are printed, compiled and
-    /// executed. Use it for vectors that you trust.
-    #[arg(long, conflicts_with_all = RTL_OPTIONS)]
+    /// Compile and execute the RTL that the vector or run directory names. Use it only for files that you trust.
+    #[arg(long, conflicts_with_all = RTL_OPTIONS, help_heading = heading::RTL)]
     recorded_rtl: bool,
 }
 
 /// The options that name the RTL.
-pub const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
+const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
 
 /// The RTL that a command runs a vector on.
 #[derive(Debug, Clone)]
@@ -169,9 +194,7 @@ impl From<Rtl> for VectorRtl {
         let Rtl { paths, include, defines, lists, simulator, netlist } = rtl;
         let given = UserRtlOptions {
             rtl: paths,
-            include,
-            define: defines,
-            list: lists,
+            verilog: Verilog { include, define: defines, list: lists },
             simulator: Some(simulator),
             netlist,
         };
@@ -180,6 +203,19 @@ impl From<Rtl> for VectorRtl {
 }
 
 impl VectorRtl {
+    /// The RTL that the user named, if any.
+    ///
+    /// # Errors
+    /// As [`UserRtlOptions::named`].
+    pub fn named(&self) -> Result<Option<Rtl>, Error> {
+        self.given.named()
+    }
+
+    /// Whether the user asks for the recorded RTL.
+    pub fn is_recorded(&self) -> bool {
+        self.recorded_rtl
+    }
+
     /// The RTL that the user named, else the built-in RTL; with --recorded-rtl, the RTL that the vector names. A
     /// vector may come from anyone, and compiling RTL runs code of its author: a vector that names RTL changes
     /// nothing by itself. It says only how its RTL is simulated.
@@ -258,14 +294,6 @@ impl Target {
             return ALL.to_owned();
         }
         blocks.iter().map(|block| block.info().name).collect::<Vec<_>>().join("+")
-    }
-
-    /// The RTL that was named, if one was.
-    ///
-    /// # Errors
-    /// As [`UserRtlOptions::named`].
-    pub fn named_rtl(&self) -> Result<Option<Rtl>, Error> {
-        self.rtl.named()
     }
 
     /// The block and the profiles of a case's name.
@@ -398,23 +426,29 @@ pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
 /// What a model may take.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ModelLimits {
-    /// A model that does not return for so long hangs.
+    /// Count a simulation without progress as hung after DURATION.
     #[arg(long, value_name = "DURATION", default_value = "10s",
-          value_parser = humantime::parse_duration)]
+          value_parser = humantime::parse_duration, help_heading = heading::STOP, hide_short_help = true)]
     stuck_after: Duration,
-    /// Address space of a process with models, as in 512M or 8G; `none` for no limit.
-    #[arg(long, value_name = "SIZE", default_value = "4G")]
+    /// Limit the address space of each process with models to SIZE, such as 512M or 8G, or `none`.
+    #[arg(long, value_name = "SIZE", default_value = "4G", hide_short_help = true)]
     memory_limit: MemoryLimit,
-    /// Run models without a sandbox: the RTL can then write files, start programs and use the network, as you can.
-    #[arg(long)]
+    #[command(flatten)]
+    sandboxing: Sandboxing,
+}
+
+/// Whether models run in a sandbox.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Sandboxing {
+    /// Run models without the sandbox, so that the RTL can write files, start programs and use the network.
+    #[arg(long, hide_short_help = true)]
     no_sandbox: bool,
 }
 
 impl ModelLimits {
-    /// The sandbox of a command that was begun before is the choice of who resumes it: a run directory may come from
-    /// somebody else.
-    pub fn with_sandbox_of(self, now: &Self) -> Self {
-        Self { no_sandbox: now.no_sandbox, ..self }
+    /// The same limits with another choice of sandbox.
+    pub fn with_sandbox(self, sandboxing: Sandboxing) -> Self {
+        Self { sandboxing, ..self }
     }
 
     /// Starts processes for models, with these limits.
@@ -423,16 +457,55 @@ impl ModelLimits {
     /// [`Error::Environment`] if this program cannot be started again.
     pub fn program(&self) -> Result<Program, Error> {
         let memory = self.memory_limit.0;
-        let sandbox = if self.no_sandbox { Sandbox::Off } else { Sandbox::On };
+        let sandbox = if self.sandboxing.no_sandbox { Sandbox::Off } else { Sandbox::On };
         Program::this(Limits { stuck_after: self.stuck_after, memory, sandbox })
+    }
+}
+
+/// A number from 0 to 100, as the user types it.
+pub fn percent(text: &str) -> Result<f64, String> {
+    let number = text.trim_end_matches('%').trim_end().parse();
+    within_percent(number.map_err(|_| "expected percent, a number from 0 to 100".to_owned())?)
+}
+
+/// A number from 0 to 100.
+pub fn within_percent(percent: f64) -> Result<f64, String> {
+    match (0.0..=100.0).contains(&percent) {
+        true => Ok(percent),
+        false => Err(format!("{percent} is no percentage: expected a number from 0 to 100")),
+    }
+}
+
+/// How many threads work.
+#[derive(Debug, Clone, Copy, Default, Args)]
+pub struct Threads {
+    /// Use N threads [default: all cores].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Option<u16>,
+}
+
+impl Threads {
+    /// How many: all cores if the user names no number.
+    pub fn count(self) -> usize {
+        match self.threads {
+            Some(threads) => usize::from(threads),
+            None => thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+
+    /// These, or the others if the user names no number here.
+    #[must_use]
+    pub fn or(self, others: Self) -> Self {
+        Self { threads: self.threads.or(others.threads) }
     }
 }
 
 /// Whether answers of earlier commands are used.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Caching {
-    /// Ask Yosys and ABC every question, instead of using the answers that earlier commands kept.
-    #[arg(long)]
+    /// Ask Yosys and ABC again instead of using cached answers.
+    #[arg(long, hide_short_help = true)]
     no_cache: bool,
 }
 
@@ -465,11 +538,7 @@ impl FromStr for MemoryLimit {
         if text == "none" {
             return Ok(Self(None));
         }
-        let units = [("K", 10), ("M", 20), ("G", 30), ("T", 40)];
-        let unit = units.iter().find_map(|(unit, shift)| Some((text.strip_suffix(unit)?, *shift)));
-        let (number, shift) = unit.unwrap_or((text, 0));
-        let bytes = number.parse::<u64>().ok().and_then(|number| number.checked_mul(1 << shift));
-        match bytes {
+        match models::bytes(text) {
             Some(bytes) if bytes >= LEAST_MEMORY => Ok(Self(Some(bytes))),
             Some(_) => Err("expected 256M or more".to_owned()),
             None => Err("expected a number of bytes, as in 512M or 8G, or `none`".to_owned()),

@@ -1,10 +1,9 @@
 //! Run plans: one file that lists what a regression is. `docs/plans.md` describes it for its writers.
 
-use super::options::blocks_of;
-use super::regression::{MOST_OF_A_ROUND, Until};
+use super::options::{blocks_of, within_percent};
 use crate::error::Error;
 use crate::files::{LARGEST_INPUT, read_input_text};
-use crate::harness::{Overrides, Profile};
+use crate::harness::{MOST_PACKETS, Overrides, Profile};
 use crate::mutate::report::MOST_MUTANTS;
 use crate::program::AnyBlock;
 use crate::runner::{MOST_CASES, Waiver};
@@ -14,8 +13,6 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// Packets of a case at most.
-pub const MOST_PACKETS: u32 = 20_000;
 /// The seed where none is said, as on the command line.
 const SEED: u64 = 1;
 
@@ -43,8 +40,8 @@ pub struct PlannedRun {
     pub seed: u64,
     /// What of the bins is to be hit, in percent.
     pub min_coverage: Option<f64>,
-    /// What of the bins is to be hit when it ends.
-    pub until: Option<Until>,
+    /// What of the bins is to be hit when it ends, in percent.
+    pub until_coverage: Option<f64>,
     /// What of the mutants is to be killed, in percent.
     pub min_score: Option<f64>,
     /// Mutants of each profile.
@@ -114,11 +111,11 @@ struct Written {
     /// Percent of the bins to be hit, in each profile.
     #[serde(default)]
     min_coverage: Option<Percent>,
-    /// Percent of the bins at which the run ends, when they are hit in each profile; with cases chosen for what they may hit, and no more of
-    /// them than `cases` says.
+    /// Percent of the reachable bins at which the run ends, when every profile reaches it. The run fails if `cases` do
+    /// not suffice.
     #[serde(default)]
     until_coverage: Option<Percent>,
-    /// Cases that are chosen at once, where `until_coverage` is said; 32 if nothing is.
+    /// Has no effect; older versions selected this many cases at once.
     #[serde(default)]
     round: Option<u32>,
     /// Percent of the mutants to be killed, in each profile.
@@ -169,10 +166,7 @@ impl TryFrom<f64> for Percent {
     type Error = String;
 
     fn try_from(percent: f64) -> Result<Self, String> {
-        match (0.0..=100.0).contains(&percent) {
-            true => Ok(Self(percent)),
-            false => Err(format!("{percent} is no percentage: expected a number from 0 to 100")),
-        }
+        within_percent(percent).map(Self)
     }
 }
 
@@ -200,7 +194,6 @@ impl TryFrom<Written> for Entry {
         within("cases", written.cases, 0, MOST_CASES - 1)?;
         within("packets", written.packets.map(u64::from), 1, u64::from(MOST_PACKETS))?;
         within("mutants", written.mutants.map(u64::from), 1, u64::from(MOST_MUTANTS))?;
-        within("round", written.round.map(u64::from), 1, u64::from(MOST_OF_A_ROUND))?;
         if let Some(name) = &written.name {
             check_name(name)?;
         }
@@ -289,7 +282,7 @@ impl File {
         for Entry { written, blocks } in &self.run {
             let of_entry = written.seeds.as_ref().map_or(&of_all, |seeds| &seeds.0);
             let seeds = of_run(of_entry.clone());
-            let until = written.until_coverage.map(|percent| Until::new(percent.0, written.round));
+            let until = written.until_coverage.map(|percent| percent.0);
             // What ends the run is asked of it.
             let of_each = self.min_coverage.filter(|_| until.is_none());
             let goal = written.min_coverage.or(of_each);
@@ -313,7 +306,7 @@ impl File {
                         packets: written.packets,
                         seed: *seed,
                         min_coverage: goal.map(|percent| percent.0),
-                        until: until.clone(),
+                        until_coverage: until,
                         min_score: written.min_score.or(self.min_score).map(|p| p.0),
                         mutants: written.mutants,
                     });

@@ -1,6 +1,6 @@
 //! `cosim prove`.
 
-use super::options::{Caching, Format, ModelLimits, Target, of_block};
+use super::options::{Caching, Format, ModelLimits, Target, heading, of_block};
 use super::{interruption, print_json, print_text};
 use crate::agreement::Pair;
 use crate::error::Error;
@@ -34,17 +34,17 @@ const BEHIND: usize = 100;
 pub struct Arguments {
     #[command(flatten)]
     target: Target,
-    /// Ask only the properties that have this in their words.
-    #[arg(long, value_name = "TEXT")]
+    /// Prove only the properties whose text contains TEXT.
+    #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
     only: Option<String>,
-    /// Accept a property that is not proved if nothing breaks it in DEPTH cycles from reset.
+    /// Accept an unproved property without a counterexample within DEPTH cycles of reset.
     #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..))]
     accept_bounded: Option<u32>,
-    /// The folder of the result: a new or empty one [default: runs/prove-BLOCK-TIME].
-    #[arg(long, value_name = "DIR")]
+    /// Write the result to DIR, a new or empty folder [default: runs/prove-BLOCK-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     #[command(flatten)]
     caching: Caching,

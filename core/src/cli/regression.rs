@@ -7,18 +7,18 @@ mod report;
 mod until;
 
 use super::is_watched;
-use super::options::{ModelLimits, Target, of_block};
+use super::options::{ModelLimits, Sandboxing, Target, Threads, heading, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use crate::agreement::Pair;
 use crate::coverage::weights_hashes;
 use crate::engine::{Opening, Setup};
 use crate::error::Error;
-use crate::harness::{Profile, parse_index};
+use crate::harness::{MOST_PACKETS, Profile, parse_index};
 use crate::judged::{self, Judged};
 use crate::models::{Built, Examined, Rtl, Simulator, View, answer_store};
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::{Header, Keep, Limits, MOST_CASES, Shard, Waiver};
+use crate::runner::{Header, Keep, Limits, MOST_CASES, Plan, Shard, Waiver};
 use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker, Program};
 use clap::Args;
@@ -31,61 +31,55 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::thread;
 use std::time::Duration;
 use verilated_build::Hash;
 
 pub use ready::{Ready, RunStart};
 pub use report::{Earlier, Outcome, Report, UNWRITTEN};
-pub use until::{MOST_OF_A_ROUND, Until, UntilCovered, percent};
-
-/// Packets of a case at most: its vector must not be larger than vectors may be.
-const MOST_PACKETS: i64 = 20_000;
+pub use until::UntilCovered;
 
 /// What to run, and for how long.
 #[derive(Debug, Clone, Args)]
 pub struct Options {
     #[command(flatten)]
     pub target: Target,
-    /// Seed of the run: a number, or `random` [default: 1].
-    #[arg(long, value_name = "N", allow_negative_numbers = true)]
+    /// Seed of the run: a number or `random` [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = heading::WHAT)]
     seed: Option<Seed>,
-    /// Cases of each profile and scenario [default: the block's, see `cosim list`; no end with --time].
+    /// Run N cases of each profile and scenario [default: the number of the block, see `cosim list`; unlimited with
+    /// --time].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(0..MOST_CASES))]
+          value_parser = clap::value_parser!(u64).range(0..MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
-    /// Packets of each case, or what the block's traffic is a list of: TLPs of dll, entries as in its vectors
-    /// [default: drawn from its seed, 64 on average, now and then thousands].
+    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u32).range(1..=MOST_PACKETS))]
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     pub packets: Option<u32>,
-    /// A scenario, built in or in a JSON file; may be given more than once [default: all].
-    #[arg(long, value_name = "NAME|FILE")]
+    /// Select a built-in scenario or a JSON file; may be repeated [default: all].
+    #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
     pub scenario: Vec<String>,
-    /// Threads [default: all cores].
+    #[command(flatten)]
+    threads: Threads,
+    /// Stop after N failures.
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u16).range(1..=1024))]
-    pub threads: Option<u16>,
-    /// End after that many failures.
-    #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::STOP)]
     max_failures: Option<u64>,
-    /// End after that many cases whose model did not return.
+    /// Stop after N cases in which the model did not return.
     #[arg(long, value_name = "N", default_value_t = 10, allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES))]
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::STOP, hide_short_help = true)]
     max_hangs: u64,
-    /// Begin no case after that time, as in 90s or 10m.
+    /// Start no case after DURATION, such as 90s or 10m.
     #[arg(long, value_name = "DURATION", allow_hyphen_values = true,
-          value_parser = humantime::parse_duration)]
+          value_parser = humantime::parse_duration, help_heading = heading::STOP)]
     pub time: Option<Duration>,
     /// Keep failing vectors as they are.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     no_shrink: bool,
     /// Write no waves of failures.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     no_waves: bool,
-    /// Judge every case again, also those that matched before with other RTL.
-    #[arg(long)]
+    /// Evaluate scoreboard and coverage of every case again instead of using the results of earlier runs.
+    #[arg(long, hide_short_help = true)]
     no_cache: bool,
     #[command(flatten)]
     patience: ModelLimits,
@@ -138,17 +132,11 @@ impl FromStr for CaseName {
 }
 
 impl Options {
-    /// Takes the sandbox from the command that resumes this one.
-    pub fn set_sandbox_of(&mut self, now: &Self) {
-        self.patience = self.patience.with_sandbox_of(&now.patience);
-    }
-
-    /// The program that works on models, with the limits that were said.
-    ///
-    /// # Errors
-    /// [`Error::Environment`] if it cannot be found.
-    pub fn program(&self) -> Result<Program, Error> {
-        self.patience.program()
+    /// Takes threads and sandbox from the command that resumes this one. The run directory does not choose the sandbox,
+    /// because it may come from somebody else.
+    pub fn resume_with(&mut self, threads: Threads, sandboxing: Sandboxing) {
+        self.threads = threads.or(self.threads);
+        self.patience = self.patience.with_sandbox(sandboxing);
     }
 
     /// The seed that `random` has drawn before, in its place: it draws profiles, too.
@@ -190,7 +178,7 @@ impl Options {
             let (cases, packets) = (self.cases.or(run.cases), run.packets);
             let options = Self { scenario: scenarios, cases, packets, ..self.clone() };
             let job = options.job(block, profiles, None, run.seed)?;
-            let (name, goal, until) = (run.name.clone(), run.min_coverage, run.until.clone());
+            let (name, goal, until) = (run.name.clone(), run.min_coverage, run.until_coverage);
             Ok(Job { name, goal, until, waivers: plan.waivers_of(block), ..job })
         };
         plan.runs.iter().map(job).collect()
@@ -222,10 +210,7 @@ impl Options {
             (None, None, Some(_)) => 0..u64::MAX,
             (None, None, None) => 0..block.info().cases,
         };
-        let threads = match self.threads {
-            Some(threads) => usize::from(threads),
-            None => thread::available_parallelism().map_or(1, usize::from),
-        };
+        let threads = self.threads.count();
         let Self { max_failures, max_hangs, time, .. } = *self;
         Ok(Job {
             name: block.info().name.to_owned(),
@@ -275,8 +260,8 @@ pub struct Job {
     pub save: u64,
     /// What of the bins is to be hit, in percent.
     pub goal: Option<f64>,
-    /// What of the bins is to be hit when the run ends, and how.
-    pub until: Option<Until>,
+    /// Percent of the reachable bins of every profile at which the run ends.
+    pub until: Option<f64>,
     /// Failures that do not count until a day.
     waivers: Vec<Waiver>,
     /// The files that know earlier failures.
@@ -289,14 +274,6 @@ pub struct Job {
 }
 
 impl Job {
-    /// Uses so many threads, if it is said how many, and shows its progress or not.
-    pub fn set(&mut self, threads: Option<u16>, shows_progress: bool) {
-        if let Some(threads) = threads {
-            self.limits.threads = usize::from(threads);
-        }
-        self.shows_progress &= shows_progress;
-    }
-
     /// How long it may take.
     pub fn time(&self) -> Option<Duration> {
         self.limits.time
@@ -330,7 +307,14 @@ impl Job {
         if self.case.is_none() {
             check_netlists(*block, setup, &desk)?;
         }
-        let plan = self.plan(&*session);
+        let plan = Plan {
+            block: block.info().name,
+            seed: self.seed,
+            profiles: setup.profiles.clone(),
+            scenarios: session.scenarios(),
+            indices: self.indices.clone(),
+            shard: self.shard,
+        };
         if let Some(CaseName { scenario, .. }) = &self.case
             && plan.scenarios != [scenario.clone()]
         {
@@ -357,14 +341,13 @@ impl Job {
             scenario_files: self.scenario_files(&plan.scenarios),
             weights: hash_of_weights(&opening.scenarios),
             min_coverage: self.goal,
-            until_coverage: self.until.as_ref().map(|until| until.percent),
-            round: self.until.as_ref().and_then(|until| until.round),
+            until_coverage: self.until,
+            round: None,
             coverage: setup.coverage,
             save_vectors: self.save,
             waivers: self.waivers.clone(),
         };
         let interrupted = Arc::clone(interrupted);
-        let exchange = self.exchange(&plan, &header)?;
         Ok(Ready {
             job: self,
             session,
@@ -372,7 +355,6 @@ impl Job {
             desk,
             plan,
             header,
-            exchange,
             counted,
             interrupted,
             learns: judged::is_trusted(&examined, &setup.rtl.defines),

@@ -1,6 +1,8 @@
 //! `cosim replay`.
 
-use super::options::{Choice, ChosenRtl, Format, ModelLimits, VectorRtl, check_output, find_block};
+use super::options::{
+    Choice, ChosenRtl, Format, ModelLimits, VectorRtl, check_output, find_block, heading,
+};
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
 use crate::engine::{LoadedVector, Replayed, Waves};
@@ -29,10 +31,10 @@ use walkdir::WalkDir;
 /// Vectors to run again. No random number is drawn.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// Vectors; of a folder every .json below it; of a pattern like 'vectors/*/t1*.json' what it matches.
+    /// Vector files, folders with .json files, or patterns like 'vectors/*/t1*.json'.
     #[arg(required = true, value_name = "VECTOR")]
     vectors: Vec<PathBuf>,
-    /// The block the vectors must be of [default: whichever they name].
+    /// Fail if a vector is of another block.
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
     #[command(flatten)]
@@ -40,19 +42,19 @@ pub struct Arguments {
     #[command(flatten)]
     rtl: VectorRtl,
     /// Write waves of RTL and golden model: 50 cycles before the end and 10 after a mismatch.
-    #[arg(long, value_name = "FILE.fst|FILE.vcd")]
+    #[arg(long, value_name = "FILE.fst|FILE.vcd", help_heading = heading::OUTPUT)]
     trace: Option<PathBuf>,
-    /// Write every cycle to the trace.
-    #[arg(long, requires = "trace")]
+    /// Trace every cycle.
+    #[arg(long, requires = "trace", help_heading = heading::OUTPUT)]
     trace_all: bool,
-    /// Succeed only if each vector does what it has recorded; one that has nothing recorded must match.
+    /// Succeed only if each vector does what it records; a vector without a record must match.
     #[arg(long)]
     expect_recorded: bool,
-    /// How to print the results.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     /// Print failures and the summary only.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     quiet: bool,
     #[command(flatten)]
     patience: ModelLimits,

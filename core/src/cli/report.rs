@@ -14,7 +14,7 @@ pub struct Arguments {
     /// Run directories.
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
-    /// Show the trends of this file, too; see `cosim history`.
+    /// Also show the trends of the history FILE; see `cosim history`.
     #[arg(long, value_name = "FILE")]
     history: Option<PathBuf>,
 }

@@ -1,11 +1,8 @@
 //! `cosim run`.
 
-mod rerun;
-mod resume;
-
 use super::finished::FinishedRuns;
-use super::options::{OutputOptions, RTL_OPTIONS, check_output, of_block};
-use super::regression::{CaseName, Earlier, Job, Options, Ready, RunStart, UntilCovered, percent};
+use super::options::{OutputOptions, check_output, heading, of_block, percent};
+use super::regression::{CaseName, Earlier, Job, Options, Ready, RunStart, UntilCovered};
 use super::{INTERRUPTED, interruption};
 use crate::engine::Waves;
 use crate::error::Error;
@@ -19,38 +16,6 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-
-/// What a run that is in a folder has said before.
-const SAID_BEFORE: [&str; 28] = [
-    "plan",
-    "block",
-    "fixes",
-    "parameter",
-    "seed",
-    "cases",
-    "packets",
-    "scenario",
-    "max_failures",
-    "max_hangs",
-    "time",
-    "no_shrink",
-    "no_waves",
-    "no_cache",
-    "case",
-    "trace",
-    "trace_all",
-    "build",
-    "out",
-    "force",
-    "shard",
-    "save_vectors",
-    "min_coverage",
-    "until_coverage",
-    "round",
-    "exchange",
-    "coverage",
-    "Earlier",
-];
 
 /// What a plan says itself.
 const OF_THE_PLAN: [&str; 8] = [
@@ -68,59 +33,45 @@ const OF_THE_PLAN: [&str; 8] = [
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(flatten)]
-    options: Options,
-    /// What this file lists, TOML or JSON: blocks, scenarios, seeds, goals, waivers. --seed and --cases come before what it
-    /// says, and what it says besides may not be said again.
-    #[arg(long, value_name = "FILE", conflicts_with_all = OF_THE_PLAN)]
+    pub options: Options,
+    /// Run what a plan (TOML or JSON) lists. --seed and --cases override it; other options that it sets are rejected.
+    #[arg(long, value_name = "FILE", conflicts_with_all = OF_THE_PLAN, help_heading = heading::WHAT)]
     plan: Option<PathBuf>,
-    /// Only this case, as in arbiter/spec/smoke/17; names block, fixes and scenario, too.
-    #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"])]
+    /// Run one case, such as arbiter/spec/smoke/17, which names block, profile and scenario.
+    #[arg(long, value_name = "CASE", conflicts_with_all = ["cases", "shard", "time"], help_heading = heading::REPRODUCE)]
     case: Option<String>,
-    /// The run directory: a new or empty folder [default: runs/BLOCK-SEED-TIME; runs/latest points to it].
-    #[arg(long, value_name = "DIR")]
+    /// Write the run directory to DIR, a new or empty folder [default: runs/BLOCK-SEED-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
     /// Replace an earlier run in --out.
-    #[arg(long, requires = "out")]
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
     force: bool,
-    /// Go on with the run in this folder, which was killed or interrupted; with --threads, --format, --quiet, --details and --no-sandbox alone.
-    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
-          conflicts_with_all = ["UserRtlOptions", "recorded_rtl", "stuck_after", "memory_limit"])]
-    resume: Option<PathBuf>,
-    /// Run again exactly the cases that failed in the run in this folder, on the RTL of --rtl, and print which are fixed, still red
-    /// or different. Nothing is written.
-    #[arg(long, value_name = "DIR", conflicts_with_all = SAID_BEFORE,
-          conflicts_with_all = ["resume", "details"])]
-    rerun: Option<PathBuf>,
-    /// With --rerun: run the RTL that the run directory names, as it is now. Its files, macros and file lists are printed,
-    /// compiled and executed. Use it for directories that you trust.
-    #[arg(long, requires = "rerun", conflicts_with_all = RTL_OPTIONS)]
-    recorded_rtl: bool,
-    /// Part I of N of the run.
-    #[arg(long, value_name = "I/N")]
+    /// Run part I of N, every N-th case; see `cosim merge`.
+    #[arg(long, value_name = "I/N", help_heading = heading::WHAT)]
     shard: Option<Shard>,
-    /// Write waves of the case to this file: 50 cycles before the end and 10 after a mismatch.
-    #[arg(long, value_name = "FILE.fst|FILE.vcd", requires = "case")]
+    /// Write waves of the case: 50 cycles before the end and 10 after a mismatch.
+    #[arg(long, value_name = "FILE.fst|FILE.vcd", requires = "case", help_heading = heading::REPRODUCE)]
     trace: Option<PathBuf>,
     /// Trace every cycle of the case.
-    #[arg(long, requires = "trace")]
+    #[arg(long, requires = "trace", help_heading = heading::REPRODUCE, hide_short_help = true)]
     trace_all: bool,
-    /// Keep the vectors of the first N matching cases, too, in the folder `saved` of the run.
-    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true)]
+    /// Also keep the vectors of the first N matching cases, in `saved/`.
+    #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, help_heading = heading::OUTPUT, hide_short_help = true)]
     save_vectors: u64,
-    /// Less than so many percent of the bins that can be hit, in some profile, are a failure.
+    /// Fail if coverage of reachable bins is below PCT in any profile.
     #[arg(long, value_name = "PCT", allow_negative_numbers = true, value_parser = percent,
-          conflicts_with = "case")]
+          conflicts_with = "case", help_heading = heading::COVERAGE)]
     min_coverage: Option<f64>,
     #[command(flatten)]
     until: UntilCovered,
-    /// Count through which lines and branches of the RTL cases go, and which of its bits toggle, too: coverage.info is for `genhtml`.
-    /// It takes models of its own, which are slower.
-    #[arg(long, conflicts_with_all = ["case", "netlist"])]
+    /// Count lines, branches and toggles of the RTL, in slower models compiled for it; write coverage.info for
+    /// genhtml.
+    #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
     coverage: bool,
     #[command(flatten)]
     earlier: Earlier,
-    /// The build a failure was seen with; a warning tells if this one differs.
-    #[arg(long, value_name = "ID")]
+    /// Warn if this is not the build with which the failure was seen.
+    #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE, hide_short_help = true)]
     build: Option<String>,
     #[command(flatten)]
     told: OutputOptions,
@@ -128,7 +79,7 @@ pub struct Arguments {
 
 impl Arguments {
     /// What is to be run of each block.
-    fn jobs(&self) -> Result<Vec<Job>, Error> {
+    pub fn jobs(&self) -> Result<Vec<Job>, Error> {
         let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
         let mut jobs = match &self.plan {
             Some(plan) => self.options.planned(plan)?,
@@ -153,12 +104,6 @@ impl Arguments {
 
 /// Runs a regression, of one block or run of a plan after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    if let Some(folder) = &arguments.resume {
-        return resume::execute(arguments, folder);
-    }
-    if let Some(folder) = &arguments.rerun {
-        return rerun::execute(arguments, folder);
-    }
     let jobs = arguments.jobs()?;
     if let Some(trace) = &arguments.trace {
         Waves::format(trace)?;
@@ -232,38 +177,5 @@ fn warn_of_other_build(build: Option<&str>) {
             "warning: this is build {}, the failure was seen with build {build}",
             program::build()
         ));
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::cli::options_beside;
-
-    #[test]
-    fn what_a_run_in_a_folder_has_said_is_not_said_again() {
-        assert_eq!(
-            options_beside::<Arguments>("resume"),
-            ["details", "format", "help", "no_sandbox", "quiet", "threads"]
-        );
-        assert_eq!(
-            options_beside::<Arguments>("rerun"),
-            [
-                "define",
-                "format",
-                "help",
-                "include",
-                "list",
-                "memory_limit",
-                "netlist",
-                "no_sandbox",
-                "quiet",
-                "recorded_rtl",
-                "rtl",
-                "simulator",
-                "stuck_after",
-                "threads"
-            ]
-        );
     }
 }

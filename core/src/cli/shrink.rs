@@ -1,6 +1,6 @@
 //! `cosim shrink`.
 
-use super::options::{Choice, Format, ModelLimits, VectorRtl, check_output, only};
+use super::options::{Choice, Format, ModelLimits, VectorRtl, check_output, heading, only};
 use super::replay::{Loaded, load};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
@@ -22,27 +22,27 @@ use std::sync::atomic::Ordering;
 /// A failing vector to make smaller.
 #[derive(Debug, Args)]
 pub struct Arguments {
-    /// The vector.
+    /// Vector to shrink.
     #[arg(value_name = "VECTOR")]
     vector: PathBuf,
-    /// The block the vector must be of [default: whichever it names].
+    /// Fail if a vector is of another block.
     #[arg(long, value_name = "NAME")]
     block: Option<String>,
     #[command(flatten)]
     choice: Choice,
     #[command(flatten)]
     rtl: VectorRtl,
-    /// Where the smaller vector goes [default: VECTOR with .shrunk.json].
-    #[arg(long, value_name = "FILE")]
+    /// Write the smaller vector to FILE [default: VECTOR with the ending .shrunk.json].
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
-    /// Cycles that may be run in search of it.
-    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = SHRINK_BUDGET)]
+    /// Stop the search after N cycles of simulation.
+    #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = SHRINK_BUDGET, help_heading = heading::STOP)]
     budget: u64,
-    /// How to print the result.
-    #[arg(long, value_enum, default_value_t)]
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     /// Show no progress.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::OUTPUT)]
     quiet: bool,
     #[command(flatten)]
     patience: ModelLimits,

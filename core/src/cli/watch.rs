@@ -2,6 +2,7 @@
 
 use super::regression::{Options, Report};
 use super::{INTERRUPTED, counted, interruption, print_text};
+use crate::cli::options::heading;
 use crate::error::Error;
 use crate::models::{self, OnDisk, Rtl};
 use crate::runner::{End, Group, Place, Totals};
@@ -31,8 +32,8 @@ const GROUPS_SHOWN: usize = 8;
 pub struct Arguments {
     #[command(flatten)]
     options: Options,
-    /// The run directory, replaced by every run [default: runs/watch-BLOCK].
-    #[arg(long, value_name = "DIR")]
+    /// Write the run directory to DIR, which every run replaces [default: runs/watch-BLOCK].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
 }
 

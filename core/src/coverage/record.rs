@@ -1,7 +1,7 @@
 //! What a run writes into its database, case by case.
 
 use super::{Database, Find, Indices, Part, Run, code};
-use crate::harness::{Case, Outcome, varied};
+use crate::harness::{Case, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 
@@ -26,8 +26,6 @@ pub struct Recorder {
     scenarios: Vec<(String, String)>,
     /// The part that grows, by profile and scenario.
     open: Vec<Option<Open>>,
-    /// The parts of variations; those of one case follow each other, whatever comes between them.
-    varied: Vec<Vec<Open>>,
     /// What was hit, by profile.
     hit: Vec<Vec<bool>>,
 }
@@ -51,9 +49,8 @@ impl Recorder {
         scenarios: Vec<(String, String)>,
     ) -> Self {
         let open = vec![None; profiles.len() * scenarios.len()];
-        let varied = vec![Vec::new(); open.len()];
         let hit = vec![vec![false; database.bins()]; profiles.len()];
-        Self { database, run, profiles, scenarios, open, varied, hit }
+        Self { database, run, profiles, scenarios, open, hit }
     }
 
     /// Goes on where a recorder stood that had these; see [`Recorder::part`].
@@ -81,10 +78,6 @@ impl Recorder {
             // Parts of one profile and scenario rise by their first case, and the last one grows.
             let column = profile * self.scenarios.len() + scenario;
             let open = Open { cases: part.cases, cycles: part.cycles, hits, reached };
-            if varied(part.cases.first).is_some() {
-                self.varied[column].push(open);
-                continue;
-            }
             if let Some(before) = self.open[column].replace(open) {
                 let (run, profiles) = (&self.run, &self.profiles);
                 let done = self::part(run, profiles, &self.scenarios, column, before);
@@ -99,23 +92,6 @@ impl Recorder {
         let index = case.place / self.open.len().max(1) as u64;
         let column = case.profile * self.scenarios.len() + case.scenario;
         let new = Open::new(index, self.database.bins(), self.points(case.profile));
-        if varied(index).is_some() {
-            let parts = &mut self.varied[column];
-            let follows = |part: &Open| part.cases.last().checked_add(1) == Some(index);
-            let place = match parts.iter().position(follows) {
-                Some(place) => {
-                    parts[place].cases.push(index);
-                    place
-                }
-                None => {
-                    parts.push(new);
-                    parts.len() - 1
-                }
-            };
-            parts[place].count(outcome);
-            self.note(case, outcome);
-            return;
-        }
         let slot = &mut self.open[column];
         if slot.as_mut().is_none_or(|open| !open.cases.push(index))
             && let Some(done) = slot.replace(new)
@@ -158,6 +134,17 @@ impl Recorder {
         self.database.points(&self.run.rtl, &self.profiles[profile])
     }
 
+    /// Whether every profile has hit PCT of its reachable bins.
+    pub fn reaches(&self, percent: f64) -> bool {
+        self.profiles.iter().zip(&self.hit).all(|(name, hit)| {
+            let unreachable = self.database.profiles.get(name).map(|profile| &profile.unreachable);
+            let others = || unreachable.into_iter().flat_map(|bins| bins.keys());
+            let of_others = others().filter(|bin| hit[**bin as usize]).count();
+            let reached = hit.iter().filter(|is_hit| **is_hit).count() - of_others;
+            reached as f64 * 100.0 >= percent * (hit.len() - others().count()) as f64
+        })
+    }
+
     /// Whether some bin of a profile was hit, by number.
     pub fn hit(&self, profile: usize) -> &[bool] {
         &self.hit[profile]
@@ -173,8 +160,8 @@ impl Recorder {
     /// What was hit so far by a part of a run, for [`Database::of_shards`]: also cases that others make useless are kept.
     pub fn part(&self) -> Database {
         let mut database = self.database.clone();
-        for (column, (open, varied)) in self.open.iter().zip(&self.varied).enumerate() {
-            for open in open.iter().chain(varied) {
+        for (column, open) in self.open.iter().enumerate() {
+            if let Some(open) = open {
                 let part = part(&self.run, &self.profiles, &self.scenarios, column, open.clone());
                 database.parts.insert(part);
             }

@@ -93,15 +93,13 @@ impl CoverageMerge {
         Ok(())
     }
 
-    /// The database of all that was added: of the whole run, or of a part of it, in which also cases are kept that others make useless.
-    pub fn finish(self, is_whole: bool) -> Option<Database> {
+    /// The database of all that was added: of the whole run.
+    pub fn finish(self) -> Option<Database> {
         let Self { step, kinds, whole } = self;
         let mut whole = whole?;
         let together = kinds.into_iter().filter(|(_, cases)| cases.is_whole(step));
         whole.parts.extend(together.map(|(kind, cases)| cases.part(kind, step)));
-        if is_whole {
-            whole.leave_out();
-        }
+        whole.leave_out();
         Some(whole)
     }
 }

@@ -44,7 +44,7 @@ fn recorder(seed: u64) -> Recorder {
 fn case(place: u64) -> Case {
     let scenario = (place % 2) as usize;
     let name = format!("toy/spec/{}/{}", ["one", "two"][scenario], place / 2);
-    Case { place, profile: 0, scenario, name, seed: 0, varies: None }
+    Case { place, profile: 0, scenario, name, seed: 0 }
 }
 
 fn outcome(cycles: u64, hit: &[usize]) -> Outcome {
@@ -112,31 +112,6 @@ fn cases_that_hit_something_new_are_kept_with_all_that_they_hit() {
     let finds: Vec<_> = recorder.database().finds.into_iter().collect();
     let told: Vec<_> = finds.iter().map(|find| (&*find.name, find.new, &*find.bins)).collect();
     assert_eq!(told, [("toy/spec/one/0", 2, &[0, 2][..]), ("toy/spec/one/1", 1, &[0, 3])]);
-}
-
-#[test]
-fn variations_are_parts_of_their_own_and_a_recorder_goes_on_between_them() {
-    // Cases 0, 1 and 2 of one scenario, and between them variations of case 0 and of case 5.
-    let of = |number: u64, index: u64| 2 * ((1 << 47) + index * 64 + number);
-    let places = [0, of(0, 5), 2, of(0, 0), of(1, 5), 4, of(1, 0), of(2, 5)];
-    let add = |recorder: &mut Recorder, places: &[u64]| {
-        places.iter().for_each(|place| recorder.add(&case(*place), &outcome(7, &[4])));
-    };
-    let mut whole = recorder(1);
-    add(&mut whole, &places);
-    let cases: Vec<(u64, u64)> =
-        whole.database().parts.iter().map(|part| (part.cases.first, part.cases.count)).collect();
-    let first = 1 << 47;
-    assert_eq!(cases, [(0, 3), (first, 2), (first + 5 * 64, 3)]);
-    for stopped in 0..places.len() {
-        let mut before = recorder(1);
-        add(&mut before, &places[..stopped]);
-        let Database { parts, finds, .. } = before.part();
-        let mut after = recorder(1);
-        after.restore(parts, finds);
-        add(&mut after, &places[stopped..]);
-        assert_eq!(after.database(), whole.database(), "{stopped}");
-    }
 }
 
 #[test]

@@ -50,7 +50,7 @@ impl ShardFile {
         let path = folder.join(RESULTS);
         let file = File::open(&path).map_err(|error| {
             let message = match folder.join(PARTIAL).exists() {
-                true => "is not whole: its run was killed or goes on; it has no results.json yet (--resume goes on with it)"
+                true => "is not whole: its run was killed or still runs, and has no results.json yet; continue it with `resume`"
                     .to_owned(),
                 false => format!("is no run directory: {RESULTS} cannot be read: {error}"),
             };

@@ -102,7 +102,7 @@ impl Part {
     fn check(&self) -> Result<(), Error> {
         let Report { complete, run, .. } = &self.report;
         if !complete {
-            let message = "is not whole: its grading goes on, or was interrupted; go on with `mutate --resume`";
+            let message = "is not whole: its analysis was interrupted or still runs; continue it with `resume`";
             return Err(self.wrong(message.to_owned()));
         }
         let (build, now) = (&run.build, program::build());

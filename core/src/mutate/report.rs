@@ -4,10 +4,10 @@
 
 use super::kill::Means;
 use super::mutation::Mutation;
-use super::reasons::Reason;
 use crate::checksum;
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
+use crate::harness::MOST_PACKETS;
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
 use crate::runner::Shard;
@@ -34,8 +34,6 @@ pub const PARTIAL: &str = "mutate.json.partial";
 pub const MOST_MUTANTS: u32 = 100_000;
 /// Cases of each scenario at most.
 pub const MOST_CASES: u64 = 1_000_000;
-/// Packets of a case at most.
-pub const MOST_PACKETS: u32 = 20_000;
 /// The folder of vectors that find what the cases did not.
 pub const VECTORS: &str = "mutants";
 
@@ -117,9 +115,9 @@ pub struct Header {
     /// Percent of the mutations that are not equivalent that are to be killed in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub min_score: Option<f64>,
-    /// What is written of mutations of this block that make no difference.
+    /// Written by older versions: mutants that a file lists as equivalent.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub equivalents: Vec<Reason>,
+    pub equivalents: Vec<Value>,
 }
 
 fn whole() -> Shard {
@@ -167,9 +165,6 @@ pub struct Mutant {
     /// What became of it.
     #[serde(flatten)]
     pub fate: MutantStatus,
-    /// Why it makes no difference, if that is written. It counts as equivalent as long as nothing shows a difference.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub reason: Option<String>,
 }
 
 /// As what a mutation counts.
@@ -179,7 +174,7 @@ pub enum Counted {
     Killed,
     /// No case has found it.
     Survived,
-    /// Nothing can find it: that is proved, or written and not shown to be wrong.
+    /// It is proved that nothing can find it.
     Equivalent,
     /// It is not known whether anything can find it.
     Undecided,
@@ -188,31 +183,12 @@ pub enum Counted {
 impl Mutant {
     /// As what it counts.
     pub fn counts(&self) -> Counted {
-        match (&self.fate, &self.reason) {
-            (MutantStatus::Killed { .. }, _) => Counted::Killed,
-            (MutantStatus::Equivalent { .. }, _) => Counted::Equivalent,
-            (MutantStatus::Survived { vector: None } | MutantStatus::Undecided { .. }, Some(_)) => {
-                Counted::Equivalent
-            }
-            (MutantStatus::Survived { .. }, _) => Counted::Survived,
-            (MutantStatus::Undecided { .. }, None) => Counted::Undecided,
-        }
-    }
-
-    /// What shows a difference though it is written that there is none: a case, or a vector.
-    pub fn contradicted_by(&self) -> Option<&str> {
-        self.reason.as_ref()?;
         match &self.fate {
-            MutantStatus::Killed { case, .. } => Some(case),
-            MutantStatus::Survived { vector } => vector.as_deref(),
-            MutantStatus::Equivalent { .. } | MutantStatus::Undecided { .. } => None,
+            MutantStatus::Killed { .. } => Counted::Killed,
+            MutantStatus::Equivalent { .. } => Counted::Equivalent,
+            MutantStatus::Survived { .. } => Counted::Survived,
+            MutantStatus::Undecided { .. } => Counted::Undecided,
         }
-    }
-
-    /// Why it counts as equivalent, if that is written and not proved.
-    pub fn written(&self) -> Option<&str> {
-        let is_proved = matches!(self.fate, MutantStatus::Equivalent { .. });
-        self.reason.as_deref().filter(|_| !is_proved && self.counts() == Counted::Equivalent)
     }
 }
 
@@ -335,16 +311,12 @@ pub fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, u64)> 
 }
 
 impl Graded {
-    /// A profile of which no case was run yet, with what is written of its mutations.
-    pub fn new(profile: &str, mutations: &[Mutation], reasons: &[&Reason]) -> Self {
+    /// A profile of which no case was run yet.
+    pub fn new(profile: &str, mutations: &[Mutation]) -> Self {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
             does: mutation.words(),
             fate: MutantStatus::Survived { vector: None },
-            reason: reasons
-                .iter()
-                .find(|reason| reason.is_about(mutation))
-                .map(|reason| reason.reason.clone()),
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
         let score = Score::of(mutants.iter());
@@ -487,7 +459,7 @@ impl Report {
 
     /// Why the grading fails, each reason in a line; none if it passes.
     pub fn failures(&self, wanted: Option<f64>) -> Vec<String> {
-        [self.contradicted(), self.empty(), self.below(wanted)].concat()
+        [self.empty(), self.below(wanted)].concat()
     }
 
     /// Profiles in which there is nothing to find: their score says nothing. Of a part it is asked whether it has mutants.
@@ -521,22 +493,6 @@ impl Report {
         below.map(line).collect()
     }
 
-    /// Mutations that make a difference though it is written that they make none, each in a line.
-    fn contradicted(&self) -> Vec<String> {
-        let block = &self.run.block;
-        let line = |graded: &Graded, mutant: &Mutant| {
-            let (profile, at, does) = (&graded.profile, mutant.mutation.at(), &mutant.does);
-            let by = mutant.contradicted_by()?;
-            Some(format!(
-                "{block} {profile}: {at} {does}: it is written that this makes no difference, and {by} shows one"
-            ))
-        };
-        let lines = self.profiles.iter().flat_map(|graded| {
-            graded.mutants.iter().filter_map(move |mutant| line(graded, mutant))
-        });
-        lines.collect()
-    }
-
     /// The table for people: a line for each profile, and the survivors.
     pub fn text(&self) -> String {
         let mut text = String::new();
@@ -559,14 +515,13 @@ impl Report {
             }
             for mutant in mutants {
                 let Mutant { mutation, does, fate, .. } = mutant;
-                let more = match (fate, mutant.written()) {
-                    (_, Some(reason)) => format!("; equivalent, as is written: {reason}"),
-                    (MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. }, _) => continue,
-                    (MutantStatus::Survived { vector: None }, _) => String::new(),
-                    (MutantStatus::Survived { vector: Some(vector) }, _) => {
+                let more = match fate {
+                    MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => continue,
+                    MutantStatus::Survived { vector: None } => String::new(),
+                    MutantStatus::Survived { vector: Some(vector) } => {
                         format!("; found by {vector}")
                     }
-                    (MutantStatus::Undecided { because }, _) => format!("; undecided: {because}"),
+                    MutantStatus::Undecided { because } => format!("; undecided: {because}"),
                 };
                 let _ = writeln!(text, "  {:>5} {:32} {does}{more}", mutation.id, mutation.at());
             }

@@ -20,8 +20,6 @@ struct Page<'a> {
     failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
     left: Vec<SurvivorRow<'a>>,
-    /// Those of which it is written that they make no difference, and nothing shows one.
-    written: Vec<EquivalentRow<'a>>,
     files: Vec<File>,
     /// Why there is no text of the RTL.
     because: Option<String>,
@@ -46,16 +44,6 @@ struct SurvivorRow<'a> {
     verdict: &'static str,
     because: &'a str,
     vector: Option<&'a str>,
-}
-
-/// A mutant of which it is written why it makes no difference.
-#[derive(Serialize)]
-struct EquivalentRow<'a> {
-    profile: &'a str,
-    id: u32,
-    at: String,
-    does: &'a str,
-    reason: &'a str,
 }
 
 /// A file with the mutants of its lines.
@@ -117,7 +105,6 @@ pub fn page(report: &Report) -> Result<String, Error> {
         failures: report.failures(run.min_score),
         profiles: report.profiles.iter().map(profile).collect(),
         left: each(report, left),
-        written: each(report, written),
         files,
         because,
     };
@@ -140,18 +127,12 @@ fn profile(graded: &Graded) -> Profile<'_> {
 
 fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
     let (verdict, because, vector) = match &mutant.fate {
-        _ if mutant.written().is_some() => return None,
         MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => return None,
         MutantStatus::Survived { vector } => ("survived", "", vector.as_deref()),
         MutantStatus::Undecided { because } => ("undecided", because.as_str(), None),
     };
     let (id, at) = (mutant.mutation.id, mutant.mutation.at());
     Some(SurvivorRow { profile, id, at, does: &mutant.does, verdict, because, vector })
-}
-
-fn written<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<EquivalentRow<'a>> {
-    let (reason, Mutant { mutation, does, .. }) = (mutant.written()?, mutant);
-    Some(EquivalentRow { profile, id: mutation.id, at: mutation.at(), does, reason })
 }
 
 /// The RTL with the mutants of each line, of all profiles together; else why there is none.
@@ -219,7 +200,7 @@ mod tests {
         let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();
         command.extend(lines.iter().map(|line| format!(" -src a.v:{line}.1-{line}.2")));
         let mutation = Mutation::parse(1, &command, &str::to_owned).unwrap();
-        Mutant { mutation, does: String::new(), fate, reason: None }
+        Mutant { mutation, does: String::new(), fate }
     }
 
     #[test]

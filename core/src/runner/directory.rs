@@ -6,6 +6,7 @@
 use crate::coverage::code::SOURCE_ENDINGS;
 use crate::error::Error;
 use crate::files;
+use crate::models::command_line;
 use crate::mutate;
 use crate::program;
 use humantime::format_rfc3339_seconds;
@@ -286,11 +287,8 @@ impl Holder {
         if let Some(began) = &self.began {
             text += &format!(" since {began}");
         }
-        let words = self.command.iter().map(String::as_str);
-        if let Ok(command) = shlex::try_join(words)
-            && !command.is_empty()
-        {
-            text += &format!(" ({command})");
+        if !self.command.is_empty() {
+            text += &format!(" ({})", command_line(&self.command));
         }
         text + "; wait for it or choose another --out"
     }

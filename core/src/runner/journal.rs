@@ -1,4 +1,4 @@
-//! The journal of a run that goes on: what it takes to go on with it after it was killed.
+//! The journal of a run: what `resume` needs to continue it after it was killed.
 //!
 //! One file in the run directory, to which records are only added. The first says how the run was begun, the second where it
 //! stood when the file was made, and each further one has a case that has ended since. When there are many of them, a
@@ -7,7 +7,6 @@
 
 use super::cases::Cases;
 use super::groups::Group;
-use super::guide::Standing;
 use super::tally::Totals;
 use crate::coverage::{Find, Part};
 use crate::error::Error;
@@ -25,7 +24,7 @@ use std::path::{Path, PathBuf};
 /// The file in a run directory.
 pub const JOURNAL: &str = "run.journal";
 /// How it begins.
-const MARK: &[u8] = b"cosim-journal 2\n";
+const MARK: &[u8] = b"cosim-journal 3\n";
 /// Bytes of ended cases after which a new file takes the place.
 const MOST: u64 = 4 << 20;
 /// Bytes before a record: its length, and a part of its hash.
@@ -71,9 +70,6 @@ pub struct State {
     pub save: u64,
     /// Seconds in which cases were run, and seconds of their failures.
     pub seconds: (f64, f64),
-    /// Which cases are next, if that depends on what was covered.
-    #[serde(default)]
-    pub guide: Option<Standing>,
     /// What could not be written.
     pub unwritten: Vec<String>,
 }
@@ -133,7 +129,7 @@ impl Journal {
         Ok(())
     }
 
-    /// Removes the journal: the run has ended, or cannot be gone on with.
+    /// Removes the journal: the run has ended, or cannot be resumed.
     pub fn remove(self) {
         let _ = fs::remove_file(self.path);
     }
@@ -152,7 +148,7 @@ impl InterruptedRun {
             Err(error) => return Err(Error::unreadable(&path, &error)),
         };
         let damaged = || {
-            let message = "is damaged, or of another version: the run cannot be gone on with; run it again with --force";
+            let message = "is damaged, or of another version, so the run cannot be resumed; repeat it with `run --force`";
             Error::File { path: path.clone(), message: message.to_owned() }
         };
         let mut rest = bytes.strip_prefix(MARK).ok_or_else(damaged)?;
@@ -191,13 +187,13 @@ fn hash(bytes: &[u8]) -> [u8; 4] {
 }
 
 /// Bytes, with what shows that they are whole before them.
-pub(super) fn record(bytes: &[u8]) -> Vec<u8> {
+fn record(bytes: &[u8]) -> Vec<u8> {
     let length = (bytes.len() as u32).to_le_bytes();
     [&length[..], &hash(bytes), bytes].concat()
 }
 
 /// Takes a record from the beginning; none if it is not whole.
-pub(super) fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
+fn next<'a>(rest: &mut &'a [u8]) -> Option<&'a [u8]> {
     let (prefix, behind) = rest.split_at_checked(PREFIX)?;
     let length = u32::from_le_bytes(prefix[..4].try_into().ok()?);
     let (bytes, behind) = behind.split_at_checked(length as usize)?;
@@ -220,14 +216,7 @@ mod tests {
     }
 
     fn case(place: u64) -> Case {
-        Case {
-            place,
-            profile: 0,
-            scenario: 0,
-            name: format!("b/p/s/{place}"),
-            seed: place,
-            varies: None,
-        }
+        Case { place, profile: 0, scenario: 0, name: format!("b/p/s/{place}"), seed: place }
     }
 
     fn places(folder: &Path) -> Vec<u64> {

@@ -1,17 +1,14 @@
 //! Which cases a run has, what they are called and what seeds they have.
 
 use super::results::Header;
-use crate::harness::{
-    BlockInfo, Case, FIRST_VARIATION, Profile, case_seed, index_text, parse_index, varied,
-};
+use crate::harness::{BlockInfo, Case, Profile, case_seed, index_text, parse_index};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::ops::Range;
 use std::str::FromStr;
 
-/// Cases of a profile and scenario are counted below this. With their variations they are twice as many, and places never overflow.
-pub const MOST_CASES: u64 = FIRST_VARIATION;
+pub use crate::harness::MOST_CASES;
 
 /// One of N parts of a run, as `I/N` with I from 1.
 #[derive(
@@ -172,12 +169,9 @@ impl Plan {
         let (index, column) = (place / columns, (place % columns) as usize);
         let (profile, scenario) = (column / self.scenarios.len(), column % self.scenarios.len());
         let (of_profile, of_scenario) = (&self.profiles[profile].name, &self.scenarios[scenario]);
-        let name =
-            |index| format!("{}/{of_profile}/{of_scenario}/{}", self.block, index_text(index));
-        let varies = varied(index).map(|(index, _)| case_seed(self.seed, &name(index)));
-        let name = name(index);
+        let name = format!("{}/{of_profile}/{of_scenario}/{}", self.block, index_text(index));
         let seed = case_seed(self.seed, &name);
-        Case { place, profile, scenario, name, seed, varies }
+        Case { place, profile, scenario, name, seed }
     }
 
     /// The place of the case of a name, if it is of this plan.
@@ -255,12 +249,6 @@ mod tests {
             assert_eq!(whole.place(&case.name), Some(case.place));
             assert_eq!(whole.case(case.place), case);
         }
-        // The third variation of case 17 in the last column.
-        let varied = whole.case(((1 << 47) + 17 * 64 + 3) * 6 + 5);
-        assert_eq!(varied.name, "b/repaired/z/17~3");
-        assert_eq!(whole.place(&varied.name), Some(varied.place));
-        assert_eq!(varied.varies, Some(whole.case(17 * 6 + 5).seed));
-        assert_ne!(varied.varies, Some(varied.seed));
         for foreign in ["b/spec/x", "c/spec/x/0", "b/none/x/0", "b/spec/none/0", "b/spec/x/0/1"] {
             assert_eq!(whole.place(foreign), None, "{foreign}");
         }

@@ -43,54 +43,13 @@ pub enum End {
     Interrupted,
 }
 
-/// What was before a run begins, if it is gone on with.
+/// What happened before a run is resumed.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Start {
     /// Failures before.
     pub failures: u64,
     /// Cases before whose model did not return.
     pub hangs: u64,
-}
-
-/// Where cases come from.
-pub trait Source {
-    /// The next case. There may be one later if there is none now: when those that were handed out have ended.
-    fn next(&mut self) -> Option<Case>;
-
-    /// Whether there will be a further case.
-    fn has_more(&mut self) -> bool;
-
-    /// A case has ended; told in the order in which they were handed out.
-    fn landed(&mut self, case: &Case, outcome: &Outcome);
-
-    /// Why there is no further case.
-    fn end(&self) -> End;
-}
-
-/// The cases of a plan, in order.
-pub struct PlanOrder<I: Iterator<Item = Case>>(Peekable<I>);
-
-impl<I: Iterator<Item = Case>> PlanOrder<I> {
-    /// These.
-    pub fn new(cases: I) -> Self {
-        Self(cases.peekable())
-    }
-}
-
-impl<I: Iterator<Item = Case>> Source for PlanOrder<I> {
-    fn next(&mut self) -> Option<Case> {
-        self.0.next()
-    }
-
-    fn has_more(&mut self) -> bool {
-        self.0.peek().is_some()
-    }
-
-    fn landed(&mut self, _: &Case, _: &Outcome) {}
-
-    fn end(&self) -> End {
-        End::Complete
-    }
 }
 
 /// Told of every case, in the order in which they come.
@@ -100,6 +59,11 @@ pub trait Progress {
     /// # Errors
     /// If it cannot be written down; the run ends then.
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
+
+    /// Whether the cases so far reach the goal of the run, which then ends.
+    fn is_enough(&self) -> bool {
+        false
+    }
 
     /// A worker was lost, as the text says, and its case is run again.
     fn lost_worker(&mut self, _: &str) {}
@@ -112,7 +76,7 @@ pub trait Progress {
 pub fn run(
     launch: &impl Launch,
     (opening, judged): (&Opening, &mut Judged),
-    (source, start): (&mut impl Source, Start),
+    (source, start): (impl Iterator<Item = Case>, Start),
     limits: &Limits,
     interrupted: &AtomicBool,
     progress: &mut dyn Progress,
@@ -122,13 +86,13 @@ pub fn run(
         return Ok(cases.end);
     }
     worker_pool::run(launch, Some(opening), limits.threads, &mut cases)?;
-    Ok(cases.end())
+    Ok(cases.end)
 }
 
 /// The cases of a run that goes on.
-pub(super) struct Cases<'a, S> {
+struct Cases<'a, S: Iterator<Item = Case>> {
     /// Where they come from.
-    pub source: &'a mut S,
+    source: Peekable<S>,
     judged: &'a mut Judged,
     limits: &'a Limits,
     interrupted: &'a AtomicBool,
@@ -156,7 +120,7 @@ fn outcome_of(landing: Completion) -> Result<Outcome, Error> {
     }
 }
 
-impl<S: Source> Client for Cases<'_, S> {
+impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
     type Item = Case;
 
     fn next(&mut self) -> Option<(Case, Work)> {
@@ -171,7 +135,7 @@ impl<S: Source> Client for Cases<'_, S> {
             return Next::Stop;
         }
         let over = self.limits.time.is_some_and(|time| self.begin.elapsed() >= time);
-        if over && self.end == End::Complete && self.source.has_more() {
+        if over && self.end == End::Complete && self.source.peek().is_some() {
             self.end = End::Time;
         }
         if self.end == End::Time { Next::Drain } else { Next::Continue }
@@ -187,10 +151,10 @@ impl<S: Source> Client for Cases<'_, S> {
     }
 }
 
-impl<'a, S: Source> Cases<'a, S> {
+impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
     /// None yet, but what was before.
-    pub fn new(
-        (source, start): (&'a mut S, Start),
+    fn new(
+        (source, start): (S, Start),
         judged: &'a mut Judged,
         limits: &'a Limits,
         interrupted: &'a AtomicBool,
@@ -198,11 +162,12 @@ impl<'a, S: Source> Cases<'a, S> {
     ) -> Self {
         let Start { failures, hangs } = start;
         let (begin, end) = (Instant::now(), End::Complete);
+        let source = source.peekable();
         Self { source, judged, limits, interrupted, progress, begin, failures, hangs, end }
     }
 
     /// The work that a case is.
-    pub fn work(&self, case: &Case) -> Work {
+    fn work(&self, case: &Case) -> Work {
         Work::Case { case: case.clone(), is_judged: self.judged.has(case) }
     }
 
@@ -210,7 +175,7 @@ impl<'a, S: Source> Cases<'a, S> {
     ///
     /// # Errors
     /// [`Error::Environment`] if it is no answer to a case.
-    pub fn outcome(&mut self, case: &Case, landing: Completion) -> Result<Outcome, Error> {
+    fn outcome(&mut self, case: &Case, landing: Completion) -> Result<Outcome, Error> {
         Ok(self.judged.complete(case, outcome_of(landing)?))
     }
 
@@ -218,8 +183,7 @@ impl<'a, S: Source> Cases<'a, S> {
     ///
     /// # Errors
     /// If it cannot be written down.
-    pub fn ended(&mut self, case: &Case, outcome: &Outcome) -> Result<Next, Error> {
-        self.source.landed(case, outcome);
+    fn ended(&mut self, case: &Case, outcome: &Outcome) -> Result<Next, Error> {
         self.progress.case(case, outcome)?;
         self.failures += u64::from(outcome.verdict.is_failure());
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
@@ -231,21 +195,18 @@ impl<'a, S: Source> Cases<'a, S> {
     }
 
     /// A worker was lost.
-    pub fn lost_worker(&mut self, how: &str) {
+    fn lost_worker(&mut self, how: &str) {
         self.progress.lost_worker(how);
     }
 
-    /// Why there is no further case.
-    pub fn end(&self) -> End {
-        if self.end == End::Complete { self.source.end() } else { self.end }
-    }
-
-    /// Whether there are as many failures as end the run.
-    pub fn is_over(&mut self) -> bool {
+    /// Whether a limit or the goal of the run is reached.
+    fn is_over(&mut self) -> bool {
         if self.limits.max_failures.is_some_and(|most| self.failures >= most) {
             self.end = End::MaxFailures;
         } else if self.hangs >= self.limits.max_hangs {
             self.end = End::MaxHangs;
+        } else if self.progress.is_enough() {
+            self.end = End::Covered;
         } else {
             return false;
         }
@@ -457,7 +418,7 @@ mod tests {
         let end = run(
             &scripts,
             (&opening, &mut Judged::none()),
-            (&mut PlanOrder::new(plan(indices).iter()), Start::default()),
+            (plan(indices).iter(), Start::default()),
             &limits,
             &interrupted,
             &mut log,

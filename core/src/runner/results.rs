@@ -95,7 +95,7 @@ pub struct Header {
     /// Percent of the bins at which the run ends, when they are hit in every profile.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub until_coverage: Option<f64>,
-    /// Cases that are chosen at once, if it ends so.
+    /// Written by older versions: cases that were selected at once, if it ends so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub round: Option<u32>,
     /// Whether it was counted what of the RTL's code cases reach.
@@ -110,7 +110,8 @@ pub struct Header {
 }
 
 impl Header {
-    /// Whether the run directory has all of the run: each shard has, if the run ends when enough is covered.
+    /// Whether the run directory holds all of the run. Older versions wrote shards of a run with `until_coverage`,
+    /// each of which holds all of it.
     pub fn is_whole(&self) -> bool {
         self.shard.is_whole() || self.until_coverage.is_some()
     }
@@ -441,7 +442,7 @@ impl RunDirectory {
         self.claim.abandon();
     }
 
-    /// Forgets how to go on with the run: it has ended.
+    /// Removes the journal: the run has ended.
     pub fn forget(&self) {
         let _ = fs::remove_file(self.folder().join(JOURNAL));
     }

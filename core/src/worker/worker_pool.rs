@@ -535,7 +535,7 @@ mod tests {
 
     fn piece(place: u64) -> Piece {
         let name = place.to_string();
-        let case = Case { place, profile: 0, scenario: 0, name, seed: 0, varies: None };
+        let case = Case { place, profile: 0, scenario: 0, name, seed: 0 };
         let work = Work::Case { case, is_judged: false };
         Piece { place, work, losses: Losses::default() }
     }

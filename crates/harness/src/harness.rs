@@ -43,10 +43,7 @@ pub use coverage::{
 };
 pub use coverage::{bin_name, bins, unreachable};
 pub use draw::{Draw, Percent, percent};
-pub use drawn::{
-    Case, FIRST_VARIATION, LONGEST, VARIATIONS, case_seed, index_text, parse_index, variation,
-    varied,
-};
+pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
 pub use driven::{UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl};
 pub use judge::is_of_the_harness;

@@ -59,7 +59,7 @@ fn workers_that_are_killed_again_and_again_end_the_run() {
     assert_eq!(code(&output), 3, "{}", text(&output));
     assert!(text(&output).contains("SIGKILL"), "{}", text(&output));
     assert!(!out.join("results.json").exists());
-    let output = crate::common::run(["run", "--resume", out.to_str().unwrap()]);
+    let output = crate::common::run(["resume", out.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let results: Value = json(&out.join("results.json"));
     assert_eq!(results["totals"]["cases"], 2);

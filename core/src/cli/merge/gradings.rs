@@ -14,9 +14,8 @@ use std::process::ExitCode;
 
 /// Makes one grading of its parts, for each block; ends as the grading would have.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Arguments { folders, out, earlier, part, .. } = arguments;
-    let part = part.is_some().then_some("--part");
-    if let Some(option) = earlier.option().or(part) {
+    let Arguments { folders, out, earlier, .. } = arguments;
+    if let Some(option) = earlier.option() {
         return Err(Error::Usage(format!(
             "{option} is of runs, and these are gradings: leave it out"
         )));

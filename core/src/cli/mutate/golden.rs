@@ -15,7 +15,6 @@ use crate::vector::VectorFile;
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
 use std::process::ExitCode;
-use std::thread;
 
 /// Faults of each profile, if nothing else is said.
 const FAULTS: u32 = 1000;
@@ -60,9 +59,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         },
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
-    let threads = arguments
-        .threads
-        .map_or_else(|| thread::available_parallelism().map_or(1, usize::from), usize::from);
+    let threads = arguments.threads.count();
     // A golden model may panic with a fault in it, and threads of this name do so in silence.
     let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "case-golden".into());
     let pool = pool.build().map_err(|error| Error::Environment(error.to_string()))?;

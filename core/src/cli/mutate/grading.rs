@@ -10,7 +10,6 @@ use crate::formal::yosys;
 use crate::harness::{Case, Profile};
 use crate::models::{Built, View};
 use crate::mutate::grade::{CaseSet, Found, Workers, cases_of, rounds};
-use crate::mutate::reasons::Reason;
 use crate::mutate::report::{Graded, Header, MutantStatus, Report};
 use crate::mutate::{Means, Mutants, Mutation};
 use crate::report::write_grading;
@@ -73,10 +72,7 @@ impl Job {
             bar.tick();
         };
         let own: Vec<Mutation> = self.own(mutants);
-        let reasons = self.header.equivalents.iter();
-        let reasons: Vec<&Reason> =
-            reasons.filter(|reason| reason.profile == *profile.name).collect();
-        let fresh = Graded::new(&profile.name, &own, &reasons);
+        let fresh = Graded::new(&profile.name, &own);
         if report.profiles.len() <= index {
             report.profiles.push(fresh);
         } else if !has_same_mutants(&report.profiles[index], &fresh) {

@@ -1,7 +1,7 @@
-//! `cosim mutate --resume`: goes on with gradings that were killed or interrupted, as they were begun.
+//! `cosim resume` of mutation analyses that were killed or interrupted.
 
 use super::{Arguments, Graduated, Job, MutationRequest, Prepared, choose};
-use crate::cli;
+use crate::cli::{self, resume};
 use crate::engine::Setup;
 use crate::error::Error;
 use crate::formal::yosys;
@@ -11,19 +11,12 @@ use crate::mutate::report::{PARTIAL, Report, RunCommand};
 use crate::program;
 use crate::runner::{Claim, runs_in};
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 
-/// The gradings in a folder, one or those of several blocks: what has ended, and what is to be gone on with.
-pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<MutationRequest>, Error> {
+/// The gradings in a folder, one or those of several blocks: those that have ended, and those to resume.
+pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<MutationRequest>, Error> {
     let wrong = |message: String| Error::File { path: folder.to_owned(), message };
-    let folder = fs::canonicalize(folder).map_err(|error| {
-        wrong(format!("there is nothing to go on with: it cannot be read: {error}"))
-    })?;
-    let folders = runs_in(&folder, &GRADING)?;
-    if folders.is_empty() {
-        return Err(wrong("there is nothing to go on with: it holds no grading".to_owned()));
-    }
+    let folders = runs_in(folder, &GRADING)?;
     let mut reports: Vec<(PathBuf, Report)> = Vec::new();
     for folder in folders {
         let report = Report::read(&folder)?;
@@ -35,8 +28,7 @@ pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<MutationRequest
     };
     reports.sort_by_key(|(_, report)| place(report));
     let Some(begun) = reports.iter().find_map(|(_, report)| report.begun.clone()) else {
-        let message =
-            "its grading has ended: there is nothing to go on with; grade again with --force";
+        let message = "its analysis has ended, so there is nothing to resume; repeat it with `mutate --force`";
         return Err(wrong(message.to_owned()));
     };
     let RunCommand { command, folder: at } = begun;
@@ -44,13 +36,12 @@ pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<MutationRequest
     env::set_current_dir(&at).map_err(|error| {
         wrong(format!("was begun in {}, which is not there: {error}", at.display()))
     })?;
-    let then = cli::mutate_arguments(&command).ok_or_else(|| {
-        wrong("was begun by no command `mutate` that this program knows".to_owned())
-    })?;
-    let patience = then.patience.with_sandbox_of(&now.patience);
+    let then = cli::mutate_arguments(&command)
+        .ok_or_else(|| wrong("was not started by a compatible `mutate` command".to_owned()))?;
+    let patience = then.patience.with_sandbox(now.sandboxing);
     let threads = now.threads.or(then.threads);
     let caching = if now.caching.is_off() { now.caching } else { then.caching };
-    let arguments = Arguments { threads, quiet: now.quiet, patience, caching, ..then };
+    let arguments = Arguments { threads, quiet: now.told.quiet, patience, caching, ..then };
     let todo = |(folder, report): (PathBuf, Report)| match report.complete {
         true => Ok(MutationRequest::Ended(Box::new(Graduated { report, is_whole: true, folder }))),
         false => Ok(MutationRequest::Job(Box::new(resumed(&arguments, &folder, report)?))),

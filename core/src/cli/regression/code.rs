@@ -6,8 +6,7 @@ use crate::error::Error;
 use crate::models::Examined;
 use crate::program;
 use crate::program::AnyBlock;
-use crate::worker::OneShotWorker;
-use crate::worker::{Action, Task};
+use crate::worker::{Action, OneShotWorker, Task};
 use std::collections::BTreeMap;
 
 /// What is counted of the RTL's code.

@@ -10,14 +10,12 @@ use crate::program;
 use crate::program::AnyBlock;
 use crate::report::ProfileResults;
 use crate::runner::{
-    Failures, Group, Guide, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan,
-    Progress, RunDirectory, Source, State, Tally,
+    Failures, Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan, Progress,
+    RunDirectory, State, Tally,
 };
 use crate::vector::Origin;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
-use std::cell::RefCell;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -38,19 +36,23 @@ pub(super) struct Observer {
     pub began: Instant,
     pub milestones: Milestones,
     pub bar: ProgressBar,
-    /// What it takes to go on with the run, if it is written.
+    /// The journal that lets `resume` continue the run, if it can be written.
     pub journal: Option<Journal>,
     /// Cases whose model did not return.
     pub hangs: u64,
     /// Workers lost to causes outside the RTL.
     pub lost_workers: LostWorkers,
-    /// Seconds of cases and of failures before the run was gone on with.
+    /// Seconds of cases and of failures before the run was resumed.
     pub before: (f64, f64),
-    /// Who chooses the cases, if that depends on what was covered.
-    pub guide: Option<Rc<RefCell<Guide>>>,
+    /// Percent of the reachable bins of every profile at which the run ends.
+    pub until: Option<f64>,
 }
 
 impl Progress for Observer {
+    fn is_enough(&self) -> bool {
+        self.until.is_some_and(|percent| self.tally.coverage.reaches(percent))
+    }
+
     fn lost_worker(&mut self, how: &str) {
         self.lost_workers.add(how);
     }
@@ -58,13 +60,13 @@ impl Progress for Observer {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
         if outcome.verdict == Verdict::Cancelled {
-            // A run that is gone on with begins here again, and has no gap.
+            // A resumed run begins here again, and has no gap.
             self.journal = None;
             return Ok(());
         }
         let kinds = self.failures.kinds();
         self.take(case, outcome)?;
-        // Of a failure that the user did not wait for, all is to be kept when the run is gone on with.
+        // Of a failure that the user did not wait for, all is to be kept when the run is resumed.
         if outcome.verdict.is_failure() && self.failures.is_interrupted() {
             self.journal = None;
         }
@@ -82,7 +84,7 @@ impl Progress for Observer {
             Ok(()) => self.journal = Some(journal),
             Err(error) => {
                 program::say(format_args!(
-                    "warning: if it is killed the run cannot be gone on with: {error}"
+                    "warning: cannot write the journal, so this run cannot be resumed: {error}"
                 ));
                 journal.remove();
             }
@@ -143,7 +145,6 @@ impl Observer {
             finds,
             save: self.save,
             seconds: self.seconds(),
-            guide: self.guide.as_ref().map(|guide| guide.borrow().standing().clone()),
             unwritten: self.unwritten.all.iter().cloned().chain(unwritten).collect(),
             ..State::default()
         };
@@ -151,7 +152,7 @@ impl Observer {
         state
     }
 
-    /// Goes on where a run was left; the place of the next case. Nothing is run.
+    /// Continues where a run was left; the place of the next case. Nothing is run.
     ///
     /// # Errors
     /// If what was left cannot be read.
@@ -173,14 +174,7 @@ impl Observer {
         state.unwritten.into_iter().for_each(|text| self.unwritten.add(&Error::Environment(text)));
         self.bar.inc(state.totals.cases);
         let mut next = state.next;
-        if let (Some(guide), Some(standing)) = (&self.guide, state.guide) {
-            guide.borrow_mut().restore(standing);
-        }
         for (case, outcome) in cases {
-            if let Some(guide) = &mut self.guide {
-                let _ = guide.next();
-                guide.landed(&case, &outcome);
-            }
             self.take(&case, &outcome)?;
             next = case.place + 1;
         }

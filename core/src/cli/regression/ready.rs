@@ -1,4 +1,4 @@
-//! A regression whose models are built: it is begun or gone on with, run, and concluded.
+//! A regression whose models are built: begin or resume it, run it, conclude it.
 
 use super::code::Counted;
 use super::observer::{Observer, progress_bar};
@@ -7,12 +7,10 @@ use crate::cli::summary::WriteFailures;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Opening, Session, Waves};
 use crate::error::Error;
-use crate::judged::Judged;
 use crate::program;
 use crate::runner::{
-    self, Day, End, Exchange, Failures, Guide, Header, InterruptedRun, Journal, Limits,
-    LostWorkers, Milestones, PeakMemory, Place, Plan, PlanOrder, Progress, RunCommand,
-    RunDirectory, Start, State, Tally, Timing,
+    self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones,
+    PeakMemory, Place, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
@@ -20,10 +18,8 @@ use crate::worker::one_shot::Subject;
 use humantime::format_rfc3339_millis;
 use indicatif::ProgressBar;
 use serde_json::Value;
-use std::cell::RefCell;
 use std::env;
 use std::path::Path;
-use std::rc::Rc;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant, SystemTime};
@@ -51,7 +47,6 @@ pub struct Ready<'a> {
     pub(super) desk: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
-    pub(super) exchange: Option<Exchange>,
     /// What is counted of the RTL's code, if it is.
     pub(super) counted: Option<Counted>,
     pub(super) interrupted: Arc<AtomicBool>,
@@ -76,13 +71,13 @@ impl Ready<'_> {
         let journal = Journal::begin(directory.folder(), begun, &state);
         let journal = journal.map_err(|error| {
             program::say(format_args!(
-                "warning: if it is killed the run cannot be gone on with: {error}"
+                "warning: cannot write the journal, so this run cannot be resumed: {error}"
             ));
         });
         Ok(RunStart { directory, journal: journal.ok(), left: None })
     }
 
-    /// Goes on with a run that was left in a folder.
+    /// Resumes a run that was left in a folder.
     ///
     /// # Errors
     /// [`Error::File`] if it was another one, or is being written.
@@ -94,7 +89,7 @@ impl Ready<'_> {
             let (then, value) = (&then[key], &now[key]);
             if then != value {
                 let message = format!(
-                    "cannot be gone on with: {key} was {then}, now it is {value}; run it again with --force"
+                    "cannot be resumed: {key} was {then} and is {value} now; repeat the run with `run --force`"
                 );
                 return Err(Error::File { path: folder.to_owned(), message });
             }
@@ -131,38 +126,14 @@ impl Ready<'_> {
         let limits = Limits { time, ..job.limits };
         let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
         let (program, observed) = (&job.program, &mut observer);
-        let end = match (observed.guide.clone(), &self.exchange) {
-            (Some(mut guide), Some(exchange)) => {
-                let limits = (&limits, &**interrupted);
-                runner::run_part(
-                    program,
-                    (opening, &mut judged),
-                    (&mut guide, start),
-                    exchange,
-                    limits,
-                    observed,
-                )?
-            }
-            (Some(mut guide), None) => runner::run(
-                program,
-                (opening, &mut judged),
-                (&mut guide, start),
-                &limits,
-                interrupted,
-                observed,
-            )?,
-            (None, _) => {
-                let mut cases = PlanOrder::new(plan.from(place));
-                runner::run(
-                    program,
-                    (opening, &mut judged),
-                    (&mut cases, start),
-                    &limits,
-                    interrupted,
-                    observed,
-                )?
-            }
-        };
+        let end = runner::run(
+            program,
+            (opening, &mut judged),
+            (plan.from(place), start),
+            &limits,
+            interrupted,
+            observed,
+        )?;
         judged.keep();
         let (seconds, failures_seconds) = observer.seconds();
         observer.bar.finish_and_clear();
@@ -244,43 +215,17 @@ impl Ready<'_> {
             hangs: 0,
             lost_workers: LostWorkers::default(),
             before: (0.0, 0.0),
-            guide: job.until.as_ref().map(|until| {
-                let guide = self.guide(plan.clone(), until.percent, true);
-                let guide = guide.with_rounds_of(until.round_of());
-                Rc::new(RefCell::new(guide))
-            }),
+            until: job.until,
         }
     }
 
-    /// Who chooses the cases until so much is covered, if it `leans` towards what opens bins.
-    fn guide(&self, plan: Plan, goal: f64, leans: bool) -> Guide {
-        Guide::new(plan, &self.nothing_covered(), goal, leans)
-    }
-
-    /// Runs cases until all is covered, chosen ones or all in order; writes nothing.
-    ///
-    /// # Errors
-    /// As [`runner::run`].
-    pub fn cover(&self, seed: u64, leans: bool, progress: &mut dyn Progress) -> Result<End, Error> {
-        let Job { program, limits, .. } = self.job;
-        let mut guide = self.guide(Plan { seed, ..self.plan.clone() }, 100.0, leans);
-        let source = (&mut guide, Start::default());
-        let opening = (&self.opening, &mut Judged::none());
-        runner::run(program, opening, source, limits, &self.interrupted, progress)
-    }
-
     /// What can be covered.
-    pub fn nothing_covered(&self) -> Database {
+    fn nothing_covered(&self) -> Database {
         let mut database = Database::new(self.job.block.info(), &self.plan.profiles);
         if let Some(counted) = &self.counted {
             database.code.clone_from(&counted.code);
         }
         database
-    }
-
-    /// Names of the profiles, in order.
-    pub fn profiles(&self) -> impl Iterator<Item = &str> {
-        self.plan.profiles.iter().map(|profile| &*profile.name)
     }
 
     /// Who collects what is covered.

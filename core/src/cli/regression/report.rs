@@ -1,6 +1,7 @@
 //! What a regression came to, whether it was run here or put together of its shards.
 
 use crate::cli::INTERRUPTED;
+use crate::cli::options::heading;
 use crate::cli::summary::{Goal, Known, Summary, WriteFailures};
 use crate::coverage::Database;
 use crate::coverage::code::{Sources, lcov};
@@ -22,11 +23,11 @@ pub const UNWRITTEN: u8 = 3;
 /// The files that know earlier failures.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Earlier {
-    /// Add the run to this file, and say which failures it has seen before; see `cosim history`.
-    #[arg(long, value_name = "FILE")]
+    /// Add the run to the history FILE and print which failures are known; see `cosim history`.
+    #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT, hide_short_help = true)]
     history: Option<PathBuf>,
-    /// Say which failures this file has seen before, and add nothing to it.
-    #[arg(long, value_name = "FILE", conflicts_with = "history")]
+    /// Print which failures the history FILE knows, without changing it.
+    #[arg(long, value_name = "FILE", conflicts_with = "history", help_heading = heading::OUTPUT, hide_short_help = true)]
     baseline: Option<PathBuf>,
 }
 
@@ -134,7 +135,7 @@ impl Outcome {
         {
             unwritten.add(&error);
         }
-        // What was interrupted can be gone on with.
+        // An interrupted run can be resumed.
         if end != End::Interrupted {
             directory.forget();
         }

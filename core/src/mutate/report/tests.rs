@@ -37,7 +37,7 @@ fn report() -> Report {
         min_score: None,
         equivalents: Vec::new(),
     });
-    report.profiles.push(Graded::new("spec", &[mutation(1), mutation(2)], &[]));
+    report.profiles.push(Graded::new("spec", &[mutation(1), mutation(2)]));
     report
 }
 
@@ -133,47 +133,6 @@ fn a_score_is_never_rounded_up() {
         [(0, 0, 0.0), (0, 3, 0.0), (1, 3, 33.33), (1999, 2000, 99.95), (29_999, 30_000, 99.99)]
     {
         assert_eq!(percent(part, whole), expected, "{part} of {whole}");
-    }
-}
-
-/// A reason counts until something shows that it is wrong.
-#[test]
-fn what_is_written_counts_as_equivalent_unless_a_difference_is_shown() {
-    let mut report = report();
-    let killed = MutantStatus::Killed {
-        case: "dma/spec/default/0".to_owned(),
-        scenario: "default".to_owned(),
-        by: "a".to_owned(),
-        cycle: None,
-    };
-    let shown = MutantStatus::Survived { vector: Some("mutants/spec-1.json".to_owned()) };
-    let open = MutantStatus::Undecided { because: "it is late".to_owned() };
-    let proved = MutantStatus::Equivalent { proof: Proof::Induction };
-    for (fate, alone, written) in [
-        (killed, Counted::Killed, Counted::Killed),
-        (shown, Counted::Survived, Counted::Survived),
-        (open, Counted::Undecided, Counted::Equivalent),
-        (proved, Counted::Equivalent, Counted::Equivalent),
-        (MutantStatus::Survived { vector: None }, Counted::Survived, Counted::Equivalent),
-    ] {
-        let graded = &mut report.profiles[0];
-        graded.mutants[0].reason = None;
-        graded.set([(1, fate)]);
-        assert_eq!(graded.mutants[0].counts(), alone);
-        assert!(report.contradicted().is_empty());
-        let graded = &mut report.profiles[0];
-        graded.mutants[0].reason = Some("nobody reads it".to_owned());
-        let mutant = &graded.mutants[0];
-        assert_eq!(mutant.counts(), written);
-        assert_eq!(
-            Score::of([mutant].into_iter()).equivalent,
-            u64::from(written == Counted::Equivalent)
-        );
-        let told = report.contradicted();
-        assert_eq!(told.len(), usize::from(written != Counted::Equivalent), "{told:?}");
-        assert!(
-            told.iter().all(|line| line.contains("it is written that this makes no difference"))
-        );
     }
 }
 

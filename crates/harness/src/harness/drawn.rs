@@ -22,65 +22,45 @@ pub struct Case {
     pub name: String,
     /// From the run's seed and the name alone.
     pub seed: u64,
-    /// The seed of the case that this one is a variation of.
-    pub varies: Option<u64>,
 }
 
-/// Indices from here on are those of variations: [`VARIATIONS`] for each case below.
-pub const FIRST_VARIATION: u64 = 1 << 47;
-/// Variations that a case has.
-pub const VARIATIONS: u64 = 64;
+/// Cases of a profile and scenario are counted below this, so that places never overflow.
+pub const MOST_CASES: u64 = 1 << 47;
+/// Packets of a case at most: its vector must not be larger than vectors may be.
+pub const MOST_PACKETS: u32 = 20_000;
+/// Older versions also ran variations of a case. Their indices start at [`MOST_CASES`], this many for each case.
+const VARIATIONS: u64 = 64;
 
-/// The index of a variation of the case `index`; none if that is one itself, or if there is none of that number.
-pub fn variation(index: u64, number: u64) -> Option<u64> {
-    let has_some = index < FIRST_VARIATION / VARIATIONS && number < VARIATIONS;
-    has_some.then(|| FIRST_VARIATION + index * VARIATIONS + number)
-}
-
-/// The index of the case that the case `index` is a variation of, and the number of the variation.
-pub fn varied(index: u64) -> Option<(u64, u64)> {
-    let number = index.checked_sub(FIRST_VARIATION)?;
-    Some((number / VARIATIONS, number % VARIATIONS))
-}
-
-/// An index as names have it: `17`, or `17~3` for a variation of that case.
+/// An index as names have it: `17`, or `17~3` for a variation in results of an older version.
 pub fn index_text(index: u64) -> String {
-    match varied(index) {
+    match index.checked_sub(MOST_CASES) {
         None => index.to_string(),
-        Some((index, number)) => format!("{index}~{number}"),
+        Some(number) => format!("{}~{}", number / VARIATIONS, number % VARIATIONS),
     }
 }
 
-/// Reads what [`index_text`] writes; none if there is no such case.
+/// The index that a name has; none if there is no such case.
 pub fn parse_index(text: &str) -> Option<u64> {
-    match text.split_once('~') {
-        None => text.parse().ok().filter(|index| *index < FIRST_VARIATION),
-        Some((index, number)) => variation(index.parse().ok()?, number.parse().ok()?),
-    }
+    text.parse().ok().filter(|index| *index < MOST_CASES)
 }
 
 impl Case {
     /// The case's random numbers.
     pub fn rng(&self) -> CaseRng {
-        match self.varies {
-            None => CaseRng::seed_from_u64(self.seed),
-            Some(seed) => CaseRng::seed_from_u64(seed).varied(self.seed),
-        }
+        CaseRng::seed_from_u64(self.seed)
     }
 
     /// Packets of the case, unless a run says how many: from the seed alone, apart from the stimulus.
     /// Most are few, since a short case that fails needs no shrinking; some are many, since what goes wrong
-    /// after a thousand packets is found by nothing else, and a few may be far longer. A variation has as many as the
-    /// case it varies.
+    /// after a thousand packets is found by nothing else, and a few may be far longer.
     pub fn packets(&self, long: Option<&Long>) -> u32 {
-        let seed = self.varies.unwrap_or(self.seed);
         if let Some(Long { percent, packets }) = long {
-            let mut rng = CaseRng::seed_from_u64(case_seed(seed, "long"));
+            let mut rng = CaseRng::seed_from_u64(case_seed(self.seed, "long"));
             if rng.chance(*percent) {
                 return packets.draw(&mut rng) as u32;
             }
         }
-        let mut rng = CaseRng::seed_from_u64(case_seed(seed, "packets"));
+        let mut rng = CaseRng::seed_from_u64(case_seed(self.seed, "packets"));
         let mut kind = rng.random_range(0..PER_MILLE);
         for (weight, packets) in LENGTHS {
             if kind < weight {
@@ -133,7 +113,6 @@ mod tests {
             scenario: 0,
             name: String::new(),
             seed: case_seed(1, &index.to_string()),
-            varies: None,
         }
     }
 
@@ -145,19 +124,14 @@ mod tests {
 
     #[test]
     fn an_index_is_told_and_read_and_no_two_are_the_same() {
-        for (index, text) in [
-            (0, "0"),
-            (FIRST_VARIATION - 1, "140737488355327"),
-            (FIRST_VARIATION, "0~0"),
-            (FIRST_VARIATION + 17 * VARIATIONS + 3, "17~3"),
-            (2 * FIRST_VARIATION - 1, "2199023255551~63"),
-        ] {
+        for (index, text) in [(0, "0"), (MOST_CASES - 1, "140737488355327")] {
             assert_eq!(index_text(index), text);
             assert_eq!(parse_index(text), Some(index));
         }
-        for wrong in ["140737488355328", "0~64", "2199023255552~0", "1~2~3", "~1", "1~", "-1", ""] {
+        for wrong in ["140737488355328", "1~2", "~1", "1~", "-1", ""] {
             assert_eq!(parse_index(wrong), None, "{wrong}");
         }
+        assert_eq!(index_text(MOST_CASES + 17 * VARIATIONS + 3), "17~3");
     }
 
     #[test]

@@ -1,10 +1,9 @@
-//! `cosim run --rerun`: what failed in a run, once more, on the RTL that the user names.
+//! `cosim rerun`: repeats the failed cases of a run on the RTL that the user names.
 
-use super::Arguments;
-use crate::cli::options::{Format, find_block, show_recorded};
-use crate::cli::regression::hash_of_weights;
-use crate::cli::summary::rtl_files;
-use crate::cli::{INTERRUPTED, counted, interruption, print_json, print_text};
+use super::options::{Format, ModelLimits, Threads, VectorRtl, find_block, heading, show_recorded};
+use super::regression::hash_of_weights;
+use super::summary::rtl_files;
+use super::{INTERRUPTED, counted, interruption, print_json, print_text};
 use crate::engine::{Opening, Session, Setup};
 use crate::error::Error;
 use crate::harness::{Case, Signature, Verdict};
@@ -14,16 +13,36 @@ use crate::report::{Entry, Results};
 use crate::runner::{Header, Plan, RESULTS, Replay, replay_all, runs_in};
 use crate::vector::{Origin, VectorFile};
 use crate::worker::Program;
+use clap::Args;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
 
 /// Cases whose vectors are in memory at once.
 const AT_ONCE: usize = 64;
+
+/// What to repeat.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Run directory whose failed cases to repeat.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    #[command(flatten)]
+    rtl: VectorRtl,
+    #[command(flatten)]
+    threads: Threads,
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
+    format: Format,
+    /// Print cases that still fail and the result only.
+    #[arg(long, help_heading = heading::OUTPUT)]
+    quiet: bool,
+    #[command(flatten)]
+    patience: ModelLimits,
+}
 
 /// What failed in one run.
 struct Failed {
@@ -76,10 +95,10 @@ impl Prepared {
         // Those from files are named by their files.
         let file = |name: &String| header.scenario_files.get(name).unwrap_or(name).clone();
         let scenarios = header.scenarios.iter().map(file).collect();
-        let rtl = match arguments.options.target.named_rtl()? {
+        let rtl = match arguments.rtl.named()? {
             Some(named) => named,
             None if header.given.is_built_in() => header.given.clone(),
-            None if arguments.recorded_rtl => {
+            None if arguments.rtl.is_recorded() => {
                 show_recorded(&header.given, &failed.folder.join(RESULTS))?;
                 header.given.clone()
             }
@@ -238,8 +257,9 @@ impl RerunTotals {
     }
 }
 
-/// Runs what failed in a folder again. Nothing is written.
-pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> {
+/// Repeats the failed cases of a folder. Nothing is written.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let folder = &arguments.folder;
     let interrupted = interruption()?;
     let failed = find(folder)?;
     let mut fates = RerunTotals {
@@ -248,20 +268,17 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
     };
     if fates.left == 0 {
         let message = "no case failed in it, so there is nothing to run again".to_owned();
-        return Err(Error::File { path: folder.to_owned(), message });
+        return Err(Error::File { path: folder.clone(), message });
     }
     let failed = failed.into_iter().filter(|run| !run.cases.is_empty());
     let prepared: Vec<Prepared> =
         failed.map(|run| Prepared::new(run, arguments)).collect::<Result<_, Error>>()?;
-    let threads = match arguments.options.threads {
-        Some(threads) => usize::from(threads),
-        None => thread::available_parallelism().map_or(1, usize::from),
-    };
-    let program = arguments.options.program()?;
+    let threads = arguments.threads.count();
+    let program = arguments.patience.program()?;
     let mut cases = Vec::new();
     for run in &prepared {
         let Prepared { examined, failed, .. } = run;
-        if arguments.told.format == Format::Text && !arguments.told.quiet {
+        if arguments.format == Format::Text && !arguments.quiet {
             let (was, now) = (&failed.header.rtl, &examined.identity);
             let same = if was == now { "the same".to_owned() } else { format!("it was {was}") };
             print_text(&format!("RTL {now}, {same}; {}", rtl_files(&examined.files)))?;
@@ -269,16 +286,16 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
         run.run(&program, threads, &interrupted, &mut |told| {
             *fates.told.entry(told.fate()).or_default() += 1;
             fates.left -= 1;
-            match arguments.told.format {
+            match arguments.format {
                 Format::Json => cases.push(told.json()),
-                Format::Text if arguments.told.quiet && told.fate() == RerunOutcome::Fixed => {}
+                Format::Text if arguments.quiet && told.fate() == RerunOutcome::Fixed => {}
                 Format::Text => print_text(&told.line())?,
             }
             Ok(())
         })?;
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
-    match arguments.told.format {
+    match arguments.format {
         Format::Json => print_json(&json!({
             "passed": fates.all_fixed(),
             "fixed": fates.of(RerunOutcome::Fixed),

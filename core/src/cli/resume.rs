@@ -1,22 +1,56 @@
-//! `cosim run --resume`: goes on with a run that was killed or interrupted.
+//! `cosim resume`: continues a run or a mutation analysis that was killed or interrupted.
 
-use super::Arguments;
-use crate::cli::finished::FinishedRuns;
-use crate::cli::options::Format;
-use crate::cli::regression::{Job, Ready, RunStart};
-use crate::cli::{self, INTERRUPTED, counted, interruption, print_text};
+use super::finished::FinishedRuns;
+use super::mutate;
+use super::options::{Caching, Format, OutputOptions, Sandboxing, Threads};
+use super::regression::{Job, Ready, RunStart};
+use super::{INTERRUPTED, counted, interruption, print_text, run_arguments};
 use crate::error::Error;
+use crate::mutate::merge::GRADING;
 use crate::report::Results;
 use crate::runner::{InterruptedRun, JOURNAL, RESULTS, runs_in};
+use clap::Args;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
+/// What to continue. All other options are those of the command that began it.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    /// Directory of a run or of a mutation analysis.
+    #[arg(value_name = "DIR")]
+    folder: PathBuf,
+    #[command(flatten)]
+    pub threads: Threads,
+    #[command(flatten)]
+    pub told: OutputOptions,
+    #[command(flatten)]
+    pub caching: Caching,
+    #[command(flatten)]
+    pub sandboxing: Sandboxing,
+}
+
+/// Continues what is in a folder, as it was begun.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    let folder = fs::canonicalize(&arguments.folder).map_err(|error| Error::File {
+        path: arguments.folder.clone(),
+        message: format!("there is nothing to resume: it cannot be read: {error}"),
+    })?;
+    if !runs_in(&folder, &GRADING)?.is_empty() {
+        return mutate::resume(arguments, &folder);
+    }
+    if arguments.caching.is_off() {
+        let message = "--no-cache applies to a mutation analysis, and this is a run: leave it out";
+        return Err(Error::Usage(message.to_owned()));
+    }
+    resume(arguments, folder)
+}
+
 /// The run of a block in its folder.
 enum Found {
-    /// It can be gone on with.
+    /// It can be resumed.
     InterruptedRun(PathBuf, Box<InterruptedRun>),
     /// It has ended.
     Ended(Box<Results>),
@@ -45,19 +79,15 @@ impl Found {
     }
 }
 
-/// Goes on with the runs in a folder, as they were begun.
-pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> {
-    let folder = fs::canonicalize(folder).map_err(|error| Error::File {
-        path: folder.to_owned(),
-        message: format!("there is nothing to go on with: it cannot be read: {error}"),
-    })?;
+/// Continues the runs in a folder.
+fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     let mut found = find(&folder)?;
     let Some(left) = found.iter().find_map(|(_, found)| match found {
         Found::InterruptedRun(_, left) => Some(left),
         Found::Ended(_) => None,
     }) else {
         let message =
-            "its run has ended: there is nothing to go on with; run it again with --force";
+            "its run has ended, so there is nothing to resume; repeat it with `run --force`";
         return Err(Error::File { path: folder, message: message.to_owned() });
     };
     let wrong = |message: String| Error::File { path: folder.clone(), message };
@@ -65,19 +95,19 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
     env::set_current_dir(&left.begun.folder).map_err(|error| {
         wrong(format!("was begun in {}, which is not there: {error}", left.begun.folder.display()))
     })?;
-    let mut begun = cli::run_arguments(&left.begun.command)
-        .ok_or_else(|| wrong("was begun by no command `run` that this program knows".to_owned()))?;
+    let mut begun = run_arguments(&left.begun.command)
+        .ok_or_else(|| wrong("was not started by a compatible `run` command".to_owned()))?;
     if let Some((_, any)) = found.first() {
         begun.options.set_random_seed(any.seed());
     }
-    begun.options.set_sandbox_of(&arguments.options);
+    begun.options.resume_with(arguments.threads, arguments.sandboxing);
     let mut jobs = begun.jobs()?;
     for job in &mut jobs {
         let of_job = found.iter().find(|(name, found)| found.is_of(name.as_ref(), job));
         if of_job.is_none() {
             return Err(wrong(format!("has no run of {}", job.name)));
         }
-        job.set(arguments.options.threads, !arguments.told.quiet);
+        job.shows_progress &= !arguments.told.quiet;
     }
     let interrupted = interruption()?;
     let mut ready: Vec<Option<(Ready<'_>, RunStart)>> = Vec::new();
@@ -135,8 +165,7 @@ fn go_on(
 fn find(folder: &Path) -> Result<Vec<(Option<OsString>, Found)>, Error> {
     let runs = runs_in(folder, &[JOURNAL, RESULTS])?;
     if runs.is_empty() {
-        let message =
-            format!("there is nothing to go on with: it has no {JOURNAL} and no {RESULTS}");
+        let message = format!("there is nothing to resume: it has no {JOURNAL} and no {RESULTS}");
         return Err(Error::File { path: folder.to_owned(), message });
     }
     runs.into_iter()
