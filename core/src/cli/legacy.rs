@@ -38,10 +38,9 @@ fn command_of(words: &[OsString], command: &str) -> Option<Vec<OsString>> {
     })?;
     let mut translated = vec![words[0].clone(), command.into()];
     translated.extend_from_slice(&words[2..place]);
-    match words[place].to_str()?.split_once('=') {
-        Some((_, folder)) => translated.push(folder.into()),
-        // What follows is the folder.
-        None => {}
+    // Without `=`, the next word is the folder.
+    if let Some((_, folder)) = words[place].to_str()?.split_once('=') {
+        translated.push(folder.into());
     }
     translated.extend_from_slice(&words[place + 1..]);
     Some(translated)
