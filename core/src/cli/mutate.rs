@@ -11,7 +11,7 @@ use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text, regression};
 use crate::answers::Answers;
 use crate::engine::{AnyBlock, Setup};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::Profile;
 use crate::models::Rtl;
 use crate::mutate::reasons::{self, Reason};
@@ -197,7 +197,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
 /// Mutations have models of their own.
 fn check(rtl: &Rtl) -> Result<(), Error> {
-    let wrong = |message: &str| Err(Error::Usage(message.to_owned()));
+    let wrong = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     if !rtl.simulator.is_verilator() {
         return wrong(
             "--simulator icarus: mutations are graded with models of Verilator; leave it out",
@@ -384,7 +384,11 @@ fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
     if runs.is_empty() {
         let message =
             "none of its [[run]] has a `min_score` or `mutants`: there is nothing to grade";
-        return Err(Error::File { path: path.to_owned(), message: message.to_owned() });
+        return Err(Error::File {
+            code: codes::BAD_PLAN,
+            path: path.to_owned(),
+            message: message.to_owned(),
+        });
     }
     Ok(runs)
 }
@@ -395,7 +399,7 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     if !(1..=MOST_CASES).contains(&cases) {
         let message =
             format!("{cases} cases of each scenario: a grading has 1 to {MOST_CASES}; say --cases");
-        return Err(Error::Usage(message));
+        return Err(Error::Usage(codes::COMMAND_LINE, message));
     }
     let examined = block.examine(rtl)?;
     block.check_profiles(rtl, profiles)?;

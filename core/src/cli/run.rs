@@ -8,7 +8,7 @@ use super::options::{RTL_OPTIONS, Told, check_output, of_block};
 use super::regression::{Begin, CaseName, Earlier, Job, Options, Ready, UntilCovered, percent};
 use super::{INTERRUPTED, interruption};
 use crate::engine::{AnyBlock, Waves};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::models::Simulator;
 use crate::program;
 use crate::runner::{Place, Shard};
@@ -141,7 +141,7 @@ impl Arguments {
             job.setup.coverage = self.coverage;
             if self.coverage && job.setup.rtl.simulator == Simulator::Icarus {
                 let message = "--coverage is counted by Verilator; leave --simulator icarus out";
-                return Err(Error::Usage(message.to_owned()));
+                return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
             }
             job.earlier = self.earlier.clone();
             job.shows_progress &= !self.told.quiet;
@@ -164,7 +164,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         check_output(trace)?;
         if !matches!(jobs.as_slice(), [job] if job.setup.profiles.len() == 1) {
             let message = "--trace takes one case: name one profile in --case";
-            return Err(Error::Usage(message.to_owned()));
+            return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
         }
     }
     warn_of_other_build(arguments.build.as_deref());

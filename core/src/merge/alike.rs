@@ -3,7 +3,7 @@
 use super::shard::ShardFile;
 use super::{Shards, Told};
 use crate::coverage::Database;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::report::Results;
 use crate::runner::{Plan, RunDirectory};
 
@@ -61,5 +61,5 @@ fn differs(first: &ShardFile, other: &ShardFile, what: &str) -> Error {
          them again, each with a new --exchange",
         first.folder.display()
     );
-    Error::File { path: other.folder.clone(), message }
+    Error::File { code: codes::OTHER_RUN, path: other.folder.clone(), message }
 }

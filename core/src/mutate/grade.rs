@@ -5,7 +5,7 @@
 
 use super::kill::{Death, Hunt, Means};
 use crate::engine::{Action, AnyBlock, Session, Task};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{Case, LONGEST, Outcome, Profile, Verdict};
 use crate::models::Built;
 use crate::runner::{Plan, Shard};
@@ -212,8 +212,9 @@ impl Client for Round<'_> {
     fn landed(&mut self, piece: Piece, landing: Landing) -> Result<Next, Error> {
         let lost = match landing {
             Landing::Answer(Answer::Task(json)) => {
-                let deaths: Vec<Death> = serde_json::from_str(&json)
-                    .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?;
+                let deaths: Vec<Death> = serde_json::from_str(&json).map_err(|error| {
+                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
+                })?;
                 for Death { mutation, case, outcome } in deaths {
                     self.note(mutation, piece.cases.start + case, outcome);
                 }
@@ -222,7 +223,10 @@ impl Client for Round<'_> {
             Landing::Answer(Answer::Panicked(message)) => Verdict::Crashed { cycle: None, message },
             Landing::Lost(verdict) => verdict,
             Landing::Answer(answer) => {
-                return Err(Error::Environment(format!("a worker answers a task with {answer:?}")));
+                return Err(Error::Environment(
+                    codes::WORKER_FAILED,
+                    format!("a worker answers a task with {answer:?}"),
+                ));
             }
         };
         if piece.is_whole() {

@@ -6,7 +6,7 @@ use super::cut::{cut, followed, unjudged};
 use super::mutation::Mutation;
 use super::netlist::Unknown;
 use super::report::Proof;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::{
     Answer, Graph, MEMORY, SECONDS, SHORT, STEP, ask, graph, memory_bits, whole_graph,
 };
@@ -359,7 +359,10 @@ impl<'a> Judge<'a> {
     /// The graph with memories as they are.
     fn whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
         let Ok(mut whole) = self.whole.lock() else {
-            return Err(Error::Environment("a thread of the judge is gone".to_owned()));
+            return Err(Error::Environment(
+                codes::INTERNAL,
+                "a thread of the judge is gone".to_owned(),
+            ));
         };
         if let Some(whole) = &*whole {
             return Ok(whole.clone());

@@ -2,7 +2,7 @@
 
 use super::aig::split;
 use crate::engine::Cases;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{
     Block, Breach, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, Stimulus,
     Verdict, Watch, follow, run_all, run_golden,
@@ -64,7 +64,7 @@ pub fn hunt<B: Block>(
     watch: &Watch,
 ) -> Result<Vec<Death>, Error> {
     let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&hunt.scenarios)
-        .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let parameters = profile.parameters;
     let cases = Cases::<B> { scenarios, profiles: vec![profile], packets: hunt.packets };
     let mut alive = hunt.mutations.clone();

@@ -4,7 +4,7 @@
 //! it the RTL and the Yosys that have it. In another RTL the name may be that of another cell.
 
 use super::mutation::{Mode, Mutation};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::harness::Profile;
 use crate::program;
@@ -67,14 +67,14 @@ pub fn read(path: &Path) -> Result<Vec<Reason>, Error> {
         toml::from_str(&text).map_err(|error| Error::toml(path, &text, None, &error))?;
     if format != FORMAT || version != VERSION {
         let message = format!("is {format} {version}, expected {FORMAT} {VERSION}");
-        return Err(Error::File { path: path.to_owned(), message });
+        return Err(Error::File { code: codes::WRONG_FORMAT, path: path.to_owned(), message });
     }
     let reasons = equivalent.into_iter().map(|reason| {
         let start = reason.span().start;
         let reason = reason.into_inner();
         match reason.objection() {
             None => Ok(reason),
-            Some(message) => Err(Error::at_offset(path, &text, start, message)),
+            Some(message) => Err(Error::at_offset(codes::BAD_WAIVER, path, &text, start, message)),
         }
     });
     reasons.collect()

@@ -3,7 +3,7 @@
 pub(super) mod progress;
 
 use super::{Kind, Property};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::fourvalue::governor;
 use crate::harness::{Block, Explain, Golden, Held, Parameters, Promises, Role, RuleSays};
 use std::fmt::Write as _;
@@ -244,10 +244,13 @@ fn around<B: Block>(pins: &[String], shared: &[&str], registers: &[(&str, u32)])
 }
 
 fn unknown<B: Block>(what: &str, name: &str) -> Error {
-    Error::Usage(format!(
-        "block {} promises something of `{name}`, which is {what}: see Block::promises",
-        B::NAME
-    ))
+    Error::Usage(
+        codes::UNKNOWN_SIGNAL,
+        format!(
+            "block {} promises something of `{name}`, which is {what}: see Block::promises",
+            B::NAME
+        ),
+    )
 }
 
 /// A property that speaks of ports, or of the state register.

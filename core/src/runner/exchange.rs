@@ -10,7 +10,7 @@ use super::journal::{next, record};
 use super::plan::Shard;
 use super::pool::{Cases, End, Limits, Progress, Start};
 use crate::engine::Opening;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::write_first;
 use crate::harness::{Case, Outcome, Verdict};
 use crate::judged::Judged;
@@ -65,7 +65,11 @@ impl Exchange {
                     "belongs to another run: its {key} is {there}, here it is {here}; name another folder with --exchange, or \
                      remove this one"
                 );
-                return Err(Error::File { path: folder.to_owned(), message });
+                return Err(Error::File {
+                    code: codes::OTHER_EXCHANGE,
+                    path: folder.to_owned(),
+                    message,
+                });
             }
         }
         Ok(Self { folder: folder.to_owned(), shard })
@@ -86,7 +90,7 @@ impl Exchange {
         };
         let wrong = |message: &str| {
             let message = format!("{message}; remove the folder {}", self.folder.display());
-            Error::File { path: path.clone(), message }
+            Error::File { code: codes::OTHER_EXCHANGE, path: path.clone(), message }
         };
         let damaged = || wrong("is damaged, or of another version");
         let mut rest = bytes.strip_prefix(MARK).ok_or_else(damaged)?;
@@ -118,8 +122,8 @@ impl Exchange {
         }
         let there: Vec<(u64, &Outcome)> =
             cases.iter().map(|case| case.place).zip(outcomes).collect();
-        let bytes =
-            postcard::to_stdvec(&there).map_err(|error| Error::Environment(error.to_string()))?;
+        let bytes = postcard::to_stdvec(&there)
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
         write_first(&path, &[MARK, &record(&bytes)].concat())?;
         Ok(())
     }

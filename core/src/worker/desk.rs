@@ -5,7 +5,7 @@ use super::loss::{Loss, Losses};
 use super::process::Program;
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Action, AnyBlock, Replayed, ShrinkProgress, ShrunkVector, Task, Waves};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{folder_of, is_special, make_whole_apart};
 use crate::harness::{Judgement, Outcome, Profile, Verdict, Watch};
 use crate::models::{Built, Rtl, View};
@@ -40,7 +40,7 @@ impl<T> Finish<T> {
     pub fn done(self) -> Result<T, Error> {
         match self {
             Self::Done(result) => Ok(result),
-            Self::Lost(verdict) => Err(Error::Lost(verdict.to_string())),
+            Self::Lost(verdict) => Err(Error::Lost(codes::MODEL_CRASHED, verdict.to_string())),
             Self::Interrupted => Err(Error::Interrupted),
         }
     }
@@ -115,7 +115,7 @@ impl Desk {
                 other => {
                     let message = "the waves were not finished".to_owned();
                     cut_short = Some(other);
-                    Err(Error::Lost(message))
+                    Err(Error::Lost(codes::MODEL_CRASHED, message))
                 }
             }
         });
@@ -283,10 +283,11 @@ impl Desk {
             self.program.confined(in_force);
         }
         Ok(match answer? {
-            Attempt::Finished(Finish::Done(json)) => Attempt::Finished(Finish::Done(
-                serde_json::from_str(&json)
-                    .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?,
-            )),
+            Attempt::Finished(Finish::Done(json)) => {
+                Attempt::Finished(Finish::Done(serde_json::from_str(&json).map_err(|error| {
+                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
+                })?))
+            }
             Attempt::Finished(Finish::Lost(verdict)) => Attempt::Finished(Finish::Lost(verdict)),
             Attempt::Finished(Finish::Interrupted) => Attempt::Finished(Finish::Interrupted),
             Attempt::Lost(loss) => Attempt::Lost(loss),

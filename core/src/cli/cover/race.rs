@@ -3,7 +3,7 @@
 use crate::cli::options::Format;
 use crate::cli::regression::{Options, Ready};
 use crate::cli::{counted, interruption, print_json, print_text};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{Case, Outcome};
 use crate::runner::{End, Progress};
 use crate::value::short;
@@ -86,9 +86,10 @@ fn one(ready: &Ready<'_>, seed: u64, leans: bool) -> Result<[Option<u64>; LEVELS
     let mut track =
         Track { profiles: profiles.collect(), cycles: 0, reached: [None; LEVELS.len()] };
     match ready.cover(seed, leans, &mut track)? {
-        End::Interrupted => {
-            Err(Error::Usage("interrupted: a race says nothing before its end".to_owned()))
-        }
+        End::Interrupted => Err(Error::Usage(
+            codes::CASE_FAILS,
+            "interrupted: a race says nothing before its end".to_owned(),
+        )),
         _ => Ok(track.reached),
     }
 }
@@ -110,10 +111,13 @@ struct Track {
 impl Progress for Track {
     fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         if outcome.verdict.is_failure() {
-            return Err(Error::Usage(format!(
-                "{}: {}; only what matches can be raced: run the regression first",
-                case.name, outcome.verdict
-            )));
+            return Err(Error::Usage(
+                codes::CASE_FAILS,
+                format!(
+                    "{}: {}; only what matches can be raced: run the regression first",
+                    case.name, outcome.verdict
+                ),
+            ));
         }
         self.cycles += outcome.cycles;
         let profile = &mut self.profiles[case.profile];

@@ -3,7 +3,7 @@
 use super::{Arguments, Graduated, Job, Prepared, Todo, choose};
 use crate::cli;
 use crate::engine::Setup;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::Profile;
 use crate::mutate::merge::GRADING;
 use crate::mutate::report::{Begun, PARTIAL, Report};
@@ -16,7 +16,11 @@ use std::path::{Path, PathBuf};
 
 /// The gradings in a folder, one or those of several blocks: what has ended, and what is to be gone on with.
 pub(super) fn jobs(now: &Arguments, folder: &Path) -> Result<Vec<Todo>, Error> {
-    let wrong = |message: String| Error::File { path: folder.to_owned(), message };
+    let wrong = |message: String| Error::File {
+        code: codes::CANNOT_RESUME,
+        path: folder.to_owned(),
+        message,
+    };
     let folder = fs::canonicalize(folder).map_err(|error| {
         wrong(format!("there is nothing to go on with: it cannot be read: {error}"))
     })?;
@@ -71,7 +75,11 @@ fn tidy(folder: &Path, report: &Report) -> Result<(), Error> {
 
 /// The grading that a folder was left with.
 fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, Error> {
-    let wrong = |message: String| Error::File { path: folder.to_owned(), message };
+    let wrong = |message: String| Error::File {
+        code: codes::CANNOT_RESUME,
+        path: folder.to_owned(),
+        message,
+    };
     let run = before.run.clone();
     let block = program::find(&run.block)
         .ok_or_else(|| wrong(format!("`{}` is no block of this program", run.block)))?;

@@ -6,7 +6,7 @@ use super::{Job, Outcome, Report};
 use crate::cli::summary::Unwritten;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Opening, Session, Waves};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::judged::Judged;
 use crate::program;
 use crate::runner::{
@@ -96,7 +96,11 @@ impl Ready<'_> {
                 let message = format!(
                     "cannot be gone on with: {key} was {then}, now it is {value}; run it again with --force"
                 );
-                return Err(Error::File { path: folder.to_owned(), message });
+                return Err(Error::File {
+                    code: codes::CANNOT_RESUME,
+                    path: folder.to_owned(),
+                    message,
+                });
             }
         }
         let directory = RunDirectory::again(folder, &left.state)?;

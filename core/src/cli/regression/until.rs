@@ -2,7 +2,7 @@
 
 use super::Job;
 use crate::engine::Session;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::runner::{Exchange, Header, Plan, ROUND, Shard};
 use clap::Args;
 use std::path::PathBuf;
@@ -73,17 +73,23 @@ impl UntilCovered {
         }
         let percent = until.percent;
         if until.exchange.is_none() {
-            return Err(Error::Usage(format!(
-                "--shard {shard} of {name}, which ends when {percent} % are covered, wants --exchange DIR: which cases come next depends on \
+            return Err(Error::Usage(
+                codes::BAD_SHARDS,
+                format!(
+                    "--shard {shard} of {name}, which ends when {percent} % are covered, wants --exchange DIR: which cases come next depends on \
                  what all before them hit, so the shards tell it each other in a folder that they share; where there is none, give each \
                  machine the whole run with a --seed of its own, and merge what they covered with `cover merge`"
-            )));
+                ),
+            ));
         }
         if job.time().is_some() {
-            return Err(Error::Usage(format!(
-                "--time and --shard {shard} of {name}, which ends when {percent} % are covered, exclude each other: each shard would end \
+            return Err(Error::Usage(
+                codes::BAD_SHARDS,
+                format!(
+                    "--time and --shard {shard} of {name}, which ends when {percent} % are covered, exclude each other: each shard would end \
                  it at another case; --cases says how many are run at most"
-            )));
+                ),
+            ));
         }
         Ok(())
     }

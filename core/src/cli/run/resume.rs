@@ -5,7 +5,7 @@ use crate::cli::done::Done;
 use crate::cli::options::Format;
 use crate::cli::regression::{Begin, Job, Ready};
 use crate::cli::{self, INTERRUPTED, counted, interruption, print_text};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::report::Results;
 use crate::runner::{JOURNAL, Left, RESULTS, runs_in};
 use std::env;
@@ -46,6 +46,7 @@ impl Found {
 /// Goes on with the runs in a folder, as they were begun.
 pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> {
     let folder = fs::canonicalize(folder).map_err(|error| Error::File {
+        code: codes::FILE_UNREADABLE,
         path: folder.to_owned(),
         message: format!("there is nothing to go on with: it cannot be read: {error}"),
     })?;
@@ -56,9 +57,14 @@ pub fn execute(arguments: &Arguments, folder: &Path) -> Result<ExitCode, Error> 
     }) else {
         let message =
             "its run has ended: there is nothing to go on with; run it again with --force";
-        return Err(Error::File { path: folder, message: message.to_owned() });
+        return Err(Error::File {
+            code: codes::CANNOT_RESUME,
+            path: folder,
+            message: message.to_owned(),
+        });
     };
-    let wrong = |message: String| Error::File { path: folder.clone(), message };
+    let wrong =
+        |message: String| Error::File { code: codes::CANNOT_RESUME, path: folder.clone(), message };
     // What was typed is relative to where it was typed.
     env::set_current_dir(&left.begun.folder).map_err(|error| {
         wrong(format!("was begun in {}, which is not there: {error}", left.begun.folder.display()))
@@ -135,7 +141,7 @@ fn find(folder: &Path) -> Result<Vec<(Option<OsString>, Found)>, Error> {
     if runs.is_empty() {
         let message =
             format!("there is nothing to go on with: it has no {JOURNAL} and no {RESULTS}");
-        return Err(Error::File { path: folder.to_owned(), message });
+        return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
     }
     runs.into_iter()
         .map(|run| {
