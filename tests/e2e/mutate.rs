@@ -1,8 +1,8 @@
 //! `cosim mutate`: does the bench find faults, and does it say of which?
 
 use crate::common::{
-    assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim, is_longer, json, looked_at, program,
-    text, wait_until,
+    assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim,
+    is_longer, json, looked_at, program, text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -108,15 +108,13 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     assert_page(&one, mutants(&report));
     assert_eq!(page(&one), page(&three), "the parts have another page than the whole");
     // What is no part of it, or not all of it, is refused by name.
-    for (parts, expected) in [
-        (vec![first.as_path()], "parts of the grading of recv are missing: 2/2"),
-        (vec![first.as_path(), first.as_path()], "is part 1/2, and so is"),
-        (vec![first.as_path(), one.as_path()], "is no part of the same grading as"),
+    for (parts, number, words) in [
+        (vec![first.as_path()], "E0222", "2/2"),
+        (vec![first.as_path(), first.as_path()], "E0222", "1/2"),
+        (vec![first.as_path(), one.as_path()], "E0221", ""),
     ] {
         let refused = folder.path().join("refused");
-        let output = merge(&parts, &refused);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
+        assert_error_at(&merge(&parts, &refused), number, words);
         assert!(!refused.exists());
     }
     let output = grade(&other, &["--mutants", "24", "--cases", "1", "--seed", "6", "--no-judge"]);
@@ -289,9 +287,7 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
         command.output().unwrap()
     };
     for again in [&["--no-judge"][..], &["--min-score", "1"], &["--stuck-after", "1s"]] {
-        let output = resume(again);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains("cannot be used with"), "{}", text(&output));
+        assert_error(&resume(again), "E0101");
     }
     let output = resume(&[]);
     assert_eq!(code(&output), 0, "{}", text(&output));
@@ -299,8 +295,7 @@ fn an_interrupted_grading_goes_on_and_ends_as_if_it_had_not_been() {
     assert_eq!(bytes(&whole), bytes(&parts));
     assert!(!partial.exists());
     let output = resume(&[]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("its grading has ended"), "{}", text(&output));
+    assert_error(&output, "E0224");
 }
 
 /// What people have written of what cases leave counts as equivalent; of what they find it is an error.
@@ -367,15 +362,14 @@ fn a_mutant_of_which_it_is_written_that_it_makes_no_difference_counts_as_equival
     let other = json(&other.join("mutate.json"));
     assert_eq!(other["profiles"], report["profiles"]);
     let good = written(survivor, rtl, "a");
-    for (reasons, expected) in [
-        (written(survivor, rtl, " "), "equivalents.toml:3:1: has no `reason`"),
-        (good.replace("\"recv\"", "\"dma\""), "`dma` is no block"),
-        (good.replace("\"repaired\"", "\"odd\""), "equivalents.toml:3:1: "),
-        (good.clone() + "odd = 1\n", "unknown field `odd`"),
+    for (reasons, number, words) in [
+        (written(survivor, rtl, " "), "E0217", "equivalents.toml:3:1: "),
+        (good.replace("\"recv\"", "\"dma\""), "E0217", "`dma`"),
+        (good.replace("\"repaired\"", "\"odd\""), "E0217", "equivalents.toml:3:1: "),
+        (good.clone() + "odd = 1\n", "E0213", "`odd`"),
     ] {
         let (output, out) = grade("refused", &write(&reasons));
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
+        assert_error_at(&output, number, words);
         assert!(!out.exists(), "nothing is written");
     }
 }
@@ -420,10 +414,7 @@ fn rtl_that_yosys_cannot_read_is_an_error_that_says_where() {
     let out = folder.path().join("out");
     let file = rtl.path().join("RecvSideFsm.v");
     let output = grade(&out, &["--mutants", "10", "--rtl", file.to_str().unwrap()]);
-    assert_eq!(code(&output), 3, "{}", text(&output));
-    let said = text(&output);
-    assert!(said.contains("Yosys cannot read this RTL"), "{said}");
-    assert!(said.contains(&format!("{}:", file.display())), "{said}");
+    assert_error_at(&output, "E0501", &format!("{}:", file.display()));
     assert!(!out.exists(), "nothing is written");
 }
 
@@ -432,8 +423,7 @@ fn without_yosys_the_error_says_how_to_install_it() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let output = grading(&out, &[]).env("YOSYS", "/nowhere/yosys").output().unwrap();
-    assert_eq!(code(&output), 3, "{}", text(&output));
-    assert!(text(&output).contains("apt-get install yosys"), "{}", text(&output));
+    assert_error_at(&output, "E0907", "apt-get install yosys");
     assert!(!out.exists(), "nothing is written");
 }
 
@@ -446,8 +436,7 @@ fn rtl_with_a_bug_is_not_graded() {
     let file = wrong.path().join("rtl/RecvSideFsm.v");
     let few = ["--mutants", "10", "--cases", "100", "--rtl", file.to_str().unwrap()];
     let output = grade(&folder.path().join("out"), &few);
-    assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(text(&output).contains("not green without any mutation"), "{}", text(&output));
+    assert_error(&output, "E0404");
 }
 
 /// Every fault of the golden model of `qp` in one profile, on few short cases.
@@ -502,14 +491,13 @@ fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
     let bytes = |out: &Path| fs::read(out.join("golden.json")).unwrap();
     assert!(bytes(&one) == bytes(&three), "it depends on the threads");
     // Without a corpus nothing is said of one; there is no RTL in it.
-    assert_eq!(code(&grade("three", "2", &[]).0), 2, "an earlier result is there");
+    assert_error(&grade("three", "2", &[]).0, "E0602");
     let (output, alone) = grade("three", "2", &["--force"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert_eq!(json(&alone.join("golden.json"))["profiles"][0]["score"]["corpus"], 0);
     for of_rtl in [&["--rtl", "rtl"][..], &["--simulator", "icarus"], &["--netlist"]] {
         let (output, refused) = grade("refused", "2", of_rtl);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains("--golden: no RTL is run"), "{}", text(&output));
+        assert_error(&output, "E0107");
         assert!(!refused.exists());
     }
 }
