@@ -1,6 +1,8 @@
 //! `cosim run --block all`: one regression of several blocks, each with a run directory of its own.
 
-use crate::common::{code, json, patched_rtl, project, run, run_in, text};
+use crate::common::{
+    assert_error, assert_error_at, code, json, patched_rtl, project, run, run_in, text,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -133,13 +135,11 @@ fn a_folder_with_anything_else_is_left_as_it_is() {
     let both = ["--block", "dll,qp"];
     assert_eq!(code(&run_into(out, &both)), 0);
     let output = run_into(out, &both);
-    assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("holds an earlier run"), "{}", text(&output));
+    assert_error(&output, "E0602");
     assert_eq!(code(&run_into(out, &[&both[..], &["--force"]].concat())), 0);
     fs::write(out.join("notes.txt"), "mine").unwrap();
     let output = run_into(out, &[&both[..], &["--force"]].concat());
-    assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("`notes.txt`"), "{}", text(&output));
+    assert_error_at(&output, "E0602", "`notes.txt`");
     assert_eq!(entries(out), ["dll", "notes.txt", "qp"]);
 }
 
