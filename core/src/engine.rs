@@ -650,7 +650,7 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
         return Err(Error::Usage(
             codes::UNKNOWN_SCENARIO,
             format!(
-                "`{name}` is no scenario of {}, and no file: expected {}",
+                "block {} has no scenario `{name}`, and no file has this path; expected {}",
                 B::NAME,
                 names.join(", ")
             ),

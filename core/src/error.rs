@@ -6,6 +6,7 @@ pub use codes::Code;
 
 use crate::text;
 use serde_json::error::Category;
+use std::borrow::Cow;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -177,7 +178,8 @@ impl Error {
             Category::Io => codes::FILE_UNREADABLE,
             Category::Syntax | Category::Eof => codes::JSON_SYNTAX,
         };
-        let message = if place == "." { text.to_owned() } else { format!("{place}: {text}") };
+        let text = with_suggestion(text);
+        let message = if place == "." { text.into_owned() } else { format!("{place}: {text}") };
         let (line, column) = (error.line(), error.column());
         Self::Input { code, path: path.to_owned(), line, column, message }
     }
@@ -187,7 +189,8 @@ impl Error {
         let is_toml = toml::Deserializer::parse(text).is_ok();
         let code = if is_toml { of_data(error.message()) } else { codes::TOML_SYNTAX };
         let place = place.filter(|place| *place != ".").map(|place| format!("{place}: "));
-        let message = format!("{}{}", place.unwrap_or_default(), error.message());
+        let problem = with_suggestion(error.message());
+        let message = format!("{}{problem}", place.unwrap_or_default());
         let offset = error.span().map_or(0, |span| span.start);
         Self::at_offset(code, path, text, offset, message)
     }
@@ -244,11 +247,48 @@ fn of_data(message: &str) -> Code {
     }
 }
 
+/// An error of serde about an unknown name, with the expected name that is most like it in place of the list of all. Other
+/// errors stay as they are.
+fn with_suggestion(message: &str) -> Cow<'_, str> {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let is_unknown = of_data(message) == codes::UNKNOWN_FIELD;
+    let (true, Some((name, expected))) = (is_unknown, names.split_first()) else {
+        return message.into();
+    };
+    let distance = |other: &&&str| strsim::damerau_levenshtein(name, other);
+    match expected.iter().min_by_key(distance) {
+        Some(like) if distance(&like) <= (name.chars().count() / 3).max(1) => {
+            let what = message.split('`').next().unwrap_or_default();
+            format!("{what}`{name}`; did you mean `{like}`?").into()
+        }
+        _ => message.into(),
+    }
+}
+
 /// An error of the system as it is: `tempfile` adds a path behind it, and that is of a name nobody knows.
 fn without_path(error: io::Error) -> io::Error {
     let text = error.to_string();
     match text.split_once(" at path \"") {
         Some((system, _)) if error.get_ref().is_some() => io::Error::new(error.kind(), system),
         _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_suggestion;
+
+    #[test]
+    fn a_misspelt_name_has_a_suggestion() {
+        let all = "expected one of `name`, `opcode`, `gap`";
+        let unknown = |name: &str| format!("unknown field `{name}`, {all}");
+        for name in ["opcod", "opcdoe", "opcodes"] {
+            let expected = format!("unknown field `{name}`; did you mean `opcode`?");
+            assert_eq!(with_suggestion(&unknown(name)), expected);
+        }
+        assert_eq!(with_suggestion(&unknown("length")), unknown("length"));
+        for other in ["missing field `name`", "unknown field `x`, there are no fields"] {
+            assert_eq!(with_suggestion(other), other);
+        }
     }
 }

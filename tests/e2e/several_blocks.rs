@@ -74,19 +74,18 @@ fn several_are_run_as_each_alone_and_once() {
 
 #[test]
 fn what_does_not_fit_one_block_is_refused_before_any_is_run() {
-    for (arguments, message) in [
-        (&["--block", "qp,nothing"][..], "`nothing` is no block"),
-        (&["--block", "all", "--fixes", "repaired"], "block qp: --fixes: `repaired` is no profile"),
-        (&["--block", "all", "--scenario", "rollover"], "block thread2: "),
-        (&["--block", "dll,qp", "--parameter", "REPLAY_DEPTH=4"], "block qp: --parameter"),
-        (&["--block", "dll,qp", "--case", "thread2/spec/ring/0"], "--block says dll,qp"),
+    for (arguments, number, words) in [
+        (&["--block", "qp,nothing"][..], "E0102", "`nothing`"),
+        (&["--block", "all", "--fixes", "repaired"], "E0103", "block qp: --fixes: "),
+        (&["--block", "all", "--scenario", "rollover"], "E0105", "block thread2: "),
+        (&["--block", "dll,qp", "--parameter", "REPLAY_DEPTH=4"], "E0104", "block qp: --parameter"),
+        (&["--block", "dll,qp", "--case", "thread2/spec/ring/0"], "E0106", "--block"),
     ] {
         let folder = TempDir::new().unwrap();
         let out = folder.path().join("out");
         let arguments = [&["run", "--out", out.to_str().unwrap()], arguments].concat();
         let output = run(&arguments);
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
-        assert!(text(&output).contains(message), "{arguments:?}: {}", text(&output));
+        assert_error_at(&output, number, words);
         assert!(!out.exists(), "{arguments:?}: nothing is written");
     }
 }

@@ -399,7 +399,7 @@ pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
         let names: Vec<&str> = program::blocks().iter().map(|block| block.name()).collect();
         Error::Usage(
             codes::UNKNOWN_BLOCK,
-            format!("`{name}` is no block: expected {}", names.join(", ")),
+            format!("unknown block `{name}`; expected {}", names.join(", ")),
         )
     })
 }

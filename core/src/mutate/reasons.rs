@@ -89,7 +89,9 @@ impl Reason {
         }
         let Some(known) = program::find(block) else {
             let name = program::name();
-            return Some(format!("`{block}` is no block of this program; see `{name} list`"));
+            return Some(format!(
+                "unknown block `{block}`; `{name} list` prints the blocks of this program"
+            ));
         };
         Profile::parse(profile, known.profiles()).err().map(|error| error.to_string())
     }

@@ -152,7 +152,7 @@ impl Left {
             Err(error) => return Err(Error::unreadable(&path, &error)),
         };
         let damaged = || {
-            let message = "is damaged, or of another version: the run cannot be gone on with; run it again with --force";
+            let message = "is damaged, or another version wrote it: this run cannot be resumed; repeat it with --force";
             Error::File {
                 code: codes::CANNOT_RESUME,
                 path: path.clone(),

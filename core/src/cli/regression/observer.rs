@@ -81,7 +81,7 @@ impl Progress for Observer {
             Ok(()) => self.journal = Some(journal),
             Err(error) => {
                 program::say(format_args!(
-                    "warning: if it is killed the run cannot be gone on with: {error}"
+                    "warning: cannot write the journal; this run cannot be resumed: {error}"
                 ));
                 journal.remove();
             }

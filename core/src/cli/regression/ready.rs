@@ -76,7 +76,7 @@ impl Ready<'_> {
         let journal = Journal::begin(directory.folder(), begun, &state);
         let journal = journal.map_err(|error| {
             program::say(format_args!(
-                "warning: if it is killed the run cannot be gone on with: {error}"
+                "warning: cannot write the journal; this run cannot be resumed: {error}"
             ));
         });
         Ok(Begin { directory, journal: journal.ok(), left: None })
@@ -94,7 +94,7 @@ impl Ready<'_> {
             let (then, value) = (&then[key], &now[key]);
             if then != value {
                 let message = format!(
-                    "cannot be gone on with: {key} was {then}, now it is {value}; run it again with --force"
+                    "cannot be resumed: {key} was {then}, now it is {value}; repeat the run with --force"
                 );
                 return Err(Error::File {
                     code: codes::CANNOT_RESUME,
