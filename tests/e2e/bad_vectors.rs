@@ -100,7 +100,11 @@ fn raw_pins_with_too_few_or_wrong_ports() {
     refused(&vector("[{\"rst\": \"0x2\"}]"), "E0215", "stimulus.cycles[0].rst");
     refused(&vector("[{\"rst\": 1}]"), "E0215", "stimulus.cycles[0].rst");
     refused(&vector("[{\"rts\": \"0x1\"}]"), "E0215", "`rts`");
-    refused(&vector("[{\"rst\": \"0x1\", \"rst\": \"0x1\"}]"), "E0215", "stimulus.cycles[0].rst");
+    refused(
+        &vector("[{\"rst\": \"0x1\", \"rst\": \"0x1\"}]"),
+        "E0215",
+        "stimulus.cycles[0]: port `rst`",
+    );
 }
 
 #[test]

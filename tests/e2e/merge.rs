@@ -239,9 +239,9 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     fs::write(&coverage, covered.replacen("\"cycles\":", "\"cycles\":1", 1)).unwrap();
     refused(&all, "E0219", &["shard-2/coverage.json"]);
     fs::copy(one.join("coverage.json"), &coverage).unwrap();
-    refused(&all, "E0219", &["shard-2/coverage.json"]);
+    refused(&all, "E0221", &["shard-2/coverage.json"]);
     fs::remove_file(&coverage).unwrap();
-    refused(&all, "E0219", &["shard-2/coverage.json"]);
+    refused(&all, "E0201", &["shard-2/coverage.json"]);
     fs::write(&coverage, covered).unwrap();
     // A case that is not there, with the sums of what is.
     let line = whole.lines().find(|line| line.starts_with("{\"from\"")).unwrap();
