@@ -5,7 +5,7 @@
 //! `docs/proof.md` lists what remains assumed.
 
 use crate::engine::{Cases, Engine, Setup, load};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{
     Block, Case, Difference, Explain, LONGEST, Profile, Scenario, Watch, first_difference,
 };
@@ -110,11 +110,14 @@ impl Pair<'_> {
                 })
             }
             // It is not known which of the two models it was.
-            Finish::Lost(verdict) => Err(Error::Lost(format!(
-                "{}, profile {}: the RTL or its netlist: {verdict}; nothing was counted",
-                block.info().name,
-                profile.name
-            ))),
+            Finish::Lost(verdict) => Err(Error::Lost(
+                codes::MODEL_CRASHED,
+                format!(
+                    "{}, profile {}: the RTL or its netlist: {verdict}; nothing was counted",
+                    block.info().name,
+                    profile.name
+                ),
+            )),
             Finish::Interrupted => Err(Error::Interrupted),
         }
     }
@@ -129,6 +132,7 @@ fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
     let mut vectors = Vec::new();
     for entry in WalkDir::new(&folder).sort_by_file_name() {
         let entry = entry.map_err(|error| Error::File {
+            code: codes::FILE_UNREADABLE,
             path: folder.clone(),
             message: format!("cannot be read: {error}"),
         })?;
@@ -183,7 +187,7 @@ pub fn compare<B: Block>(
     // A netlist of `mutate` has mutations, and none is switched on here.
     let netlist = netlist.with_mutation(0);
     let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
-        .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let cases = Cases::<B> { scenarios, profiles: vec![profile.clone()], packets: None };
     let mut all = Vec::new();
     for file in comparison.vectors.iter().filter(|file| file.block == B::NAME) {

@@ -4,7 +4,7 @@
 //! before that line. Every reader rejects a truncated or edited record. The checksum detects damage and manual edits. It does
 //! not protect against a person who recomputes it.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use blake3::Hasher;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Read, Seek};
@@ -70,7 +70,11 @@ pub fn verify_file(path: &Path) -> Result<String, Error> {
 /// As [`verify_file`].
 pub fn verify(path: &Path, mut record: impl BufRead) -> Result<String, Error> {
     let unreadable = |error| Error::unreadable(path, &error);
-    let wrong = |message: &str| Error::File { path: path.to_owned(), message: message.to_owned() };
+    let wrong = |message: &str| Error::File {
+        code: codes::DAMAGED,
+        path: path.to_owned(),
+        message: message.to_owned(),
+    };
     let (mut checksum, mut line) = (Checksum::default(), Vec::new());
     while record.read_until(b'\n', &mut line).map_err(unreadable)? > 0 {
         if line.starts_with(KEY.as_bytes()) {

@@ -3,6 +3,7 @@
 mod bench;
 mod cache;
 mod cover;
+mod error;
 mod explain;
 mod export;
 mod finished;
@@ -26,13 +27,14 @@ mod shrink;
 mod summary;
 mod watch;
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files;
 use crate::program::{self, Program};
 use crate::text;
 use crate::worker;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::env;
+use std::error::Error as _;
 use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
@@ -70,6 +72,8 @@ enum Command {
     Cache(cache::Arguments),
     /// Merge, report or rank coverage databases.
     Cover(cover::Arguments),
+    /// List error codes, or explain one.
+    Error(error::Arguments),
     /// List blocks, profiles, scenarios and rules.
     List(list::Arguments),
     /// Resume a run or a mutation analysis that was killed or interrupted.
@@ -109,8 +113,10 @@ pub fn main(program: Program) -> ExitCode {
     }));
     let command = Cli::command().name(program.name).version(program.version);
     let words = legacy::translated(env::args_os().collect());
-    let matches = command.get_matches_from(words);
-    let cli = Cli::from_arg_matches(&matches).unwrap_or_else(|error| error.exit());
+    let cli = command
+        .try_get_matches_from(words)
+        .and_then(|matches| Cli::from_arg_matches(&matches))
+        .unwrap_or_else(|error| end_with(&error));
     let result = panic::catch_unwind(AssertUnwindSafe(|| match cli.command {
         Command::Run(arguments) => run::execute(&arguments),
         Command::Replay(arguments) => replay::execute(&arguments),
@@ -120,6 +126,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::Bench(arguments) => bench::execute(&arguments),
         Command::Cache(arguments) => cache::execute(&arguments),
         Command::Cover(arguments) => cover::execute(&arguments),
+        Command::Error(arguments) => error::execute(&arguments),
         Command::List(arguments) => list::execute(&arguments),
         Command::Resume(arguments) => resume::execute(&arguments),
         Command::Rerun(arguments) => rerun::execute(&arguments),
@@ -139,11 +146,22 @@ pub fn main(program: Program) -> ExitCode {
         Ok(Ok(code)) => code,
         Ok(Err(Error::Interrupted)) => ExitCode::from(INTERRUPTED),
         Ok(Err(error)) => {
-            program::say(format_args!("error: {error}"));
+            program::show(&format!("{}\n", error.with_code()));
             error.exit_code()
         }
         Err(_) => ExitCode::from(3),
     }
+}
+
+/// Ends the process with what clap says: help, the version, or an error of usage.
+fn end_with(error: &clap::Error) -> ! {
+    let text = error.to_string();
+    let Some(message) = text.strip_prefix("error: ") else { error.exit() };
+    // A value may be refused by a type of ours, which knows more.
+    let own = error.source().and_then(|source| source.downcast_ref::<Error>());
+    let code = own.map_or(codes::COMMAND_LINE, Error::code);
+    program::show(&format!("error[{code}]: {message}"));
+    process::exit(i32::from(code.exit()))
 }
 
 /// What a command line says, if this program knows it.
@@ -177,7 +195,7 @@ fn counted(number: u64, thing: &str) -> String {
 /// Prints JSON on standard output.
 fn print_json(value: &impl serde::Serialize) -> Result<(), Error> {
     let text = serde_json::to_string_pretty(value)
-        .map_err(|error| Error::Environment(error.to_string()))?;
+        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
     print_line(&text::json(&text))
 }
 
@@ -215,7 +233,7 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
             process::exit(i32::from(INTERRUPTED));
         }
     })
-    .map_err(|error| Error::Environment(format!("cannot watch for ^C: {error}")))?;
+    .map_err(|error| Error::Environment(codes::SYSTEM, format!("cannot watch for ^C: {error}")))?;
     Ok(Arc::clone(flag))
 }
 

@@ -12,7 +12,7 @@ mod shrink;
 mod vectors;
 
 use crate::coverage::code::Point;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::harness::{
     Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
@@ -181,9 +181,12 @@ impl<B: Explain> RunBlock for Engine<B> {
         if let Some(twice) = (1..names.len()).find(|index| names[..*index].contains(&names[*index]))
         {
             let name = names[twice];
-            return Err(Error::Usage(format!(
-                "--scenario: two are named `{name}`, and so would be their cases; give one a name of its own"
-            )));
+            return Err(Error::Usage(
+                codes::BAD_SCENARIO,
+                format!(
+                    "--scenario: two are named `{name}`, and so would be their cases; give one a name of its own"
+                ),
+            ));
         }
         setup.rtl.check_profiles(self.info(), &setup.profiles)?;
         let Setup { profiles, packets, rtl, coverage, .. } = setup.clone();
@@ -218,8 +221,9 @@ impl<B: Explain> RunBlock for Engine<B> {
     }
 
     fn open(&self, opening: &Opening) -> Result<Box<dyn Models>, Error> {
-        let scenarios = serde_json::from_str(&opening.scenarios)
-            .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
+        let scenarios = serde_json::from_str(&opening.scenarios).map_err(|error| {
+            Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}"))
+        })?;
         let models = opening.models.iter();
         let profiles =
             models.clone().map(|(name, _)| profile::<B>(name)).collect::<Result<_, Error>>()?;
@@ -251,8 +255,11 @@ impl<B: Explain> RunBlock for Engine<B> {
 /// The profile of a name.
 fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
     let found = Profile::parse(name, B::PROFILES);
-    let found = found.map_err(|error| Error::Usage(error.to_string()))?;
-    found.into_iter().next().ok_or_else(|| Error::Usage(format!("`{name}` is no profile")))
+    let found = found.map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, error.to_string()))?;
+    found
+        .into_iter()
+        .next()
+        .ok_or_else(|| Error::Usage(codes::UNKNOWN_PROFILE, format!("`{name}` is no profile")))
 }
 
 /// A profile of a name, and its model.
@@ -279,11 +286,14 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
     let path = Path::new(name);
     if !path.is_file() {
         let names: Vec<&str> = built_in.iter().map(|scenario| scenario.name.as_str()).collect();
-        return Err(Error::Usage(format!(
-            "`{name}` is no scenario of {}, and no file: expected {}",
-            B::NAME,
-            names.join(", ")
-        )));
+        return Err(Error::Usage(
+            codes::UNKNOWN_SCENARIO,
+            format!(
+                "block {} has no scenario `{name}`, and no file has this path; expected {}",
+                B::NAME,
+                names.join(", ")
+            ),
+        ));
     }
     let text = read_input_text(path, LARGEST_INPUT)?;
     let scenario: Scenario<B::Weights> =
@@ -294,7 +304,7 @@ fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
             "the scenario's name `{}` must consist of letters, digits, - and _",
             scenario.name
         );
-        return Err(Error::File { path: path.to_owned(), message });
+        return Err(Error::File { code: codes::BAD_SCENARIO, path: path.to_owned(), message });
     }
     Ok(scenario)
 }

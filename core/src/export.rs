@@ -7,7 +7,7 @@
 mod before_reset;
 mod words;
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::write_below;
 use crate::harness::{Block, Golden, Profile, Recording, Stimulus, Verdict, power_up_inputs};
 use crate::models::{Copies, Examined, copied_data, verilator};
@@ -86,7 +86,7 @@ impl Testbench {
     ) -> Result<Self, Error> {
         if !B::Golden::IS_WRITTEN {
             let message = format!("block {} has no golden model yet: nothing is expected", B::NAME);
-            return Err(Error::Usage(message));
+            return Err(Error::Usage(codes::NO_GOLDEN_MODEL, message));
         }
         let copies = Copies::new(examined)?;
         check_names(&copies, examined)?;
@@ -142,7 +142,11 @@ impl Testbench {
             if files.iter().any(|(other, _)| *other == name) {
                 let message =
                     "is read by the RTL, and the testbench has a file of the same name; rename it";
-                return Err(Error::File { path: name, message: message.to_owned() });
+                return Err(Error::File {
+                    code: codes::CANNOT_COPY,
+                    path: name,
+                    message: message.to_owned(),
+                });
             }
             files.push((name, text.to_vec()));
         }
@@ -170,12 +174,19 @@ fn check_names(copies: &Copies, examined: &Examined) -> Result<(), Error> {
     if let Some(source) = copies.sources.iter().find(|name| !is_plain(&name.to_string_lossy())) {
         let message = "cannot stand in a file list that every simulator reads; rename it, with letters, digits, ., - \
                        and _ alone";
-        return Err(Error::File { path: source.clone(), message: message.to_owned() });
+        return Err(Error::File {
+            code: codes::CANNOT_COPY,
+            path: source.clone(),
+            message: message.to_owned(),
+        });
     }
     if let Some(define) = examined.design.defines.iter().find(|define| !is_plain(define)) {
-        return Err(Error::Usage(format!(
-            "-D {define} cannot stand in a file list that every simulator reads; write it into the RTL"
-        )));
+        return Err(Error::Usage(
+            codes::CANNOT_COPY,
+            format!(
+                "-D {define} cannot stand in a file list that every simulator reads; write it into the RTL"
+            ),
+        ));
     }
     Ok(())
 }

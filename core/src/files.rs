@@ -3,7 +3,7 @@
 //! A file is written under another name in the folder it belongs to, and renamed when it is whole. What a
 //! killed program leaves behind is called `.cosim-….partial` and is never taken for a result.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use rustix::fs::OFlags;
 use std::fs::{self, File, OpenOptions, Permissions};
 use std::io::{Read, Write};
@@ -35,7 +35,7 @@ pub fn open_input(path: &Path) -> Result<File, Error> {
     }
     let kind = if metadata.is_dir() { "a folder" } else { "a pipe or a device" };
     let message = format!("is {kind}, expected a file");
-    Err(Error::File { path: path.to_owned(), message })
+    Err(Error::File { code: codes::FILE_UNREADABLE, path: path.to_owned(), message })
 }
 
 /// Reads an input file of `most` bytes at most.
@@ -53,7 +53,7 @@ pub fn read_input(path: &Path, most: u64) -> Result<Vec<u8>, Error> {
     }
     if length > most || bytes.len() as u64 > most {
         let message = format!("is too large, expected at most {} MiB", most >> 20);
-        return Err(Error::File { path: path.to_owned(), message });
+        return Err(Error::File { code: codes::TOO_LARGE, path: path.to_owned(), message });
     }
     Ok(bytes)
 }
@@ -67,6 +67,7 @@ pub fn read_input_text(path: &Path, most: u64) -> Result<String, Error> {
         let good = &error.as_bytes()[..error.utf8_error().valid_up_to()];
         let line_start = good.iter().rposition(|byte| *byte == b'\n').map_or(0, |at| at + 1);
         Error::Input {
+            code: codes::NOT_UTF8,
             path: path.to_owned(),
             line: good.iter().filter(|byte| **byte == b'\n').count() + 1,
             column: String::from_utf8_lossy(&good[line_start..]).chars().count() + 1,
@@ -242,8 +243,13 @@ fn partial(target: &Path, ending: &str) -> std::io::Result<(NamedTempFile, Open)
 /// # Errors
 /// [`Error::File`] if it does.
 pub fn check_free(folder: &Path) -> Result<(), Error> {
-    let refuse =
-        |message: &str| Err(Error::File { path: folder.to_owned(), message: message.to_owned() });
+    let refuse = |message: &str| {
+        Err(Error::File {
+            code: codes::OUTPUT_EXISTS,
+            path: folder.to_owned(),
+            message: message.to_owned(),
+        })
+    };
     match folder.symlink_metadata() {
         Err(_) => Ok(()),
         Ok(metadata) if !metadata.is_dir() => {
@@ -319,7 +325,7 @@ mod tests {
         let result: Result<(), Error> = make_whole(&path, |partial| {
             assert_eq!(partial.extension().unwrap(), "fst");
             fs::write(partial, "half").unwrap();
-            Err(Error::Environment("no more".to_owned()))
+            Err(Error::Environment(codes::INTERNAL, "no more".to_owned()))
         });
         assert!(result.is_err());
         assert_eq!(fs::read_to_string(&path).unwrap(), "before");

@@ -3,7 +3,7 @@
 //! A simulator does what the language says, and synthesis what it takes the text to mean. Where the two differ,
 //! a green regression says nothing of the chip. `docs/gates.md` says which constructs do.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::yosys::{YosysSession, version};
 use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Examined, Expanded, FileRead, Pragmas};
@@ -100,7 +100,11 @@ pub fn netlist(
         fs::write(result, text).map_err(Error::write(result))
     })?;
     let path = kept.path().to_owned();
-    let wrong = |message: &str| Error::File { path: path.clone(), message: message.to_owned() };
+    let wrong = |message: &str| Error::File {
+        code: codes::DAMAGED,
+        path: path.clone(),
+        message: message.to_owned(),
+    };
     let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
     let (first, _) = text.split_once('\n').ok_or_else(|| wrong("is no netlist"))?;
     let area = first.strip_prefix(MARK).and_then(|area| serde_json::from_str(area).ok());
@@ -138,8 +142,8 @@ fn gates(workshop: &YosysSession, parameters: &[(String, String)]) -> Result<Str
     workshop.script(&format!("read_ilang {il}\ntee -q -o {depth} ltp -noff\n"))?;
     let mut area = area(&workshop.text(il)?);
     area.depth = depth_of(&workshop.text(depth)?).unwrap_or(0);
-    let area =
-        serde_json::to_string(&area).map_err(|error| Error::Environment(error.to_string()))?;
+    let area = serde_json::to_string(&area)
+        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
     // The line that says which Yosys wrote it differs from one machine to the next.
     let text = workshop.text(verilog)?;
     let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("/*")).collect();

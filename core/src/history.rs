@@ -5,7 +5,7 @@
 //! moment it ended. Processes that write at once wait for each other.
 
 use crate::coverage::{COVERAGE, Database};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::report::{Results, RunTiming};
 use crate::runner::RESULTS;
 use rusqlite::{Connection, ErrorCode, OpenFlags, TransactionBehavior, params};
@@ -135,7 +135,8 @@ impl History {
     fn prepare(&mut self) -> Result<(), Error> {
         let path = self.path.clone();
         let refuse = |error| of(&path, error);
-        let foreign = |message: String| Error::File { path: path.clone(), message };
+        let foreign =
+            |message: String| Error::File { code: codes::BAD_HISTORY, path: path.clone(), message };
         let change = self
             .connection
             .transaction_with_behavior(TransactionBehavior::Immediate)
@@ -314,5 +315,5 @@ fn of(path: &Path, error: rusqlite::Error) -> Error {
         }
         _ => return Error::Write { path, source: std::io::Error::other(error) },
     };
-    Error::File { path, message }
+    Error::File { code: codes::BAD_HISTORY, path, message }
 }

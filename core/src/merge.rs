@@ -8,7 +8,7 @@ mod shard;
 
 use crate::coverage::code::Sources;
 use crate::coverage::{CoverageMerge, Database, Recorder, Run};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{BlockInfo, Signature, Verdict};
 use crate::program;
 use crate::program::AnyBlock;
@@ -82,7 +82,7 @@ pub fn runs(
                 _ => String::new(),
             };
             if !message.is_empty() {
-                return Err(Error::File { path: folder.clone(), message });
+                return Err(Error::File { code: codes::OTHER_RUN, path: folder.clone(), message });
             }
         }
         for block in blocks {
@@ -108,7 +108,7 @@ fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
     let blocks: Vec<Option<String>> = runs.iter().map(name).collect();
     if blocks.is_empty() {
         let message = format!("is no run directory, and holds none: there is no {RESULTS}");
-        return Err(Error::File { path: folder.to_owned(), message });
+        return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
     }
     Ok(blocks)
 }
@@ -123,7 +123,10 @@ impl Shards {
         let mut shards = folders.iter().map(|folder| ShardFile::open(folder));
         let mut shards = shards.by_ref().collect::<Result<Vec<ShardFile>, Error>>()?;
         let Some(first) = shards.first() else {
-            return Err(Error::Usage("name the run directories of the shards".to_owned()));
+            return Err(Error::Usage(
+                codes::NOTHING_SELECTED,
+                "name the run directories of the shards".to_owned(),
+            ));
         };
         for shard in &shards {
             of_this_program(shard)?;
@@ -132,7 +135,11 @@ impl Shards {
         let header = Header { shard: Shard::WHOLE, ..first.header.clone() };
         shards.sort_by_key(|shard| shard.header.shard.index());
         complete(&shards)?;
-        let wrong = |message: String| Error::File { path: shards[0].folder.clone(), message };
+        let wrong = |message: String| Error::File {
+            code: codes::OTHER_BUILD,
+            path: shards[0].folder.clone(),
+            message,
+        };
         let block = program::find(&header.block)
             .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
         let plan = Plan::of_header(&header, block.info()).map_err(wrong)?;
@@ -226,7 +233,7 @@ impl Shards {
                     let name = case().name;
                     let message = format!("does not tell in full what happened to {name}");
                     let path = self.shards[shard].folder.clone();
-                    return Err(Error::File { path, message });
+                    return Err(Error::File { code: codes::DAMAGED, path, message });
                 };
                 if *verdict != Verdict::NoGoldenModel {
                     told.failed.push((ended.place, signature.clone()));
@@ -246,7 +253,9 @@ impl Shards {
     fn results(&mut self, index: usize) -> Result<Results, Error> {
         let results = self.shards[index].finish()?;
         let shard = &self.shards[index];
-        let wrong = |message: String| Err(Error::File { path: shard.folder.clone(), message });
+        let wrong = |message: String| {
+            Err(Error::File { code: codes::INCOMPLETE, path: shard.folder.clone(), message })
+        };
         let cases = results.totals.cases;
         let planned = self.plan_of(shard).len();
         match results.ended {
@@ -267,8 +276,11 @@ impl Shards {
         }
         let days = self.shards.iter().zip(results).map(|(shard, results)| {
             let message = "has waivers and no `day` to check them against; repeat the run";
-            let missing =
-                || Error::File { path: shard.folder.clone(), message: message.to_owned() };
+            let missing = || Error::File {
+                code: codes::INCOMPLETE,
+                path: shard.folder.clone(),
+                message: message.to_owned(),
+            };
             results.day.clone().ok_or_else(missing)
         });
         Ok(days.collect::<Result<Vec<Day>, Error>>()?.into_iter().max())
@@ -289,12 +301,16 @@ impl Shards {
         for (shard, results) in self.shards.iter().zip(results) {
             together.add(Self::covered(shard, results)?, place).map_err(|error| {
                 let message = format!("its coverage and that of other shards: {error}");
-                Error::File { path: shard.folder.clone(), message }
+                Error::File { code: codes::COVERAGE_MISMATCH, path: shard.folder.clone(), message }
             })?;
         }
         let whole = together.finish();
         let path = self.shards[0].folder.clone();
-        whole.ok_or_else(|| Error::File { path, message: "has no coverage".to_owned() })
+        whole.ok_or_else(|| Error::File {
+            code: codes::COVERAGE_MISMATCH,
+            path,
+            message: "has no coverage".to_owned(),
+        })
     }
 
     /// The failures of the run, with the files that it would have kept.
@@ -383,7 +399,7 @@ fn of_this_program(shard: &ShardFile) -> Result<(), Error> {
     let message = format!(
         "was run by build {build}, this is build {now}: merge with the program that ran it"
     );
-    Err(Error::File { path: shard.folder.clone(), message })
+    Err(Error::File { code: codes::OTHER_BUILD, path: shard.folder.clone(), message })
 }
 
 /// Everything that identifies a run is the same in all of its shards.
@@ -400,7 +416,7 @@ fn of_one_run(first: &ShardFile, shard: &ShardFile) -> Result<(), Error> {
             shown(here),
             shown(there)
         );
-        Err(Error::File { path: shard.folder.clone(), message })
+        Err(Error::File { code: codes::OTHER_RUN, path: shard.folder.clone(), message })
     };
     let (here, there) = (fields(shard), fields(first));
     let names = here.as_object().into_iter().chain(there.as_object()).flat_map(|all| all.keys());
@@ -430,7 +446,11 @@ fn complete(shards: &[ShardFile]) -> Result<(), Error> {
         if pair[0].header.shard == pair[1].header.shard {
             let (shard, other) = (pair[0].header.shard, pair[0].folder.display());
             let message = format!("is shard {shard}, and so is {other}: name one of them");
-            return Err(Error::File { path: pair[1].folder.clone(), message });
+            return Err(Error::File {
+                code: codes::SHARD_SET,
+                path: pair[1].folder.clone(),
+                message,
+            });
         }
     }
     let count = shards[0].header.shard.count();
@@ -449,10 +469,13 @@ fn complete(shards: &[ShardFile]) -> Result<(), Error> {
     let more = missing - named.len() as u64;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
     let block = &shards[0].header.block;
-    Err(Error::Usage(format!(
-        "shards of {block} are missing: {}{more}; run them (--shard I/{count}), or name their folders",
-        named.join(", ")
-    )))
+    Err(Error::Usage(
+        codes::SHARD_SET,
+        format!(
+            "shards of {block} are missing: {}{more}; run them (--shard I/{count}), or name their folders",
+            named.join(", ")
+        ),
+    ))
 }
 
 /// A file of each shard is open at a time.

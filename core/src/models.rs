@@ -13,7 +13,7 @@ mod special;
 
 use crate::answers::Answers;
 use crate::answers::store::Store;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::yosys;
 use crate::fourvalue;
 use crate::gates::{self, Area};
@@ -97,9 +97,9 @@ impl Built {
     ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         match self {
             Self::Linked => B::RTL.linked(parameters).ok_or_else(|| {
-                Error::Environment("the program has no model with these parameters".to_owned())
+                Error::Environment(codes::INTERNAL, "the program has no model with these parameters".to_owned())
             }),
-            Self::Icarus(_) => Err(Error::Usage(
+            Self::Icarus(_) => Err(Error::Usage(codes::OPTIONS_CONFLICT,
                 "--simulator icarus has no model that this command can load; it is for run, replay, shrink and explain"
                     .to_owned(),
             )),
@@ -202,12 +202,15 @@ impl Rtl {
             let is_same = |profile: &Profile| values(profile)[index].1 == *value;
             if !examined.parameters.contains(name) && !profiles.iter().all(is_same) {
                 let names: Vec<&str> = profiles.iter().map(|profile| &*profile.name).collect();
-                return Err(Error::Usage(format!(
-                    "module {} of this RTL has no parameter {name}, so it has one behaviour; say which with \
+                return Err(Error::Usage(
+                    codes::NO_SUCH_PARAMETER,
+                    format!(
+                        "module {} of this RTL has no parameter {name}, so it has one behaviour; say which with \
                      --fixes: {}, or a mask",
-                    info.rtl.top,
-                    names.join(", ")
-                )));
+                        info.rtl.top,
+                        names.join(", ")
+                    ),
+                ));
             }
         }
         Ok(())
@@ -333,7 +336,7 @@ pub(crate) fn verilator() -> Result<Verilator, Error> {
 pub(crate) fn kept() -> Result<Kept, Error> {
     kept_in(cache_folder()?.ok_or_else(|| {
         let message = "no folder for compiled models: set COSIM_CACHE to one";
-        Error::Environment(message.to_owned())
+        Error::Environment(codes::CACHE_UNWRITABLE, message.to_owned())
     })?)
 }
 
@@ -390,7 +393,10 @@ fn cache_limit() -> Result<u64, Error> {
         None => Ok(CACHE_LIMIT),
         Some(text) => bytes(&text.to_string_lossy()).ok_or_else(|| {
             let text = text.to_string_lossy();
-            Error::Usage(format!("COSIM_CACHE_LIMIT: `{text}` is no size, as in 500M or 2G"))
+            Error::Usage(
+                codes::BAD_VARIABLE,
+                format!("COSIM_CACHE_LIMIT: `{text}` is no size, as in 500M or 2G"),
+            )
         }),
     }
 }

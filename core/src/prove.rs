@@ -8,7 +8,7 @@ mod asked;
 pub mod report;
 
 use crate::answers::Answers;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::aig::{Aig, Reads};
 use crate::formal::cut::{cut, enabled};
 pub use crate::formal::monitor::{Kind, Property};
@@ -244,7 +244,9 @@ impl Prover {
         let mut made = made.lock().unwrap_or_else(PoisonError::into_inner);
         if made.is_none() {
             let aig = Aig::parse(&whole_graph(&self.workshop, both)?.text);
-            let aig = aig.ok_or_else(|| Error::Environment(format!("of the RTL: {LOOP}")))?;
+            let aig = aig.ok_or_else(|| {
+                Error::Environment(codes::YOSYS_FAILED, format!("of the RTL: {LOOP}"))
+            })?;
             *made = Some(Arc::new(aig));
         }
         Ok(made.clone())

@@ -3,7 +3,7 @@
 //! The files are templates in `templates/skeleton`. Everything is made in a folder of another name, which gets
 //! its own when it is whole.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{check_free, write_below};
 use crate::models::{Copies, Examined, Rtl, copied_data};
 use minijinja::{Environment, UndefinedBehavior, context};
@@ -57,13 +57,17 @@ impl Source {
         for part in ["core", "core/build"] {
             if !path.join(part).join("Cargo.toml").is_file() {
                 let message = format!("is no checkout of cosim: it has no {part}/Cargo.toml");
-                return Err(Error::File { path: path.to_owned(), message });
+                return Err(Error::File {
+                    code: codes::NOT_A_CHECKOUT,
+                    path: path.to_owned(),
+                    message,
+                });
             }
         }
         let path = fs::canonicalize(path).map_err(|error| Error::unreadable(path, &error))?;
         if path.to_str().is_none() {
             let message = "cannot be named in a Cargo.toml: it is not UTF-8".to_owned();
-            return Err(Error::File { path, message });
+            return Err(Error::File { code: codes::NOT_A_CHECKOUT, path, message });
         }
         Ok(Self::Path(path))
     }
@@ -293,10 +297,13 @@ impl Skeleton {
         }
         for (name, text) in copied_data(&examined)? {
             if copies.files.get(&name).is_some_and(|other| **other != *text) {
-                return Err(Error::Usage(format!(
-                    "the RTL reads {0}, and a source would have the same name in a copy; rename one",
-                    name.display()
-                )));
+                return Err(Error::Usage(
+                    codes::CANNOT_COPY,
+                    format!(
+                        "the RTL reads {0}, and a source would have the same name in a copy; rename one",
+                        name.display()
+                    ),
+                ));
             }
             write_below(&made.join("rtl").join(name), text)?;
         }
@@ -316,7 +323,10 @@ impl Skeleton {
             Error::Build(BuildError::Verilate { output, .. })
                 if output.contains(&format!("module: '{}'", self.top)) =>
             {
-                Error::Usage(format!("--top: no module {} in the RTL that was given", self.top))
+                Error::Usage(
+                    codes::TOP_MISSING,
+                    format!("--top: no module {} in the RTL that was given", self.top),
+                )
             }
             _ => error,
         }
@@ -345,7 +355,7 @@ impl Skeleton {
         let is_missing = |ports: &Result<Ports, BuildError>| matches!(ports, Err(BuildError::Port { port, .. }) if clocks.contains(&port.as_str()));
         let found = clocks.iter().map(read).find(|ports| !is_missing(ports));
         let ports = found.ok_or_else(|| {
-            Error::Usage(format!(
+            Error::Usage(codes::BAD_PORT, format!(
                 "module {} has no input of 1 bit called {}: the harness drives one clock, and looks at its rising \
                  edge; name it with --clock",
                 self.top,
@@ -353,12 +363,15 @@ impl Skeleton {
             ))
         })?;
         let ports = ports.map_err(|error| match error {
-            error @ (BuildError::Port { .. } | BuildError::Foreign { .. }) => {
-                Error::Usage(error.to_string())
+            error @ BuildError::Port { .. } => Error::Usage(codes::BAD_PORT, error.to_string()),
+            error @ BuildError::Foreign { .. } => {
+                Error::Usage(codes::FOREIGN_CODE, error.to_string())
             }
             other => Error::Build(other),
         })?;
-        let refuse = |message: String| Err(Error::Usage(format!("module {}: {message}", self.top)));
+        let refuse = |message: String| {
+            Err(Error::Usage(codes::BAD_PORT, format!("module {}: {message}", self.top)))
+        };
         if ports.observing {
             return refuse(
                 "names of ports that begin with cosim_ are the harness's own".to_owned(),
@@ -388,7 +401,7 @@ impl Skeleton {
                     "--reset: module {} has no input of 1 bit called {}",
                     self.top, reset.port
                 );
-                return Err(Error::Usage(message));
+                return Err(Error::Usage(codes::BAD_PORT, message));
             }
             return Ok(Some((reset.port.clone(), reset.level())));
         }
@@ -442,7 +455,9 @@ impl Skeleton {
         };
         let render = |(name, template): (&'static str, &str)| {
             let text = templates.render_named_str(name, template, &context);
-            let text = text.map_err(|error| Error::Environment(format!("{name}: {error:#}")))?;
+            let text = text.map_err(|error| {
+                Error::Environment(codes::INTERNAL, format!("{name}: {error:#}"))
+            })?;
             Ok((name, text))
         };
         TEMPLATES.into_iter().chain([VECTORS]).map(render).collect()

@@ -1,6 +1,6 @@
 //! Vectors: one case in a file, with everything a replay needs and no random number.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::read_input_text;
 use crate::harness::{
     BeforeResetText, Block, Drive, Overrides, Parameter, Profile, Stimulus, Traffic as _, Verdict,
@@ -100,7 +100,7 @@ impl VectorFile {
         let text = read_input_text(path, LARGEST)?;
         if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
             let message = "is empty, expected a vector's JSON".to_owned();
-            return Err(Error::File { path: path.to_owned(), message });
+            return Err(Error::File { code: codes::NO_VECTORS, path: path.to_owned(), message });
         }
         Self::from_text(text, path)
     }
@@ -110,7 +110,11 @@ impl VectorFile {
     /// # Errors
     /// As [`VectorFile::read`].
     pub fn from_text(text: String, path: &Path) -> Result<Self, Error> {
-        let file_error = |message: String| Error::File { path: path.to_owned(), message };
+        let file_error = |message: String| Error::File {
+            code: codes::WRONG_FORMAT,
+            path: path.to_owned(),
+            message,
+        };
         let head: Head = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
         if head.format != FORMAT {
             let message = format!("format is `{}`, expected `{FORMAT}`", head.format);
@@ -147,7 +151,11 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
         })?;
     deserializer.end().map_err(|error| Error::json(path, &error))?;
     let object = |place: &str, message: String| {
-        Err(Error::File { path: path.to_owned(), message: format!("{place}: {message}") })
+        Err(Error::File {
+            code: codes::BAD_VECTOR,
+            path: path.to_owned(),
+            message: format!("{place}: {message}"),
+        })
     };
     if vector.block != B::NAME {
         return object("block", format!("is `{}`, expected `{}`", vector.block, B::NAME));
@@ -254,12 +262,13 @@ impl<B: Block> Vector<B> {
         let mut text = Limited { bytes: Vec::new(), most: LARGEST as usize };
         let result = serde_json::to_writer_pretty(&mut text, self);
         match result.map_err(io::Error::from).and_then(|()| text.write_all(b"\n")) {
-            Ok(()) => String::from_utf8(text.bytes).map_err(|e| Error::Environment(e.to_string())),
+            Ok(()) => String::from_utf8(text.bytes)
+                .map_err(|e| Error::Environment(codes::INTERNAL, e.to_string())),
             Err(error) if error.kind() == ErrorKind::FileTooLarge => {
                 Err(Error::VectorTooLarge { most: LARGEST >> 20 })
             }
             // There is no stimulus that has no JSON.
-            Err(error) => Err(Error::Environment(error.to_string())),
+            Err(error) => Err(Error::Environment(codes::INTERNAL, error.to_string())),
         }
     }
 }

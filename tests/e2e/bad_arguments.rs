@@ -1,6 +1,6 @@
 //! Bad arguments and bad scenario files: exit code 2, a message that helps, nothing written.
 
-use crate::common::{code, program, run, text};
+use crate::common::{assert_error, assert_error_at, code, program, run, text};
 use std::fs;
 use tempfile::TempDir;
 
@@ -15,36 +15,35 @@ fn a_closed_standard_error_changes_no_exit_code() {
 }
 
 #[test]
-fn bad_arguments_exit_2_and_say_what_was_expected() {
-    let cases: [(&[&str], &str); 30] = [
-        (&[], "Usage"),
-        (&["jump"], "jump"),
-        (&["run", "--block", "thread9"], "expected thread2"),
-        (&["run", "--fixes", "none"], "expected spec, repaired, all, or a mask"),
-        (&["run", "--fixes", "0x100"], "0x00 to 0xff"),
-        (&["run", "--scenario", "storm"], "expected smoke, default"),
-        (&["run", "--seed=-1"], "0 to 2^64"),
-        (&["run", "--seed", "many"], "a number"),
-        (&["run", "--cases", "x"], "--cases"),
-        (&["run", "--packets", "0"], "1..=20000"),
-        (&["run", "--threads", "0"], "--threads"),
-        (&["run", "--shard", "3/2"], "I/N"),
-        (&["run", "--time", "soon"], "--time"),
-        (&["run", "--time", "99999999999999999999s"], "--time"),
-        (&["run", "--shard", "1/18446744073709551616"], "I/N"),
-        (&["run", "--cases", "281474976710656"], "--cases"),
-        (&["run", "--packets", "20001"], "1..=20000"),
-        (&["run", "--case", "thread2/spec/17"], "BLOCK/PROFILE/SCENARIO/INDEX"),
-        (&["run", "--case", "thread2/spec/storm/17"], "expected smoke"),
-        (&["run", "--cases", "-1"], "'--cases <N>'"),
-        (&["run", "--scenario", "smoke", "--scenario", "smoke"], "two are named `smoke`"),
-        (&["run", "--case", "thread2/spec/smoke/0", "--fixes", "repaired"], "--case names spec"),
-        (&["run", "--case", "thread2/spec/smoke/0", "--block", "dll"], "--case names thread2"),
-        (&["run", "--case", "thread2/all/smoke/18446744073709551614"], "BLOCK/PROFILE"),
-        (&["replay", "--block", "thread9", "/nowhere.json"], "expected thread2"),
-        (&["run", "--rtl", "/nowhere"], "neither a Verilog file nor a folder"),
-        (&["run", "--unknown"], "--unknown"),
-        (&["replay"], "VECTOR"),
+fn bad_arguments_exit_2_and_name_the_argument() {
+    let cases: [(&[&str], &str, &str); 29] = [
+        (&["jump"], "E0101", "jump"),
+        (&["run", "--block", "thread9"], "E0102", "thread9"),
+        (&["run", "--fixes", "none"], "E0103", "`none`"),
+        (&["run", "--fixes", "0x100"], "E0103", "0x00 to 0xff"),
+        (&["run", "--scenario", "storm"], "E0105", "`storm`"),
+        (&["run", "--seed=-1"], "E0101", "0 to 2^64"),
+        (&["run", "--seed", "many"], "E0101", "--seed"),
+        (&["run", "--cases", "x"], "E0101", "--cases"),
+        (&["run", "--packets", "0"], "E0101", "1..=20000"),
+        (&["run", "--threads", "0"], "E0101", "--threads"),
+        (&["run", "--shard", "3/2"], "E0101", "I/N"),
+        (&["run", "--time", "soon"], "E0101", "--time"),
+        (&["run", "--time", "99999999999999999999s"], "E0101", "--time"),
+        (&["run", "--shard", "1/18446744073709551616"], "E0101", "I/N"),
+        (&["run", "--cases", "281474976710656"], "E0101", "--cases"),
+        (&["run", "--packets", "20001"], "E0101", "1..=20000"),
+        (&["run", "--case", "thread2/spec/17"], "E0106", "BLOCK/PROFILE/SCENARIO/INDEX"),
+        (&["run", "--case", "thread2/spec/storm/17"], "E0105", "`storm`"),
+        (&["run", "--cases", "-1"], "E0101", "'--cases <N>'"),
+        (&["run", "--scenario", "smoke", "--scenario", "smoke"], "E0212", "`smoke`"),
+        (&["run", "--case", "thread2/spec/smoke/0", "--fixes", "repaired"], "E0106", "--fixes"),
+        (&["run", "--case", "thread2/spec/smoke/0", "--block", "dll"], "E0106", "--block"),
+        (&["run", "--case", "thread2/all/smoke/18446744073709551614"], "E0106", "BLOCK/PROFILE"),
+        (&["replay", "--block", "thread9", "/nowhere.json"], "E0102", "thread9"),
+        (&["run", "--rtl", "/nowhere"], "E0301", "/nowhere"),
+        (&["run", "--unknown"], "E0101", "--unknown"),
+        (&["replay"], "E0101", "VECTOR"),
         (
             &[
                 "replay",
@@ -52,11 +51,12 @@ fn bad_arguments_exit_2_and_say_what_was_expected() {
                 "dll",
                 "vectors/thread2/d1-write-with-immediate-skips-units.json",
             ],
-            "vector of block thread2, not of dll",
+            "E0209",
+            "thread2",
         ),
-        (&["replay", "/nowhere.json"], "cannot be read"),
+        (&["replay", "/nowhere.json"], "E0201", "/nowhere.json: "),
     ];
-    for (arguments, expected) in cases {
+    for (arguments, number, words) in cases {
         let folder = TempDir::new().unwrap();
         let out = folder.path().join("run");
         let mut all: Vec<&str> = arguments.to_vec();
@@ -64,46 +64,51 @@ fn bad_arguments_exit_2_and_say_what_was_expected() {
             all.extend(["--out", out.to_str().unwrap()]);
         }
         let output = run(&all);
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
-        assert!(text(&output).contains(expected), "{arguments:?}: {}", text(&output));
+        assert_error_at(&output, number, words);
         assert!(!out.exists(), "{arguments:?} wrote something");
-        assert!(!text(&output).contains("panicked"), "{arguments:?}");
     }
 }
 
 #[test]
 fn a_bad_scenario_file_is_named_with_line_and_column() {
     let cases = [
-        ("{", "1:1: EOF"),
+        ("{", "E0204", "s.json:1:1: "),
         (
             "{\n  \"name\": \"x\", \"about\": \"\", \"weights\": { \"gaps\": 1 } }",
-            "unknown field `gaps`",
+            "E0213",
+            "s.json:2:",
         ),
-        ("{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"gap\": 200 } }", "0 to 100"),
+        (
+            "{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"gap\": 200 } }",
+            "E0215",
+            "0 to 100",
+        ),
         (
             "{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"units\": [3, 1] } }",
-            "ends before it begins",
+            "E0215",
+            "s.json:1:",
         ),
         (
             "{ \"name\": \"x\", \"about\": \"\",\n\"weights\": { \"empty\": 80, \"jumbo\": 40 } }",
-            "s.json:2:41: empty and jumbo exclude each other and are 120 percent",
+            "E0215",
+            "s.json:2:41: ",
         ),
         (
             "{ \"name\": \"x\", \"about\": \"\", \"weights\": { \"qps\": [0, 0] } }",
-            "begins below 1",
+            "E0215",
+            "s.json:1:",
         ),
-        ("{ \"about\": \"\", \"weights\": {} }", "missing field `name`"),
-        ("{ \"name\": \"a/b\", \"about\": \"\", \"weights\": {} }", "letters, digits"),
-        ("[]", "invalid"),
+        ("{ \"about\": \"\", \"weights\": {} }", "E0214", "`name`"),
+        ("{ \"name\": \"a/b\", \"about\": \"\", \"weights\": {} }", "E0212", "`a/b`"),
+        ("[]", "E0215", "s.json:1:"),
     ];
-    for (content, expected) in cases {
+    for (content, number, place) in cases {
         let folder = TempDir::new().unwrap();
         let file = folder.path().join("s.json");
         fs::write(&file, content).unwrap();
         let output = run(["run", "--scenario", file.to_str().unwrap(), "--out", "/nowhere/out"]);
-        assert_eq!(code(&output), 2, "{content}: {}", text(&output));
-        assert!(text(&output).contains("s.json"), "{content}: {}", text(&output));
-        assert!(text(&output).contains(expected), "{content}: {}", text(&output));
+        assert_error_at(&output, number, "s.json");
+        assert_error_at(&output, number, place);
     }
 }
 
@@ -112,4 +117,22 @@ fn help_and_version_are_no_errors() {
     for arguments in [&["--help"][..], &["--version"], &["run", "--help"], &["list"]] {
         assert_eq!(code(&run(arguments)), 0, "{arguments:?}");
     }
+}
+
+#[test]
+fn a_code_is_explained_and_all_are_listed() {
+    let output = run(["error", "e0213"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).starts_with("E0213: "), "{}", text(&output));
+    let output = run(["error"]);
+    assert_eq!(code(&output), 0, "{}", text(&output));
+    assert!(text(&output).contains("\n  E0213  "), "{}", text(&output));
+    assert_error(&run(["error", "E0000"]), "E0101");
+}
+
+#[test]
+fn no_command_prints_the_usage() {
+    let output = run::<&str>([]);
+    assert_eq!(code(&output), 2);
+    assert!(text(&output).contains("Usage"), "{}", text(&output));
 }

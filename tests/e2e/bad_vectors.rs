@@ -1,6 +1,6 @@
 //! Bad vectors: exit code 2, the file, the place and what was expected. No input panics.
 
-use crate::common::{code, files, project, run, text};
+use crate::common::{assert_error, assert_error_at, files, project, run, text};
 use cosim::blocks::thread2::Thread2;
 use cosim_core::vector::{self, VectorFile};
 use proptest::prelude::*;
@@ -16,18 +16,15 @@ fn good() -> String {
     fs::read_to_string(path).unwrap()
 }
 
-/// What `cosim replay` says of a file with that text.
+/// `cosim replay` refuses a file with that text with this error, at this place.
 #[track_caller]
-fn refused(content: &str, expected: &str) {
+fn refused(content: &str, number: &str, place: &str) {
     let folder = TempDir::new().unwrap();
     let path = folder.path().join("bad.json");
     fs::write(&path, content).unwrap();
     let output = run(["replay", path.to_str().unwrap()]);
-    let said = text(&output);
-    assert_eq!(code(&output), 2, "{said}");
-    assert!(said.contains("bad.json"), "{said}");
-    assert!(said.contains(expected), "expected `{expected}` in: {said}");
-    assert!(!said.contains("panicked"), "{said}");
+    assert_error_at(&output, number, "bad.json");
+    assert_error_at(&output, number, place);
 }
 
 /// The good vector with one piece replaced.
@@ -44,36 +41,48 @@ fn the_good_vector_is_good() {
 
 #[test]
 fn what_is_no_json_or_no_vector() {
-    refused("", "is empty");
-    refused("not json", "1:2: expected ident");
-    refused("[1, 2]", "expected");
-    refused("{}", "missing field `format`");
-    refused(&good()[..good().len() / 2], "EOF");
-    refused(&(good() + "{}"), "trailing characters");
-    refused(&with("cosim-vector", "cosim-image"), "expected `cosim-vector`");
-    refused(&with("\"version\": 1", "\"version\": 3"), "version is 3, this program reads 1 to 2");
-    refused(&with("\"block\": \"thread2\"", "\"block\": \"thread9\""), "expected thread2");
-    refused(&with("\"block\": \"thread2\"", "\"block\": \"dll\""), "bad.json");
+    refused("", "E0207", "");
+    refused("not json", "E0204", "bad.json:1:2: ");
+    refused("[1, 2]", "E0215", "bad.json:1:");
+    refused("{}", "E0214", "`format`");
+    refused(&good()[..good().len() / 2], "E0204", "");
+    refused(&(good() + "{}"), "E0204", "");
+    refused(&with("cosim-vector", "cosim-image"), "E0206", "`cosim-vector`");
+    refused(&with("\"version\": 1", "\"version\": 3"), "E0206", "1 to 2");
+    refused(&with("\"block\": \"thread2\"", "\"block\": \"thread9\""), "E0209", "");
+    refused(&with("\"block\": \"thread2\"", "\"block\": \"dll\""), "E0213", "bad.json:");
 }
 
 #[test]
 fn fields_that_are_unknown_missing_or_do_not_fit() {
-    refused(&with("\"pkt_length\"", "\"pkt_lenght\""), "unknown field `pkt_lenght`");
-    refused(&with("\"recorded\": null", "\"recorded\": 7"), "recorded");
-    refused(&with(",\n  \"recorded\": null", ""), "missing field `recorded`");
-    refused(&with("\"net_opcode\": 4", "\"net_opcode\": 32"), "packets[0].header.net_opcode");
-    refused(&with("\"net_opcode\": 4", "\"net_opcode\": 32"), "an integer from 0 to 31");
-    refused(&with("\"net_opcode\": 4", "\"net_opcode\": -1"), "an integer from 0 to 31");
-    refused(&with("\"net_opcode\": 4", "\"net_opcode\": 4.5"), "an integer from 0 to 31");
-    refused(&with("\"net_opcode\": 4", "\"net_opcode\": \"SEND\""), "an integer from 0 to 31");
-    refused(&with("\"raddr\": \"0x", "\"raddr\": \"0xfffffffffffffffff"), "at most 64 bits");
-    refused(&with("\"raddr\": \"0x", "\"raddr\": \"zz"), "a hex string");
+    refused(&with("\"pkt_length\"", "\"pkt_lenght\""), "E0213", "`pkt_lenght`");
+    refused(&with("\"recorded\": null", "\"recorded\": 7"), "E0215", "recorded");
+    refused(&with(",\n  \"recorded\": null", ""), "E0214", "`recorded`");
+    refused(
+        &with("\"net_opcode\": 4", "\"net_opcode\": 32"),
+        "E0215",
+        "packets[0].header.net_opcode",
+    );
+    refused(&with("\"net_opcode\": 4", "\"net_opcode\": 32"), "E0215", "0 to 31");
+    refused(&with("\"net_opcode\": 4", "\"net_opcode\": -1"), "E0215", "0 to 31");
+    refused(&with("\"net_opcode\": 4", "\"net_opcode\": 4.5"), "E0215", "0 to 31");
+    refused(&with("\"net_opcode\": 4", "\"net_opcode\": \"SEND\""), "E0215", "0 to 31");
+    refused(&with("\"raddr\": \"0x", "\"raddr\": \"0xfffffffffffffffff"), "E0215", "64 bits");
+    refused(&with("\"raddr\": \"0x", "\"raddr\": \"zz"), "E0215", "packets[0].header.raddr");
 }
 
 #[test]
 fn an_impossible_order() {
-    refused(&with("\"net_opcode\": 4", "\"net_opcode\": 1"), "SEND_MIDDLE without a SEND_FIRST");
-    refused(&with("\"net_opcode\": 4", "\"net_opcode\": 2"), "stimulus.traffic.packets[0].header");
+    refused(
+        &with("\"net_opcode\": 4", "\"net_opcode\": 1"),
+        "E0208",
+        "stimulus.traffic.packets[0].header",
+    );
+    refused(
+        &with("\"net_opcode\": 4", "\"net_opcode\": 2"),
+        "E0208",
+        "stimulus.traffic.packets[0].header",
+    );
 }
 
 #[test]
@@ -85,35 +94,36 @@ fn raw_pins_with_too_few_or_wrong_ports() {
              \"recorded\": null}}"
         )
     };
-    refused(&vector("[]"), "at least one cycle");
-    refused(&vector("[{}]"), "missing port");
-    refused(&vector("[{\"rst\": \"0x1\"}]"), "missing port");
-    refused(&vector("[{\"rst\": \"0x2\"}]"), "not a hex string of at most 1 bits");
-    refused(&vector("[{\"rst\": 1}]"), "stimulus.cycles[0].rst");
-    refused(&vector("[{\"rts\": \"0x1\"}]"), "unknown port `rts`: expected an input, ");
-    refused(&vector("[{\"rst\": \"0x1\", \"rst\": \"0x1\"}]"), "given twice");
+    refused(&vector("[]"), "E0208", "stimulus.cycles");
+    refused(&vector("[{}]"), "E0215", "stimulus.cycles[0]");
+    refused(&vector("[{\"rst\": \"0x1\"}]"), "E0215", "stimulus.cycles[0]");
+    refused(&vector("[{\"rst\": \"0x2\"}]"), "E0215", "stimulus.cycles[0].rst");
+    refused(&vector("[{\"rst\": 1}]"), "E0215", "stimulus.cycles[0].rst");
+    refused(&vector("[{\"rts\": \"0x1\"}]"), "E0215", "`rts`");
+    refused(
+        &vector("[{\"rst\": \"0x1\", \"rst\": \"0x1\"}]"),
+        "E0215",
+        "stimulus.cycles[0]: port `rst`",
+    );
 }
 
 #[test]
 fn a_folder_a_huge_file_and_one_that_may_not_be_read() {
     let folder = TempDir::new().unwrap();
     let output = run(["replay", folder.path().to_str().unwrap()]);
-    assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("no vector is there"), "{}", text(&output));
+    assert_error(&output, "E0207");
 
     let huge = folder.path().join("huge.json");
     File::create(&huge).unwrap().set_len(1 << 30).unwrap();
     let begin = std::time::Instant::now();
     let output = run(["replay", huge.to_str().unwrap()]);
-    assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("at most 512 MiB"), "{}", text(&output));
+    assert_error_at(&output, "E0202", "512 MiB");
     assert!(begin.elapsed().as_secs() < 60, "it is not read");
 
     let binary = folder.path().join("binary.json");
     fs::write(&binary, [0xff, 0xfe, 0x00, 0x80]).unwrap();
     let output = run(["replay", binary.to_str().unwrap()]);
-    assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("binary.json:1:1: is not UTF-8"), "{}", text(&output));
+    assert_error_at(&output, "E0203", "binary.json:1:1: ");
 
     let secret = folder.path().join("secret.json");
     fs::write(&secret, good()).unwrap();
@@ -121,7 +131,7 @@ fn a_folder_a_huge_file_and_one_that_may_not_be_read() {
     fs::set_permissions(&secret, fs::Permissions::from_mode(0o000)).unwrap();
     // Root may read it all the same.
     if File::open(&secret).is_err() {
-        assert_eq!(code(&run(["replay", secret.to_str().unwrap()])), 2);
+        assert_error(&run(["replay", secret.to_str().unwrap()]), "E0201");
     }
 }
 
@@ -132,7 +142,7 @@ fn the_first_bad_vector_stops_all_of_them() {
     fs::write(&good_path, good()).unwrap();
     fs::write(&bad, "{").unwrap();
     let output = run(["replay", good_path.to_str().unwrap(), bad.to_str().unwrap()]);
-    assert_eq!(code(&output), 2);
+    assert_error(&output, "E0204");
     assert!(output.stdout.is_empty(), "nothing was replayed: {}", text(&output));
 }
 

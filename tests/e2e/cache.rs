@@ -1,6 +1,6 @@
 //! The cache of compiled models: whose it is, what it holds, and what is left when work on it is ended.
 
-use crate::common::{code, files, models, program, project, text};
+use crate::common::{assert_error_at, code, files, models, program, project, text};
 use std::env;
 use std::fs;
 use std::os::unix::fs::PermissionsExt;
@@ -40,8 +40,7 @@ fn a_library_is_that_of_its_compiler_whole_and_no_more_are_kept_than_may() {
     assert_eq!(files(cache.path(), "so"), libraries, "the other one was too much");
     assert!(fs::read(&libraries[0]).unwrap().iter().any(|byte| *byte != 0), "it was made again");
     let wrong = replay(cache.path(), &[("COSIM_CACHE_LIMIT", "much")]);
-    assert_eq!(code(&wrong), 2, "{}", text(&wrong));
-    assert!(text(&wrong).contains("COSIM_CACHE_LIMIT: `much`"), "{}", text(&wrong));
+    assert_error_at(&wrong, "E0111", "COSIM_CACHE_LIMIT: `much`");
 }
 
 /// The fault: nothing was said, and the end came when the compiler was done.
@@ -125,8 +124,7 @@ fn a_cache_that_others_can_write_is_used_in_parts_or_refused() {
     };
     set(0o777);
     for output in [shown(), replay(cache.path(), &[])] {
-        assert_eq!(code(&output), 3, "{}", text(&output));
-        assert!(text(&output).contains("set COSIM_CACHE"), "{}", text(&output));
+        assert_error_at(&output, "E0606", "set COSIM_CACHE");
     }
     assert_eq!(fs::read_dir(&cache).unwrap().count(), 0, "nothing is written");
     // Each user has a folder of his own: what others put beside it is not looked at.

@@ -4,7 +4,7 @@
 use assert_cmd::Command;
 use cosim_core::AnyBlock;
 use cosim_core::checks::Checks;
-use cosim_core::error::Error;
+use cosim_core::error::{Error, codes};
 use cosim_core::harness::{BlockInfo, Explain, Parameters};
 use cosim_core::models::{Rtl, View};
 use cosim_core::verilated::ModelKind;
@@ -144,6 +144,27 @@ pub fn text(output: &Output) -> String {
 #[track_caller]
 pub fn code(output: &Output) -> i32 {
     output.status.code().unwrap_or_else(|| panic!("killed: {}", text(output)))
+}
+
+/// The command failed with this error, as in `E0213`, and with the exit code of that error.
+#[track_caller]
+pub fn assert_error(output: &Output, number: &str) {
+    let expected = codes::Code::find(number).unwrap_or_else(|| panic!("no error {number}"));
+    let said = text(output);
+    assert_eq!(code(output), i32::from(expected.exit()), "{number}: {said}");
+    let mark = format!("error[{number}]: ");
+    let has_it =
+        String::from_utf8_lossy(&output.stderr).lines().any(|line| line.starts_with(&mark));
+    assert!(has_it, "expected {number}: {said}");
+    assert!(!said.contains("panicked"), "{said}");
+}
+
+/// [`assert_error`], and the message has these words: a place, or the name of what is wrong.
+#[track_caller]
+pub fn assert_error_at(output: &Output, number: &str, words: &str) {
+    assert_error(output, number);
+    let said = String::from_utf8_lossy(&output.stderr);
+    assert!(said.contains(words), "{number}, expected `{words}`: {said}");
 }
 
 /// A JSON file.

@@ -1,6 +1,8 @@
 //! `--rtl`: is what runs what was given, and nothing else?
 
-use crate::common::{code, cosim, files, json, patched_rtl, project, run, text};
+use crate::common::{
+    assert_error, assert_error_at, code, cosim, files, json, patched_rtl, project, run, text,
+};
 use serde_json::json;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -22,10 +24,8 @@ fn wrong_rtl() -> TempDir {
     patched_rtl(&project().join("tests/bad_rtl/thread2/43-rq-wrap-one-late.patch"))
 }
 
-fn refused(rtl: &Path, expected: &str) {
-    let output = with_rtl(rtl, &[]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains(expected), "{}", text(&output));
+fn refused(rtl: &Path, number: &str, words: &str) {
+    assert_error_at(&with_rtl(rtl, &[]), number, words);
 }
 
 #[test]
@@ -57,10 +57,10 @@ fn rtl_of_something_else_is_refused() {
     let folder = TempDir::new().unwrap();
     let other = folder.path().join("other.v");
     fs::write(&other, "module other; endmodule // module ReqRecvCore_Thread_2\n").unwrap();
-    refused(&other, "declares none of the modules of block thread2");
-    refused(folder.path(), "declares none of the modules of block thread2");
-    refused(&project().join("rtl/PcieDllTx.v"), "expected ReqRecvCore_Thread_2");
-    refused(Path::new("/nowhere"), "neither a Verilog file nor a folder");
+    refused(&other, "E0303", "thread2");
+    refused(folder.path(), "E0303", "thread2");
+    refused(&project().join("rtl/PcieDllTx.v"), "E0303", "ReqRecvCore_Thread_2");
+    refused(Path::new("/nowhere"), "E0301", "/nowhere: ");
 }
 
 #[test]
@@ -68,7 +68,7 @@ fn a_module_declared_twice_is_refused() {
     let wrong = wrong_rtl();
     let rtl = wrong.path().join("rtl");
     fs::copy(rtl.join("ReqRecvCore_Thread_2.v"), rtl.join("backup.v")).unwrap();
-    refused(&rtl, "is declared in both");
+    refused(&rtl, "E0304", "backup.v");
 }
 
 #[test]
@@ -77,9 +77,12 @@ fn a_module_declared_in_two_folders_is_refused_and_both_are_named() {
     for name in ["new", "old"] {
         write(&folder.path().join(name).join(TOP), &built_in(TOP));
     }
-    refused(folder.path(), "is declared in both");
     for name in ["new", "old"] {
-        refused(folder.path(), &format!("{}:", folder.path().join(name).join(TOP).display()));
+        refused(
+            folder.path(),
+            "E0304",
+            &format!("{}:", folder.path().join(name).join(TOP).display()),
+        );
     }
 }
 
@@ -110,8 +113,7 @@ fn a_path_may_have_spaces_quotes_and_a_dash_and_a_text_a_byte_order_mark() {
     // A name that Verilator does not take is refused before it is asked.
     write(&folder.path().join("odd/a\"b.v"), &built_in(TOP));
     let output = run(&["--rtl", "odd", "--force"]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("rename it"), "{}", text(&output));
+    assert_error_at(&output, "E0302", "b.v");
 }
 
 #[test]
@@ -129,8 +131,7 @@ fn an_included_file_in_a_folder_below_is_part_of_the_model() {
     assert_eq!(code(&with_rtl(folder.path(), &[])), 0);
     fs::write(&header, "`no_such_macro here\n").unwrap();
     let output = with_rtl(folder.path(), &[]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("settings.inc:1"), "{}", text(&output));
+    assert_error_at(&output, "E0307", "settings.inc:1");
     fs::write(&header, "// nothing\n").unwrap();
     assert_eq!(code(&with_rtl(folder.path(), &[])), 0);
 }
@@ -161,8 +162,7 @@ fn a_function_of_c_is_refused_by_name() {
     let top = top.replace("endmodule", call);
     fs::write(folder.path().join("ReqRecvCore_Thread_2.sv"), top).unwrap();
     let output = with_rtl(folder.path(), &[]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("`nobody`"), "{}", text(&output));
+    assert_error_at(&output, "E0310", "`nobody`");
 }
 
 /// The first mismatch is found before the model is lost: the run must not wait for its waves for ever.
@@ -271,9 +271,8 @@ fn a_header_that_was_given_twice_is_an_error_that_names_both() {
     write(&folder.path().join("new").join(HEADER), &wrong_header());
     write(&folder.path().join("old").join(HEADER), &built_in(HEADER));
     let output = with_rtl(folder.path(), &[]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
     for name in ["new", "old"] {
-        assert!(text(&output).contains(&format!("{name}/{HEADER}")), "{}", text(&output));
+        assert_error_at(&output, "E0305", &format!("{name}/{HEADER}"));
     }
     // The one beside its includer is meant, and so is one that -I names.
     let include = format!("-I{}", folder.path().join("old").display());
@@ -316,11 +315,10 @@ fn a_file_list_and_macros_say_what_the_rtl_is() {
     let output = run(&[]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains(&format!("a folder's/{TOP}")), "{}", text(&output));
-    assert_eq!(code(&run(&["-DBROKEN"])), 2);
+    assert_error(&run(&["-DBROKEN"]), "E0307");
     write(&list, "--exe x");
     let output = run(&[]);
-    assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("files.f:1:1"), "{}", text(&output));
+    assert_error_at(&output, "E0306", "files.f:1:1");
 }
 
 #[test]
@@ -345,8 +343,7 @@ fn rtl_without_the_parameter_of_fixes_has_the_behaviour_that_is_claimed() {
         run(["run", "--cases", "3", "--rtl", rtl].iter().chain(&more))
     };
     let output = run("all");
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("no parameter FIXES"), "{}", text(&output));
+    assert_error_at(&output, "E0312", "FIXES");
     assert_eq!(code(&run("repaired")), 0);
     assert_eq!(code(&run("spec")), 1);
 }
@@ -372,8 +369,7 @@ fn a_vector_knows_its_rtl() {
         let said = String::from_utf8_lossy(&output.stderr);
         assert!(said.contains("--recorded-rtl") && said.contains(&named), "{said}");
     }
-    let output = run(["replay", "--recorded-rtl", "--rtl", "built-in", vector]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_error(&run(["replay", "--recorded-rtl", "--rtl", "built-in", vector]), "E0101");
     let output = run(["explain", "--recorded-rtl", vector, "--format", "json"]);
     let told: serde_json::Value = serde_json::from_slice(&output.stdout).unwrap();
     let told = told.as_array().map_or(&told, |all| &all[0]);
@@ -388,8 +384,7 @@ fn a_vector_knows_its_rtl() {
     assert!(text(&output).contains("has changed since"), "{}", text(&output));
     fs::remove_dir_all(&rtl).unwrap();
     let output = run(["replay", "--recorded-rtl", vector]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("--rtl built-in"), "{}", text(&output));
+    assert_error_at(&output, "E0211", "--rtl built-in");
 }
 
 /// A vector may come from anyone: what it names is neither compiled nor copied.
@@ -483,9 +478,7 @@ fn what_the_machine_lacks_is_named() {
         command.args(["replay", "--fixes", "0x02"]).arg(&vectors[0]).output().unwrap()
     };
     let output = replay("COSIM_CACHE", &file.join("below"));
-    assert_eq!(code(&output), 3, "{}", text(&output));
-    assert!(text(&output).contains("set COSIM_CACHE"), "{}", text(&output));
+    assert_error_at(&output, "E0605", "set COSIM_CACHE");
     let output = replay("CXX", Path::new("/nowhere/g++"));
-    assert_eq!(code(&output), 3, "{}", text(&output));
-    assert!(text(&output).contains("apt-get install g++"), "{}", text(&output));
+    assert_error_at(&output, "E0904", "apt-get install g++");
 }

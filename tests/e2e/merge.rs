@@ -1,7 +1,8 @@
 //! `cosim merge`: are all shards of a run, put together, the run itself; and is anything else refused?
 
 use crate::common::{
-    changed_rtl, code, files, json, patched_rtl, program, project, run, text, write_record,
+    assert_error, assert_error_at, changed_rtl, code, files, json, patched_rtl, program, project,
+    run, text, write_record,
 };
 use serde_json::{Value, json as value};
 use std::fmt::Write as _;
@@ -86,8 +87,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     let mut turned = shards.clone();
     turned.reverse();
     let refused = merge(&turned, &merged, &more);
-    assert_eq!(code(&refused), 2, "{}", text(&refused));
-    assert!(text(&refused).contains("holds an earlier run"), "{}", text(&refused));
+    assert_error_at(&refused, "E0602", "--force");
     let again = merge(&turned, &merged, &[&more[..], &["--force"]].concat());
     assert_eq!(code(&again), 1, "{}", text(&again));
     assert_same(&whole, &merged);
@@ -164,21 +164,21 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     let folder = TempDir::new().unwrap();
     let all = shards(folder.path(), 3, &GREEN, &[0]);
     let out = folder.path().join("merged");
-    let refused = |shards: &[PathBuf], expected: &[&str]| {
+    let refused = |shards: &[PathBuf], number: &str, words: &[&str]| {
         let output = merge(shards, &out, &[]);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        for part in expected {
-            assert!(text(&output).contains(part), "{part}: {}", text(&output));
+        assert_error(&output, number);
+        for word in words {
+            assert_error_at(&output, number, word);
         }
         assert!(!out.exists(), "nothing is left");
     };
     let [one, two, three] = &all[..] else { panic!("three") };
     let name = |path: &Path| path.file_name().unwrap().to_str().unwrap().to_owned();
-    refused(&[one.clone(), three.clone()], &["shards of qp are missing: 2/3"]);
+    refused(&[one.clone(), three.clone()], "E0222", &["2/3"]);
     let double = folder.path().join("double");
     assert_eq!(code(&run_into(&double, &[&GREEN[..], &["--shard", "2/3"]].concat())), 0);
     let twice = [one.clone(), two.clone(), three.clone(), double];
-    refused(&twice, &["double", "is shard 2/3, and so is", &name(two)]);
+    refused(&twice, "E0222", &["double", "2/3", &name(two)]);
 
     // Of another run: what differs is said. The last argument counts.
     for (more, what) in [
@@ -190,33 +190,33 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
         let foreign = folder.path().join("foreign");
         let arguments = [&GREEN[..], &["--shard", "2/3", "--force"], more].concat();
         assert_eq!(code(&run_into(&foreign, &arguments)), 0, "{more:?}");
-        let message = format!("foreign: is no shard of the same run as {}", one.display());
-        refused(&[one.clone(), foreign, three.clone()], &[&message, what]);
+        let names = ["foreign: ", &one.display().to_string(), what];
+        refused(&[one.clone(), foreign, three.clone()], "E0221", &names);
     }
     // Of another tool.
     let path = two.join("results.json");
     let whole = fs::read_to_string(&path).unwrap();
     let build = json(&path)["run"]["build"].as_str().unwrap().to_owned();
     write_record(&path, &whole.replace(&build, "0123456789ab"));
-    refused(&all, &[&name(two), "was run by build 0123456789ab, this is build"]);
+    refused(&all, "E0220", &[&name(two), "0123456789ab"]);
 
     // Half of the file: in the midst of its cases, and behind them.
     for end in ["{\"from\"", "\"totals\""] {
         fs::write(&path, &whole[..whole.find(end).unwrap()]).unwrap();
-        refused(&all, &["shard-2/results.json"]);
+        refused(&all, "E0219", &["shard-2/results.json"]);
     }
     // Edited, replaced and missing files that decide the verdict.
     fs::write(&path, whole.replace("\"mismatched\":0", "\"mismatched\":1")).unwrap();
-    refused(&all, &["shard-2/results.json"]);
+    refused(&all, "E0219", &["shard-2/results.json"]);
     fs::write(&path, &whole).unwrap();
     let coverage = two.join("coverage.json");
     let covered = fs::read_to_string(&coverage).unwrap();
     fs::write(&coverage, covered.replacen("\"cycles\":", "\"cycles\":1", 1)).unwrap();
-    refused(&all, &["shard-2/coverage.json"]);
+    refused(&all, "E0219", &["shard-2/coverage.json"]);
     fs::copy(one.join("coverage.json"), &coverage).unwrap();
-    refused(&all, &["shard-2/coverage.json"]);
+    refused(&all, "E0221", &["shard-2/coverage.json"]);
     fs::remove_file(&coverage).unwrap();
-    refused(&all, &["shard-2/coverage.json"]);
+    refused(&all, "E0201", &["shard-2/coverage.json"]);
     fs::write(&coverage, covered).unwrap();
     // A case that is not there, with the sums of what is.
     let line = whole.lines().find(|line| line.starts_with("{\"from\"")).unwrap();
@@ -225,18 +225,18 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
         row[column].as_array_mut().unwrap().pop();
     }
     write_record(&path, &whole.replace(line.trim_end_matches(','), &row.to_string()));
-    refused(&all, &["shard-2/results.json:", "are not what the cases come to"]);
+    refused(&all, "E0219", &["shard-2/results.json:"]);
     // As a killed run leaves it.
     fs::rename(&path, two.join("results.json.partial")).unwrap();
-    refused(&all, &["shard-2: is not whole"]);
+    refused(&all, "E0223", &["shard-2: "]);
     // As an interrupted one does.
     write_record(&path, &whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\""));
-    refused(&all, &["shard-2: is not whole: it was interrupted"]);
+    refused(&all, "E0223", &["shard-2: "]);
     fs::write(&path, whole).unwrap();
     fs::remove_file(two.join("results.json.partial")).unwrap();
-    refused(&[one.clone(), folder.path().to_owned()], &["has not the run of one block"]);
+    refused(&[one.clone(), folder.path().to_owned()], "E0221", &[]);
     let output = merge(&all, two, &["--force"]);
-    assert_eq!(code(&output), 2, "a shard is not written over: {}", text(&output));
+    assert_error(&output, "E0604");
     let output = merge(&all, &out, &[]);
     assert_eq!(code(&output), 0, "{}", text(&output));
 }

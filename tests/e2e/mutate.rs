@@ -1,8 +1,8 @@
 //! `cosim mutate`: does the bench find faults, and does it say of which?
 
 use crate::common::{
-    assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim, is_longer, json, looked_at, program,
-    text, wait_until,
+    assert_error, assert_error_at, assert_is_for_anyone, changed_rtl, code, copy_rtl, cosim,
+    is_longer, json, looked_at, program, text, wait_until,
 };
 use rustix::process::{Pid, Signal, kill_process};
 use serde_json::Value;
@@ -108,15 +108,13 @@ fn the_same_seed_gives_the_same_bytes_whatever_the_threads_and_the_parts() {
     assert_page(&one, mutants(&report));
     assert_eq!(page(&one), page(&three), "the parts have another page than the whole");
     // What is no part of it, or not all of it, is refused by name.
-    for (parts, expected) in [
-        (vec![first.as_path()], "parts of the grading of recv are missing: 2/2"),
-        (vec![first.as_path(), first.as_path()], "is part 1/2, and so is"),
-        (vec![first.as_path(), one.as_path()], "is no part of the same grading as"),
+    for (parts, number, words) in [
+        (vec![first.as_path()], "E0222", "2/2"),
+        (vec![first.as_path(), first.as_path()], "E0222", "1/2"),
+        (vec![first.as_path(), one.as_path()], "E0221", ""),
     ] {
         let refused = folder.path().join("refused");
-        let output = merge(&parts, &refused);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
+        assert_error_at(&merge(&parts, &refused), number, words);
         assert!(!refused.exists());
     }
     let output = grade(&other, &["--mutants", "24", "--cases", "1", "--seed", "6", "--no-judge"]);
@@ -341,10 +339,7 @@ fn rtl_that_yosys_cannot_read_is_an_error_that_says_where() {
     let out = folder.path().join("out");
     let file = rtl.path().join("RecvSideFsm.v");
     let output = grade(&out, &["--mutants", "10", "--rtl", file.to_str().unwrap()]);
-    assert_eq!(code(&output), 3, "{}", text(&output));
-    let said = text(&output);
-    assert!(said.contains("Yosys cannot read this RTL"), "{said}");
-    assert!(said.contains(&format!("{}:", file.display())), "{said}");
+    assert_error_at(&output, "E0501", &format!("{}:", file.display()));
     assert!(!out.exists(), "nothing is written");
 }
 
@@ -353,8 +348,7 @@ fn without_yosys_the_error_says_how_to_install_it() {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("out");
     let output = grading(&out, &[]).env("YOSYS", "/nowhere/yosys").output().unwrap();
-    assert_eq!(code(&output), 3, "{}", text(&output));
-    assert!(text(&output).contains("apt-get install yosys"), "{}", text(&output));
+    assert_error_at(&output, "E0907", "apt-get install yosys");
     assert!(!out.exists(), "nothing is written");
 }
 
@@ -367,8 +361,7 @@ fn rtl_with_a_bug_is_not_graded() {
     let file = wrong.path().join("rtl/RecvSideFsm.v");
     let few = ["--mutants", "10", "--cases", "100", "--rtl", file.to_str().unwrap()];
     let output = grade(&folder.path().join("out"), &few);
-    assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(text(&output).contains("not green without any mutation"), "{}", text(&output));
+    assert_error(&output, "E0404");
 }
 
 /// Every fault of the golden model of `qp` in one profile, on few short cases.
@@ -423,14 +416,13 @@ fn faults_of_the_golden_model_are_noticed_with_nothing_compared() {
     let bytes = |out: &Path| fs::read(out.join("golden.json")).unwrap();
     assert!(bytes(&one) == bytes(&three), "it depends on the threads");
     // Without a corpus nothing is said of one; there is no RTL in it.
-    assert_eq!(code(&grade("three", "2", &[]).0), 2, "an earlier result is there");
+    assert_error(&grade("three", "2", &[]).0, "E0602");
     let (output, alone) = grade("three", "2", &["--force"]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert_eq!(json(&alone.join("golden.json"))["profiles"][0]["score"]["corpus"], 0);
     for of_rtl in [&["--rtl", "rtl"][..], &["--simulator", "icarus"], &["--netlist"]] {
         let (output, refused) = grade("refused", "2", of_rtl);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains("--golden: no RTL is run"), "{}", text(&output));
+        assert_error(&output, "E0107");
         assert!(!refused.exists());
     }
 }

@@ -1,6 +1,8 @@
 //! `cosim new`: a crate for a block, from RTL that nobody here wrote.
 
-use crate::common::{cargo_outside, code, json, models, outside, run_in, text};
+use crate::common::{
+    assert_error, assert_error_at, cargo_outside, code, json, models, outside, run_in, text,
+};
 use crate::export::icarus;
 use std::fs;
 use std::path::Path;
@@ -273,13 +275,11 @@ fn written(folder: &Path) {
 
 /// What `cosim new` says in a folder with RTL, and that it wrote nothing.
 #[track_caller]
-fn refused(module: &str, arguments: &[&str], expected: &str) {
+fn refused(module: &str, arguments: &[&str], number: &str, words: &str) {
     let folder = TempDir::new().unwrap();
     write(&folder.path().join("a.sv"), module);
     let output = run_in(folder.path(), &[&["new"], arguments].concat());
-    let said = text(&output);
-    assert_eq!(code(&output), 2, "{arguments:?}: {said}");
-    assert!(said.contains(expected), "{arguments:?}, expected {expected}: {said}");
+    assert_error_at(&output, number, words);
     let entries = fs::read_dir(folder.path()).unwrap();
     let names: Vec<_> = entries.map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["a.sv"], "nothing was written");
@@ -289,38 +289,39 @@ fn refused(module: &str, arguments: &[&str], expected: &str) {
 fn what_cannot_be_driven_is_refused_by_name() {
     let module = |ports: &str| format!("module a({ports}); endmodule\n");
     let a = ["b", "--top", "a", "a.sv"];
-    refused(&module("input tick, input d, output q"), &a, "--clock");
+    refused(&module("input tick, input d, output q"), &a, "E0309", "--clock");
     refused(
         &module("input clk, input d, output q"),
         &[&a[..], &["--clock", "e"]].concat(),
+        "E0309",
         "called e",
     );
-    refused(&module("input [1:0] clk, input d, output q"), &a, "clk");
-    refused(&module("input clk, inout pad, output q"), &a, "`pad`");
-    refused(&module("input clk, input [7:0] lanes [3:0], output q"), &a, "`lanes`");
-    refused(&module("input clk, input d"), &a, "no output");
-    refused(&module("input clk, output q"), &a, "no input beside the clock");
-    refused(&module("input clk, input d, input real level, output q"), &a, "`level`");
-    refused(&module("input clk, input d, output real level"), &a, "`level`");
-    refused(&module("input clk, input string text, output q"), &a, "`text`");
-    refused(&module("input clk, input \\odd-name , output q"), &a, "`\\odd-name `");
-    refused(&module("input clk, input template, output q"), &a, "`template`");
+    refused(&module("input [1:0] clk, input d, output q"), &a, "E0309", "clk");
+    refused(&module("input clk, inout pad, output q"), &a, "E0309", "`pad`");
+    refused(&module("input clk, input [7:0] lanes [3:0], output q"), &a, "E0309", "`lanes`");
+    refused(&module("input clk, input d"), &a, "E0309", "output");
+    refused(&module("input clk, output q"), &a, "E0309", "input");
+    refused(&module("input clk, input d, input real level, output q"), &a, "E0309", "`level`");
+    refused(&module("input clk, input d, output real level"), &a, "E0309", "`level`");
+    refused(&module("input clk, input string text, output q"), &a, "E0309", "`text`");
+    refused(&module("input clk, input \\odd-name , output q"), &a, "E0309", "`\\odd-name `");
+    refused(&module("input clk, input template, output q"), &a, "E0309", "`template`");
     let foreign = "import \"DPI-C\" function int twice(input int a);\n\
                    module a(input clk, input [31:0] d, output [31:0] q); assign q = twice(d); endmodule\n";
-    refused(foreign, &a, "`twice`");
+    refused(foreign, &a, "E0310", "`twice`");
     let table = "module a(input clk, input d, output q); reg m[0:0]; initial $readmemh(\"NAME\", m); assign q = m[d]; \
                  endmodule\n";
-    refused(&table.replace("NAME", "none.hex"), &a, "a.sv:1");
-    refused(&table.replace("NAME", "/dev/null/x"), &a, "/dev/null/x");
-    refused(&module("input clk, input padding, output q"), &a, "padding");
-    refused(&module("input clk, input d, output dut"), &a, "`dut`");
+    refused(&table.replace("NAME", "none.hex"), &a, "E0311", "a.sv:1");
+    refused(&table.replace("NAME", "/dev/null/x"), &a, "E0311", "/dev/null/x");
+    refused(&module("input clk, input padding, output q"), &a, "E0309", "padding");
+    refused(&module("input clk, input d, output dut"), &a, "E0309", "`dut`");
     let good = module("input clk, input d, output q");
-    refused(&good, &["b", "--top", "c", "a.sv"], "no module c");
-    refused(&good, &["b", "--top", "a", "none.sv"], "none.sv");
-    refused(&good, &["b", "--top", "a", "a.sv", "--reset", "d2"], "called d2");
-    refused(&good, &["b", "--top", "a", "a.sv", "--cosim", "."], "no checkout of cosim");
+    refused(&good, &["b", "--top", "c", "a.sv"], "E0303", "c");
+    refused(&good, &["b", "--top", "a", "none.sv"], "E0301", "none.sv");
+    refused(&good, &["b", "--top", "a", "a.sv", "--reset", "d2"], "E0309", "d2");
+    refused(&good, &["b", "--top", "a", "a.sv", "--cosim", "."], "E0315", "core/Cargo.toml");
     for name in ["fn", "../b", "B", "2b", "", "cosim-core", "a b"] {
-        refused(&good, &[name, "--top", "a", "a.sv"], "NAME");
+        refused(&good, &[name, "--top", "a", "a.sv"], "E0101", "NAME");
     }
 }
 
@@ -415,10 +416,9 @@ fn what_is_there_already_is_not_written_over() {
     write(&folder.path().join("full/mine.txt"), "mine");
     write(&folder.path().join("file"), "mine");
     fs::create_dir(folder.path().join("empty")).unwrap();
-    for (name, expected) in [("full", "not empty"), ("file", "no folder")] {
+    for name in ["full", "file"] {
         let output = run_in(folder.path(), &["new", name, "--top", "a", "a.v"]);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains(expected), "{}", text(&output));
+        assert_error_at(&output, "E0602", name);
     }
     assert_eq!(fs::read_dir(folder.path().join("full")).unwrap().count(), 1);
     let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
@@ -426,5 +426,5 @@ fn what_is_there_already_is_not_written_over() {
     assert!(folder.path().join("empty/src/golden.rs").is_file());
     // A second time it is full.
     let output = run_in(folder.path(), &["new", "empty", "--top", "a", "a.v"]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
+    assert_error(&output, "E0602");
 }

@@ -1,7 +1,8 @@
 //! `--plan`: is a run what its plan lists, and do waivers hide what they name, until their day, and nothing else?
 
 use crate::common::{
-    code, cosim, is_longer, json, patched_rtl, program, project, run, text, wait_until,
+    assert_error, assert_error_at, code, cosim, is_longer, json, patched_rtl, program, project,
+    run, text, wait_until,
 };
 use serde_json::Value;
 use std::fs;
@@ -51,89 +52,71 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
         )
     };
     let run = |more: &str| format!("{HEAD}[[run]]\nblocks = [\"qp\"]\n{more}");
-    let cases: Vec<(&str, String, &str)> = vec![
-        ("a.toml", "format = \"cosim-plan\"\nversion =".to_owned(), "a.toml:2:10: "),
+    let cases: Vec<(&str, String, &str, &str)> = vec![
+        ("a.toml", "format = \"cosim-plan\"\nversion =".to_owned(), "E0205", "a.toml:2:10: "),
         (
             "b.toml",
             format!("{HEAD}[[run]]\nblocks = [\"q\"]\n"),
-            "b.toml:3:1: run[0]: `blocks`: `q` is no block: expected thread2",
+            "E0215",
+            "b.toml:3:1: run[0]: `blocks`: ",
         ),
-        ("c.toml", run("case = 3\n"), "c.toml:5:1: run[0]"),
-        ("c.toml", run("case = 3\n"), "unknown field `case`, expected one of `name`, `blocks`"),
-        ("d.toml", run("cases = \"many\"\n"), "d.toml:5:9: run[0]"),
-        (
-            "e.toml",
-            run("fixes = \"none\"\n"),
-            "`fixes` of block qp: `none` is no profile of this block",
-        ),
-        (
-            "e.toml",
-            run("fixes = \"random:0\"\n"),
-            "`fixes` of block qp: `random:0` is not random:N",
-        ),
+        ("c.toml", run("case = 3\n"), "E0213", "c.toml:5:1: run[0]"),
+        ("c.toml", run("case = 3\n"), "E0213", "`case`"),
+        ("d.toml", run("cases = \"many\"\n"), "E0215", "d.toml:5:9: run[0]"),
+        ("e.toml", run("fixes = \"none\"\n"), "E0215", "`fixes` of block qp: `none`"),
+        ("e.toml", run("fixes = \"random:0\"\n"), "E0215", "`fixes` of block qp: `random:0`"),
         (
             "f.toml",
             run("parameters = { DEPTH = 3 }\n"),
-            "`parameters` of block qp: `DEPTH` is no parameter",
+            "E0215",
+            "`parameters` of block qp: `DEPTH`",
         ),
-        ("g.toml", run("packets = 0\n"), "`packets` is 0: expected 1 to 20000"),
-        ("h.toml", run("scenarios = [\"storm\"]\n"), "`storm` is no scenario of qp"),
-        ("i.toml", run("seeds = [3, 3]\n"), "seed 3 is there twice"),
-        ("j.toml", run("min_coverage = 101\n"), "101 is no percentage"),
+        ("g.toml", run("packets = 0\n"), "E0215", "1 to 20000"),
+        ("h.toml", run("scenarios = [\"storm\"]\n"), "E0216", "`storm`"),
+        ("i.toml", run("seeds = [3, 3]\n"), "E0215", "seed 3"),
+        ("j.toml", run("min_coverage = 101\n"), "E0215", "101"),
         (
             "u.toml",
             run("min_coverage = 90\nuntil_coverage = 95\n"),
-            "u.toml:3:1: run[0]: `min_coverage` and `until_coverage` are both said",
+            "E0215",
+            "u.toml:3:1: run[0]: `min_coverage` and `until_coverage`",
         ),
-        ("v.toml", run("round = 8\n"), "`round` is said without `until_coverage`"),
-        ("k.toml", run("name = \"../x\"\n"), "`name` is `../x`: expected letters"),
-        ("l.toml", run("[[run]]\nblocks = [\"all\"]\n"), "two runs are called `qp`"),
-        ("m.toml", HEAD.to_owned(), "missing field `run`"),
-        (
-            "n.toml",
-            waiver("expires = \"2027-01-31\"\n"),
-            "n.toml:5:1: waiver[0]: missing field `reason`",
-        ),
-        (
-            "o.toml",
-            waiver("reason = \"known\"\n"),
-            "o.toml:5:1: waiver[0]: missing field `expires`",
-        ),
+        ("v.toml", run("round = 8\n"), "E0215", "`until_coverage`"),
+        ("w.toml", run("until_coverage = 9\nround = 0\n"), "E0215", "1 to 1048576"),
+        ("k.toml", run("name = \"../x\"\n"), "E0215", "`../x`"),
+        ("l.toml", run("[[run]]\nblocks = [\"all\"]\n"), "E0216", "`qp`"),
+        ("m.toml", HEAD.to_owned(), "E0214", "`run`"),
+        ("n.toml", waiver("expires = \"2027-01-31\"\n"), "E0214", "n.toml:5:1: waiver[0]: "),
+        ("o.toml", waiver("reason = \"known\"\n"), "E0214", "o.toml:5:1: waiver[0]: "),
         (
             "p.toml",
             waiver("reason = \"known\"\nexpires = \"2027-02-30\"\n"),
-            "p.toml:9:11: waiver[0].expires: `2027-02-30` is no day",
+            "E0215",
+            "p.toml:9:11: waiver[0].expires: `2027-02-30`",
         ),
-        ("q.toml", waiver("reason = \" \"\nexpires = \"2027-02-28\"\n"), "has an empty `reason`"),
+        ("q.toml", waiver("reason = \" \"\nexpires = \"2027-02-28\"\n"), "E0217", "`reason`"),
         (
             "r.toml",
             waiver("reason = \"known\"\nexpires = \"2027-02-28\"\n")
                 .replace("block = \"qp\"", "block = \"dll\""),
-            "is of a block of which there is no [[run]]",
+            "E0217",
+            "[[run]]",
         ),
         (
             "s.json",
             "{\"format\": \"cosim-plan\",\n \"version\": 1, \"run\": [{\"blocks\": []}]}"
                 .to_owned(),
-            "s.json:2:38: run[0]: `blocks` is empty",
+            "E0215",
+            "s.json:2:38: run[0]: `blocks`",
         ),
-        (
-            "t.json",
-            "{\"format\": \"other\"}".to_owned(),
-            "unknown variant `other`, expected `cosim-plan`",
-        ),
-        (
-            "u.toml",
-            run("").replace("version = 1", "version = 2"),
-            "`version` is 2: this program reads version 1",
-        ),
-        ("v.yaml", run(""), "a plan is a file .toml or .json"),
+        ("t.json", "{\"format\": \"other\"}".to_owned(), "E0213", "`other`"),
+        ("u.toml", run("").replace("version = 1", "version = 2"), "E0206", "`version`"),
+        ("v.yaml", run(""), "E0206", "v.yaml: "),
     ];
-    for (name, plan, expected) in cases {
+    for (name, plan, number, place) in cases {
         let plan = write(folder.path(), name, &plan);
         let output = run_plan(&plan, &out, &[]);
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains(expected), "{expected}: {}", text(&output));
+        assert_error_at(&output, number, place);
         assert!(!out.exists(), "{name}: something is written");
     }
     // What the plan says is not said again.
@@ -145,8 +128,7 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
         ["--until-coverage", "1"],
         ["--resume", "x"],
     ] {
-        let output = run_plan(&plan, &out, &again);
-        assert_eq!(code(&output), 2, "{}", text(&output));
+        assert_error(&run_plan(&plan, &out, &again), "E0101");
     }
 }
 
@@ -221,7 +203,7 @@ fn a_plan_says_when_a_run_has_covered_enough() {
     assert_eq!(json(&same.join("results.json"))["ended"], "covered");
     assert_same(&same, &planned);
     let shard = run_plan(&plan, &folder.path().join("shard"), &["--shard", "1/2"]);
-    assert_eq!(code(&shard), 2, "{}", text(&shard));
+    assert_error_at(&shard, "E0110", "--exchange");
 }
 
 /// What JSON says is what TOML says, and files are looked for beside the plan.

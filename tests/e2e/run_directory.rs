@@ -1,6 +1,9 @@
 //! Run directories: does each belong to one run, and is nothing of another's ever lost?
 
-use crate::common::{cases, code, cosim, is_longer, json, run, run_in, text, wait_until};
+use crate::common::{
+    assert_error, assert_error_at, cases, code, cosim, is_longer, json, run, run_in, text,
+    wait_until,
+};
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -71,8 +74,7 @@ fn a_killed_run_leaves_no_lock_no_result_and_whole_lines() {
         .collect();
     assert_eq!(rows[0]["from"], 0);
     let output = short_into(&out, &[]);
-    assert_eq!(code(&output), 2, "{}", text(&output));
-    assert!(text(&output).contains("holds an earlier run"), "{}", text(&output));
+    assert_error(&output, "E0602");
     assert_eq!(code(&short_into(&out, &["--force"])), 0);
     assert!(!out.join("results.json.partial").exists());
     assert_eq!(cases(&json(&out.join("results.json"))).len(), 2);
@@ -88,8 +90,7 @@ fn an_earlier_run_is_replaced_only_by_force_and_then_as_a_whole() {
     for more in [&[][..], &["--case", "thread2/spec/smoke/0"]] {
         let arguments = ["run", "--out", out.to_str().unwrap(), "--seed", "2"];
         let output = run(arguments.iter().chain(more));
-        assert_eq!(code(&output), 2, "{}", text(&output));
-        assert!(text(&output).contains("--force"), "{}", text(&output));
+        assert_error_at(&output, "E0602", "--force");
         assert_eq!(content(&out), before);
     }
     assert_eq!(code(&short_into(&out, &["--force", "--seed", "2"])), 0);
@@ -117,8 +118,7 @@ fn what_is_not_a_runs_is_never_replaced() {
         let before = content(folder.path());
         for force in [&[][..], &["--force"]] {
             let output = short_into(folder.path(), force);
-            assert_eq!(code(&output), 2, "{}", text(&output));
-            assert!(text(&output).contains("not a run's"), "{}", text(&output));
+            assert_error(&output, "E0602");
             assert_eq!(content(folder.path()), before, "nothing was written");
         }
     }

@@ -1,6 +1,8 @@
 //! `cosim run --block all`: one regression of several blocks, each with a run directory of its own.
 
-use crate::common::{code, json, patched_rtl, project, run, run_in, text};
+use crate::common::{
+    assert_error, assert_error_at, code, json, patched_rtl, project, run, run_in, text,
+};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -72,19 +74,18 @@ fn several_are_run_as_each_alone_and_once() {
 
 #[test]
 fn what_does_not_fit_one_block_is_refused_before_any_is_run() {
-    for (arguments, message) in [
-        (&["--block", "qp,nothing"][..], "`nothing` is no block"),
-        (&["--block", "all", "--fixes", "repaired"], "block qp: --fixes: `repaired` is no profile"),
-        (&["--block", "all", "--scenario", "rollover"], "block thread2: "),
-        (&["--block", "dll,qp", "--parameter", "REPLAY_DEPTH=4"], "block qp: --parameter"),
-        (&["--block", "dll,qp", "--case", "thread2/spec/ring/0"], "--block says dll,qp"),
+    for (arguments, number, words) in [
+        (&["--block", "qp,nothing"][..], "E0102", "`nothing`"),
+        (&["--block", "all", "--fixes", "repaired"], "E0103", "block qp: --fixes: "),
+        (&["--block", "all", "--scenario", "rollover"], "E0105", "block thread2: "),
+        (&["--block", "dll,qp", "--parameter", "REPLAY_DEPTH=4"], "E0104", "block qp: --parameter"),
+        (&["--block", "dll,qp", "--case", "thread2/spec/ring/0"], "E0106", "--block"),
     ] {
         let folder = TempDir::new().unwrap();
         let out = folder.path().join("out");
         let arguments = [&["run", "--out", out.to_str().unwrap()], arguments].concat();
         let output = run(&arguments);
-        assert_eq!(code(&output), 2, "{arguments:?}: {}", text(&output));
-        assert!(text(&output).contains(message), "{arguments:?}: {}", text(&output));
+        assert_error_at(&output, number, words);
         assert!(!out.exists(), "{arguments:?}: nothing is written");
     }
 }
@@ -133,13 +134,11 @@ fn a_folder_with_anything_else_is_left_as_it_is() {
     let both = ["--block", "dll,qp"];
     assert_eq!(code(&run_into(out, &both)), 0);
     let output = run_into(out, &both);
-    assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("holds an earlier run"), "{}", text(&output));
+    assert_error(&output, "E0602");
     assert_eq!(code(&run_into(out, &[&both[..], &["--force"]].concat())), 0);
     fs::write(out.join("notes.txt"), "mine").unwrap();
     let output = run_into(out, &[&both[..], &["--force"]].concat());
-    assert_eq!(code(&output), 2);
-    assert!(text(&output).contains("`notes.txt`"), "{}", text(&output));
+    assert_error_at(&output, "E0602", "`notes.txt`");
     assert_eq!(entries(out), ["dll", "notes.txt", "qp"]);
 }
 

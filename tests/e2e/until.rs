@@ -1,6 +1,6 @@
 //! `cosim run --until-coverage`: does a run end when enough is covered, and is it the same run everywhere?
 
-use crate::common::{code, json, patched_rtl, project, run, text};
+use crate::common::{assert_error_at, code, json, patched_rtl, project, run, text};
 use serde_json::Value;
 use std::fs;
 use std::path::Path;
@@ -79,7 +79,7 @@ fn what_cannot_be_together_with_it_is_refused_with_the_reason() {
     }
     for wrong in ["101", "-1", "all"] {
         let output = run_into(&out, &["--block", "qp", "--until-coverage", wrong]);
-        assert_eq!(code(&output), 2);
+        assert_error_at(&output, "E0101", "0 to 100");
     }
     for wrong in ["qp/spec/default/1~6", "qp/spec/default/1~"] {
         let output = run(["run", "--case", wrong]);

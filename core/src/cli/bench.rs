@@ -6,7 +6,7 @@ use super::options::{Format, ModelLimits, Target, heading, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
 use crate::engine::{BenchReport, Part, Speed};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::Profile;
 use crate::models::{Built, Examined, Rtl, View};
 use crate::program::AnyBlock;
@@ -89,7 +89,7 @@ fn count(
     if !rtl.is_usual() {
         let message = "--instructions: only those of the built-in RTL are counted; leave out --rtl, -D, --netlist and \
                        --simulator";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let mut all = Vec::new();
     for block in blocks {
@@ -99,7 +99,7 @@ fn count(
                 let message = format!(
                     "--instructions: no model of profile {name} is linked in; see `cosim list`"
                 );
-                return Err(Error::Usage(message));
+                return Err(Error::Usage(codes::UNKNOWN_PROFILE, message));
             }
             let counted = instructions::count(*block, &profile.name)?;
             if arguments.format == Format::Text {
@@ -120,7 +120,9 @@ fn repeat(
     blocks: &[&'static dyn AnyBlock],
     rounds: &[u32],
 ) -> Result<ExitCode, Error> {
-    let wrong = || Error::Usage("--rounds: expected a number for each part".to_owned());
+    let wrong = || {
+        Error::Usage(codes::COMMAND_LINE, "--rounds: expected a number for each part".to_owned())
+    };
     let rounds = rounds.try_into().map_err(|_| wrong())?;
     let block = *blocks.first().ok_or_else(wrong)?;
     let profiles = arguments.target.profiles(block)?;

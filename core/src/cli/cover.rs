@@ -6,7 +6,7 @@ use super::{counted, print_text};
 use crate::cli::options::heading;
 use crate::coverage::code::{Point, lcov};
 use crate::coverage::{Database, Find, rank, ucis};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::program;
 use clap::{Args, Subcommand, ValueEnum};
@@ -128,16 +128,17 @@ fn merged(paths: &[PathBuf]) -> Result<Database, Error> {
             Some(before) => before.merge(database).map_err(|error| of_file(path, &error))?,
         });
     }
-    all.ok_or_else(|| Error::Usage("name a coverage database".to_owned()))
+    all.ok_or_else(|| Error::Usage(codes::NOTHING_SELECTED, "name a coverage database".to_owned()))
 }
 
 fn of_file(path: &Path, error: &dyn std::error::Error) -> Error {
     let message = format!("cannot be merged with those before it: {error}");
-    Error::File { path: path.to_owned(), message }
+    Error::File { code: codes::COVERAGE_MISMATCH, path: path.to_owned(), message }
 }
 
 fn json_text(value: &Value) -> Result<String, Error> {
-    serde_json::to_string_pretty(value).map_err(|error| Error::Environment(error.to_string()))
+    serde_json::to_string_pretty(value)
+        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
 
 /// For people: each profile, its groups, what was not hit and what cannot be.
@@ -240,13 +241,16 @@ fn lcov_of(database: &Database) -> Result<String, Error> {
     let reached = database.reached();
     let Some(first) = reached.first() else {
         let message = "no code was counted: run with --coverage";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::COVERAGE_MISMATCH, message.to_owned()));
     };
     if let Some(other) = reached.iter().find(|other| other.rtl != first.rtl) {
-        return Err(Error::Usage(format!(
-            "lines are those of one RTL, and these are runs of {} and {}: name the databases of one",
-            first.rtl, other.rtl
-        )));
+        return Err(Error::Usage(
+            codes::COVERAGE_MISMATCH,
+            format!(
+                "lines are those of one RTL, and these are runs of {} and {}: name the databases of one",
+                first.rtl, other.rtl
+            ),
+        ));
     }
     Ok(lcov::text(&reached))
 }

@@ -3,7 +3,7 @@
 use super::options::{Choice, VectorRtl, heading, only, path};
 use super::replay::{Loaded, expand, load};
 use super::{counted, interruption, print_text};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::export::Testbench;
 use crate::files::{check_free, folder_of, write_below};
 use crate::harness::Profile;
@@ -121,14 +121,18 @@ impl Arguments {
                     let (other, below) = (other.display(), below.display());
                     let message =
                         format!("would be exported to `{below}`, as {other} is; export them apart");
-                    return Err(Error::File { path: path.clone(), message });
+                    return Err(Error::File {
+                        code: codes::CANNOT_COPY,
+                        path: path.clone(),
+                        message,
+                    });
                 }
                 jobs.push(Job { vector, path, profile, below });
             }
         }
         if jobs.is_empty() {
             let message = "none of the vectors is one of the profiles that are asked for";
-            return Err(Error::Usage(message.to_owned()));
+            return Err(Error::Usage(codes::NOTHING_SELECTED, message.to_owned()));
         }
         Ok(jobs)
     }

@@ -6,7 +6,7 @@ use super::finished::FinishedRuns;
 use super::options::{OutputOptions, heading};
 use super::regression::{Earlier, Outcome, Report};
 use super::summary::WriteFailures;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
 use crate::report::RunTiming;
@@ -137,7 +137,7 @@ fn apart(folders: &[PathBuf], out: &Path) -> Result<(), Error> {
                 "lies in {}, or the other way round; choose another --out",
                 folder.display()
             );
-            return Err(Error::File { path: out.to_owned(), message });
+            return Err(Error::File { code: codes::BAD_OUTPUT, path: out.to_owned(), message });
         }
     }
     Ok(())

@@ -11,7 +11,7 @@ use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
 use crate::answers::Answers;
 use crate::engine::Setup;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::yosys;
 use crate::harness::{MOST_PACKETS, Profile};
 use crate::models::Rtl;
@@ -125,7 +125,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
     if now.told.has_details() {
         let message = "--details applies to a run, and this is a mutation analysis: leave it out";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let interrupted = interruption()?;
     let jobs = resume::jobs(now, folder)?;
@@ -183,7 +183,7 @@ fn grade(
 
 /// Mutations have models of their own.
 fn check(rtl: &Rtl) -> Result<(), Error> {
-    let wrong = |message: &str| Err(Error::Usage(message.to_owned()));
+    let wrong = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     if !rtl.simulator.is_verilator() {
         return wrong(
             "--simulator icarus: mutations are graded with models of Verilator; leave it out",
@@ -372,7 +372,11 @@ fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
     if runs.is_empty() {
         let message =
             "none of its [[run]] has a `min_score` or `mutants`: there is nothing to grade";
-        return Err(Error::File { path: path.to_owned(), message: message.to_owned() });
+        return Err(Error::File {
+            code: codes::BAD_PLAN,
+            path: path.to_owned(),
+            message: message.to_owned(),
+        });
     }
     Ok(runs)
 }
@@ -383,7 +387,7 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     if !(1..=MOST_CASES).contains(&cases) {
         let message =
             format!("{cases} cases of each scenario: a grading has 1 to {MOST_CASES}; say --cases");
-        return Err(Error::Usage(message));
+        return Err(Error::Usage(codes::COMMAND_LINE, message));
     }
     let examined = rtl.examined(block.info())?;
     rtl.check_profiles(block.info(), profiles)?;

@@ -3,7 +3,7 @@
 use super::summary::Detail;
 use crate::answers::Answers;
 use crate::engine::LoadedVector;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{self, Overrides, Profile};
 use crate::models::{self, Rtl, Simulator};
 use crate::program;
@@ -53,7 +53,7 @@ impl Choice {
     /// [`Error::Usage`] if one is not NAME=VALUE.
     pub fn overrides(&self) -> Result<Overrides, Error> {
         harness::overrides(self.parameter.iter().map(String::as_str))
-            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 }
 
@@ -160,7 +160,7 @@ impl UserRtlOptions {
         if rtl.paths.len() > 1 || !rtl.lists.is_empty() {
             let message = "--rtl built-in is the program's own RTL, and nothing goes with it; a path of that \
                            name is ./built-in";
-            return Err(Error::Usage(message.to_owned()));
+            return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
         }
         Ok(Some(Rtl { paths: Vec::new(), ..rtl }))
     }
@@ -266,7 +266,7 @@ pub fn show_recorded(rtl: &Rtl, path: &Path) -> Result<(), Error> {
     let command = rtl.command_line();
     let words = text::line(&command);
     program::say(format_args!("{} runs on its recorded RTL: {words}", text::path(path)));
-    rtl.check_there().map_err(|error| Error::File {
+    rtl.check_there().map_err(|error| Error::File { code: codes::RECORDED_RTL_MISSING,
         path: path.to_owned(),
         message: format!(
             "was recorded on {words}, and that RTL is not here ({error}); name the RTL with --rtl PATH or --rtl \
@@ -282,7 +282,10 @@ impl Target {
     /// [`Error::Usage`] if there is no block of a name.
     pub fn blocks(&self) -> Result<Vec<&'static dyn AnyBlock>, Error> {
         let Some(first) = program::blocks().first() else {
-            return Err(Error::Environment("this program has no blocks".to_owned()));
+            return Err(Error::Environment(
+                codes::INTERNAL,
+                "this program has no blocks".to_owned(),
+            ));
         };
         let blocks = blocks_of(&self.block)?;
         Ok(if blocks.is_empty() { vec![*first] } else { blocks })
@@ -309,7 +312,7 @@ impl Target {
             Some(given) if given != named => {
                 let message =
                     format!("--case names {named}, {option} says {given}; leave {option} out");
-                Err(Error::Usage(message))
+                Err(Error::Usage(codes::BAD_CASE_NAME, message))
             }
             _ => Ok(()),
         };
@@ -320,11 +323,11 @@ impl Target {
         }
         if !self.choice.parameter.is_empty() {
             let message = "--case names the parameters; leave --parameter out";
-            return Err(Error::Usage(message.to_owned()));
+            return Err(Error::Usage(codes::BAD_CASE_NAME, message.to_owned()));
         }
         let block = find_block(block)?;
         let profiles = Profile::parse(profile, block.info().profiles)
-            .map_err(|error| Error::Usage(format!("--case: {error}")))?;
+            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--case: {error}")))?;
         Ok((block, profiles))
     }
 
@@ -335,9 +338,9 @@ impl Target {
     pub fn profiles(&self, block: &dyn AnyBlock) -> Result<Vec<Profile>, Error> {
         let all = block.info().profiles;
         let chosen = Profile::parse(self.choice.fixes.as_deref().unwrap_or("all"), all)
-            .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
+            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--fixes: {error}")))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
-            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 
     /// The profiles of a run with a seed, which draws those that are random.
@@ -347,9 +350,9 @@ impl Target {
     pub fn drawn_profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, Error> {
         let (text, all) = (self.choice.fixes.as_deref().unwrap_or("all"), block.info().profiles);
         let chosen = Profile::choose(text, all, block.info().name, seed)
-            .map_err(|error| Error::Usage(format!("--fixes: {error}")))?;
+            .map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, format!("--fixes: {error}")))?;
         Profile::with_overrides(&chosen, &self.choice.overrides()?, all)
-            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 
     /// The RTL.
@@ -373,7 +376,9 @@ pub fn of_block(
 ) -> impl Fn(Error) -> Error + use<> {
     let name = (blocks.len() > 1).then(|| block.info().name);
     move |error| match (name, error) {
-        (Some(name), Error::Usage(message)) => Error::Usage(format!("block {name}: {message}")),
+        (Some(name), Error::Usage(code, message)) => {
+            Error::Usage(code, format!("block {name}: {message}"))
+        }
         (_, error) => error,
     }
 }
@@ -388,7 +393,7 @@ pub fn blocks_of(names: &[String]) -> Result<Vec<&'static dyn AnyBlock>, Error> 
         match name.as_str() {
             ALL => blocks.extend(program::blocks()),
             name => blocks.push(find_block(name).map_err(|error| match error {
-                Error::Usage(message) => Error::Usage(format!("{message}, or {ALL}")),
+                Error::Usage(code, message) => Error::Usage(code, format!("{message}, or {ALL}")),
                 other => other,
             })?),
         }
@@ -407,10 +412,13 @@ pub fn only(profiles: &[Profile]) -> Result<&Profile, Error> {
         [profile] => Ok(profile),
         several => {
             let names: Vec<&str> = several.iter().map(|profile| &*profile.name).collect();
-            Err(Error::Usage(format!(
-                "the vector names several profiles: choose one with --fixes, as in --fixes {}",
-                names.join(", --fixes ")
-            )))
+            Err(Error::Usage(
+                codes::CHOOSE_ONE,
+                format!(
+                    "the vector names several profiles: choose one with --fixes, as in --fixes {}",
+                    names.join(", --fixes ")
+                ),
+            ))
         }
     }
 }
@@ -419,7 +427,10 @@ pub fn only(profiles: &[Profile]) -> Result<&Profile, Error> {
 pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
     program::find(name).ok_or_else(|| {
         let names: Vec<&str> = program::blocks().iter().map(|block| block.info().name).collect();
-        Error::Usage(format!("`{name}` is no block: expected {}", names.join(", ")))
+        Error::Usage(
+            codes::UNKNOWN_BLOCK,
+            format!("unknown block `{name}`; expected {}", names.join(", ")),
+        )
     })
 }
 
@@ -551,8 +562,13 @@ impl FromStr for MemoryLimit {
 /// # Errors
 /// [`Error::File`] with the reason.
 pub fn check_output(path: &Path) -> Result<(), Error> {
-    let refuse =
-        |message: &str| Err(Error::File { path: path.to_owned(), message: message.to_owned() });
+    let refuse = |message: &str| {
+        Err(Error::File {
+            code: codes::BAD_OUTPUT,
+            path: path.to_owned(),
+            message: message.to_owned(),
+        })
+    };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if path.is_dir() {
         return refuse("is a folder, expected the name of a file to write");

@@ -1,7 +1,7 @@
 //! Run plans: one file that lists what a regression is. `docs/plans.md` describes it for its writers.
 
 use super::options::{blocks_of, within_percent};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{LARGEST_INPUT, read_input_text};
 use crate::harness::{MOST_PACKETS, Overrides, Profile};
 use crate::mutate::report::MOST_MUTANTS;
@@ -244,22 +244,30 @@ impl RunPlan {
     }
 
     fn of(path: &Path, seeds: impl Fn(Vec<u64>) -> Vec<u64>) -> Result<Self, Error> {
-        let wrong = |message: String| Error::File { path: path.to_owned(), message };
+        let wrong = |code, message| Error::File { code, path: path.to_owned(), message };
         let ending = path.extension().and_then(|ending| ending.to_str()).unwrap_or_default();
         let read: fn(&Path, &str) -> Result<File, Error> = match ending {
             "toml" => from_toml,
             "json" => from_json,
-            _ => return Err(wrong("a plan is a file .toml or .json".to_owned())),
+            _ => {
+                return Err(wrong(
+                    codes::WRONG_FORMAT,
+                    "expected a plan, a file .toml or .json".to_owned(),
+                ));
+            }
         };
         let text = read_input_text(path, LARGEST_INPUT)?;
         let file = read(path, &text)?;
         if file.version != 1 {
             let version = file.version;
-            return Err(wrong(format!("`version` is {version}: this program reads version 1")));
+            return Err(wrong(
+                codes::WRONG_FORMAT,
+                format!("`version` is {version}, this program reads version 1"),
+            ));
         }
         let folder = path.parent().unwrap_or(Path::new(""));
-        let runs = file.runs(folder, seeds).map_err(wrong)?;
-        check_waivers(&file.waiver, &runs).map_err(wrong)?;
+        let runs = file.runs(folder, seeds).map_err(|message| wrong(codes::BAD_PLAN, message))?;
+        check_waivers(&file.waiver, &runs).map_err(|message| wrong(codes::BAD_WAIVER, message))?;
         Ok(Self { runs, waivers: file.waiver })
     }
 

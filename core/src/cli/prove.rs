@@ -3,7 +3,7 @@
 use super::options::{Caching, Format, ModelLimits, Target, heading, of_block};
 use super::{interruption, print_json, print_text};
 use crate::agreement::Pair;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::formal::yosys;
 use crate::harness::{Profile, Verdict};
@@ -60,7 +60,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !rtl.is_of_models() {
         let message =
             "--simulator icarus and --netlist: what is proved is proved of the RTL; leave them out";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let desk = OneShotWorker::new(arguments.patience.program()?, Arc::clone(&interrupted));
     let only = arguments.only.as_deref();
@@ -85,7 +85,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     {
         let message =
             format!("--only: no property has `{only}` in its words; without it, all are listed");
-        return Err(Error::Usage(message));
+        return Err(Error::Usage(codes::NOTHING_SELECTED, message));
     }
     for (block, provers) in &jobs {
         let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
@@ -112,7 +112,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
         let proof = job.prove(provers)?;
         let text = serde_json::to_string_pretty(&proof)
-            .map_err(|error| Error::Environment(error.to_string()))?;
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
         write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
         write_proof(&claim.folder, &proof)?;
         if arguments.format == Format::Text {

@@ -12,7 +12,7 @@ use super::plan::{PlannedRun, RunPlan};
 use crate::agreement::Pair;
 use crate::coverage::weights_hashes;
 use crate::engine::{Opening, Setup};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{MOST_PACKETS, Profile, parse_index};
 use crate::judged::{self, Judged};
 use crate::models::{Built, Examined, Rtl, Simulator, View, answer_store};
@@ -118,8 +118,12 @@ impl FromStr for CaseName {
 
     fn from_str(text: &str) -> Result<Self, Error> {
         let parts: Vec<&str> = text.split('/').collect();
-        let wrong =
-            || Error::Usage(format!("--case: `{text}` is not BLOCK/PROFILE/SCENARIO/INDEX"));
+        let wrong = || {
+            Error::Usage(
+                codes::BAD_CASE_NAME,
+                format!("--case: `{text}` is not BLOCK/PROFILE/SCENARIO/INDEX"),
+            )
+        };
         let [block, profile, scenario, index] = parts[..] else { return Err(wrong()) };
         let index = parse_index(index).ok_or_else(wrong)?;
         Ok(Self {
@@ -319,7 +323,7 @@ impl Job {
             && plan.scenarios != [scenario.clone()]
         {
             let message = format!("--case names the scenario `{scenario}`, --scenario another");
-            return Err(Error::Usage(message));
+            return Err(Error::Usage(codes::BAD_CASE_NAME, message));
         }
         let header = Header {
             version: program::version().to_owned(),

@@ -6,7 +6,7 @@ use super::options::{
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
 use crate::engine::{LoadedVector, Replayed, Waves};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::unwalkable;
 use crate::harness::{Overrides, Profile, Signature, Verdict};
 use crate::models::{Built, Examined, Rtl, View};
@@ -76,7 +76,8 @@ pub fn load(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
 fn read(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
     expected.map(find_block).transpose()?;
     let file = VectorFile::read(path)?;
-    let wrong = |message: String| Error::File { path: path.to_owned(), message };
+    let wrong =
+        |message: String| Error::File { code: codes::OTHER_BLOCK, path: path.to_owned(), message };
     let block = find_block(&file.block).map_err(|error| wrong(format!("block: {error}")))?;
     if let Some(expected) = expected
         && expected != file.block
@@ -129,7 +130,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if arguments.trace.is_some() && runs.len() != 1 {
         let message = "--trace takes one vector and one profile: choose with --fixes";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     }
     let waves = arguments.trace.clone().map(|path| Waves { path, all: arguments.trace_all });
 
@@ -166,7 +167,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let desk = OneShotWorker::new(program, Arc::clone(&interrupted));
         let subject = Subject { block: *block, vector: file, profile, rtl };
         if let Finish::Lost(verdict) = desk.trace(&subject, waves.clone())? {
-            return Err(Error::Lost(format!("no waves: {verdict}")));
+            return Err(Error::Lost(codes::MODEL_CRASHED, format!("no waves: {verdict}")));
         }
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
@@ -206,7 +207,8 @@ const BESIDE_VECTORS: [&str; 2] = ["schema.json", EXPLAINED];
 pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let mut found = Found::default();
     for given in given {
-        let wrong = |message: String| Error::File { path: given.clone(), message };
+        let wrong =
+            |message: String| Error::File { code: codes::NO_VECTORS, path: given.clone(), message };
         let text = given.to_string_lossy();
         let before = found.vectors.len();
         if given.symlink_metadata().is_err() && text.contains(['*', '?', '[']) {
@@ -223,7 +225,7 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
     let Found { vectors, beside } = found;
     if let (true, Some(path)) = (vectors.is_empty(), beside.first()) {
         let message = "is no vector; name the vector that lies beside it".to_owned();
-        return Err(Error::File { path: path.clone(), message });
+        return Err(Error::File { code: codes::NO_VECTORS, path: path.clone(), message });
     }
     if !beside.is_empty() {
         let names: Vec<String> = beside.iter().map(|path| text::path(path)).collect();
@@ -256,12 +258,17 @@ impl Found {
         let walk = WalkDir::new(folder).follow_links(true).sort_by_file_name();
         for (count, entry) in walk.into_iter().enumerate() {
             let entry = entry.map_err(|error| Error::File {
+                code: codes::FILE_UNREADABLE,
                 path: error.path().unwrap_or(folder).to_owned(),
                 message: unwalkable(&error),
             })?;
             if count == MOST_ENTRIES {
                 let message = format!("has more than {MOST_ENTRIES} files below it");
-                return Err(Error::File { path: folder.to_owned(), message });
+                return Err(Error::File {
+                    code: codes::TOO_LARGE,
+                    path: folder.to_owned(),
+                    message,
+                });
             }
             let ending = entry.path().extension().unwrap_or_default();
             if ending.eq_ignore_ascii_case("json") && !entry.file_type().is_dir() {

@@ -5,7 +5,7 @@ use super::regression::hash_of_weights;
 use super::summary::rtl_files;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
 use crate::engine::{Opening, Session, Setup};
-use crate::error::Error;
+use crate::error::{Code, Error, codes};
 use crate::harness::{Case, Signature, Verdict};
 use crate::models::Examined;
 use crate::program::AnyBlock;
@@ -71,8 +71,8 @@ impl Failed {
         Ok(Self { folder: folder.to_owned(), header: results.run, cases, signatures })
     }
 
-    fn wrong(&self, message: String) -> Error {
-        Error::File { path: self.folder.join(RESULTS), message }
+    fn wrong(&self, code: Code, message: String) -> Error {
+        Error::File { code, path: self.folder.join(RESULTS), message }
     }
 }
 
@@ -88,10 +88,10 @@ struct Prepared {
 impl Prepared {
     fn new(failed: Failed, arguments: &Arguments) -> Result<Self, Error> {
         let header = &failed.header;
-        let block: &'static dyn AnyBlock =
-            find_block(&header.block).map_err(|error| failed.wrong(error.to_string()))?;
-        let plan =
-            Plan::of_header(header, block.info()).map_err(|message| failed.wrong(message))?;
+        let block: &'static dyn AnyBlock = find_block(&header.block)
+            .map_err(|error| failed.wrong(codes::OTHER_BLOCK, error.to_string()))?;
+        let plan = Plan::of_header(header, block.info())
+            .map_err(|message| failed.wrong(codes::OTHER_BUILD, message))?;
         // Those from files are named by their files.
         let file = |name: &String| header.scenario_files.get(name).unwrap_or(name).clone();
         let scenarios = header.scenarios.iter().map(file).collect();
@@ -105,7 +105,7 @@ impl Prepared {
             // On the built-in RTL everything that failed would look fixed.
             None => {
                 let words = header.given.command_line();
-                return Err(failed.wrong(format!(
+                return Err(failed.wrong(codes::RECORDED_RTL_MISSING, format!(
                     "was recorded on user RTL ({words}); name the RTL with --rtl, or use the recorded RTL with \
                      --recorded-rtl"
                 )));
@@ -122,7 +122,7 @@ impl Prepared {
         {
             let message = "its scenarios draw something else now, so its cases are others: replay its vectors \
                            in failures/, or run it again";
-            return Err(failed.wrong(message.to_owned()));
+            return Err(failed.wrong(codes::OTHER_BUILD, message.to_owned()));
         }
         Ok(Self { failed, session, opening, examined, plan })
     }
@@ -268,7 +268,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     };
     if fates.left == 0 {
         let message = "no case failed in it, so there is nothing to run again".to_owned();
-        return Err(Error::File { path: folder.clone(), message });
+        return Err(Error::File { code: codes::NOTHING_FAILS, path: folder.clone(), message });
     }
     let failed = failed.into_iter().filter(|run| !run.cases.is_empty());
     let prepared: Vec<Prepared> =
@@ -314,7 +314,7 @@ fn find(folder: &Path) -> Result<Vec<Failed>, Error> {
     let folders = runs_in(folder, &[RESULTS])?;
     if folders.is_empty() {
         let message = format!("is no run directory that is whole: it has no {RESULTS}");
-        return Err(Error::File { path: folder.to_owned(), message });
+        return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
     }
     folders.iter().map(|folder| Failed::read(folder)).collect()
 }

@@ -5,7 +5,7 @@ use super::mutate;
 use super::options::{Caching, Format, OutputOptions, Sandboxing, Threads};
 use super::regression::{Job, Ready, RunStart};
 use super::{INTERRUPTED, counted, interruption, print_text, run_arguments};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::mutate::merge::GRADING;
 use crate::report::Results;
 use crate::runner::{InterruptedRun, JOURNAL, RESULTS, runs_in};
@@ -35,6 +35,7 @@ pub struct Arguments {
 /// Continues what is in a folder, as it was begun.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = fs::canonicalize(&arguments.folder).map_err(|error| Error::File {
+        code: codes::FILE_UNREADABLE,
         path: arguments.folder.clone(),
         message: format!("there is nothing to resume: it cannot be read: {error}"),
     })?;
@@ -43,7 +44,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     if arguments.caching.is_off() {
         let message = "--no-cache applies to a mutation analysis, and this is a run: leave it out";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     resume(arguments, folder)
 }
@@ -88,9 +89,14 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     }) else {
         let message =
             "its run has ended, so there is nothing to resume; repeat it with `run --force`";
-        return Err(Error::File { path: folder, message: message.to_owned() });
+        return Err(Error::File {
+            code: codes::CANNOT_RESUME,
+            path: folder,
+            message: message.to_owned(),
+        });
     };
-    let wrong = |message: String| Error::File { path: folder.clone(), message };
+    let wrong =
+        |message: String| Error::File { code: codes::CANNOT_RESUME, path: folder.clone(), message };
     // What was typed is relative to where it was typed.
     env::set_current_dir(&left.begun.folder).map_err(|error| {
         wrong(format!("was begun in {}, which is not there: {error}", left.begun.folder.display()))
@@ -166,7 +172,7 @@ fn find(folder: &Path) -> Result<Vec<(Option<OsString>, Found)>, Error> {
     let runs = runs_in(folder, &[JOURNAL, RESULTS])?;
     if runs.is_empty() {
         let message = format!("there is nothing to resume: it has no {JOURNAL} and no {RESULTS}");
-        return Err(Error::File { path: folder.to_owned(), message });
+        return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
     }
     runs.into_iter()
         .map(|run| {

@@ -5,7 +5,7 @@ use super::options::{OutputOptions, check_output, heading, of_block, percent};
 use super::regression::{CaseName, Earlier, Job, Options, Ready, RunStart, UntilCovered};
 use super::{INTERRUPTED, interruption};
 use crate::engine::Waves;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::models::Simulator;
 use crate::program;
 use crate::program::AnyBlock;
@@ -93,7 +93,7 @@ impl Arguments {
             job.setup.coverage = self.coverage;
             if self.coverage && job.setup.rtl.simulator == Simulator::Icarus {
                 let message = "--coverage is counted by Verilator; leave --simulator icarus out";
-                return Err(Error::Usage(message.to_owned()));
+                return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
             }
             job.earlier = self.earlier.clone();
             job.shows_progress &= !self.told.quiet;
@@ -110,7 +110,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         check_output(trace)?;
         if !matches!(jobs.as_slice(), [job] if job.setup.profiles.len() == 1) {
             let message = "--trace takes one case: name one profile in --case";
-            return Err(Error::Usage(message.to_owned()));
+            return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
         }
     }
     warn_of_other_build(arguments.build.as_deref());

@@ -3,7 +3,7 @@
 use super::regression::{Options, Report};
 use super::{INTERRUPTED, counted, interruption, print_text};
 use crate::cli::options::heading;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::models::{self, OnDisk, Rtl};
 use crate::runner::{End, Group, Place, Totals};
 use crate::value::short;
@@ -42,12 +42,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let jobs = arguments.options.jobs(None)?;
     let [job] = jobs.as_slice() else {
         let message = "an RTL is that of one block: name it with --block";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     };
     let rtl = job.setup.rtl.clone();
     if rtl.paths.is_empty() && rtl.lists.is_empty() {
         let message = "nothing to watch: name the RTL, as in --rtl my-rtl";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::NOTHING_SELECTED, message.to_owned()));
     }
     rtl.check_there()?;
     let folder = arguments.out.clone().unwrap_or_else(|| {
@@ -73,6 +73,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 last = Some(seen);
             }
             Err(error) if may_be_mended(&error, number == 1) => {
+                let error = error.with_code();
                 let text = format!("run {number}  NOT RUN: {error}\n  waiting for the next save");
                 print_text(&text)?;
             }
@@ -87,14 +88,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// Whether another save can help. It does not against a wrong option, or a tool that is missing.
 fn may_be_mended(error: &Error, is_first: bool) -> bool {
     match error {
-        Error::Usage(_) => !is_first,
+        Error::Usage(..) => !is_first,
         Error::Build(
             BuildError::VerilatorMissing { .. }
             | BuildError::RootMissing { .. }
             | BuildError::VerilatorTooOld { .. }
             | BuildError::Interrupted,
         ) => false,
-        Error::Write { .. } | Error::Environment(_) | Error::Interrupted => false,
+        Error::Write { .. } | Error::Environment(..) | Error::Interrupted => false,
         _ => true,
     }
 }
@@ -198,7 +199,7 @@ impl Watcher {
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
                     let message = "the system does not watch files any more";
-                    return Err(Error::Environment(message.to_owned()));
+                    return Err(Error::Environment(codes::CANNOT_WATCH, message.to_owned()));
                 }
             }
         }
@@ -235,8 +236,11 @@ impl Watcher {
 }
 
 fn cannot_watch(error: &notify_debouncer_mini::notify::Error) -> Error {
-    Error::Environment(format!(
-        "cannot watch files: {error}; the system may allow more with sysctl fs.inotify.max_user_watches and \
+    Error::Environment(
+        codes::CANNOT_WATCH,
+        format!(
+            "cannot watch files: {error}; the system may allow more with sysctl fs.inotify.max_user_watches and \
          fs.inotify.max_user_instances"
-    ))
+        ),
+    )
 }

@@ -3,7 +3,7 @@
 use super::code::{Code, Point};
 use super::{Covered, Database, Find, Group, Indices, Part, ProfileBins, Run};
 use crate::checksum;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, read_input_text, write_whole};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::{Deserialize, Serialize};
@@ -260,7 +260,7 @@ impl Database {
         if checksum.is_none_or(|checksum| checksum != expected) {
             let message =
                 "belongs to another run: results.json records a different checksum; repeat the run";
-            return Err(Error::File { path, message: message.to_owned() });
+            return Err(Error::File { code: codes::OTHER_RUN, path, message: message.to_owned() });
         }
         Ok(database)
     }
@@ -270,22 +270,25 @@ impl Database {
         let text = read_input_text(path, LARGEST_DATABASE)?;
         let read: Text = serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
         let is_sealed = read.version != UNSEALED;
-        let wrong = |message| Error::File { path: path.to_owned(), message };
-        let database = Self::of_text(read).map_err(wrong)?;
+        let wrong = |code, message| Error::File { code, path: path.to_owned(), message };
+        if read.format != FORMAT {
+            let message = format!("format is `{}`, expected `{FORMAT}`", read.format);
+            return Err(wrong(codes::WRONG_FORMAT, message));
+        }
+        if read.version != VERSION && is_sealed {
+            let message = format!(
+                "version is {}, this program reads {VERSION}; use the program that wrote it",
+                read.version
+            );
+            return Err(wrong(codes::WRONG_FORMAT, message));
+        }
+        let database = Self::of_text(read).map_err(|message| wrong(codes::DAMAGED, message))?;
         let checksum = is_sealed.then(|| checksum::verify(path, text.as_bytes())).transpose()?;
         Ok((database, checksum))
     }
 
     fn of_text(text: Text) -> Result<Self, String> {
-        let Text { format, version, block, groups, profiles, code, runs, parts, finds, .. } = text;
-        if format != FORMAT {
-            return Err(format!("format is `{format}`, expected `{FORMAT}`"));
-        }
-        if version != VERSION && version != UNSEALED {
-            return Err(format!(
-                "version is {version}, expected {VERSION}: it is of another cosim"
-            ));
-        }
+        let Text { block, groups, profiles, code, runs, parts, finds, .. } = text;
         if let Some(group) = groups.iter().find(|group| group.bins() == 0) {
             return Err(format!("group `{}` has no bins", group.name));
         }
@@ -396,7 +399,8 @@ fn reached_of_text(
 }
 
 fn line(value: &impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(value).map_err(|error| Error::Environment(error.to_string()))
+    serde_json::to_string(value)
+        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }
 
 /// A list with an entry in each line.

@@ -205,7 +205,7 @@ fn a_file_is_read_as_it_was_written() {
         assert_ne!(changed, text, "{from}");
         std::fs::write(&path, changed).unwrap();
         let error = Database::read(&path).unwrap_err();
-        assert_eq!(error.code(), 2);
+        assert_eq!(error.code().exit(), 2);
         assert!(error.to_string().contains(expected), "{error}");
     }
 }

@@ -4,7 +4,7 @@
 //! each combination: readers agree on these. Bins that cannot be hit are of type `ignore`, so that no reader counts them.
 
 use super::{Database, Group, ProfileBins};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::program;
 use crate::text;
 use quick_xml::Writer;
@@ -20,7 +20,7 @@ const NO_TIME: &str = "1970-01-01T00:00:00";
 pub fn text(database: &Database) -> Result<String, Error> {
     let mut xml = Xml(Writer::new_with_indent(Vec::new(), b' ', 1));
     let written = xml.database(database);
-    written.map_err(|error| Error::Environment(error.to_string()))?;
+    written.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
     Ok(format!("{}\n", String::from_utf8_lossy(&xml.0.into_inner())))
 }
 

@@ -1,7 +1,7 @@
 //! Speed: the bare model, the harness around it, and each part alone, in one run on one core.
 
 use super::{Engine, load};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{
     self, Block, CaseRng, Drive, Environment, Explain, Golden, Parameters, Profile, Recording,
     Scenario, Scoreboard, Stimulus, Verdict, Watch, Weights as _, case_seed,
@@ -149,9 +149,12 @@ fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
     let name = B::Weights::BENCH;
     B::scenarios().into_iter().find(|scenario| scenario.name == name).ok_or_else(|| {
         let block = B::NAME;
-        Error::Usage(format!(
-            "{block} has no scenario `{name}` to measure: name one of its own in Weights::BENCH"
-        ))
+        Error::Usage(
+            codes::UNKNOWN_SCENARIO,
+            format!(
+                "{block} has no scenario `{name}` to measure: name one of its own in Weights::BENCH"
+            ),
+        )
     })
 }
 
@@ -452,7 +455,10 @@ fn matches(verdict: &Verdict) -> Result<(), Error> {
 }
 
 fn unequal(verdict: &dyn Display) -> Error {
-    Error::Usage(format!("a case does not match ({verdict}); run `cosim run` first"))
+    Error::Usage(
+        codes::CASE_FAILS,
+        format!("a case does not match ({verdict}); run `cosim run` first"),
+    )
 }
 
 fn median(values: impl Iterator<Item = f64>) -> f64 {

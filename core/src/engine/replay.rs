@@ -1,6 +1,6 @@
 //! Replaying a vector, with waves and a record of the cycles around its end.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{self, Block, Judgement, Outcome, Profile, Stimulus, Verdict, Watch};
 use crate::observe::{Observed, Record};
 use serde::{Deserialize, Serialize};
@@ -45,7 +45,7 @@ impl Waves {
             _ => {
                 let message =
                     format!("--trace {}: expected a name in .fst or .vcd", path.display());
-                Err(Error::Usage(message))
+                Err(Error::Usage(codes::BAD_OUTPUT, message))
             }
         }
     }
@@ -111,10 +111,13 @@ fn is_the_same(verdict: &Verdict, observed: &Verdict) -> Result<(), Error> {
     if observed.repeats(verdict) || *observed == Verdict::Cancelled {
         return Ok(());
     }
-    Err(Error::Lost(format!(
-        "the RTL does not do the same while it is observed: it ends with {observed}; without that with \
+    Err(Error::Lost(
+        codes::NOT_REPRODUCIBLE,
+        format!(
+            "the RTL does not do the same while it is observed: it ends with {observed}; without that with \
          {verdict}"
-    )))
+        ),
+    ))
 }
 
 /// Whether the runtime could write all it had: it does not always say so.

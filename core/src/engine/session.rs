@@ -2,7 +2,7 @@
 
 use super::{Models, Opening, Session};
 use crate::coverage::code::Points;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::fourvalue;
 use crate::harness::{
     self, Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
@@ -70,7 +70,7 @@ impl<B: Explain> Session for BlockSession<B> {
 
     fn scenarios_text(&self) -> Result<String, Error> {
         serde_json::to_string(&self.cases.scenarios)
-            .map_err(|error| Error::Environment(error.to_string()))
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
     }
 
     fn opening(&self) -> Result<Opening, Error> {

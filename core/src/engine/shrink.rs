@@ -11,7 +11,7 @@ mod json;
 mod raw;
 mod traffic;
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{
     self, Block, Drive, Fingerprint, Outcome, Parameters, Stimulus, Traffic as _, Verdict, Watch,
 };
@@ -68,8 +68,9 @@ pub fn shrink<B: Block>(
     watch: &Watch,
     progress: &mut dyn Progress<B>,
 ) -> Result<Shrunk<B>, Error> {
-    let fingerprint = Fingerprint::of(&outcome.verdict)
-        .ok_or_else(|| Error::Usage("there is no failure to shrink".to_owned()))?;
+    let fingerprint = Fingerprint::of(&outcome.verdict).ok_or_else(|| {
+        Error::Usage(codes::NOTHING_FAILS, "there is no failure to shrink".to_owned())
+    })?;
     let mut search = Search::<B> {
         keeps_legal: false,
         best: stimulus,

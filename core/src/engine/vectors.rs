@@ -3,7 +3,7 @@
 use super::explain::{self, Explanation};
 use super::replay::{self, Waves};
 use super::shrink::{self, COST_OF_A_TRY, Progress, Shrunk, Tries};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::export::Testbench;
 use crate::fourvalue;
 use crate::harness::{
@@ -261,7 +261,11 @@ impl<B: Explain> Loaded<B> {
     fn check_fails(&self, outcome: &Outcome) -> Result<(), Error> {
         if Signature::of(&outcome.verdict).is_none() {
             let message = "everything matches, there is nothing to shrink; is this the right RTL?";
-            return Err(Error::File { path: self.path.clone(), message: message.to_owned() });
+            return Err(Error::File {
+                code: codes::NOTHING_FAILS,
+                path: self.path.clone(),
+                message: message.to_owned(),
+            });
         }
         Ok(())
     }
@@ -277,12 +281,15 @@ impl<B: Explain> Loaded<B> {
 impl<B: Explain> LoadedVector for Loaded<B> {
     fn profiles(&self, given: Option<&str>, overrides: &Overrides) -> Result<Vec<Profile>, Error> {
         let own = |place: &str, error: ProfileError| Error::File {
+            code: codes::BAD_VECTOR,
             path: self.path.clone(),
             message: format!("{place}: {error}"),
         };
         let chosen = match given {
             Some(given) => Profile::parse_beside(given, &self.vector.parameters, B::PROFILES)
-                .map_err(|error| Error::Usage(format!("--fixes: {error}")))?,
+                .map_err(|error| {
+                    Error::Usage(codes::UNKNOWN_PROFILE, format!("--fixes: {error}"))
+                })?,
             None => {
                 let vector = &self.vector;
                 let named = Profile::bases(&vector.fixes, B::PROFILES)
@@ -292,7 +299,7 @@ impl<B: Explain> LoadedVector for Loaded<B> {
             }
         };
         Profile::with_overrides(&chosen, overrides, B::PROFILES)
-            .map_err(|error| Error::Usage(format!("--parameter: {error}")))
+            .map_err(|error| Error::Usage(codes::BAD_PARAMETER, format!("--parameter: {error}")))
     }
 
     fn about(&self) -> &str {
@@ -399,9 +406,10 @@ impl<B: Explain> LoadedVector for Loaded<B> {
                 self.smaller(&profile, &outcome, tries, watch, progress)
             }
             None if watch.is_cancelled() => Err(Error::Interrupted),
-            None => {
-                Err(Error::Lost(format!("{lost}; it does something else when it is run again")))
-            }
+            None => Err(Error::Lost(
+                codes::NOT_REPRODUCIBLE,
+                format!("{lost}; it does something else when it is run again"),
+            )),
         }
     }
 

@@ -2,7 +2,7 @@
 
 pub(crate) mod progress;
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{BlockInfo, Held, Parameters, Promises, Role, RuleSays};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -297,10 +297,13 @@ fn around(
 }
 
 fn unknown(info: &'static BlockInfo, what: &str, name: &str) -> Error {
-    Error::Usage(format!(
-        "block {} promises something of `{name}`, which is {what}: see Block::promises",
-        info.name
-    ))
+    Error::Usage(
+        codes::UNKNOWN_SIGNAL,
+        format!(
+            "block {} promises something of `{name}`, which is {what}: see Block::promises",
+            info.name
+        ),
+    )
 }
 
 /// A property that speaks of ports, or of the state register.

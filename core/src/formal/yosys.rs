@@ -1,7 +1,7 @@
 //! Yosys, and ABC, which comes with it: what every command that works on netlists has in common.
 
 use crate::answers::Answers;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::models::{Examined, Expanded, Pragmas};
 use std::env;
 use std::fs::{self, File};
@@ -169,7 +169,10 @@ impl YosysSession {
             [said.stdout, said.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
         let text = text.join("\n");
         let line = text.lines().find(|line| line.contains("ERROR")).unwrap_or_else(|| text.trim());
-        Err(Error::Environment(told(&self.typed(line.trim_start_matches("ERROR: ")))))
+        Err(Error::Environment(
+            codes::YOSYS_FAILED,
+            told(&self.typed(line.trim_start_matches("ERROR: "))),
+        ))
     }
 }
 
@@ -255,9 +258,10 @@ fn said_by(command: Command) -> Result<Output, Error> {
 /// What a program of Yosys said, or that it is needed.
 fn needed(said: Result<Output, BuildError>) -> Result<Output, Error> {
     said.map_err(|error| match error {
-        BuildError::Program { program, source } => Error::Environment(format!(
-            "Yosys is needed, and `{program}` cannot be run ({source}); {INSTALL}"
-        )),
+        BuildError::Program { program, source } => Error::Environment(
+            codes::YOSYS_MISSING,
+            format!("Yosys is needed, and `{program}` cannot be run ({source}); {INSTALL}"),
+        ),
         other => other.into(),
     })
 }

@@ -3,7 +3,7 @@
 //! A shard keeps the first failure of a signature and rule shrunk, and what comes first in the run comes first in its shard. Where a
 //! shard's first is not the run's, the run would have kept the vector as it was found, and the shard has that, too.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::make_whole;
 use crate::harness::Signature;
 use crate::runner::{FAILURES, Group, SAVED, file_stem};
@@ -78,7 +78,11 @@ pub(super) fn saved(folder: &Path, out: &Path, case: &str) -> Result<(), Error> 
 fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     if !from.is_file() {
         let message = "is not there, and the shard's results name it: its folder is not whole";
-        return Err(Error::File { path: from.to_owned(), message: message.to_owned() });
+        return Err(Error::File {
+            code: codes::INCOMPLETE,
+            path: from.to_owned(),
+            message: message.to_owned(),
+        });
     }
     if let Some(folder) = to.parent() {
         fs::create_dir_all(folder).map_err(Error::write(folder))?;

@@ -1,7 +1,7 @@
 //! A shard's `results.json`, read case by case: its length does not matter.
 
 use crate::checksum;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::Signature;
 use crate::report::{Entry, Results};
 use crate::runner::{
@@ -54,7 +54,7 @@ impl ShardFile {
                     .to_owned(),
                 false => format!("is no run directory: {RESULTS} cannot be read: {error}"),
             };
-            Error::File { path: folder.to_owned(), message }
+            Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message }
         })?;
         let mut lines = BufReader::with_capacity(1 << 14, file);
         let mut head = String::new();
@@ -69,7 +69,7 @@ impl ShardFile {
                 let message = format!(
                     "is not whole, or no {RESULTS} as cosim writes it: there is no line `{CASES}`"
                 );
-                return Err(Error::File { path, message });
+                return Err(Error::File { code: codes::INCOMPLETE, path, message });
             }
             if head[begin..].trim_end() == CASES {
                 break;
@@ -202,7 +202,7 @@ impl ShardFile {
             let (path, column) = (self.path.clone(), error.column());
             let message = error.to_string();
             let message = message.split(" at line ").next().unwrap_or_default().to_owned();
-            Error::Input { path, line: self.line + below, column, message }
+            Error::Input { code: codes::DAMAGED, path, line: self.line + below, column, message }
         })?;
         let Totals { cases, cycles, packets, .. } = results.totals;
         if [cases, cycles, packets] != self.sums {
@@ -213,13 +213,14 @@ impl ShardFile {
 
     fn wrong(&self, message: &str) -> Error {
         let (path, message) = (self.path.clone(), message.to_owned());
-        Error::Input { path, line: self.line, column: 1, message }
+        Error::Input { code: codes::DAMAGED, path, line: self.line, column: 1, message }
     }
 }
 
 /// What identifies a run, of the text before its cases.
 fn header(path: &Path, head: &str) -> Result<Header, Error> {
-    let wrong = |message: String| Error::File { path: path.to_owned(), message };
+    let wrong =
+        |message: String| Error::File { code: codes::WRONG_FORMAT, path: path.to_owned(), message };
     let json = |error| Error::json(path, &error);
     let head: Value = serde_json::from_str(&format!("{head}]}}")).map_err(json)?;
     if head["format"] != RESULTS_FORMAT {

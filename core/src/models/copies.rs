@@ -1,7 +1,7 @@
 //! Copies of an RTL: its files in one folder, as whoever has nothing else needs them.
 
 use super::Examined;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use verilated_build::{DataFile, Design};
@@ -26,7 +26,7 @@ impl Copies {
         let mut shown: BTreeMap<PathBuf, &str> = BTreeMap::new();
         // The files that the RTL reads while it runs are behind those.
         for (file, read) in examined.texts.iter().zip(&examined.files) {
-            let name = below(&file.name).ok_or_else(|| Error::File {
+            let name = below(&file.name).ok_or_else(|| Error::File { code: codes::CANNOT_COPY,
                 path: PathBuf::from(&read.path),
                 message: "is included by a path that leads out of its folder, and would not be found in a copy; name \
                           its folder with -I, and include it by its name"
@@ -39,7 +39,11 @@ impl Copies {
                     "and {} would have the same name in a copy and are not the same; rename one",
                     shown[&name]
                 );
-                return Err(Error::File { path: PathBuf::from(&read.path), message });
+                return Err(Error::File {
+                    code: codes::CANNOT_COPY,
+                    path: PathBuf::from(&read.path),
+                    message,
+                });
             }
             shown.insert(name.clone(), &read.path);
             files.insert(name, file.text.to_vec());
@@ -64,7 +68,7 @@ pub fn data(examined: &Examined) -> Result<Vec<(PathBuf, &[u8])>, Error> {
     let files = examined.design.data.iter().filter_map(|file| Some((file, file.text.as_deref()?)));
     let named = |(file, text): (&DataFile, _)| {
         let name = below(&Path::new("@").join(&file.name)).ok_or_else(|| {
-            Error::Usage(format!(
+            Error::Usage(codes::CANNOT_COPY, format!(
                 "the RTL opens {:?}, which is outside of the folder of a copy; let the RTL name it by a path inside, as \
                  in \"rom.hex\"",
                 file.name

@@ -3,7 +3,7 @@
 //! A simulator looks for them in its working directory, where an RTL's files rarely are. So they are looked for beside
 //! the given files, too. What was found is part of the RTL: the models have it inside.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{LARGEST_INPUT, read_input};
 use std::env;
 use std::path::{Path, PathBuf};
@@ -66,12 +66,15 @@ pub fn find(name: &str, places: &[Place]) -> Result<Option<Found>, Error> {
         let Some(found) = place.file(name)? else { continue };
         match &known {
             Some(known) if known.text != found.text => {
-                return Err(Error::Usage(format!(
-                    "the RTL opens {name:?}, and there are two with different texts: {} and {}; say with -I which \
+                return Err(Error::Usage(
+                    codes::AMBIGUOUS_FILE,
+                    format!(
+                        "the RTL opens {name:?}, and there are two with different texts: {} and {}; say with -I which \
                      folder comes first, or leave one out",
-                    known.path.display(),
-                    found.path.display(),
-                )));
+                        known.path.display(),
+                        found.path.display(),
+                    ),
+                ));
             }
             Some(_) => {}
             None => known = Some(found),
@@ -83,6 +86,7 @@ pub fn find(name: &str, places: &[Place]) -> Result<Option<Found>, Error> {
 /// The error of a call whose file is nowhere; `at` is where the call is.
 pub fn missing(opened: &Opened, at: &Path) -> Error {
     Error::Input {
+        code: codes::DATA_FILE_MISSING,
         path: at.to_owned(),
         line: opened.line as usize,
         column: 1,

@@ -5,7 +5,7 @@ use super::expanded::{Expanded, Pragmas};
 use super::given::{Folder, UserRtl, folder_of};
 use super::rtl::Rtl;
 use super::verilator;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{BlockInfo, BuiltInRtl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -227,16 +227,20 @@ impl Names {
 
     fn plain(&self, error: BuildError) -> Error {
         match error {
-            BuildError::Twice { module, first, second } if first == second => {
-                Error::Usage(format!(
+            BuildError::Twice { module, first, second } if first == second => Error::Usage(
+                codes::DECLARED_TWICE,
+                format!(
                     "{} declares {module} and is read more than once, because other files include it; put an include \
                      guard (`ifndef) around its text",
                     self.text(&first)
-                ))
-            }
+                ),
+            ),
             BuildError::Twice { module, first, second } => {
                 let [first, second] = [first, second].map(|place| self.text(&place));
-                Error::Usage(BuildError::Twice { module, first, second }.to_string())
+                Error::Usage(
+                    codes::DECLARED_TWICE,
+                    BuildError::Twice { module, first, second }.to_string(),
+                )
             }
             BuildError::Verilate { top, output } => {
                 Error::Build(BuildError::Verilate { top, output: self.text(&output) })
@@ -427,7 +431,7 @@ impl ExaminedFolder {
         for (fewer, says_why) in [(self.needed.clone(), true), (alone, false)] {
             let is_refused = matches!(
                 elaboration,
-                Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(_))
+                Err(Error::Build(BuildError::Verilate { .. }) | Error::Usage(..))
             );
             if is_refused && !fewer.is_empty() && fewer.len() < self.sources.len() {
                 let again = self.elaborate(&fewer);
@@ -527,13 +531,16 @@ impl ExaminedFolder {
             if is_beside() != Some(true) {
                 let [from, one, other] =
                     [&include.from, &include.file, &rival].map(|name| self.names.typed(name));
-                return Err(Error::Usage(format!(
-                    "{} includes a file that was given twice: {} and {}; say with -I which folder comes first, \
+                return Err(Error::Usage(
+                    codes::AMBIGUOUS_FILE,
+                    format!(
+                        "{} includes a file that was given twice: {} and {}; say with -I which folder comes first, \
                      or leave one out",
-                    from.display(),
-                    one.display(),
-                    other.display(),
-                )));
+                        from.display(),
+                        one.display(),
+                        other.display(),
+                    ),
+                ));
             }
         }
         Ok(())
@@ -547,12 +554,15 @@ impl ExaminedFolder {
             }
             if let Some(rival) = self.rival(&module.file) {
                 let [one, other] = [&module.file, &rival].map(|name| self.names.typed(name));
-                return Err(Error::Usage(format!(
-                    "module {} was found in {}, and there is {}, too; name one of them with --rtl",
-                    module.name,
-                    one.display(),
-                    other.display(),
-                )));
+                return Err(Error::Usage(
+                    codes::AMBIGUOUS_FILE,
+                    format!(
+                        "module {} was found in {}, and there is {}, too; name one of them with --rtl",
+                        module.name,
+                        one.display(),
+                        other.display(),
+                    ),
+                ));
             }
         }
         Ok(())
@@ -599,7 +609,10 @@ impl ExaminedFolder {
     ) -> Result<Examined, Error> {
         let top = elaboration.modules.iter().find(|module| module.name == wanted.top);
         let top = top.ok_or_else(|| {
-            Error::Usage(format!("Verilator found no module {} in the given RTL", wanted.top))
+            Error::Usage(
+                codes::TOP_MISSING,
+                format!("Verilator found no module {} in the given RTL", wanted.top),
+            )
         })?;
         if !sources.contains(&top.file) && !self.design.libraries.contains(&top.file) {
             sources.push(top.file.clone());
@@ -684,7 +697,7 @@ fn check_given(
             wanted.what,
             names.join(", ")
         );
-        return Err(Error::File { path: path.clone(), message });
+        return Err(Error::File { code: codes::TOP_MISSING, path: path.clone(), message });
     }
     for name in elaboration.files.iter().filter(|name| is_built_in(name)) {
         let name = name.file_name().unwrap_or_default();
@@ -696,7 +709,7 @@ fn check_given(
                  with -I, or rename it",
                 name.to_string_lossy()
             );
-            return Err(Error::File { path, message });
+            return Err(Error::File { code: codes::AMBIGUOUS_FILE, path, message });
         }
     }
     Ok(())

@@ -1,6 +1,6 @@
 //! Verilog file lists: what `-f` names, read as Verilator reads them.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{LARGEST_INPUT, read_input};
 use std::env;
 use std::path::{Path, PathBuf};
@@ -47,11 +47,16 @@ impl Listed {
     fn read_below(&mut self, list: &Path, base: Option<&Path>, depth: usize) -> Result<(), Error> {
         if depth == DEEPEST {
             let message = "is named by a list that it names itself, or lists are too deep";
-            return Err(Error::File { path: list.to_owned(), message: message.to_owned() });
+            return Err(Error::File {
+                code: codes::BAD_FILE_LIST,
+                path: list.to_owned(),
+                message: message.to_owned(),
+            });
         }
         let bytes = read_input(list, LARGEST_INPUT)?;
         let text = String::from_utf8_lossy(&bytes);
         let wrong = |word: &Word, message: String| Error::Input {
+            code: codes::BAD_FILE_LIST,
             path: list.to_owned(),
             line: word.line,
             column: word.column,

@@ -3,7 +3,7 @@
 use super::file_list::Listed;
 use super::rtl::Rtl;
 use super::special;
-use crate::error::Error;
+use crate::error::{Code, Error, codes};
 pub use crate::files::folder_of;
 use crate::files::unwalkable;
 use std::collections::BTreeSet;
@@ -61,7 +61,11 @@ impl UserRtl {
         };
         for folder in rtl.include.iter().chain(&listed.include) {
             if !folder.is_dir() {
-                return Err(refuse(folder, "is no folder, expected one to search for files"));
+                return Err(refuse(
+                    codes::RTL_NOT_FOUND,
+                    folder,
+                    "is no folder, expected one to search for files",
+                ));
             }
             given.search(folder, true);
         }
@@ -86,7 +90,7 @@ impl UserRtl {
                  a file list (-f)"
             );
             let path = rtl.paths.first().cloned().unwrap_or_default();
-            return Err(Error::File { path, message });
+            return Err(Error::File { code: codes::BAD_RTL_PATH, path, message });
         }
         special::check(&given)?;
         Ok(given)
@@ -112,12 +116,13 @@ impl UserRtl {
         let entries = walk.into_iter().filter_entry(|entry| !is_hidden(entry));
         for (count, entry) in entries.enumerate() {
             let entry = entry.map_err(|error| Error::File {
+                code: codes::FILE_UNREADABLE,
                 path: error.path().unwrap_or(root).to_owned(),
                 message: unwalkable(&error),
             })?;
             if count == MOST_ENTRIES {
                 let message = "has too many files below it; give the folder of the RTL";
-                return Err(refuse(root, message));
+                return Err(refuse(codes::TOO_LARGE, root, message));
             }
             let path = entry.path();
             if !entry.file_type().is_file() {
@@ -133,7 +138,11 @@ impl UserRtl {
                 found = true;
             }
         }
-        if found { Ok(()) } else { Err(refuse(root, "has no Verilog file (.v, .sv)")) }
+        if found {
+            Ok(())
+        } else {
+            Err(refuse(codes::RTL_NOT_FOUND, root, "has no Verilog file (.v, .sv)"))
+        }
     }
 
     fn source(&mut self, path: &Path) {
@@ -152,16 +161,20 @@ impl UserRtl {
 
 fn readable(path: &Path, message: &str) -> Result<(), Error> {
     if !path.is_file() {
-        return Err(refuse(path, message));
+        return Err(refuse(codes::RTL_NOT_FOUND, path, message));
     }
     fs::File::open(path).map_err(|error| Error::unreadable(path, &error))?;
     let name = path.file_name().unwrap_or_default().to_string_lossy();
     if name.contains(|c: char| c == '"' || c == '\\' || c == '\u{fffd}' || c.is_control()) {
-        return Err(refuse(path, "has a name that Verilator does not take; rename it"));
+        return Err(refuse(
+            codes::BAD_RTL_PATH,
+            path,
+            "has a name that Verilator does not take; rename it",
+        ));
     }
     Ok(())
 }
 
-fn refuse(path: &Path, message: &str) -> Error {
-    Error::File { path: path.to_owned(), message: message.to_owned() }
+fn refuse(code: Code, path: &Path, message: &str) -> Error {
+    Error::File { code, path: path.to_owned(), message: message.to_owned() }
 }

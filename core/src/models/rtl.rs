@@ -1,6 +1,6 @@
 //! The RTL a command works on, as the user names it.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use clap::ValueEnum;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -131,9 +131,11 @@ impl Rtl {
     pub fn check_there(&self) -> Result<(), Error> {
         let named = self.paths.iter().chain(&self.include).chain(&self.lists);
         match named.into_iter().find(|path| !path.exists()) {
-            Some(path) => {
-                Err(Error::File { path: path.clone(), message: "is not there".to_owned() })
-            }
+            Some(path) => Err(Error::File {
+                code: codes::RTL_NOT_FOUND,
+                path: path.clone(),
+                message: "is not there".to_owned(),
+            }),
             None => Ok(()),
         }
     }

@@ -3,7 +3,7 @@
 use super::mutation::Mutation;
 use super::netlist::{Woven, weave};
 use crate::answers::Answers;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::cut::{enabled, fixed};
 use crate::formal::rtlil::Unknown;
 use crate::formal::yosys::YosysSession;
@@ -88,9 +88,10 @@ impl Mutants {
         let base = self.workshop.text(BASE)?;
         let Woven { netlist, modules } =
             weave(&base, top, mutations).map_err(|Unknown(what)| {
-                Error::Environment(format!(
-                    "Yosys wrote a netlist that is not understood here: {what}"
-                ))
+                Error::Environment(
+                    codes::NETLIST_NOT_UNDERSTOOD,
+                    format!("Yosys wrote a netlist that is not understood here: {what}"),
+                )
             })?;
         self.workshop.write(WOVEN, &netlist)?;
         // A package comes before what uses it.
@@ -179,9 +180,10 @@ pub fn chosen(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<
     let fixed = fixed(&base);
     let parse = |line: &str| {
         Mutation::parse(0, line, &typed).ok_or_else(|| {
-            Error::Environment(format!(
-                "this Yosys lists mutations in a way that is not known here: `{line}`"
-            ))
+            Error::Environment(
+                codes::NETLIST_NOT_UNDERSTOOD,
+                format!("this Yosys lists mutations in a way that is not known here: `{line}`"),
+            )
         })
     };
     let lines = list.lines().filter(|line| !line.trim().is_empty());

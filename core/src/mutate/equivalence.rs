@@ -4,7 +4,7 @@ use super::build::BASE;
 use super::build::Mutants;
 use super::mutation::Mutation;
 use super::report::Proof;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::aig::{Aig, Interface, Question, Reads};
 use crate::formal::cut::{cut, followed, unjudged};
 use crate::formal::monitor::{MONITOR, Monitor, TOP};
@@ -364,7 +364,10 @@ impl<'a> EquivalenceChecker<'a> {
     /// The graph with memories as they are.
     fn whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
         let Ok(mut whole) = self.whole.lock() else {
-            return Err(Error::Environment("a thread of the judge is gone".to_owned()));
+            return Err(Error::Environment(
+                codes::INTERNAL,
+                "a thread of the judge is gone".to_owned(),
+            ));
         };
         if let Some(whole) = &*whole {
             return Ok(whole.clone());

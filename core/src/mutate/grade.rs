@@ -5,7 +5,7 @@
 
 use super::kill::{Kill, Means, MutationJob};
 use crate::engine::Session;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
 use crate::models::Built;
 
@@ -214,8 +214,9 @@ impl Client for Round<'_> {
     fn landed(&mut self, piece: Piece, landing: Completion) -> Result<Next, Error> {
         let lost = match landing {
             Completion::Answer(Answer::Task(json)) => {
-                let deaths: Vec<Kill> = serde_json::from_str(&json)
-                    .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?;
+                let deaths: Vec<Kill> = serde_json::from_str(&json).map_err(|error| {
+                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
+                })?;
                 for Kill { mutation, case, outcome } in deaths {
                     self.note(mutation, piece.cases.start + case, outcome);
                 }
@@ -226,7 +227,10 @@ impl Client for Round<'_> {
             }
             Completion::Lost(verdict) => verdict,
             Completion::Answer(answer) => {
-                return Err(Error::Environment(format!("a worker answers a task with {answer:?}")));
+                return Err(Error::Environment(
+                    codes::WORKER_FAILED,
+                    format!("a worker answers a task with {answer:?}"),
+                ));
             }
         };
         if piece.is_whole() {

@@ -1,7 +1,7 @@
 //! What a worker does: it runs cases, each on every mutation that no case before has found.
 
 use crate::engine::Cases;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::aig::split;
 use crate::harness::{
     Block, Breach, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, Stimulus,
@@ -64,7 +64,7 @@ pub fn hunt<B: Block>(
     watch: &Watch,
 ) -> Result<Vec<Kill>, Error> {
     let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&hunt.scenarios)
-        .map_err(|error| Error::Environment(format!("scenarios: {error}")))?;
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let parameters = profile.parameters;
     let cases = Cases::<B> { scenarios, profiles: vec![profile], packets: hunt.packets };
     let mut alive = hunt.mutations.clone();

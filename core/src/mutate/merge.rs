@@ -3,7 +3,7 @@
 //! What becomes of a mutation depends on nothing but the choice of all of them, so the parts are put side by side.
 
 use super::report::{Graded, Header, Mutant, MutantStatus, PARTIAL, RESULT, Report, Score};
-use crate::error::Error;
+use crate::error::{Code, Error, codes};
 use crate::files::make_whole;
 use crate::program;
 use crate::runner::Shard;
@@ -43,7 +43,10 @@ impl Parts {
         };
         let mut parts = folders.iter().map(part).collect::<Result<Vec<Part>, Error>>()?;
         let Some(first) = parts.first() else {
-            return Err(Error::Usage("name the folders of all parts of the grading".to_owned()));
+            return Err(Error::Usage(
+                codes::NOTHING_SELECTED,
+                "name the folders of all parts of the grading".to_owned(),
+            ));
         };
         for part in &parts {
             part.is_of(first)?;
@@ -70,7 +73,8 @@ impl Parts {
             let mut cases_run = 0;
             for part in &self.parts {
                 let graded = part.report.profiles.get(index).filter(|one| one.profile == *profile);
-                let missing = || part.wrong(format!("has no grading of {profile}"));
+                let missing =
+                    || part.wrong(codes::INCOMPLETE, format!("has no grading of {profile}"));
                 let graded = graded.ok_or_else(missing)?;
                 cases_run = cases_run.max(graded.cases_run);
                 for mutant in &graded.mutants {
@@ -81,7 +85,7 @@ impl Parts {
             let expected = 1..=u32::try_from(mutants.len()).unwrap_or(u32::MAX);
             if !mutants.keys().copied().eq(expected) {
                 let message = format!("and the other parts do not have each mutant of {profile}");
-                return Err(self.parts[0].wrong(message));
+                return Err(self.parts[0].wrong(codes::DAMAGED, message));
             }
             let mutants: Vec<Mutant> = mutants.into_values().cloned().collect();
             let score = Score::of(mutants.iter());
@@ -94,8 +98,8 @@ impl Parts {
 }
 
 impl Part {
-    fn wrong(&self, message: String) -> Error {
-        Error::File { path: self.folder.clone(), message }
+    fn wrong(&self, code: Code, message: String) -> Error {
+        Error::File { code, path: self.folder.clone(), message }
     }
 
     /// It has ended, and this program knows what it means.
@@ -103,11 +107,11 @@ impl Part {
         let Report { complete, run, .. } = &self.report;
         if !complete {
             let message = "is not whole: its analysis was interrupted or still runs; continue it with `resume`";
-            return Err(self.wrong(message.to_owned()));
+            return Err(self.wrong(codes::INCOMPLETE, message.to_owned()));
         }
         let (build, now) = (&run.build, program::build());
         if build != now {
-            return Err(self.wrong(format!(
+            return Err(self.wrong(codes::OTHER_BUILD, format!(
                 "was graded by build {build}, this is build {now}: merge with the program that graded it"
             )));
         }
@@ -126,12 +130,15 @@ impl Part {
         let both = here.as_object().into_iter().chain(there.as_object());
         for name in both.flat_map(|fields| fields.keys()) {
             if here[name] != there[name] {
-                return Err(self.wrong(format!(
-                    "is no part of the same grading as {}: {name} is {}, there it is {}",
-                    first.folder.display(),
-                    here[name],
-                    there[name]
-                )));
+                return Err(self.wrong(
+                    codes::OTHER_RUN,
+                    format!(
+                        "is no part of the same grading as {}: {name} is {}, there it is {}",
+                        first.folder.display(),
+                        here[name],
+                        there[name]
+                    ),
+                ));
             }
         }
         Ok(())
@@ -143,7 +150,7 @@ impl Part {
         let (from, to) = (self.folder.join(file), out.join(file));
         if !from.is_file() {
             let message = format!("is not whole: its result names {file}, which is not there");
-            return Err(self.wrong(message));
+            return Err(self.wrong(codes::INCOMPLETE, message));
         }
         if let Some(folder) = to.parent() {
             fs::create_dir_all(folder).map_err(Error::write(folder))?;
@@ -158,9 +165,10 @@ fn complete(parts: &[Part]) -> Result<(), Error> {
     for pair in parts.windows(2) {
         if shard(&pair[0]) == shard(&pair[1]) {
             let (shard, other) = (shard(&pair[0]), pair[0].folder.display());
-            return Err(
-                pair[1].wrong(format!("is part {shard}, and so is {other}: name one of them"))
-            );
+            return Err(pair[1].wrong(
+                codes::SHARD_SET,
+                format!("is part {shard}, and so is {other}: name one of them"),
+            ));
         }
     }
     let count = shard(&parts[0]).count();
@@ -174,9 +182,12 @@ fn complete(parts: &[Part]) -> Result<(), Error> {
     let named: Vec<String> = named.map(|index| format!("{index}/{count}")).collect();
     let more = missing - named.len() as u64;
     let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-    Err(Error::Usage(format!(
-        "parts of the grading of {} are missing: {}{more}; grade them (mutate --shard I/{count}), or name their folders",
-        parts[0].report.run.block,
-        named.join(", ")
-    )))
+    Err(Error::Usage(
+        codes::SHARD_SET,
+        format!(
+            "parts of the grading of {} are missing: {}{more}; grade them (mutate --shard I/{count}), or name their folders",
+            parts[0].report.run.block,
+            named.join(", ")
+        ),
+    ))
 }

@@ -5,7 +5,7 @@
 use super::kill::Means;
 use super::mutation::Mutation;
 use crate::checksum;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::MOST_PACKETS;
 use crate::harness::{Outcome, Verdict};
@@ -369,12 +369,17 @@ impl Report {
     /// # Errors
     /// [`Error::File`] or [`Error::Input`].
     pub fn read(folder: &Path) -> Result<Self, Error> {
-        let file = |path: &Path, message: String| Error::File { path: path.to_owned(), message };
+        let file =
+            |code, path: &Path, message| Error::File { code, path: path.to_owned(), message };
         // Both are there if a grading that had ended goes on, or ended just when its process did: the later one.
         let time = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
         let paths = [PARTIAL, RESULT].map(|name| folder.join(name)).into_iter();
         let Some(path) = paths.filter(|path| path.is_file()).max_by_key(time) else {
-            return Err(file(folder, format!("holds no grading: neither {RESULT} nor {PARTIAL}")));
+            return Err(file(
+                codes::NOT_A_RUN,
+                folder,
+                format!("holds no grading: neither {RESULT} nor {PARTIAL}"),
+            ));
         };
         let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
         let mut report: Self =
@@ -383,9 +388,11 @@ impl Report {
             let (format, version) = (&report.format, report.version);
             let message =
                 format!("is {format} {version}, expected {FORMAT} {VERSION}; grade again");
-            return Err(file(&path, message));
+            return Err(file(codes::WRONG_FORMAT, &path, message));
         }
-        report.check().map_err(|what| file(&path, format!("is damaged: {what}; grade again")))?;
+        report.check().map_err(|what| {
+            file(codes::DAMAGED, &path, format!("is damaged: {what}; grade again"))
+        })?;
         if report.version != UNSEALED {
             checksum::verify(&path, text.as_bytes())?;
         }
@@ -436,7 +443,7 @@ impl Report {
     /// [`Error::Write`].
     pub fn write(&self, folder: &Path) -> Result<(), Error> {
         let text = serde_json::to_string_pretty(self)
-            .map_err(|error| Error::Environment(error.to_string()))?;
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
         let members = text.strip_suffix("\n}").unwrap_or(&text);
         let (text, _) = checksum::sealed(format!("{members},\n"));
         let partial = folder.join(PARTIAL);

@@ -1,7 +1,7 @@
 //! One property of one network, and how ABC is asked about it.
 
 use super::{Assumption, Found, Kind, Memories, PropertyStatus, Prover};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::aig::{Aig, Interface, Question, Reads};
 use crate::formal::{Answer, SHORT, STEP, ask};
 
@@ -160,9 +160,10 @@ impl QueryBuilder<'_> {
         let output = self.output(of);
         let reads = self.memories.reads();
         match self.aig.property(&interface, &output, reads) {
-            None if reads != Reads::Word => {
-                Err(Error::Environment(format!("Yosys's graph has no output {output}")))
-            }
+            None if reads != Reads::Word => Err(Error::Environment(
+                codes::NETLIST_NOT_UNDERSTOOD,
+                format!("Yosys's graph has no output {output}"),
+            )),
             question => Ok(question),
         }
     }

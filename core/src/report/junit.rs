@@ -3,7 +3,7 @@
 //! No times are in it: the same run has the same bytes.
 
 use super::{Entry, Reproduce, Results};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{Judgement, Signature, Verdict, index_text};
 use crate::program;
 use crate::runner::{Evidence, Group, Header};
@@ -133,8 +133,10 @@ impl Suites {
             suite.add_test_case(case);
             report.add_test_suite(suite);
         }
-        let text = report.to_string().map_err(|error| Error::Environment(error.to_string()))?;
-        by_the_schema(&text).map_err(|error| Error::Environment(error.to_string()))
+        let text = report
+            .to_string()
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
+        by_the_schema(&text).map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
     }
 }
 

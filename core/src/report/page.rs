@@ -1,6 +1,6 @@
 //! What all pages for people have in common: frame, style, script and escaping.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::text;
 use minijinja::{AutoEscape, Environment, UndefinedBehavior, Value, context, escape_formatter};
 use serde::Serialize;
@@ -26,7 +26,7 @@ pub fn render(title: &str, template: &str, shown: &impl Serialize) -> Result<Str
         }
         _ => escape_formatter(out, state, value),
     });
-    let wrong = |error| Error::Environment(format!("report.html: {error:#}"));
+    let wrong = |error| Error::Environment(codes::INTERNAL, format!("report.html: {error:#}"));
     let body = templates.render_str(template, shown).map_err(wrong)?;
     let [body, style, script] =
         [body, STYLE.to_owned(), SCRIPT.to_owned()].map(Value::from_safe_string);

@@ -4,7 +4,7 @@
 //! the process ends, however that happens.
 
 use crate::coverage::code::SOURCE_ENDINGS;
-use crate::error::Error;
+use crate::error::{Code, Error, codes};
 use crate::files;
 use crate::models::command_line;
 use crate::mutate;
@@ -116,7 +116,13 @@ fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(_) => return refuse(folder, "is not a folder that can be read; choose another --out"),
+        Err(_) => {
+            return refuse(
+                codes::BAD_OUTPUT,
+                folder,
+                "is not a folder that can be read; choose another --out",
+            );
+        }
     };
     for entry in entries {
         let name = entry.map_err(|error| Error::unreadable(folder, &error))?.file_name();
@@ -125,7 +131,7 @@ fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
             let message = format!(
                 "holds something that is no run of these blocks: `{name}`; choose another --out"
             );
-            return refuse(folder, message);
+            return refuse(codes::OUTPUT_EXISTS, folder, message);
         }
     }
     Ok(())
@@ -144,7 +150,7 @@ fn fresh(stem: &str) -> Result<PathBuf, Error> {
             Err(error) => return Err(cannot_be_made(&folder, error)),
         }
     }
-    Err(Error::Environment(format!("{RUNS}: no name is left for a run")))
+    Err(Error::Environment(codes::SYSTEM, format!("{RUNS}: no name is left for a run")))
 }
 
 /// A folder that belongs to this run until it is dropped.
@@ -294,15 +300,19 @@ impl Holder {
     }
 }
 
-fn refuse<T>(path: &Path, message: impl Into<String>) -> Result<T, Error> {
-    Err(Error::File { path: path.to_owned(), message: message.into() })
+fn refuse<T>(code: Code, path: &Path, message: impl Into<String>) -> Result<T, Error> {
+    Err(Error::File { code, path: path.to_owned(), message: message.into() })
 }
 
 /// The user's fault, if it is not the disk's.
 fn cannot_be_made(folder: &Path, error: io::Error) -> Error {
     match error.kind() {
         io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::write(folder)(error),
-        _ => Error::File { path: folder.to_owned(), message: format!("cannot be made: {error}") },
+        _ => Error::File {
+            code: codes::BAD_OUTPUT,
+            path: folder.to_owned(),
+            message: format!("cannot be made: {error}"),
+        },
     }
 }
 
@@ -326,12 +336,15 @@ fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
             // Who has just begun has not said its name yet.
             let _ = file.read_to_string(&mut text);
             let holder: Holder = serde_json::from_str(&text).unwrap_or_default();
-            refuse(folder, holder.describe())
+            refuse(codes::OUTPUT_LOCKED, folder, holder.describe())
         }
-        Err(TryLockError::Error(error)) => Err(Error::Environment(format!(
-            "{}: cannot be locked ({error}); choose an --out on another file system",
-            folder.display()
-        ))),
+        Err(TryLockError::Error(error)) => Err(Error::Environment(
+            codes::CANNOT_LOCK,
+            format!(
+                "{}: cannot be locked ({error}); choose an --out on another file system",
+                folder.display()
+            ),
+        )),
     }
 }
 
@@ -340,7 +353,13 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
     let entries = match fs::read_dir(folder) {
         Ok(entries) => entries,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
-        Err(_) => return refuse(folder, "is not a folder that can be read; choose another --out"),
+        Err(_) => {
+            return refuse(
+                codes::BAD_OUTPUT,
+                folder,
+                "is not a folder that can be read; choose another --out",
+            );
+        }
     };
     let mut is_empty = true;
     let mut foreign = None;
@@ -359,12 +378,14 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
             let name = foreign.strip_prefix(folder).unwrap_or(&foreign).display();
             let message =
                 format!("holds something that is not a run's: `{name}`; choose another --out");
-            refuse(folder, message)
+            refuse(codes::OUTPUT_EXISTS, folder, message)
         }
         None if replace => Ok(()),
-        None => {
-            refuse(folder, "holds an earlier run; choose another --out, or replace it by --force")
-        }
+        None => refuse(
+            codes::OUTPUT_EXISTS,
+            folder,
+            "holds an earlier run; choose another --out, or replace it by --force",
+        ),
     }
 }
 

@@ -3,7 +3,7 @@
 use super::groups::{CASES_SHOWN, Evidence, Group, MOST_VARIANTS, Variant, settle};
 use super::results::FAILURES;
 use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::{Case, Fingerprint, Judgement, Outcome, Profile, Signature, Verdict};
 use crate::models::Rtl;
@@ -172,7 +172,9 @@ impl Failures {
                 None => false,
                 Some(Err(error)) => {
                     notes.push(format!("no waves: {error}"));
-                    if let Error::Write { .. } | Error::Worker { exit_code: 3, .. } = error {
+                    if matches!(error, Error::Write { .. } | Error::Worker { .. })
+                        && error.code().exit() == 3
+                    {
                         self.unwritten.push(error);
                     }
                     false
@@ -294,7 +296,7 @@ impl Failures {
     ) -> Option<String> {
         let written = match text {
             Ok(text) => write(&self.folder, name, text),
-            Err(error) => Err(Error::Environment(format!("{name}: {error}"))),
+            Err(error) => Err(Error::Environment(codes::INTERNAL, format!("{name}: {error}"))),
         };
         match written {
             Ok(path) => Some(path),
@@ -390,7 +392,7 @@ impl Failures {
             let explanation =
                 self.desk.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
             let text = serde_json::to_string(&explanation)
-                .map_err(|error| Error::Environment(error.to_string()))?;
+                .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
             write(&self.folder, &format!("{stem}{EXPLAINED}"), &(text + "\n"))
         };
         match explain(text?) {

@@ -9,7 +9,7 @@ use super::cases::Cases;
 use super::groups::Group;
 use super::tally::Totals;
 use crate::coverage::{Find, Part};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::make_whole;
 use crate::harness::{Case, Outcome};
 use serde::de::DeserializeOwned;
@@ -112,7 +112,7 @@ impl Journal {
     /// [`Error::Write`].
     pub fn add(&mut self, case: &Case, outcome: &Outcome) -> Result<bool, Error> {
         let bytes = postcard::to_stdvec(&(case, outcome))
-            .map_err(|error| Error::Environment(error.to_string()))?;
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
         let record = record(&bytes);
         self.file.write_all(&record).map_err(Error::write(&self.path))?;
         self.length += record.len() as u64;
@@ -149,7 +149,11 @@ impl InterruptedRun {
         };
         let damaged = || {
             let message = "is damaged, or of another version, so the run cannot be resumed; repeat it with `run --force`";
-            Error::File { path: path.clone(), message: message.to_owned() }
+            Error::File {
+                code: codes::CANNOT_RESUME,
+                path: path.clone(),
+                message: message.to_owned(),
+            }
         };
         let mut rest = bytes.strip_prefix(MARK).ok_or_else(damaged)?;
         let begun = next(&mut rest).and_then(json).ok_or_else(damaged)?;
@@ -165,7 +169,7 @@ impl InterruptedRun {
 /// A new journal, which is open for cases.
 fn write(path: &Path, begun: &RunCommand, state: &State) -> Result<File, Error> {
     let json = |value: serde_json::Result<Vec<u8>>| {
-        value.map_err(|error| Error::Environment(error.to_string()))
+        value.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
     };
     let [begun, state] =
         [json(serde_json::to_vec(begun))?, json(serde_json::to_vec(state))?].map(|b| record(&b));

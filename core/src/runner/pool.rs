@@ -1,7 +1,7 @@
 //! Runs the cases of a plan, and ends where a limit says so.
 
 use crate::engine::Opening;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{Case, Outcome, Verdict};
 use crate::judged::Judged;
 use crate::worker::wire::{Answer, Work};
@@ -114,9 +114,10 @@ fn outcome_of(landing: Completion) -> Result<Outcome, Error> {
         Completion::Answer(Answer::Panicked(message)) => {
             Ok(Outcome::without_cycles(Verdict::Crashed { cycle: None, message }))
         }
-        Completion::Answer(answer) => {
-            Err(Error::Environment(format!("a worker answers a case with {answer:?}")))
-        }
+        Completion::Answer(answer) => Err(Error::Environment(
+            codes::WORKER_FAILED,
+            format!("a worker answers a case with {answer:?}"),
+        )),
     }
 }
 
@@ -509,7 +510,7 @@ mod tests {
     fn a_case_whose_worker_is_always_killed_ends_the_run() {
         let (end, Log(log, _)) = try_script(IS_ALWAYS_KILLED..IS_ALWAYS_KILLED + 1, LIMITS, false);
         let error = end.unwrap_err();
-        assert_eq!(error.code(), 3);
+        assert_eq!(error.code().exit(), 3);
         assert!(error.to_string().contains(&IS_ALWAYS_KILLED.to_string()), "{error}");
         assert!(log.is_empty());
     }

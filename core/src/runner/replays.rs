@@ -1,7 +1,7 @@
 //! Replays many vectors, each with a worker to itself, and gives the results in order.
 
 use crate::engine::Replayed;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::Verdict;
 use crate::models::Built;
 use crate::vector::VectorFile;
@@ -68,15 +68,18 @@ impl Client for Replays<'_, '_> {
     fn landed(&mut self, index: usize, landing: Completion) -> Result<Next, Error> {
         let recorded = self.replays[index].recorded;
         let replayed = match landing {
-            Completion::Answer(Answer::Task(json)) => serde_json::from_str(&json)
-                .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?,
+            Completion::Answer(Answer::Task(json)) => {
+                serde_json::from_str(&json).map_err(|error| {
+                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
+                })?
+            }
             Completion::Answer(Answer::Panicked(message)) => {
                 Replayed::lost(Verdict::Crashed { cycle: None, message }, recorded)
             }
             Completion::Lost(verdict) => Replayed::lost(verdict, recorded),
             Completion::Answer(answer) => {
                 let message = format!("a worker answers a replay with {answer:?}");
-                return Err(Error::Environment(message));
+                return Err(Error::Environment(codes::WORKER_FAILED, message));
             }
         };
         (self.each)(index, replayed)?;

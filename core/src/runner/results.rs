@@ -14,7 +14,7 @@ use super::tally::{ProfileTally, Tally, Totals};
 use super::waivers::{Day, Waiver};
 use crate::checksum::Checksum;
 use crate::coverage::{COVERAGE, Database};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, sync_folder, write_whole};
 use crate::gates::Area;
 use crate::harness::{Case, Outcome, Signature};
@@ -346,7 +346,7 @@ impl RunDirectory {
                 "is damaged or edited: its first {} bytes do not match the checksum in {JOURNAL}; this run cannot be resumed, repeat it with --force",
                 state.length
             );
-            return Err(Error::File { path, message });
+            return Err(Error::File { code: codes::DAMAGED, path, message });
         }
         if is_renamed {
             fs::rename(&path, &partial).map_err(Error::write(&partial))?;

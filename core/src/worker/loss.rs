@@ -165,7 +165,7 @@ mod tests {
         let mut losses = Losses::default();
         assert_eq!(losses.add(killed()).unwrap(), None);
         assert_eq!(losses.add(killed()).unwrap(), None);
-        assert_eq!(losses.add(killed()).unwrap_err().code(), 3);
+        assert_eq!(losses.add(killed()).unwrap_err().code().exit(), 3);
     }
 
     #[test]

@@ -5,7 +5,7 @@ use super::process::Program;
 use super::supervisor::{Event, Link, Supervisor};
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Replayed, RunBlock, ShrinkProgress, ShrunkVector, Waves};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{folder_of, is_special, make_whole_apart};
 use crate::harness::{Judgement, Outcome, Profile, Verdict, Watch};
 use crate::models::{Built, Rtl, View};
@@ -42,7 +42,7 @@ impl<T> Finish<T> {
     pub fn done(self) -> Result<T, Error> {
         match self {
             Self::Done(result) => Ok(result),
-            Self::Lost(verdict) => Err(Error::Lost(verdict.to_string())),
+            Self::Lost(verdict) => Err(Error::Lost(codes::MODEL_CRASHED, verdict.to_string())),
             Self::Interrupted => Err(Error::Interrupted),
         }
     }
@@ -117,7 +117,7 @@ impl OneShotWorker {
                 other => {
                     let message = "the waves were not finished".to_owned();
                     cut_short = Some(other);
-                    Err(Error::Lost(message))
+                    Err(Error::Lost(codes::MODEL_CRASHED, message))
                 }
             }
         });
@@ -285,10 +285,11 @@ impl OneShotWorker {
             self.program.confined(in_force);
         }
         Ok(match answer? {
-            Attempt::Finished(Finish::Done(json)) => Attempt::Finished(Finish::Done(
-                serde_json::from_str(&json)
-                    .map_err(|error| Error::Environment(format!("a worker's answer: {error}")))?,
-            )),
+            Attempt::Finished(Finish::Done(json)) => {
+                Attempt::Finished(Finish::Done(serde_json::from_str(&json).map_err(|error| {
+                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
+                })?))
+            }
             Attempt::Finished(Finish::Lost(verdict)) => Attempt::Finished(Finish::Lost(verdict)),
             Attempt::Finished(Finish::Interrupted) => Attempt::Finished(Finish::Interrupted),
             Attempt::Lost(loss) => Attempt::Lost(loss),

@@ -3,7 +3,7 @@
 use super::loss::Loss;
 use super::sandbox::{InForce, Sandbox};
 use super::supervisor::{Link, Received};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::program;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::param::clock_ticks_per_second;
@@ -61,7 +61,10 @@ impl Program {
             own.to_owned()
         } else {
             std::env::current_exe().map_err(|error| {
-                Error::Environment(format!("cannot tell where this program is: {error}"))
+                Error::Environment(
+                    codes::SYSTEM,
+                    format!("cannot tell where this program is: {error}"),
+                )
             })?
         };
         Ok(Self { path, limits, in_force: Arc::default() })
@@ -98,7 +101,10 @@ impl Program {
     /// [`Error::Environment`] if there can be no further process.
     pub fn start(&self, writable: Option<&Path>, simulated: bool) -> Result<Process, Error> {
         let failed = |error: io::Error| {
-            Error::Environment(format!("cannot start a process for the model: {error}"))
+            Error::Environment(
+                codes::SYSTEM,
+                format!("cannot start a process for the model: {error}"),
+            )
         };
         let mut command = Command::new(&self.path);
         command.arg0("cosim").arg("worker").arg("--parent").arg(process::id().to_string());

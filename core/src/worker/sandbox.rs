@@ -9,7 +9,7 @@
 //! restricts system calls. Each works without the other: where Landlock is missing, seccomp refuses to open any file
 //! for writing.
 
-use crate::error::Error;
+use crate::error::{Error, codes};
 use landlock::{
     ABI, Access, AccessFs, AccessNet, LandlockStatus, PathBeneath, PathFd, Ruleset, RulesetAttr,
     RulesetCreatedAttr, RulesetStatus, Scope,
@@ -87,9 +87,12 @@ pub fn enter(writable: &[PathBuf], simulated: bool) -> Result<InForce, Error> {
 
 fn failed(what: &str) -> impl Fn(String) -> Error {
     move |reason| {
-        Error::Environment(format!(
-            "cannot put the model's process into a sandbox ({what}): {reason}; --no-sandbox runs it without one"
-        ))
+        Error::Environment(
+            codes::SANDBOX,
+            format!(
+                "cannot put the model's process into a sandbox ({what}): {reason}; --no-sandbox runs it without one"
+            ),
+        )
     }
 }
 

@@ -7,7 +7,7 @@
 use super::sandbox::{self, InForce};
 use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
 use crate::engine::{Models, Opening, ShrinkProgress, ShrunkVector};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::Watch;
 use crate::program;
 use clap::Args;
@@ -101,14 +101,14 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode, Error> {
             }
             Err(_) => {
                 let message = "`worker` is for the program itself; see `cosim --help`";
-                return Err(Error::Usage(message.to_owned()));
+                return Err(Error::Usage(codes::COMMAND_LINE, message.to_owned()));
             }
         }
     }
 }
 
 fn environment(error: &io::Error) -> Error {
-    Error::Environment(format!("a worker cannot start: {error}"))
+    Error::Environment(codes::SYSTEM, format!("a worker cannot start: {error}"))
 }
 
 /// Binds the process to its parent's life, and to what it may take.
@@ -191,9 +191,10 @@ impl Worker {
                 let run = || models.run(case, *is_judged, &self.watch);
                 Answer::Case(Box::new(self.watch.model(run)))
             }
-            (Work::Case { .. }, None) => {
-                refused(Error::Environment("a case came before its models".to_owned()))
-            }
+            (Work::Case { .. }, None) => refused(Error::Environment(
+                codes::WORKER_FAILED,
+                "a case came before its models".to_owned(),
+            )),
             (Work::Task(task), _) => {
                 let mut news = ShrinkReporter::new(&self.replies);
                 task.run(&self.watch, &mut news).map_or_else(refused, Answer::Task)
@@ -202,8 +203,9 @@ impl Worker {
     }
 
     fn open(&mut self, opening: &Opening) -> Reply {
-        let block = program::find(&opening.block)
-            .ok_or_else(|| Error::Usage(format!("`{}` is no block", opening.block)));
+        let block = program::find(&opening.block).ok_or_else(|| {
+            Error::Usage(codes::UNKNOWN_BLOCK, format!("`{}` is no block", opening.block))
+        });
         match block.and_then(|block| self.watch.model(|| block.open(opening))) {
             Ok(models) => {
                 self.models = Some(models);

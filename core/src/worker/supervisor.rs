@@ -3,7 +3,7 @@
 use super::loss::Loss;
 use super::sandbox::InForce;
 use super::wire::{Frames, Reply, Request, frame};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use std::io;
 use std::time::{Duration, Instant};
 
@@ -119,7 +119,7 @@ impl<L: Link> Supervisor<L> {
     /// [`Error::Environment`] for a message too long.
     pub fn send(&mut self, request: &Request) -> Result<(), Error> {
         let bytes = frame(request).ok_or_else(|| {
-            Error::Environment("a vector is too large to be handed on".to_owned())
+            Error::Environment(codes::INTERNAL, "a vector is too large to be handed on".to_owned())
         })?;
         let _ = self.link.send(&bytes);
         Ok(())

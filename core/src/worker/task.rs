@@ -2,7 +2,7 @@
 
 use crate::agreement::Comparison;
 use crate::engine::{LoadedVector, ShrinkProgress, Waves};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::Watch;
 use crate::models::Built;
 use crate::mutate::{KillAttempt, MutationJob};
@@ -57,8 +57,9 @@ impl Task {
     /// # Errors
     /// What the work returns.
     pub fn run(&self, watch: &Watch, progress: &mut dyn ShrinkProgress) -> Result<String, Error> {
-        let block = program::find(&self.block)
-            .ok_or_else(|| Error::Environment(format!("`{}` is no block", self.block)))?;
+        let block = program::find(&self.block).ok_or_else(|| {
+            Error::Environment(codes::INTERNAL, format!("`{}` is no block", self.block))
+        })?;
         let load = |file: &VectorFile| -> Result<Box<dyn LoadedVector>, Error> { block.load(file) };
         let (profile, model) = (self.profile.as_str(), &self.model);
         match &self.action {
@@ -86,5 +87,6 @@ impl Task {
 }
 
 fn to_json(value: impl Serialize) -> Result<String, Error> {
-    serde_json::to_string(&value).map_err(|error| Error::Environment(error.to_string()))
+    serde_json::to_string(&value)
+        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }

@@ -5,7 +5,7 @@
 
 use super::sandbox::InForce;
 use crate::engine::{Opening, ShrunkVector};
-use crate::error::Error;
+use crate::error::{Code, Error, codes};
 use crate::harness::{Case, Outcome};
 use crate::worker::Task;
 use serde::de::DeserializeOwned;
@@ -91,8 +91,8 @@ pub enum Answer {
 /// What is wrong that is no verdict on an RTL.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Refusal {
-    /// The exit code that it deserves.
-    pub exit_code: u8,
+    /// Its code.
+    pub code: Code,
     /// What it is.
     pub message: String,
 }
@@ -100,16 +100,16 @@ pub struct Refusal {
 impl Refusal {
     /// An error, as a worker tells it.
     pub fn of(error: &Error) -> Self {
-        Self { exit_code: error.code(), message: error.to_string() }
+        Self { code: error.code(), message: error.to_string() }
     }
 }
 
 impl From<Refusal> for Error {
-    fn from(Refusal { exit_code, message }: Refusal) -> Self {
-        if exit_code == Self::Interrupted.code() {
+    fn from(Refusal { code, message }: Refusal) -> Self {
+        if code == codes::INTERRUPTED {
             return Self::Interrupted;
         }
-        Self::Worker { exit_code, message }
+        Self::Worker { code, message }
     }
 }
 

@@ -14,7 +14,7 @@ use super::sandbox::InForce;
 use super::supervisor::{Event, Link, Supervisor};
 use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::Opening;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::Verdict;
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -257,10 +257,9 @@ pub fn run<C: Client>(
             let (worker, has) = (None, VecDeque::new());
             let hand = WorkerThread { launch, opening, simulated, shared, sender, worker, has };
             let name = format!("worker-{index}");
-            thread::Builder::new()
-                .name(name)
-                .spawn_scoped(scope, move || hand.work())
-                .map_err(|error| Error::Environment(format!("no threads: {error}")))?;
+            thread::Builder::new().name(name).spawn_scoped(scope, move || hand.work()).map_err(
+                |error| Error::Environment(codes::SYSTEM, format!("no threads: {error}")),
+            )?;
         }
         drop(sender);
         let (items, landed) = (BTreeMap::new(), BTreeMap::new());
@@ -312,7 +311,10 @@ impl<I> WorkerPool<'_, I> {
                 }
                 Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    return Err(Error::Environment("the workers' threads are gone".to_owned()));
+                    return Err(Error::Environment(
+                        codes::WORKER_FAILED,
+                        "the workers' threads are gone".to_owned(),
+                    ));
                 }
             }
             while let Some((item, landing)) = self.next_in_order() {

@@ -1,7 +1,7 @@
 //! Instructions of a cycle: exact, whatever else the machine does.
 
 use crate::engine::Counted;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::program::AnyBlock;
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -52,7 +52,7 @@ fn run(
 ) -> Result<(u64, u64), Error> {
     let failed = |why: &str| {
         let message = format!("valgrind cannot count instructions: {why}; {INSTALL}");
-        Error::Environment(message)
+        Error::Environment(codes::PROGRAM_FAILED, message)
     };
     let rounds = rounds.map(|rounds| rounds.to_string()).join(",");
     let program = std::env::current_exe().map_err(|error| failed(&error.to_string()))?;

@@ -3,7 +3,7 @@
 use crate::cli::options::find_block;
 use crate::coverage::{Find, weights_hashes};
 use crate::engine::Setup;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::{Profile, parse_index};
 use crate::models::Rtl;
@@ -32,8 +32,13 @@ pub fn write(folder: &Path, ranked: &[(&Find, u32)]) -> Result<usize, Error> {
 }
 
 fn is_free(folder: &Path) -> Result<(), Error> {
-    let refuse =
-        |message: &str| Err(Error::File { path: folder.to_owned(), message: message.to_owned() });
+    let refuse = |message: &str| {
+        Err(Error::File {
+            code: codes::OUTPUT_EXISTS,
+            path: folder.to_owned(),
+            message: message.to_owned(),
+        })
+    };
     match fs::read_dir(folder) {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
@@ -55,7 +60,8 @@ fn file_name(find: &Find) -> String {
 
 /// The vector of a case, drawn again.
 fn vector(find: &Find, adds: u32) -> Result<String, Error> {
-    let refuse = |message: String| Error::Usage(format!("{}: {message}", find.name));
+    let refuse =
+        |message: String| Error::Usage(codes::OTHER_BUILD, format!("{}: {message}", find.name));
     if find.run.build != program::build() {
         return Err(refuse(format!(
             "the run was one of build {}, which may draw another case than this one, {}; run the regression again with this \

@@ -3,7 +3,7 @@
 use super::{Arguments, apart, place_of_each};
 use crate::cli::options::Format;
 use crate::cli::{print_json, print_text};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::merge;
 use crate::mutate::merge::{GRADING, Parts};
 use crate::mutate::report::Report;
@@ -16,9 +16,10 @@ use std::process::ExitCode;
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let Arguments { folders, out, earlier, .. } = arguments;
     if let Some(option) = earlier.option() {
-        return Err(Error::Usage(format!(
-            "{option} is of runs, and these are gradings: leave it out"
-        )));
+        return Err(Error::Usage(
+            codes::OPTIONS_CONFLICT,
+            format!("{option} is of runs, and these are gradings: leave it out"),
+        ));
     }
     apart(folders, out)?;
     // Whatever is wrong with the parts of one grading is told before anything is written.

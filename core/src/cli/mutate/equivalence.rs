@@ -1,7 +1,7 @@
 //! What no case has found is judged, and what is said to make a difference is tried.
 
 use super::Job;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
 use crate::models::{Built, Rtl, command_line};
@@ -141,7 +141,7 @@ impl<'a> ReportWriter<'a> {
 }
 
 fn lost() -> Error {
-    Error::Environment("a thread of the judge is gone".to_owned())
+    Error::Environment(codes::INTERNAL, "a thread of the judge is gone".to_owned())
 }
 
 impl Job {
@@ -347,11 +347,14 @@ fn red(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
     let mut words = rtl.arguments();
     words.insert(0, path.clone());
     let words = command_line(&words);
-    Error::Lost(format!(
-        "the RTL without any mutation is not what the golden model is, with inputs that the judge made: {verdict}; \
+    Error::Lost(
+        codes::EQUIVALENCE_FAILED,
+        format!(
+            "the RTL without any mutation is not what the golden model is, with inputs that the judge made: {verdict}; \
          they are in {path}: see `cosim explain {words}`; if `cosim replay {words}` matches, Yosys reads this RTL \
          otherwise than Verilator"
-    ))
+        ),
+    )
 }
 
 #[cfg(test)]

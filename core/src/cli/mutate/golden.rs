@@ -4,7 +4,7 @@ use super::Arguments;
 use crate::cli::options::{Format, of_block};
 use crate::cli::replay::expand;
 use crate::cli::{interruption, print_json, print_text};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
 use crate::mutate::golden::{FaultRequest, Graded, RESULT};
@@ -39,7 +39,7 @@ struct Report {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !arguments.target.rtl()?.is_usual() {
         let message = "--golden: no RTL is run, the golden model has the faults; leave the options of RTL out";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let interrupted = interruption()?;
     let blocks = arguments.target.blocks()?;
@@ -62,7 +62,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let threads = arguments.threads.count();
     // A golden model may panic with a fault in it, and threads of this name do so in silence.
     let pool = ThreadPoolBuilder::new().num_threads(threads).thread_name(|_| "case-golden".into());
-    let pool = pool.build().map_err(|error| Error::Environment(error.to_string()))?;
+    let pool =
+        pool.build().map_err(|error| Error::Environment(codes::SYSTEM, error.to_string()))?;
     let cases = arguments.cases.unwrap_or(CASES);
     let mut reports = Vec::new();
     for ((block, profiles), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
@@ -93,7 +94,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             profiles,
         };
         let text = serde_json::to_string_pretty(&report)
-            .map_err(|error| Error::Environment(error.to_string()))?;
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
         let path = claim.folder.join(RESULT);
         write_whole(&path, format!("{text}\n").as_bytes(), Sync::OnDisk)?;
         claim.release();

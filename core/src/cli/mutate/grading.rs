@@ -5,7 +5,7 @@ use super::{Chosen, Graduated, Job};
 use crate::agreement::Pair;
 use crate::cli::{INTERRUPTED, counted};
 use crate::engine::{Session, Setup};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::yosys;
 use crate::harness::{Case, Profile};
 use crate::models::{Built, View};
@@ -37,7 +37,7 @@ impl Job {
             match self.profile(index, chosen, &workers, &mut report) {
                 Ok(()) => {}
                 // While a model is compiled it is the compiler that is interrupted.
-                Err(error) if error.code() == INTERRUPTED => {
+                Err(error) if error.code().exit() == INTERRUPTED => {
                     is_whole = false;
                     break;
                 }
@@ -76,11 +76,14 @@ impl Job {
         if report.profiles.len() <= index {
             report.profiles.push(fresh);
         } else if !has_same_mutants(&report.profiles[index], &fresh) {
-            return Err(Error::Environment(format!(
-                "{}: other mutants are chosen now than before, by {}; grade again",
-                profile.name,
-                yosys::version()?
-            )));
+            return Err(Error::Environment(
+                codes::MUTANTS_CHANGED,
+                format!(
+                    "{}: other mutants are chosen now than before, by {}; grade again",
+                    profile.name,
+                    yosys::version()?
+                ),
+            ));
         }
         let bench = Bench::new(self, mutants);
         thread::scope(|scope| {
@@ -197,7 +200,7 @@ impl Job {
         let message = format!(
             "is damaged: {run} cases of {profile} are said to have run, and there are {cases}; grade again"
         );
-        Err(Error::File { path: self.claim.folder.clone(), message })
+        Err(Error::File { code: codes::DAMAGED, path: self.claim.folder.clone(), message })
     }
 
     /// The cases of one profile, whose session it is, in the order in which they are run.
@@ -233,10 +236,13 @@ pub(super) fn check_rtl(
 ) -> Result<(), Error> {
     let found = workers.round(&CaseSet { model: rtl, ..*ground }, cases, &[0])?;
     let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
-    Err(Error::Lost(format!(
-        "the bench is not green without any mutation: {}: {}",
-        ground.cases[*case].name, outcome.verdict
-    )))
+    Err(Error::Lost(
+        codes::BASELINE_FAILS,
+        format!(
+            "the bench is not green without any mutation: {}: {}",
+            ground.cases[*case].name, outcome.verdict
+        ),
+    ))
 }
 
 /// No case may fail on the netlist without a mutation. The model of the RTL has passed the same cases.

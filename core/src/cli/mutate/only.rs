@@ -6,7 +6,7 @@ use crate::agreement::Pair;
 use crate::cli::explain;
 use crate::cli::{interruption, print_text};
 use crate::engine::Waves;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::models::{Rtl, View};
 use crate::mutate::grade::{CaseSet, Workers};
@@ -28,19 +28,25 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     // Nothing is written before it is known that there is such a mutant.
     let blocks = arguments.target.blocks()?;
     let [block] = &blocks[..] else {
-        return Err(Error::Usage("--only is of one block: choose it with --block".to_owned()));
+        return Err(Error::Usage(
+            codes::CHOOSE_ONE,
+            "--only is of one block: choose it with --block".to_owned(),
+        ));
     };
     if arguments.target.profiles(*block)?.len() > 1 {
         let message = "--only is of one profile, each has mutants of its own: choose with --fixes";
-        return Err(Error::Usage(message.to_owned()));
+        return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     }
     let prepared = Prepared::new(arguments, *block, &blocks)?;
     let most = prepared.chosen.iter().map(|chosen| chosen.mutants.mutations.len()).sum::<usize>();
     if id == 0 || id as usize > most {
-        return Err(Error::Usage(format!("--only: there are mutants from 1 to {most}")));
+        return Err(Error::Usage(
+            codes::COMMAND_LINE,
+            format!("--only: there are mutants from 1 to {most}"),
+        ));
     }
     let jobs = Job::claimed(arguments, vec![prepared])?;
-    let missing = || Error::Environment("there is no such mutant".to_owned());
+    let missing = || Error::Environment(codes::INTERNAL, "there is no such mutant".to_owned());
     let job = jobs.into_iter().next().ok_or_else(missing)?;
     let Chosen { profile, mutants } = job.chosen.first().ok_or_else(missing)?;
     let mutation =

@@ -3,7 +3,7 @@
 use super::{Arguments, Graduated, Job, MutationRequest, Prepared, choose};
 use crate::cli::{self, resume};
 use crate::engine::Setup;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::formal::yosys;
 use crate::harness::Profile;
 use crate::mutate::merge::GRADING;
@@ -15,7 +15,11 @@ use std::path::{Path, PathBuf};
 
 /// The gradings in a folder, one or those of several blocks: those that have ended, and those to resume.
 pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<MutationRequest>, Error> {
-    let wrong = |message: String| Error::File { path: folder.to_owned(), message };
+    let wrong = |message: String| Error::File {
+        code: codes::CANNOT_RESUME,
+        path: folder.to_owned(),
+        message,
+    };
     let folders = runs_in(folder, &GRADING)?;
     let mut reports: Vec<(PathBuf, Report)> = Vec::new();
     for folder in folders {
@@ -62,7 +66,11 @@ fn tidy(folder: &Path, report: &Report) -> Result<(), Error> {
 
 /// The grading that a folder was left with.
 fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, Error> {
-    let wrong = |message: String| Error::File { path: folder.to_owned(), message };
+    let wrong = |message: String| Error::File {
+        code: codes::CANNOT_RESUME,
+        path: folder.to_owned(),
+        message,
+    };
     let run = before.run.clone();
     let block = program::find(&run.block)
         .ok_or_else(|| wrong(format!("`{}` is no block of this program", run.block)))?;

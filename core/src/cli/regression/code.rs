@@ -2,7 +2,7 @@
 
 use crate::coverage::code::{Code, Idle, Point, Sources, Waivers};
 use crate::engine::Opening;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::models::Examined;
 use crate::program;
 use crate::program::AnyBlock;
@@ -46,10 +46,13 @@ impl Counted {
         }
         if is_own && !idle.stale.is_empty() {
             let stale = idle.stale.join("\n  ");
-            return Err(Error::Usage(format!(
-                "what block {} says that nothing of its RTL reaches is not there; take it out, or say where it is now:\n  {stale}",
-                block.info().name
-            )));
+            return Err(Error::Usage(
+                codes::BAD_WAIVER,
+                format!(
+                    "what block {} says that nothing of its RTL reaches is not there; take it out, or say where it is now:\n  {stale}",
+                    block.info().name
+                ),
+            ));
         }
         if is_own && !idle.uncounted.is_empty() {
             program::say(format_args!(

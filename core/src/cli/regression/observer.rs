@@ -3,7 +3,7 @@
 use crate::cli::summary::WriteFailures;
 use crate::coverage::Database;
 use crate::engine::Session;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::merge;
 use crate::program;
@@ -171,7 +171,10 @@ impl Observer {
         self.hangs = state.hangs;
         self.save = state.save;
         self.before = state.seconds;
-        state.unwritten.into_iter().for_each(|text| self.unwritten.add(&Error::Environment(text)));
+        state
+            .unwritten
+            .into_iter()
+            .for_each(|text| self.unwritten.add(&Error::Environment(codes::WRITE_FAILED, text)));
         self.bar.inc(state.totals.cases);
         let mut next = state.next;
         for (case, outcome) in cases {

@@ -6,7 +6,7 @@ use super::{Job, Outcome, Report};
 use crate::cli::summary::WriteFailures;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Opening, Session, Waves};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::program;
 use crate::runner::{
     self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones,
@@ -91,7 +91,11 @@ impl Ready<'_> {
                 let message = format!(
                     "cannot be resumed: {key} was {then} and is {value} now; repeat the run with `run --force`"
                 );
-                return Err(Error::File { path: folder.to_owned(), message });
+                return Err(Error::File {
+                    code: codes::CANNOT_RESUME,
+                    path: folder.to_owned(),
+                    message,
+                });
             }
         }
         let directory = RunDirectory::again(folder, &left.state)?;

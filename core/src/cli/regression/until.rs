@@ -3,7 +3,7 @@
 use super::Job;
 use crate::cli::options::heading;
 use crate::cli::options::percent;
-use crate::error::Error;
+use crate::error::{Error, codes};
 use clap::Args;
 
 /// When a run has covered enough.
@@ -28,11 +28,14 @@ impl UntilCovered {
         let Some(percent) = job.until else { return Ok(()) };
         let (shard, name) = (job.shard, &job.name);
         if !shard.is_whole() {
-            return Err(Error::Usage(format!(
-                "--shard {shard} cannot run {name}: a shard does not know when all shards together cover {percent} % \
+            return Err(Error::Usage(
+                codes::BAD_SHARDS,
+                format!(
+                    "--shard {shard} cannot run {name}: a shard does not know when all shards together cover {percent} % \
                  (--until-coverage); run shards with --cases and --min-coverage, or run --until-coverage on each \
                  machine with its own --seed and combine the coverage with `cover merge`"
-            )));
+                ),
+            ));
         }
         Ok(())
     }

@@ -3,7 +3,7 @@
 //! A waiver names a line by its text, so it stays right when lines above it come and go.
 
 use super::{Code, Kind, Point, Sources};
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::WaiverFile;
 use serde::Deserialize;
 use std::path::Path;
@@ -68,7 +68,13 @@ impl Waivers {
             let waiver = waiver.into_inner();
             if waiver.reason.trim().is_empty() {
                 let message = "a waiver has a reason: say why nothing reaches it".to_owned();
-                return Err(Error::at_offset(Path::new(path), text, start, message));
+                return Err(Error::at_offset(
+                    codes::BAD_WAIVER,
+                    Path::new(path),
+                    text,
+                    start,
+                    message,
+                ));
             }
             all.push((text[..start].matches('\n').count() + 1, waiver));
         }

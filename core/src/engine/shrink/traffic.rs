@@ -12,7 +12,7 @@ use super::Search;
 use super::json::{
     Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
 };
-use crate::error::Error;
+use crate::error::{Error, codes};
 use crate::harness::{Block, CaseRng, Drive, Stimulus, Traffic as _, case_seed};
 use rand::SeedableRng;
 use serde::Deserialize;
@@ -491,5 +491,5 @@ fn to_json<B: Block>(stimulus: &Stimulus<B>) -> Result<Value, Error> {
         Drive::Traffic(traffic) => serde_json::to_value(traffic),
         Drive::Cycles(_) => Ok(Value::Null),
     };
-    json.map_err(|error| Error::Environment(error.to_string()))
+    json.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
 }

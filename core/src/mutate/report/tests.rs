@@ -64,7 +64,7 @@ fn a_damaged_grading_is_an_error_that_says_what_is_wrong() {
         let mut report = report();
         change(&mut report);
         let error = read(&report).unwrap_err();
-        assert_eq!(error.code(), 2);
+        assert_eq!(error.code().exit(), 2);
         let said = error.to_string();
         assert!(said.contains("is damaged") && said.contains(expected), "{said}");
     }
@@ -84,7 +84,7 @@ fn edited_results_are_rejected_and_version_1_is_readable() {
         assert_ne!(edited, text);
         for wrong in [&edited, &text[..text.len() - 1]] {
             fs::write(&path, wrong).unwrap();
-            assert_eq!(Report::read(folder.path()).unwrap_err().code(), 2);
+            assert_eq!(Report::read(folder.path()).unwrap_err().code().exit(), 2);
         }
         let (members, _) = text.rsplit_once(",\n\"checksum\"").unwrap();
         let old = format!("{members}\n}}\n").replacen("\"version\": 2", "\"version\": 1", 1);

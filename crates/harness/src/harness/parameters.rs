@@ -39,7 +39,7 @@ impl Parameter {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// There is no such profile.
-    #[error("`{text}` is no profile of this block: expected {expected}")]
+    #[error("unknown profile `{text}`; expected {expected}")]
     Unknown {
         /// What was given.
         text: String,
@@ -436,7 +436,7 @@ mod tests {
             message("spec+FIXES=1"),
             "`FIXES` is no parameter of this block: expected DEPTH, LIMIT; the mask of fixes is chosen with --fixes"
         );
-        assert!(message("spec,").starts_with("`` is no profile of this block"));
+        assert!(message("spec,").starts_with("unknown profile ``; "));
         for bad in [
             "spec+",
             "spec+DEPTH",
@@ -454,7 +454,7 @@ mod tests {
     fn a_block_without_errata_has_no_masks() {
         let one = [Profile::new("spec", Parameters::declared(DECLARED, 0))];
         let message = Profile::parse("0x01", &one).unwrap_err().to_string();
-        assert_eq!(message, "`0x01` is no profile of this block: expected spec, all");
+        assert_eq!(message, "unknown profile `0x01`; expected spec, all");
     }
 
     #[test]
