@@ -228,7 +228,7 @@ fn shards_that_are_missing_doubled_or_foreign_are_named_and_nothing_is_written()
     refused(&all, "E0219", &["shard-2/results.json:"]);
     // As a killed run leaves it.
     fs::rename(&path, two.join("results.json.partial")).unwrap();
-    refused(&all, "E0223", &["shard-2: "]);
+    refused(&all, "E0218", &["shard-2: "]);
     // As an interrupted one does.
     write_record(&path, &whole.replace("\"ended\": \"complete\"", "\"ended\": \"interrupted\""));
     refused(&all, "E0223", &["shard-2: "]);

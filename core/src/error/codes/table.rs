@@ -49,9 +49,8 @@ table! {
     E0109 NOTHING_SELECTED User "the selection is empty"
         "No block, vector, property, database or RTL remains to work on. Name at least one, or relax the filter that the \
          message names."
-    E0110 BAD_SHARDS User "a run until coverage cannot be sharded this way"
-        "With --until-coverage the next cases depend on what all earlier cases covered. The shards therefore need a \
-         common folder (--exchange) and a limit that is equal for all of them, which a time is not."
+    E0110 BAD_SHARDS User "a run until coverage cannot be sharded"
+        "A shard does not know when all shards together reach the goal. Run shards with --cases and --min-coverage."
     E0111 BAD_VARIABLE User "an environment variable has a wrong value"
         "The message names the variable and the expected form. Correct the variable or unset it; the default then \
          applies."
