@@ -5,7 +5,7 @@
 //! golden model says a consumer sees has to be known then: valids, readies, enables, payload beside its valid, all other
 //! outputs, and the state register.
 
-use crate::error::{Error, codes};
+use crate::error::Error;
 use crate::export::{PortText, Words, render};
 use crate::harness::{
     Block, BlockInfo, Golden, Mismatch, Outcome, Parameters, Recording, RuleSet, Stimulus, Verdict,
@@ -139,7 +139,7 @@ pub fn run<B: Block>(
             alive(&pulse, watch, || simulate(compiled, &arguments, SECONDS, folder.path()));
         let said = simulated.map_err(|error| match error {
             BuildError::Interrupted => Error::Interrupted,
-            other => Error::Environment(codes::PROGRAM_FAILED, other.to_string()),
+            other => Error::from(other),
         })?;
         Ok(outcome(&recording, parameters, &said))
     })
