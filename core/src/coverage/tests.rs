@@ -192,9 +192,9 @@ fn a_file_is_read_as_it_was_written() {
     std::fs::write(&path, old).unwrap();
     assert_eq!(Database::read(&path).unwrap(), database);
     for (from, to, expected) in [
-        ("\"version\": 2", "\"version\": 3", "version is 3, expected 2"),
+        ("\"version\": 2", "\"version\": 3", "version is 3"),
         ("\"seed\":3", "\"seed\":4", "checksum"),
-        ("cosim-coverage", "cosim-cover", "expected `cosim-coverage`"),
+        ("cosim-coverage", "cosim-cover", "cosim-coverage"),
         // One hit more than the parts have.
         ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of the parts"),
         ("\"bins\":[0,2]", "\"bins\":[0,8]", "expected rising numbers below 8"),
