@@ -16,7 +16,7 @@ use std::process::Command;
 use tempfile::TempDir;
 
 /// A command of the README and the output it shows.
-struct PropertyStatus {
+struct Transcript {
     line: usize,
     command: String,
     /// With `...` for any lines.
@@ -24,8 +24,8 @@ struct PropertyStatus {
 }
 
 /// The commands of the indented blocks of a text.
-fn shown(text: &str) -> Vec<PropertyStatus> {
-    let mut commands: Vec<PropertyStatus> = Vec::new();
+fn shown(text: &str) -> Vec<Transcript> {
+    let mut commands: Vec<Transcript> = Vec::new();
     let mut in_block = false;
     for (index, line) in text.lines().enumerate() {
         // A blank line is part of the output if more of it follows.
@@ -33,7 +33,7 @@ fn shown(text: &str) -> Vec<PropertyStatus> {
         match (code, commands.last_mut()) {
             (Some(code), _) if code.starts_with("$ ") => {
                 let command = code[2..].to_owned();
-                commands.push(PropertyStatus { line: index + 1, command, output: String::new() });
+                commands.push(Transcript { line: index + 1, command, output: String::new() });
                 in_block = true;
             }
             (Some(code), Some(command)) if in_block => {
@@ -44,7 +44,7 @@ fn shown(text: &str) -> Vec<PropertyStatus> {
             _ => in_block = false,
         }
     }
-    for PropertyStatus { output, .. } in &mut commands {
+    for Transcript { output, .. } in &mut commands {
         output.truncate(output.trim_end().len());
     }
     commands
@@ -128,7 +128,7 @@ fn assert_shown(name: &str, steps: &[&str]) {
     let folder = playground();
     let wrong: Vec<String> = commands
         .iter()
-        .filter_map(|PropertyStatus { line, command, output }| {
+        .filter_map(|Transcript { line, command, output }| {
             let difference = difference(output, &printed(folder.path(), command))?;
             Some(format!("{name}:{line}: $ {command}\n{difference}"))
         })
