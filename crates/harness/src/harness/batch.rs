@@ -60,7 +60,7 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
     #[inline]
     fn fill<const LATER: bool>(&mut self, batch: &mut Batch<B>) -> Option<End> {
         let first = self.cycles;
-        let end = self.run_ahead::<LATER>(batch, CYCLES);
+        let end = self.run_ahead::<LATER>(batch);
         if LATER {
             for index in 0..batch.inputs.len() {
                 let (inputs, expected) = (&batch.inputs[index], &batch.expected[index]);
@@ -75,10 +75,10 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
     }
 
     #[inline]
-    fn run_ahead<const LATER: bool>(&mut self, batch: &mut Batch<B>, most: usize) -> Option<End> {
-        batch.inputs.resize_with(most, B::Inputs::default);
-        batch.expected.resize_with(most, B::Outputs::default);
-        for index in 0..most {
+    fn run_ahead<const LATER: bool>(&mut self, batch: &mut Batch<B>) -> Option<End> {
+        batch.inputs.resize_with(CYCLES, B::Inputs::default);
+        batch.expected.resize_with(CYCLES, B::Outputs::default);
+        for index in 0..CYCLES {
             let (inputs, expected) = (&mut batch.inputs[index], &mut batch.expected[index]);
             if self.cycles == 0 {
                 *inputs = reset_inputs::<B>();
