@@ -95,7 +95,7 @@ table! {
          two scenarios of a run share it. Change `name` in the scenario file."
     E0213 UNKNOWN_FIELD User "the file has an unknown field or name"
         "The place and the JSON or TOML path name the field. It is misspelt, or belongs to another place of the format. \
-         The message lists the names that are expected there."
+         The message suggests the closest expected name, or lists all of them."
     E0214 MISSING_FIELD User "the file lacks a field"
         "The place is that of the object without the field. Add the field; the documentation of the format gives its \
          meaning."
