@@ -215,7 +215,7 @@ table! {
          the run."
     E0411 SANDBOX Machine "the sandbox of a worker cannot be set up"
         "The kernel has the required feature but refuses to apply it, often inside a container. Allow it there, or run \
-         with --no-sandbox if you trust the RTL (docs/explanation/sandbox.md)."
+         with --no-sandbox if you trust the RTL (docs/explanation/isolation.md)."
 
     E0501 YOSYS_FAILED Machine "Yosys cannot read or process the RTL"
         "The message repeats the first error of Yosys, or names a combinational loop, for which there is no proof. Yosys \
