@@ -1,7 +1,7 @@
 //! What a block promises of its RTL, shown for every input in every cycle.
 //!
 //! The promises become a monitor in Verilog around the RTL: an output for each property, 1 in a cycle that breaks it.
-//! Yosys makes an and-inverter graph of both, and ABC is asked whether the output is ever 1. `docs/proof.md` says what is
+//! Yosys makes an and-inverter graph of both, and ABC is asked whether the output is ever 1. `docs/how-to/proof.md` says what is
 //! proved and what is assumed.
 
 mod asked;

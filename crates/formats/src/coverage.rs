@@ -2,7 +2,7 @@
 //!
 //! A database is a set of [`Part`]s: the cases of one scenario and profile that one run had, and what they hit together.
 //! It is the same set whichever way runs are put together ([`Database::merge`]), and no case counts twice.
-//! `docs/coverage.md` describes the file.
+//! `docs/how-to/coverage.md` describes the file.
 
 pub mod code;
 mod file;

@@ -1,6 +1,6 @@
 //! What a grading comes to: `mutate.json`, and the table for people.
 //!
-//! The same seed and build give the same bytes, whatever the threads; `docs/mutation.md` describes it for its readers.
+//! The same seed and build give the same bytes, whatever the threads; `docs/how-to/mutation.md` describes it for its readers.
 
 mod fault;
 

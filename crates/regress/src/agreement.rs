@@ -2,7 +2,7 @@
 //!
 //! Proofs, mutants and gates are results about the netlist. Before a command counts them, both models run the first cases
 //! of each scenario and the vectors of the block in the folder [`CORPUS`]. The check proves nothing beyond this stimulus:
-//! `docs/proof.md` lists what remains assumed.
+//! `docs/how-to/proof.md` lists what remains assumed.
 
 use crate::engine::{Cases, Engine, Setup, load};
 use crate::error::{Error, codes};

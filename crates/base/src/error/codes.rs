@@ -1,6 +1,6 @@
 //! Stable codes of the errors that users see.
 //!
-//! [`table`] declares each code once: its number, name, exit code, title and explanation. `cosim error`, docs/errors.md and
+//! [`table`] declares each code once: its number, name, exit code, title and explanation. `cosim error`, docs/reference/errors.md and
 //! the exit codes are made from it. A code names a kind of mistake, not one message.
 
 mod table;
@@ -73,7 +73,7 @@ This page is generated. To add a code:
 3. Name the code where the error is constructed: `Error::Usage(codes::UNKNOWN_BLOCK, message)`.
    The variant and the class of the code agree: `Usage`, `File` and `Input` are `User` errors,
    `Environment` is `Machine`, `Lost` is `Rtl`.
-4. Write this page again: `cargo run -- error --markdown > docs/errors.md`.
+4. Write this page again: `cargo run -- error --markdown > docs/reference/errors.md`.
 5. Assert the code in a test: `assert_error(&output, \"E0213\")` in `tests/e2e/common.rs`.
 ";
 
@@ -159,7 +159,7 @@ pub fn groups() -> impl Iterator<Item = (&'static str, Vec<Code>)> {
     })
 }
 
-/// The text of docs/errors.md.
+/// The text of docs/reference/errors.md.
 pub fn page() -> String {
     let mut page = PAGE.to_owned();
     for (title, codes) in groups() {

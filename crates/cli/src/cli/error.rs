@@ -11,7 +11,7 @@ pub struct Arguments {
     /// Explain this code, as in E0213; default: list all codes.
     #[arg(value_name = "CODE", conflicts_with = "markdown")]
     code: Option<String>,
-    /// Print docs/errors.md.
+    /// Print docs/reference/errors.md.
     #[arg(long, hide = true)]
     markdown: bool,
 }

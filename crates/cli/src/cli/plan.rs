@@ -1,4 +1,4 @@
-//! Run plans: one file that lists what a regression is. `docs/plans.md` describes it for its writers.
+//! Run plans: one file that lists what a regression is. `docs/reference/plans.md` describes it for its writers.
 
 use super::options::{blocks_of, within_percent};
 use crate::error::{Error, codes};

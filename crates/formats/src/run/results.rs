@@ -1,7 +1,7 @@
 //! What a run writes: `results.json`, row by row, `timing.json`, and the vectors of matching cases.
 //!
 //! `results.json` is the same, byte by byte, for the same seed and build; all that depends on the
-//! machine or the moment is in `timing.json`. `docs/results.md` describes it for its readers.
+//! machine or the moment is in `timing.json`. `docs/reference/results.md` describes it for its readers.
 
 use super::cases::{Cases, Ended, FailedCase, Failure, Row};
 use super::directory::{Claim, Place, remove_partial};

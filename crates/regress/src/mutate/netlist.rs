@@ -2,7 +2,7 @@
 //!
 //! Yosys's own `mutate -ctrl` splits a signal into single bits, which Verilator then takes for loops: the
 //! model is ten times slower. Here each port that some mutation is at goes through a module that inverts
-//! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/mutation.md`.
+//! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/how-to/mutation.md`.
 
 use crate::formal::cut::{Cell, parts};
 use crate::formal::rtlil::{Unknown, plain, width, widths};

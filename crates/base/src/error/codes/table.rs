@@ -1,4 +1,4 @@
-//! The table of codes. Its head, docs/errors.md, says how to add one.
+//! The table of codes. Its head, docs/reference/errors.md, says how to add one.
 
 use super::{Class, Code, Entry};
 
@@ -56,7 +56,7 @@ table! {
          applies."
     E0112 NO_GOLDEN_MODEL User "the block has no golden model yet"
         "The command needs expected outputs, and only the golden model produces them. Implement `Golden` for the block \
-         (docs/add-a-block.md), then repeat the command."
+         (docs/tutorial/add-a-block.md), then repeat the command."
 
     E0201 FILE_UNREADABLE User "a file or folder cannot be read"
         "It does not exist, its permissions forbid reading, it is of another kind (a folder or a pipe where a file is \
@@ -104,7 +104,7 @@ table! {
          number wider than its port. The message says what is expected."
     E0216 BAD_PLAN User "a run plan is not usable"
         "The plan is well-formed, but one of its runs or waivers makes no sense, which the message explains with its \
-         place. docs/plans.md describes plans."
+         place. docs/reference/plans.md describes plans."
     E0217 BAD_WAIVER User "a waiver or exclusion is not usable"
         "Each waiver, exclusion and equivalence needs a reason and must refer to something that exists. Add the reason, \
          or remove the entry if the RTL changed."
@@ -190,7 +190,7 @@ table! {
          of $c code, or races. Remove the source of the variation."
     E0403 NETLIST_DIFFERS Rtl "the netlist of Yosys differs from the RTL"
         "Yosys synthesised logic that behaves differently from Verilator's model, so no result of the netlist holds for \
-         the RTL. Look for constructs that simulation and synthesis read differently (docs/gates.md)."
+         the RTL. Look for constructs that simulation and synthesis read differently (docs/how-to/gates.md)."
     E0404 BASELINE_FAILS Rtl "the RTL fails without any mutation"
         "Mutation analysis counts failures that mutations cause, so the unchanged RTL must match first. Correct the \
          failure that the message names, then repeat the analysis."
@@ -215,7 +215,7 @@ table! {
          the run."
     E0411 SANDBOX Machine "the sandbox of a worker cannot be set up"
         "The kernel has the required feature but refuses to apply it, often inside a container. Allow it there, or run \
-         with --no-sandbox if you trust the RTL (docs/sandbox.md)."
+         with --no-sandbox if you trust the RTL (docs/explanation/isolation.md)."
 
     E0501 YOSYS_FAILED Machine "Yosys cannot read or process the RTL"
         "The message repeats the first error of Yosys, or names a combinational loop, for which there is no proof. Yosys \
@@ -223,7 +223,7 @@ table! {
          proofs."
     E0502 NETLIST_NOT_UNDERSTOOD Machine "the output of Yosys is not understood"
         "This version of Yosys writes netlists or lists of mutations in a different form. Use the version that \
-         docs/gates.md names."
+         docs/how-to/gates.md names."
     E0503 UNKNOWN_SIGNAL User "a property refers to a name that does not exist"
         "A property of the block names a port, state or channel that the block does not have. Correct the property in the \
          block."

@@ -6,7 +6,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;
 
-const WRITE: &str = "cargo run -- error --markdown > docs/errors.md";
+const WRITE: &str = "cargo run -- error --markdown > docs/reference/errors.md";
 
 /// The sources of all crates that construct errors, with the spaces taken out.
 fn sources() -> Vec<(PathBuf, String)> {
@@ -86,9 +86,12 @@ fn the_class_of_a_code_fits_the_variant() {
 
 #[test]
 fn the_page_is_up_to_date() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/errors.md");
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../docs/reference/errors.md");
     let text = fs::read_to_string(path).unwrap_or_default();
-    assert!(text == page(), "docs/errors.md is not what the table says; write it again: {WRITE}");
+    assert!(
+        text == page(),
+        "docs/reference/errors.md is not what the table says; write it again: {WRITE}"
+    );
     for code in ALL {
         assert!(text.contains(&format!("### {code}: ")), "{code:?}");
     }
