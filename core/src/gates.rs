@@ -6,7 +6,7 @@
 use crate::error::{Error, codes};
 use crate::formal::yosys::{YosysSession, version};
 use crate::harness::{BlockInfo, Parameters};
-use crate::models::{Examined, Expanded, FileRead, Pragmas};
+use crate::models::{Examined, FileRead, Pragmas, PreprocessedRtl};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -82,7 +82,7 @@ pub fn netlist(
     hash.add(SYNTHESIS);
     hash.add(format!("{top} {values:?}"));
     // What Yosys reads, and nothing else, decides.
-    let Expanded { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
+    let PreprocessedRtl { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
     for texts in [libraries, sources] {
         hash.add(texts.len().to_le_bytes());
         texts.iter().for_each(|text| hash.add(text));

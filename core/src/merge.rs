@@ -14,7 +14,7 @@ use crate::program;
 use crate::program::AnyBlock;
 use crate::report::{ProfileResults, Results, RunTiming};
 use crate::runner::{
-    self, CASES_SHOWN, Day, End, Ended, Failure, Group, Header, PARTIAL, Plan, RESULTS,
+    self, CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS,
     RunDirectory, Shard, Tally, Totals,
 };
 use nix::sys::resource::{Resource, getrlimit, setrlimit};
@@ -221,7 +221,7 @@ impl Shards {
 
     fn case(
         &self,
-        ended: Ended,
+        ended: FinishedCase,
         shard: usize,
         directory: &mut RunDirectory,
         told: &mut ReportedCases,

@@ -24,5 +24,5 @@ pub use block::MutateBlock;
 pub use build::Mutants;
 pub(crate) use build::{netlist_model, woven_model};
 pub(crate) use kill::pins;
-pub use kill::{AttemptResult, Kill, KillAttempt, Means, MutationJob};
+pub use kill::{AttemptResult, Kill, KillAttempt, KillMethod, MutationJob};
 pub use mutation::{Mode, Mutation, Source};

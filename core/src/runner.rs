@@ -12,9 +12,9 @@ mod results;
 mod tally;
 mod waivers;
 
-pub use cases::{Ended, Failure};
-pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
-pub use failures::{EXPLAINED, Failures, Keep, SHRINK_BUDGET, file_stem};
+pub use cases::{Failure, FinishedCase};
+pub use directory::{CODE_QUALITY, DirectoryLock, HTML, JUNIT, MARKDOWN, OutputLocation};
+pub use failures::{EXPLAINED, FailureHandling, Failures, SHRINK_BUDGET, file_stem};
 pub use groups::{
     CASES_SHOWN, Evidence, Group, Variant, merge as merge_groups, settle as settle_groups,
 };

@@ -4,7 +4,7 @@ use super::options::{Format, ModelLimits, Threads, VectorRtl, find_block, headin
 use super::regression::hash_of_weights;
 use super::summary::rtl_files;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
-use crate::engine::{Opening, Session, Setup};
+use crate::engine::{Session, SessionSetup, Setup};
 use crate::error::{Code, Error, codes};
 use crate::harness::{Case, Signature, Verdict};
 use crate::models::Examined;
@@ -41,11 +41,11 @@ pub struct Arguments {
     #[arg(long, help_heading = heading::OUTPUT)]
     quiet: bool,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 /// What failed in one run.
-struct Failed {
+struct FailedRun {
     folder: PathBuf,
     header: Header,
     /// The places of the cases, and the numbers of their signatures.
@@ -53,7 +53,7 @@ struct Failed {
     signatures: BTreeMap<u64, Signature>,
 }
 
-impl Failed {
+impl FailedRun {
     fn read(folder: &Path) -> Result<Self, Error> {
         let (mut cases, mut signatures) = (Vec::new(), BTreeMap::new());
         let results = Results::read(folder, |run, entry| match entry {
@@ -77,16 +77,16 @@ impl Failed {
 }
 
 /// A run whose failed cases can be run again.
-struct Prepared {
-    failed: Failed,
+struct PreparedRerun {
+    failed: FailedRun,
     session: Arc<dyn Session>,
-    opening: Opening,
+    opening: SessionSetup,
     examined: Arc<Examined>,
     plan: Plan,
 }
 
-impl Prepared {
-    fn new(failed: Failed, arguments: &Arguments) -> Result<Self, Error> {
+impl PreparedRerun {
+    fn new(failed: FailedRun, arguments: &Arguments) -> Result<Self, Error> {
         let header = &failed.header;
         let block: &'static dyn AnyBlock = find_block(&header.block)
             .map_err(|error| failed.wrong(codes::OTHER_BLOCK, error.to_string()))?;
@@ -271,13 +271,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return Err(Error::File { code: codes::NOTHING_FAILS, path: folder.clone(), message });
     }
     let failed = failed.into_iter().filter(|run| !run.cases.is_empty());
-    let prepared: Vec<Prepared> =
-        failed.map(|run| Prepared::new(run, arguments)).collect::<Result<_, Error>>()?;
+    let prepared: Vec<PreparedRerun> =
+        failed.map(|run| PreparedRerun::new(run, arguments)).collect::<Result<_, Error>>()?;
     let threads = arguments.threads.count();
-    let program = arguments.patience.program()?;
+    let program = arguments.limits.program()?;
     let mut cases = Vec::new();
     for run in &prepared {
-        let Prepared { examined, failed, .. } = run;
+        let PreparedRerun { examined, failed, .. } = run;
         if arguments.format == Format::Text && !arguments.quiet {
             let (was, now) = (&failed.header.rtl, &examined.identity);
             let same = if was == now { "the same".to_owned() } else { format!("it was {was}") };
@@ -310,11 +310,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// What failed in the run of a folder, or in those of several blocks below it.
-fn find(folder: &Path) -> Result<Vec<Failed>, Error> {
+fn find(folder: &Path) -> Result<Vec<FailedRun>, Error> {
     let folders = runs_in(folder, &[RESULTS])?;
     if folders.is_empty() {
         let message = format!("is no run directory that is whole: it has no {RESULTS}");
         return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
     }
-    folders.iter().map(|folder| Failed::read(folder)).collect()
+    folders.iter().map(|folder| FailedRun::read(folder)).collect()
 }

@@ -1,6 +1,6 @@
 //! What mutation analysis needs of the types of a block.
 
-use super::golden::{self, Graded};
+use super::golden::{self, ProfileFaults};
 use super::kill::{self, AttemptResult, Kill, KillAttempt, MutationJob};
 use crate::engine::{Engine, load, scenarios};
 use crate::error::Error;
@@ -17,7 +17,7 @@ pub trait MutateBlock {
         &self,
         ask: &golden::FaultRequest<'_>,
         names: &[String],
-    ) -> Result<Graded, Error>;
+    ) -> Result<ProfileFaults, Error>;
 
     /// Drives what is said to make a difference into a mutation. In a worker only.
     ///
@@ -49,7 +49,7 @@ impl<B: Explain> MutateBlock for Engine<B> {
         &self,
         ask: &golden::FaultRequest<'_>,
         names: &[String],
-    ) -> Result<Graded, Error> {
+    ) -> Result<ProfileFaults, Error> {
         golden::grade::<B>(ask, scenarios::<B>(names)?)
     }
 

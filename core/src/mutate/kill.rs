@@ -4,7 +4,7 @@ use crate::engine::Cases;
 use crate::error::{Error, codes};
 use crate::formal::aig::split;
 use crate::harness::{
-    Block, Breach, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, Stimulus,
+    Block, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, SideFailure, Stimulus,
     Verdict, Watch, follow, run_all, run_golden,
 };
 use crate::vector::{Origin, Vector};
@@ -29,13 +29,13 @@ pub struct MutationJob {
     /// Numbers of mutations; 0 is the RTL as it is.
     pub mutations: Vec<u32>,
     /// What is to find them.
-    pub means: Means,
+    pub means: KillMethod,
 }
 
 /// What is to find mutations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Means {
+pub enum KillMethod {
     /// A case as it is: every output is compared with the golden model in every cycle.
     Compare,
     /// The scoreboard alone, which sees the mutant with an environment that follows it; raw pins say nothing.
@@ -96,14 +96,14 @@ pub fn hunt<B: Block>(
             true
         });
         let outcomes = match hunt.means {
-            Means::Compare => {
+            KillMethod::Compare => {
                 let (golden, outcomes) = run_all(&stimulus, &parameters, &mut models, watch);
                 outcomes
                     .into_iter()
                     .map(|of_own| of_own.unwrap_or_else(|| golden.clone()))
                     .collect()
             }
-            Means::Checks => judged(&stimulus, &parameters, &mut models, watch),
+            KillMethod::Checks => judged(&stimulus, &parameters, &mut models, watch),
         };
         let mut outcomes: VecDeque<Outcome> = outcomes;
         alive.retain(|mutation| match outcomes.pop_front() {
@@ -130,7 +130,7 @@ fn judged<B: Block>(
         Outcome::without_cycles(match followed {
             None => Verdict::Cancelled,
             Some((None, _)) => Verdict::Match,
-            Some((Some(Breach { cycle, violation }), _)) => {
+            Some((Some(SideFailure { cycle, violation }), _)) => {
                 Verdict::CheckFailed { cycle, violation }
             }
         })

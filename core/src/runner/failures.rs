@@ -5,11 +5,11 @@ use super::results::FAILURES;
 use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
-use crate::harness::{Case, Fingerprint, Judgement, Outcome, Profile, Signature, Verdict};
+use crate::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
@@ -33,7 +33,7 @@ const LONGEST_STEM: usize = 160;
 
 /// What is done with the first failure of a signature.
 #[derive(Debug, Clone, Copy)]
-pub struct Keep {
+pub struct FailureHandling {
     /// Its vector is shrunk.
     pub shrink: bool,
     /// Its waves are written.
@@ -47,7 +47,7 @@ pub struct Failures {
     rtl: Rtl,
     folder: PathBuf,
     origin: Origin,
-    keep: Keep,
+    keep: FailureHandling,
     desk: OneShotWorker,
     groups: Vec<Group>,
     unwritten: Vec<Error>,
@@ -63,7 +63,7 @@ impl Failures {
         rtl: Rtl,
         folder: &Path,
         origin: Origin,
-        keep: Keep,
+        keep: FailureHandling,
         desk: OneShotWorker,
     ) -> Self {
         let folder = folder.to_owned();
@@ -163,7 +163,7 @@ impl Failures {
         let mut notes = Vec::new();
         let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
         let judgement = self.judge(&kept, profile, &mut notes);
-        let Kept { evidence, text, lost, .. } = kept;
+        let SavedFailure { evidence, text, lost, .. } = kept;
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
@@ -204,7 +204,7 @@ impl Failures {
         origin: Origin,
         stem: &str,
         notes: &mut Vec<String>,
-    ) -> Kept {
+    ) -> SavedFailure {
         let hangs = matches!(outcome.verdict, Verdict::Hang { cycle: None, .. });
         let lost = hangs || matches!(outcome.verdict, Verdict::Crashed { cycle: None, .. });
         // As it is first: whatever happens to what follows, the failure is kept.
@@ -257,7 +257,7 @@ impl Failures {
             packets: shown.packets,
             cycles: shown.cycles,
         };
-        Kept { evidence, text, drawn, lost }
+        SavedFailure { evidence, text, drawn, lost }
     }
 
     /// The vector of a case as it was drawn.
@@ -339,14 +339,19 @@ impl Failures {
     }
 
     /// What is decided of a failure's shrunk vector, else of the drawn one, if any check decides at all.
-    fn judge(&self, kept: &Kept, profile: &Profile, notes: &mut Vec<String>) -> Option<Judgement> {
+    fn judge(
+        &self,
+        kept: &SavedFailure,
+        profile: &Profile,
+        notes: &mut Vec<String>,
+    ) -> Option<Blame> {
         if kept.lost {
             return None;
         }
-        let mut first: Option<Judgement> = None;
+        let mut first: Option<Blame> = None;
         for (text, shrunk) in [(kept.text.as_ref(), true), (kept.drawn.as_ref(), false)] {
             let Some(text) = text else { continue };
-            if first.as_ref().is_some_and(Judgement::is_of_raw_pins) {
+            if first.as_ref().is_some_and(Blame::is_of_raw_pins) {
                 break;
             }
             match self.judge_one(text, profile) {
@@ -363,7 +368,7 @@ impl Failures {
         first
     }
 
-    fn judge_one(&self, text: &str, profile: &Profile) -> Result<Judgement, Error> {
+    fn judge_one(&self, text: &str, profile: &Profile) -> Result<Blame, Error> {
         self.go_on()?;
         let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
         self.desk.judge(&self.subject(&vector, profile))?.done()
@@ -404,13 +409,13 @@ impl Failures {
         }
     }
 
-    fn subject<'a>(&'a self, vector: &'a VectorFile, profile: &'a Profile) -> Subject<'a> {
-        Subject { block: self.block, vector, profile, rtl: &self.rtl }
+    fn subject<'a>(&'a self, vector: &'a VectorFile, profile: &'a Profile) -> VectorJob<'a> {
+        VectorJob { block: self.block, vector, profile, rtl: &self.rtl }
     }
 }
 
 /// The first failure of its kind, once it is kept.
-struct Kept {
+struct SavedFailure {
     evidence: Evidence,
     /// The vector's text, as it was written last, unless it is too large.
     text: Option<String>,

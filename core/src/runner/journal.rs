@@ -8,7 +8,7 @@
 use super::cases::Cases;
 use super::groups::Group;
 use super::tally::Totals;
-use crate::coverage::{Find, Part};
+use crate::coverage::{ContributingCase, ScenarioCoverage};
 use crate::error::{Error, codes};
 use crate::files::make_whole;
 use crate::harness::{Case, Outcome};
@@ -63,9 +63,9 @@ pub struct State {
     /// The first cases of each of them.
     pub first_cases: Vec<Vec<Case>>,
     /// What was covered.
-    pub parts: BTreeSet<Part>,
+    pub parts: BTreeSet<ScenarioCoverage>,
     /// The cases that hit something new.
-    pub finds: BTreeSet<Find>,
+    pub finds: BTreeSet<ContributingCase>,
     /// Vectors of matching cases that are still to be kept.
     pub save: u64,
     /// Seconds in which cases were run, and seconds of their failures.

@@ -4,9 +4,9 @@
 //! model's; one says several times a second how far the model is. Standard output and input belong to the
 //! RTL, which may print: the channel is on descriptors of its own.
 
-use super::sandbox::{self, InForce};
+use super::sandbox::{self, ActiveSandbox};
 use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
-use crate::engine::{Models, Opening, ShrinkProgress, ShrunkVector};
+use crate::engine::{Models, SessionSetup, ShrinkProgress, ShrunkVector};
 use crate::error::{Error, codes};
 use crate::harness::Watch;
 use crate::program;
@@ -66,7 +66,7 @@ pub fn serve(arguments: &Arguments) -> Result<ExitCode, Error> {
     let (mut requests, replies) = channel().map_err(|error| environment(&error))?;
     // Before there are other threads, which inherit it.
     let in_force = match arguments.no_sandbox {
-        true => InForce::Off,
+        true => ActiveSandbox::Off,
         false => sandbox::enter(&arguments.writable, arguments.simulated)?,
     };
     let replies = Arc::new(Mutex::new(replies));
@@ -202,7 +202,7 @@ impl Worker {
         }
     }
 
-    fn open(&mut self, opening: &Opening) -> Reply {
+    fn open(&mut self, opening: &SessionSetup) -> Reply {
         let block = program::find(&opening.block).ok_or_else(|| {
             Error::Usage(codes::UNKNOWN_BLOCK, format!("`{}` is no block", opening.block))
         });

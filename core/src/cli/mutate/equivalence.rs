@@ -52,19 +52,19 @@ impl<'a> Bench<'a> {
             return Ok(judge.clone());
         }
         let made = match EquivalenceChecker::new(self.job.block.info(), self.mutants)? {
-            Ok(made) if self.job.judges => Ok(self.with_promises(made)?),
+            Ok(made) if self.job.judges => Ok(self.with_properties(made)?),
             made => made,
         };
         Ok(judge.insert(made.map(Arc::new)).clone())
     }
 
     /// A judge that knows what the RTL does of what the block promises.
-    fn with_promises(
+    fn with_properties(
         &self,
         judge: EquivalenceChecker<'a>,
     ) -> Result<EquivalenceChecker<'a>, Error> {
         let mut proved = Vec::new();
-        let places: Vec<u32> = judge.promised().collect();
+        let places: Vec<u32> = judge.property_range().collect();
         each(
             &places,
             self.job.threads,

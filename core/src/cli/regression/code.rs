@@ -1,7 +1,7 @@
 //! What is counted of the RTL's code in a run, if it is.
 
 use crate::coverage::code::{Code, Idle, Point, Sources, Waivers};
-use crate::engine::Opening;
+use crate::engine::SessionSetup;
 use crate::error::{Error, codes};
 use crate::models::Examined;
 use crate::program;
@@ -10,14 +10,14 @@ use crate::worker::{Action, OneShotWorker, Task};
 use std::collections::BTreeMap;
 
 /// What is counted of the RTL's code.
-pub(super) struct Counted {
+pub(super) struct CodeCoverage {
     /// By RTL and profile.
     pub code: BTreeMap<(String, String), Code>,
     /// The RTL's text.
     pub sources: Sources,
 }
 
-impl Counted {
+impl CodeCoverage {
     /// What the models of a run count. Waivers of a block are about its own RTL; of another one they waive what is alike.
     ///
     /// # Errors
@@ -25,7 +25,7 @@ impl Counted {
     pub fn new(
         block: &dyn AnyBlock,
         desk: &OneShotWorker,
-        opening: &Opening,
+        opening: &SessionSetup,
         examined: &Examined,
         is_own: bool,
     ) -> Result<Self, Error> {

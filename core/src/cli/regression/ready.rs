@@ -1,20 +1,20 @@
 //! A regression whose models are built: begin or resume it, run it, conclude it.
 
-use super::code::Counted;
+use super::code::CodeCoverage;
 use super::observer::{Observer, progress_bar};
 use super::{Job, Outcome, Report};
 use crate::cli::summary::WriteFailures;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
-use crate::engine::{Opening, Session, Waves};
+use crate::engine::{Session, SessionSetup, Waves};
 use crate::error::{Error, codes};
 use crate::program;
 use crate::runner::{
     self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones,
-    PeakMemory, Place, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
+    OutputLocation, PeakMemory, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use humantime::format_rfc3339_millis;
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -40,26 +40,26 @@ impl RunStart {
 }
 
 /// A regression whose models are built.
-pub struct Ready<'a> {
+pub struct PreparedRegression<'a> {
     pub(super) job: &'a Job,
     pub(super) session: Arc<dyn Session>,
-    pub(super) opening: Opening,
+    pub(super) opening: SessionSetup,
     pub(super) desk: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
     /// What is counted of the RTL's code, if it is.
-    pub(super) counted: Option<Counted>,
+    pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
     /// Whether what is judged beside this RTL is believed of other RTL.
     pub(super) learns: bool,
 }
 
-impl Ready<'_> {
+impl PreparedRegression<'_> {
     /// Makes a place the run's own.
     ///
     /// # Errors
     /// If it is no place for a run.
-    pub fn begin(&self, place: &Place) -> Result<RunStart, Error> {
+    pub fn begin(&self, place: &OutputLocation) -> Result<RunStart, Error> {
         let directory = RunDirectory::begin(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
@@ -257,7 +257,7 @@ impl Ready<'_> {
         let vector = VectorFile::from_text(text, Path::new(&case.name))?;
         let (block, rtl) = (self.job.block, &self.job.setup.rtl);
         let profile = &self.plan.profiles[case.profile];
-        self.desk.trace(&Subject { block, vector: &vector, profile, rtl }, waves)?.done()?;
+        self.desk.trace(&VectorJob { block, vector: &vector, profile, rtl }, waves)?.done()?;
         Ok(())
     }
 }
