@@ -212,7 +212,7 @@ impl ProfileRun<'_> {
             scenarios: &self.opening.scenarios,
             packets: None,
             cases,
-            means: KillMethod::Compare,
+            method: KillMethod::Compare,
         };
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let workers = Workers { program, threads, interrupted: &Arc::default() };

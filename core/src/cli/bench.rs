@@ -42,7 +42,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.instructions {
         return count(arguments, &blocks, &rtl);
     }
-    let desk = OneShotWorker::new(arguments.limits.program()?, interruption()?);
+    let worker = OneShotWorker::new(arguments.limits.program()?, interruption()?);
     let mut all = Vec::new();
     for block in &blocks {
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
@@ -50,7 +50,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         rtl.check_profiles(block.info(), &profiles)?;
         let reports = profiles
             .iter()
-            .map(|profile| measure(&desk, *block, profile, &rtl, &examined))
+            .map(|profile| measure(&worker, *block, profile, &rtl, &examined))
             .collect::<Result<Vec<BenchReport>, Error>>()?;
         if arguments.format == Format::Text {
             for report in &reports {
@@ -132,7 +132,7 @@ fn repeat(
 }
 
 fn measure(
-    desk: &OneShotWorker,
+    worker: &OneShotWorker,
     block: &dyn AnyBlock,
     profile: &Profile,
     rtl: &Rtl,
@@ -143,7 +143,7 @@ fn measure(
         Action::Bench(rtl.build_for_user(block.info(), &profile.parameters, View::Plain)?);
     let (block, profile) = (block.info().name.to_owned(), profile.name.to_string());
     let task = Task { block, profile, model, action };
-    let mut report: BenchReport = desk.have(task)?.done()?;
+    let mut report: BenchReport = worker.have(task)?.done()?;
     // With the user's paths.
     report.two_evaluations = report.two_evaluations.map(|reason| examined.text(&reason));
     Ok(report)

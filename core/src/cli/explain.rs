@@ -70,11 +70,11 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
     let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
     vector.loaded.check_profiles(&rtl, &all)?;
-    let desk = OneShotWorker::new(arguments.limits.program()?, interrupted);
+    let worker = OneShotWorker::new(arguments.limits.program()?, interrupted);
     let mut explanations = Vec::new();
     for profile in &all {
         let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
-        explanations.push(match desk.explain(&subject, Tracing::Off)? {
+        explanations.push(match worker.explain(&subject, Tracing::Off)? {
             Finish::Lost(verdict) => Explanation::lost(profile, &verdict),
             other => other.done()?,
         });

@@ -123,13 +123,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// # Errors
 /// If there is nothing to resume, or if RTL, program or Yosys are others now.
 pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
-    if now.told.has_details() {
+    if now.output.has_details() {
         let message = "--details applies to a run, and this is a mutation analysis: leave it out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let interrupted = interruption()?;
     let jobs = resume::jobs(now, folder)?;
-    grade(jobs, now.told.format, None, &interrupted)
+    grade(jobs, now.output.format, None, &interrupted)
 }
 
 /// Runs the analyses one after another and prints what they came to.
@@ -322,7 +322,7 @@ impl Job {
             let claim = DirectoryLock::new(&place)?;
             // From here on it can be resumed.
             let mut report = Report::new(prepared.header.clone());
-            report.begun = Some(RunCommand::now());
+            report.run_command = Some(RunCommand::now());
             report.write(&claim.folder)?;
             Self::new(arguments, prepared, claim, report)
         };

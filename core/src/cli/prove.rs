@@ -64,7 +64,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             "--simulator icarus and --netlist: what is proved is proved of the RTL; leave them out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
-    let desk = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let only = arguments.only.as_deref();
     let answers = arguments.caching.answers()?;
     let mut jobs = Vec::new();
@@ -94,7 +94,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Ok(prover) => {
                 let model = rtl.build_for_user(block.info(), &profile.parameters, View::Bare)?;
                 let netlist = netlist_model(block.info(), &prover.netlist()?)?;
-                Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&desk)
+                Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&worker)
             }
             // No property can be proved, for example because of a second clock.
             Err(_) => Ok(()),
@@ -111,7 +111,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let claim = DirectoryLock::new(&place)?;
         let accept_bounded = arguments.accept_bounded;
         let job =
-            Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
+            Job { block, rtl: &rtl, worker: &worker, only, accept_bounded, folder: &claim.folder };
         let proof = job.prove(provers)?;
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
@@ -158,7 +158,7 @@ fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
 struct Job<'a> {
     block: &'static dyn AnyBlock,
     rtl: &'a Rtl,
-    desk: &'a OneShotWorker,
+    worker: &'a OneShotWorker,
     /// What properties are to have in their words.
     only: Option<&'a str>,
     /// The cycles that are accepted in place of a proof.
@@ -257,7 +257,7 @@ impl Job<'_> {
         let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
             let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;
             let subject = VectorJob { block: self.block, vector: &file, profile, rtl: self.rtl };
-            Ok(self.desk.replay(&subject)?.done()?.outcome.verdict)
+            Ok(self.worker.replay(&subject)?.done()?.outcome.verdict)
         };
         let mut verdict = Verdict::Match;
         // A hang lasts, whatever comes next.

@@ -293,12 +293,12 @@ impl Job {
         let session = block.session(setup)?;
         let examined = setup.rtl.examined(block.info())?;
         let opening = session.opening()?;
-        let desk = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
-        let two_evaluations = check_models(&desk, &opening, &examined)?;
+        let worker = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
+        let two_evaluations = check_models(&worker, &opening, &examined)?;
         let counted = match setup.coverage {
             true => {
                 let is_own = setup.rtl.is_built_in();
-                Some(CodeCoverage::new(*block, &desk, &opening, &examined, is_own)?)
+                Some(CodeCoverage::new(*block, &worker, &opening, &examined, is_own)?)
             }
             false => None,
         };
@@ -309,7 +309,7 @@ impl Job {
             }
         }
         if self.case.is_none() {
-            check_netlists(*block, setup, &desk)?;
+            check_netlists(*block, setup, &worker)?;
         }
         let plan = Plan {
             block: block.info().name,
@@ -356,7 +356,7 @@ impl Job {
             job: self,
             session,
             opening,
-            desk,
+            worker,
             plan,
             header,
             counted,
@@ -370,7 +370,7 @@ impl Job {
 fn check_netlists(
     block: &'static dyn AnyBlock,
     setup: &Setup,
-    desk: &OneShotWorker,
+    worker: &OneShotWorker,
 ) -> Result<(), Error> {
     if !setup.rtl.netlist {
         return Ok(());
@@ -379,7 +379,7 @@ fn check_netlists(
     let check = |profile: &Profile| {
         let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Bare)?;
         let netlist = of(true).build_for_user(block.info(), &profile.parameters, View::Bare)?;
-        Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(desk)
+        Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(worker)
     };
     setup.profiles.par_iter().map(check).collect()
 }
@@ -416,7 +416,7 @@ pub fn hash_of_weights(scenarios: &str) -> String {
 /// two evaluations a cycle. What a model does beyond that while it is loaded is seen again with the first
 /// case, and is its verdict.
 fn check_models(
-    desk: &OneShotWorker,
+    worker: &OneShotWorker,
     opening: &SessionSetup,
     examined: &Examined,
 ) -> Result<BTreeMap<String, String>, Error> {
@@ -426,7 +426,7 @@ fn check_models(
             let (block, profile) = (opening.block.clone(), profile.clone());
             let task = Task { block, profile, model: model.clone(), action: Action::Load };
             let name = task.profile.clone();
-            if let Finish::Done(Some(reason)) = desk.have::<Option<String>>(task)? {
+            if let Finish::Done(Some(reason)) = worker.have::<Option<String>>(task)? {
                 reasons.insert(name, examined.text(&reason));
             }
         }

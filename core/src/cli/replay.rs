@@ -164,9 +164,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Ok(())
     })?;
     if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
-        let desk = OneShotWorker::new(program, Arc::clone(&interrupted));
+        let worker = OneShotWorker::new(program, Arc::clone(&interrupted));
         let subject = VectorJob { block: *block, vector: file, profile, rtl };
-        if let Finish::Lost(verdict) = desk.trace(&subject, waves.clone())? {
+        if let Finish::Lost(verdict) = worker.trace(&subject, waves.clone())? {
             return Err(Error::Lost(codes::MODEL_CRASHED, format!("no waves: {verdict}")));
         }
     }

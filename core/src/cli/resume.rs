@@ -25,7 +25,7 @@ pub struct Arguments {
     #[command(flatten)]
     pub threads: Threads,
     #[command(flatten)]
-    pub told: OutputOptions,
+    pub output: OutputOptions,
     #[command(flatten)]
     pub caching: Caching,
     #[command(flatten)]
@@ -61,7 +61,7 @@ impl ResumableRun {
     fn block(&self) -> &str {
         match self {
             Self::InterruptedRun(_, left) => {
-                left.begun.header["block"].as_str().unwrap_or_default()
+                left.run_command.header["block"].as_str().unwrap_or_default()
             }
             Self::Finished(results) => &results.run.block,
         }
@@ -69,7 +69,9 @@ impl ResumableRun {
 
     fn seed(&self) -> u64 {
         match self {
-            Self::InterruptedRun(_, left) => left.begun.header["seed"].as_u64().unwrap_or_default(),
+            Self::InterruptedRun(_, left) => {
+                left.run_command.header["seed"].as_u64().unwrap_or_default()
+            }
             Self::Finished(results) => results.run.seed,
         }
     }
@@ -98,22 +100,25 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     let wrong =
         |message: String| Error::File { code: codes::CANNOT_RESUME, path: folder.clone(), message };
     // What was typed is relative to where it was typed.
-    env::set_current_dir(&left.begun.folder).map_err(|error| {
-        wrong(format!("was begun in {}, which is not there: {error}", left.begun.folder.display()))
+    env::set_current_dir(&left.run_command.folder).map_err(|error| {
+        wrong(format!(
+            "was begun in {}, which is not there: {error}",
+            left.run_command.folder.display()
+        ))
     })?;
-    let mut begun = run_arguments(&left.begun.command)
+    let mut run_command = run_arguments(&left.run_command.command)
         .ok_or_else(|| wrong("was not started by a compatible `run` command".to_owned()))?;
     if let Some((_, any)) = found.first() {
-        begun.options.set_random_seed(any.seed());
+        run_command.options.set_random_seed(any.seed());
     }
-    begun.options.resume_with(arguments.threads, arguments.sandboxing);
-    let mut jobs = begun.jobs()?;
+    run_command.options.resume_with(arguments.threads, arguments.sandboxing);
+    let mut jobs = run_command.jobs()?;
     for job in &mut jobs {
         let of_job = found.iter().find(|(name, found)| found.is_of(name.as_ref(), job));
         if of_job.is_none() {
             return Err(wrong(format!("has no run of {}", job.name)));
         }
-        job.shows_progress &= !arguments.told.quiet;
+        job.shows_progress &= !arguments.output.quiet;
     }
     let interrupted = interruption()?;
     let mut ready: Vec<Option<(PreparedRegression<'_>, RunStart)>> = Vec::new();
@@ -145,17 +150,17 @@ fn go_on(
     ended: &[Option<Box<Results>>],
 ) -> Result<ExitCode, Error> {
     let names = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut done = FinishedRuns::new(names, arguments.told.format);
+    let mut done = FinishedRuns::new(names, arguments.output.format);
     for ((job, ready), ended) in jobs.iter().zip(ready).zip(ended) {
         let name = job.name.as_str();
         match (ready, ended) {
             (Some((ready, begin)), _) => {
-                if arguments.told.format == Format::Text {
+                if arguments.output.format == Format::Text {
                     let cases = counted(begin.cases(), "case");
                     print_text(&format!("{name}: {cases} had ended before"))?;
                 }
                 let report = ready.run(begin, job.time())?;
-                done.tell(name, &report, arguments.told.detail(), "")?;
+                done.tell(name, &report, arguments.output.detail(), "")?;
                 if report.exit_code() == INTERRUPTED {
                     break;
                 }

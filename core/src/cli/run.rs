@@ -76,7 +76,7 @@ pub struct Arguments {
     #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE, hide_short_help = true)]
     build: Option<String>,
     #[command(flatten)]
-    told: OutputOptions,
+    output: OutputOptions,
 }
 
 impl Arguments {
@@ -98,7 +98,7 @@ impl Arguments {
                 return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
             }
             job.earlier = self.earlier.clone();
-            job.shows_progress &= !self.told.quiet;
+            job.shows_progress &= !self.output.quiet;
         }
         Ok(jobs)
     }
@@ -121,7 +121,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Whatever does not fit is refused before anything is written.
     let begun = begin(arguments, &jobs, &interrupted)?;
     let names = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut done = FinishedRuns::new(names, arguments.told.format);
+    let mut done = FinishedRuns::new(names, arguments.output.format);
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
@@ -134,7 +134,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             ready.trace(Waves { path: path.clone(), all: arguments.trace_all })?;
             more = format!("waves: {}", path.display());
         }
-        done.tell(&job.name, &report, arguments.told.detail(), &more)?;
+        done.tell(&job.name, &report, arguments.output.detail(), &more)?;
         if report.exit_code() == INTERRUPTED {
             break;
         }

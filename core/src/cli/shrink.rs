@@ -72,9 +72,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_output(&out)?;
     let hidden = arguments.quiet || !is_watched();
     let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
-    let desk = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
-    let shrunk = desk.shrink(&subject, arguments.budget, &mut bar);
+    let shrunk = worker.shrink(&subject, arguments.budget, &mut bar);
     bar.0.finish_and_clear();
     let shrunk = shrunk?.done()?;
     write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;

@@ -71,7 +71,7 @@ pub struct CaseSet<'a> {
     /// The cases.
     pub cases: &'a [Case],
     /// What is to find mutations.
-    pub means: KillMethod,
+    pub method: KillMethod,
 }
 
 /// Workers.
@@ -189,19 +189,19 @@ impl Client for GradingRound<'_> {
             if piece.mutations.is_empty() {
                 continue;
             }
-            let CaseSet { block, profile, model, scenarios, packets, cases, means } = self.ground;
-            let hunt = MutationJob {
+            let CaseSet { block, profile, model, scenarios, packets, cases, method } = self.ground;
+            let run_job = MutationJob {
                 scenarios: (*scenarios).to_owned(),
                 packets: *packets,
                 cases: cases[piece.cases.clone()].to_vec(),
                 mutations: piece.mutations.clone(),
-                means: *means,
+                method: *method,
             };
             let task = Task {
                 block: (*block).to_owned(),
                 profile: (*profile).to_owned(),
                 model: (*model).clone(),
-                action: Action::MutationJob(hunt),
+                action: Action::MutationJob(run_job),
             };
             return Some((piece, Work::Task(Box::new(task))));
         }

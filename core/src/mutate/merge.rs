@@ -148,7 +148,7 @@ impl MutationShard {
 
     /// The vector that finds a mutation, if the judge has made one.
     fn copy(&self, mutant: &Mutant, out: &Path) -> Result<(), Error> {
-        let MutantStatus::Survived { vector: Some(file) } = &mutant.fate else { return Ok(()) };
+        let MutantStatus::Survived { vector: Some(file) } = &mutant.status else { return Ok(()) };
         let (from, to) = (self.folder.join(file), out.join(file));
         if !from.is_file() {
             let message = format!("is not whole: its result names {file}, which is not there");

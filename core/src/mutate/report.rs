@@ -48,8 +48,8 @@ pub struct Report {
     /// Whether every mutation has its verdict.
     pub complete: bool,
     /// How it was begun; only of one that has not ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub begun: Option<RunCommand>,
+    #[serde(default, rename = "begun", skip_serializing_if = "Option::is_none")]
+    pub run_command: Option<RunCommand>,
     /// What was graded, and by what.
     pub run: Header,
     /// The profiles that have begun, in order.
@@ -164,7 +164,7 @@ pub struct Mutant {
     pub does: String,
     /// What became of it.
     #[serde(flatten)]
-    pub fate: MutantStatus,
+    pub status: MutantStatus,
 }
 
 /// As what a mutation counts.
@@ -183,7 +183,7 @@ pub enum MutantClass {
 impl Mutant {
     /// As what it counts.
     pub fn counts(&self) -> MutantClass {
-        match &self.fate {
+        match &self.status {
             MutantStatus::Killed { .. } => MutantClass::Killed,
             MutantStatus::Equivalent { .. } => MutantClass::Equivalent,
             MutantStatus::Survived { .. } => MutantClass::Survived,
@@ -316,7 +316,7 @@ impl ProfileGrading {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
             does: mutation.words(),
-            fate: MutantStatus::Survived { vector: None },
+            status: MutantStatus::Survived { vector: None },
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
         let score = MutationScore::of(mutants.iter());
@@ -325,25 +325,25 @@ impl ProfileGrading {
 
     /// The mutations that no case has found, by their numbers.
     pub fn alive(&self) -> Vec<u32> {
-        let is_alive = |mutant: &&Mutant| mutant.fate == MutantStatus::Survived { vector: None };
+        let is_alive = |mutant: &&Mutant| mutant.status == MutantStatus::Survived { vector: None };
         let alive = self.mutants.iter().filter(is_alive);
         alive.map(|mutant| mutant.mutation.id).collect()
     }
 
     /// The ports and checks that found mutations, with how many, those with most first.
     pub fn killed_by(&self) -> Vec<(&str, u64)> {
-        counted(self.mutants.iter().filter_map(|mutant| match &mutant.fate {
+        counted(self.mutants.iter().filter_map(|mutant| match &mutant.status {
             MutantStatus::Killed { by, .. } => Some(by.as_str()),
             _ => None,
         }))
     }
 
     /// Notes what became of mutations.
-    pub fn set(&mut self, fates: impl IntoIterator<Item = (u32, MutantStatus)>) {
-        for (id, fate) in fates {
+    pub fn set(&mut self, statuses: impl IntoIterator<Item = (u32, MutantStatus)>) {
+        for (id, status) in statuses {
             // They are in the order of their numbers.
             if let Ok(place) = self.mutants.binary_search_by_key(&id, |mutant| mutant.mutation.id) {
-                self.mutants[place].fate = fate;
+                self.mutants[place].status = status;
             }
         }
         self.score = MutationScore::of(self.mutants.iter());
@@ -357,7 +357,7 @@ impl Report {
             format: FORMAT.to_owned(),
             version: VERSION,
             complete: false,
-            begun: None,
+            run_command: None,
             run,
             profiles: Vec::new(),
             checksum: None,
@@ -434,7 +434,7 @@ impl Report {
     /// It has ended.
     pub fn end(&mut self) {
         self.complete = true;
-        self.begun = None;
+        self.run_command = None;
     }
 
     /// Writes what there is.
@@ -530,8 +530,8 @@ impl Report {
                 let _ = writeln!(text, "  killed by {}", most.join(", "));
             }
             for mutant in mutants {
-                let Mutant { mutation, does, fate, .. } = mutant;
-                let more = match fate {
+                let Mutant { mutation, does, status, .. } = mutant;
+                let more = match status {
                     MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => continue,
                     MutantStatus::Survived { vector: None } => String::new(),
                     MutantStatus::Survived { vector: Some(vector) } => {

@@ -126,7 +126,7 @@ fn profile(graded: &ProfileGrading) -> Profile<'_> {
 }
 
 fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
-    let (verdict, because, vector) = match &mutant.fate {
+    let (verdict, because, vector) = match &mutant.status {
         MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => return None,
         MutantStatus::Survived { vector } => ("survived", "", vector.as_deref()),
         MutantStatus::Undecided { because } => ("undecided", because.as_str(), None),
@@ -196,11 +196,11 @@ mod tests {
     use crate::mutate::Mutation;
     use crate::mutate::report::{MutantStatus, Proof};
 
-    fn mutant(fate: MutantStatus, lines: &[u32]) -> Mutant {
+    fn mutant(status: MutantStatus, lines: &[u32]) -> Mutant {
         let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();
         command.extend(lines.iter().map(|line| format!(" -src a.v:{line}.1-{line}.2")));
         let mutation = Mutation::parse(1, &command, &str::to_owned).unwrap();
-        Mutant { mutation, does: String::new(), fate }
+        Mutant { mutation, does: String::new(), status }
     }
 
     #[test]

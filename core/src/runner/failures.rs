@@ -48,7 +48,7 @@ pub struct Failures {
     folder: PathBuf,
     origin: Origin,
     keep: FailureHandling,
-    desk: OneShotWorker,
+    worker: OneShotWorker,
     groups: Vec<Group>,
     unwritten: Vec<Error>,
     /// When an interruption was seen.
@@ -64,7 +64,7 @@ impl Failures {
         folder: &Path,
         origin: Origin,
         keep: FailureHandling,
-        desk: OneShotWorker,
+        worker: OneShotWorker,
     ) -> Self {
         let folder = folder.to_owned();
         Self {
@@ -74,7 +74,7 @@ impl Failures {
             folder,
             origin,
             keep,
-            desk,
+            worker,
             groups: Vec::new(),
             unwritten: Vec::new(),
             interrupted: Cell::new(None),
@@ -98,7 +98,7 @@ impl Failures {
 
     /// Whether the user does not want to wait, so that not everything may be kept of a failure.
     pub fn is_interrupted(&self) -> bool {
-        self.desk.is_interrupted()
+        self.worker.is_interrupted()
     }
 
     /// What could not be written, with the reason.
@@ -271,7 +271,7 @@ impl Failures {
     /// Whether a vector is not begun any more, as the user does not want to wait. What is known without one is
     /// in the results, with the command that shows the case again.
     fn is_late(&self) -> bool {
-        if self.interrupted.get().is_none() && self.desk.is_interrupted() {
+        if self.interrupted.get().is_none() && self.worker.is_interrupted() {
             self.interrupted.set(Some(Instant::now()));
         }
         self.interrupted.get().is_some_and(|since| since.elapsed() > LAST_WORK)
@@ -279,7 +279,7 @@ impl Failures {
 
     /// An error once the user does not want to wait: a large vector is not even taken in hand.
     fn go_on(&self) -> Result<(), Error> {
-        if self.desk.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.worker.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Ends the grouping, see [`settle`].
@@ -329,13 +329,13 @@ impl Failures {
         self.go_on()?;
         let vector = VectorFile::from_text(text, &self.folder)?;
         let subject = self.subject(&vector, profile);
-        self.desk.shrink_lost(&subject, verdict, SHRINK_BUDGET, &mut ())
+        self.worker.shrink_lost(&subject, verdict, SHRINK_BUDGET, &mut ())
     }
 
     fn shrink(&self, text: String, profile: &Profile) -> Result<ShrunkVector, Error> {
         self.go_on()?;
         let vector = VectorFile::from_text(text, &self.folder)?;
-        self.desk.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
+        self.worker.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
     }
 
     /// What is decided of a failure's shrunk vector, else of the drawn one, if any check decides at all.
@@ -371,7 +371,7 @@ impl Failures {
     fn judge_one(&self, text: &str, profile: &Profile) -> Result<Blame, Error> {
         self.go_on()?;
         let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
-        self.desk.judge(&self.subject(&vector, profile))?.done()
+        self.worker.judge(&self.subject(&vector, profile))?.done()
     }
 
     fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
@@ -380,7 +380,7 @@ impl Failures {
         let folder = self.folder.join(FAILURES);
         fs::create_dir_all(&folder).map_err(Error::write(folder))?;
         let vector = VectorFile::from_text(text, &path)?;
-        self.desk.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
+        self.worker.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
     }
 
     /// Keeps what there is to say of a failure; its path in the run directory.
@@ -395,7 +395,7 @@ impl Failures {
             self.go_on()?;
             let vector = VectorFile::from_text(text, &self.folder)?;
             let explanation =
-                self.desk.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
+                self.worker.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
             let text = serde_json::to_string(&explanation)
                 .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
             write(&self.folder, &format!("{stem}{EXPLAINED}"), &(text + "\n"))

@@ -260,7 +260,7 @@ impl OneShotWorker {
     fn attempt<T: DeserializeOwned>(
         &self,
         task: &Task,
-        told: &mut dyn FnMut(Reply),
+        on_reply: &mut dyn FnMut(Reply),
     ) -> Result<Attempt<T>, Error> {
         if self.is_interrupted() {
             return Ok(Attempt::Finished(Finish::Interrupted));
@@ -278,10 +278,10 @@ impl OneShotWorker {
         let simulated = task.model.is_simulated() || observed.is_simulated();
         let process = self.program.start(writable, simulated)?;
         let stuck_after = self.program.limits().stuck_after;
-        let mut attendant = Supervisor::new(process, stuck_after);
-        let answer = attend(&mut attendant, task.clone(), &self.interrupted, told);
-        attendant.kill();
-        if let Some(in_force) = attendant.sandbox() {
+        let mut supervisor = Supervisor::new(process, stuck_after);
+        let answer = run_task(&mut supervisor, task.clone(), &self.interrupted, on_reply);
+        supervisor.kill();
+        if let Some(in_force) = supervisor.sandbox() {
             self.program.confined(in_force);
         }
         Ok(match answer? {
@@ -306,11 +306,11 @@ enum Attempt<T> {
 }
 
 /// Has a task done by a worker; gives its JSON.
-fn attend(
+fn run_task(
     worker: &mut Supervisor<impl Link>,
     task: Task,
     interrupted: &AtomicBool,
-    told: &mut dyn FnMut(Reply),
+    on_reply: &mut dyn FnMut(Reply),
 ) -> Result<Attempt<String>, Error> {
     worker.send(&Request::Work { place: 0, work: Work::Task(Box::new(task)) })?;
     worker.begin();
@@ -340,7 +340,7 @@ fn attend(
                     return Ok(Attempt::Finished(Finish::Lost(verdict)));
                 }
                 Reply::Done { answer: Answer::Refused(refusal), .. } => return Err(refusal.into()),
-                other => told(other),
+                other => on_reply(other),
             }
         }
     }

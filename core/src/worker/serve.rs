@@ -227,7 +227,7 @@ fn panic_message(payload: &(dyn Any + Send)) -> String {
 /// Tells how far a shrink is, not more often than anyone needs to know.
 struct ShrinkReporter<'a> {
     replies: &'a Mutex<File>,
-    told: Instant,
+    last_report: Instant,
     /// When the smallest vector was sent last; the first is sent at once.
     best: Option<Instant>,
     /// What the smallest vector so far took to be written.
@@ -236,15 +236,15 @@ struct ShrinkReporter<'a> {
 
 impl<'a> ShrinkReporter<'a> {
     fn new(replies: &'a Mutex<File>) -> Self {
-        Self { replies, told: Instant::now(), best: None, cost: Duration::ZERO }
+        Self { replies, last_report: Instant::now(), best: None, cost: Duration::ZERO }
     }
 }
 
 impl ShrinkProgress for ShrinkReporter<'_> {
     fn candidate(&mut self, tried: u64, kept: u64) {
-        if self.told.elapsed() > NEWS {
+        if self.last_report.elapsed() > NEWS {
             send(self.replies, &Reply::Shrinking { tried, kept });
-            self.told = Instant::now();
+            self.last_report = Instant::now();
         }
     }
 

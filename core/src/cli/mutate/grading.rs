@@ -92,7 +92,7 @@ impl Job {
             if self.looks() && self.threads > 1 {
                 scope.spawn(|| drop(bench.judge()));
             }
-            self.hunt(index, (chosen, &bench), workers, report, &say)
+            self.run_job(index, (chosen, &bench), workers, report, &say)
         })?;
         if self.judges {
             let left = report.profiles[index].alive().len() as u64;
@@ -104,7 +104,7 @@ impl Job {
     }
 
     /// Runs cases, round by round, on what is not found.
-    fn hunt(
+    fn run_job(
         &self,
         index: usize,
         (ChosenMutants { profile, mutants }, bench): (&ChosenMutants, &Bench<'_>),
@@ -147,10 +147,10 @@ impl Job {
                         &profile.parameters,
                         View::Bare,
                     )?;
-                    let desk =
+                    let worker =
                         OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted));
                     // No mutation is switched on in it.
-                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&desk)?;
+                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&worker)?;
                     rtl
                 }
             };
@@ -161,7 +161,7 @@ impl Job {
                 scenarios: &opening.scenarios,
                 packets: header.packets,
                 cases: &cases,
-                means: header.means,
+                method: header.means,
             };
             check_rtl(workers, &ground, &rtl, begin..end)?;
             checked = Some(rtl);

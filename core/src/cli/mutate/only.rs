@@ -68,10 +68,10 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let session = job.session(profile)?;
     let cases = job.cases(profile, &*session);
     let model = mutants.build(job.block.info(), std::slice::from_ref(mutation))?;
-    let desk = OneShotWorker::new(job.program.clone(), Arc::clone(&interrupted));
+    let worker = OneShotWorker::new(job.program.clone(), Arc::clone(&interrupted));
     let unchanged =
         job.setup.rtl.build_for_user(job.block.info(), &profile.parameters, View::Bare)?;
-    Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&desk)?;
+    Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&worker)?;
     let ground = CaseSet {
         block: job.block.info().name,
         profile: &profile.name,
@@ -79,7 +79,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
         scenarios: &session.opening()?.scenarios,
         packets: job.header.packets,
         cases: &cases,
-        means: KillMethod::Compare,
+        method: KillMethod::Compare,
     };
     let workers =
         Workers { program: &job.program, threads: job.threads, interrupted: &interrupted };
@@ -115,7 +115,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     write_whole(&vector, text.as_bytes(), Sync::OnDisk)?;
     let file = VectorFile::from_text(text, &vector)?;
     let subject = VectorJob { block: job.block, vector: &file, profile, rtl: &rtl };
-    desk.trace(&subject, Waves { path: path("fst"), all: false })?.done()?;
+    worker.trace(&subject, Waves { path: path("fst"), all: false })?.done()?;
     explain::show(vector, rtl, arguments.limits, interrupted)?;
     let [vector, waves, rtl] =
         ["json", "fst", "v"].map(|ending| path(ending).display().to_string());

@@ -31,11 +31,12 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
         program::blocks().iter().position(|block| block.info().name == report.run.block)
     };
     reports.sort_by_key(|(_, report)| place(report));
-    let Some(begun) = reports.iter().find_map(|(_, report)| report.begun.clone()) else {
+    let Some(run_command) = reports.iter().find_map(|(_, report)| report.run_command.clone())
+    else {
         let message = "its analysis has ended, so there is nothing to resume; repeat it with `mutate --force`";
         return Err(wrong(message.to_owned()));
     };
-    let RunCommand { command, folder: at } = begun;
+    let RunCommand { command, folder: at } = run_command;
     // What was typed is relative to where it was typed.
     env::set_current_dir(&at).map_err(|error| {
         wrong(format!("was begun in {}, which is not there: {error}", at.display()))
@@ -45,7 +46,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
     let limits = then.limits.with_sandbox(now.sandboxing);
     let threads = now.threads.or(then.threads);
     let caching = if now.caching.is_off() { now.caching } else { then.caching };
-    let arguments = Arguments { threads, quiet: now.told.quiet, limits, caching, ..then };
+    let arguments = Arguments { threads, quiet: now.output.quiet, limits, caching, ..then };
     let todo = |(folder, report): (PathBuf, Report)| match report.complete {
         true => Ok(MutationRequest::Finished(Box::new(GradingResult {
             report,

@@ -24,7 +24,7 @@ impl CodeCoverage {
     /// What is wrong with the block's waivers, or with a model.
     pub fn new(
         block: &dyn AnyBlock,
-        desk: &OneShotWorker,
+        worker: &OneShotWorker,
         opening: &SessionSetup,
         examined: &Examined,
         is_own: bool,
@@ -34,7 +34,7 @@ impl CodeCoverage {
         for (profile, model) in &opening.models {
             let (block, profile) = (opening.block.clone(), profile.clone());
             let task = Task { block, profile, model: model.clone(), action: Action::Points };
-            all.push(desk.have::<Vec<Point>>(task)?.done()?);
+            all.push(worker.have::<Vec<Point>>(task)?.done()?);
         }
         let sources = Sources::new(&examined.texts, &all);
         let (mut code, mut idle) = (BTreeMap::new(), Idle::default());
