@@ -201,7 +201,7 @@ impl<const SAYS: bool> harness::Environment<'_, Toy<SAYS>> for Around {
         self.taken
     }
 
-    fn patience(&self) -> u64 {
+    fn progress_timeout(&self) -> u64 {
         10
     }
 

@@ -22,6 +22,6 @@ pub use block::MutateBlock;
 pub use build::Mutants;
 pub use build::{netlist_model, woven_model};
 pub use cosim_formats::mutation as report;
-pub use cosim_formats::mutation::{Means, Mode, Mutation, Source};
+pub use cosim_formats::mutation::{KillMethod, Mode, Mutation, Source};
 pub use kill::pins;
 pub use kill::{AttemptResult, Kill, KillAttempt, MutationJob};

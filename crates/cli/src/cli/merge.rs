@@ -4,13 +4,13 @@ mod gradings;
 
 use super::finished::FinishedRuns;
 use super::options::{OutputOptions, heading};
-use super::regression::{Earlier, Outcome, Report};
+use super::regression::{Outcome, PreviousRun, Report};
 use super::summary::WriteFailures;
 use crate::error::{Error, codes};
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
 use crate::report::RunTiming;
-use crate::runner::{LostWorkers, PeakMemory, Place, RunDirectory, Timing};
+use crate::runner::{LostWorkers, OutputLocation, PeakMemory, RunDirectory, Timing};
 use clap::Args;
 use std::collections::BTreeSet;
 use std::env;
@@ -31,9 +31,9 @@ pub struct Arguments {
     #[arg(long, help_heading = heading::OUTPUT)]
     force: bool,
     #[command(flatten)]
-    earlier: Earlier,
+    earlier: PreviousRun,
     #[command(flatten)]
-    told: OutputOptions,
+    output: OutputOptions,
 }
 
 /// Makes one run directory of shards, for each block; ends as the run would have.
@@ -56,10 +56,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let names: Vec<String> = runs.iter().map(name).collect();
     let is_below = matches!(runs.as_slice(), [(Some(_), _)]);
     let places = place_of_each(arguments, is_below, &names)?;
-    let mut done = FinishedRuns::new(names.clone(), arguments.told.format);
+    let mut done = FinishedRuns::new(names.clone(), arguments.output.format);
     for (((_, shards), place), name) in runs.into_iter().zip(places).zip(&names) {
         let report = one(shards, &place, earlier)?;
-        done.tell(name, &report, arguments.told.detail(), "")?;
+        done.tell(name, &report, arguments.output.detail(), "")?;
     }
     done.end()
 }
@@ -69,9 +69,9 @@ fn place_of_each(
     arguments: &Arguments,
     is_below: bool,
     names: &[String],
-) -> Result<Vec<Place>, Error> {
+) -> Result<Vec<OutputLocation>, Error> {
     let Arguments { out, force, .. } = arguments;
-    let named = |folder: PathBuf| Place::Named { folder, replace: *force };
+    let named = |folder: PathBuf| OutputLocation::Named { folder, replace: *force };
     match names {
         [name] if is_below => Ok(vec![named(out.join(name))]),
         _ => {
@@ -82,7 +82,7 @@ fn place_of_each(
 }
 
 /// The run directory of one block. If its shards are of no use, none is left.
-fn one(shards: Shards, place: &Place, earlier: &Earlier) -> Result<Report, Error> {
+fn one(shards: Shards, place: &OutputLocation, earlier: &PreviousRun) -> Result<Report, Error> {
     let header = shards.header.clone();
     let mut directory = RunDirectory::begin(place, &header)?;
     let merged = match shards.merge(&mut directory) {

@@ -15,10 +15,10 @@ use crate::error::{Error, codes};
 use crate::harness::{MOST_PACKETS, Profile};
 use crate::models::Rtl;
 use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
-use crate::mutate::{Means, Mutants};
+use crate::mutate::{KillMethod, Mutants};
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::{Claim, Place, Shard};
+use crate::runner::{DirectoryLock, OutputLocation, Shard};
 use crate::worker::Program;
 use crate::yosys;
 use clap::Args;
@@ -100,7 +100,7 @@ pub struct Arguments {
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 /// Grades the bench of one block after another.
@@ -123,13 +123,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// # Errors
 /// If there is nothing to resume, or if RTL, program or Yosys are others now.
 pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
-    if now.told.has_details() {
+    if now.output.has_details() {
         let message = "--details applies to a run, and this is a mutation analysis: leave it out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let interrupted = interruption()?;
     let jobs = resume::jobs(now, folder)?;
-    grade(jobs, now.told.format, None, &interrupted)
+    grade(jobs, now.output.format, None, &interrupted)
 }
 
 /// Runs the analyses one after another and prints what they came to.
@@ -143,9 +143,9 @@ fn grade(
     let mut reports = Vec::new();
     let mut is_interrupted = false;
     for job in jobs {
-        let Graduated { report, is_whole, folder } = match job {
+        let GradingResult { report, is_whole, folder } = match job {
             MutationRequest::Job(job) => job.grade(interrupted)?,
-            MutationRequest::Ended(graduated) => *graduated,
+            MutationRequest::Finished(graduated) => *graduated,
         };
         if format == Format::Text {
             print_text(&format!("{}{}", report.text(), folder.display()))?;
@@ -200,10 +200,10 @@ fn check(rtl: &Rtl) -> Result<(), Error> {
 /// The grading of one block.
 struct Job {
     block: &'static dyn AnyBlock,
-    chosen: Vec<Chosen>,
+    chosen: Vec<ChosenMutants>,
     setup: Setup,
     header: Header,
-    claim: Claim,
+    claim: DirectoryLock,
     /// What it came to so far.
     before: Report,
     threads: usize,
@@ -213,16 +213,16 @@ struct Job {
 }
 
 /// What is graded, before a folder is taken for it.
-struct Prepared {
+struct PreparedGrading {
     /// The name of its folder, if there are several.
     name: String,
     block: &'static dyn AnyBlock,
-    chosen: Vec<Chosen>,
+    chosen: Vec<ChosenMutants>,
     setup: Setup,
     header: Header,
 }
 
-impl Prepared {
+impl PreparedGrading {
     /// What the arguments ask for of one of some blocks.
     fn new(
         arguments: &Arguments,
@@ -259,7 +259,7 @@ impl Prepared {
 }
 
 /// A profile and the mutants that were chosen in it.
-struct Chosen {
+struct ChosenMutants {
     profile: Profile,
     mutants: Mutants,
 }
@@ -269,11 +269,11 @@ enum MutationRequest {
     /// It is to be started or resumed.
     Job(Box<Job>),
     /// It had ended before.
-    Ended(Box<Graduated>),
+    Finished(Box<GradingResult>),
 }
 
 /// What came of it.
-struct Graduated {
+struct GradingResult {
     report: Report,
     is_whole: bool,
     folder: PathBuf,
@@ -282,14 +282,18 @@ struct Graduated {
 impl Job {
     /// The gradings that the arguments ask for, each in a folder of its own.
     fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
-        let prepared: Vec<Prepared> = match &arguments.plan {
+        let prepared: Vec<PreparedGrading> = match &arguments.plan {
             Some(path) => {
                 let wanted = gradings(path)?.into_iter();
-                wanted.map(|run| Prepared::wanted(arguments, run)).collect::<Result<_, Error>>()?
+                wanted
+                    .map(|run| PreparedGrading::wanted(arguments, run))
+                    .collect::<Result<_, Error>>()?
             }
             None => {
                 let blocks = arguments.target.blocks()?;
-                let of = |block: &&'static dyn AnyBlock| Prepared::new(arguments, *block, &blocks);
+                let of = |block: &&'static dyn AnyBlock| {
+                    PreparedGrading::new(arguments, *block, &blocks)
+                };
                 blocks.iter().map(of).collect::<Result<_, Error>>()?
             }
         };
@@ -297,9 +301,11 @@ impl Job {
     }
 
     /// Takes the folders.
-    fn claimed(arguments: &Arguments, prepared: Vec<Prepared>) -> Result<Vec<Self>, Error> {
+    fn claimed(arguments: &Arguments, prepared: Vec<PreparedGrading>) -> Result<Vec<Self>, Error> {
         let place = match &arguments.out {
-            Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
+            Some(folder) => {
+                OutputLocation::Named { folder: folder.clone(), replace: arguments.force }
+            }
             None => {
                 let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
                 let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
@@ -307,16 +313,16 @@ impl Job {
                     Some(plan) => plan.to_string_lossy().into_owned(),
                     None => arguments.target.name(&blocks),
                 };
-                Place::New { stem: format!("mutate-{name}-{}", arguments.seed) }
+                OutputLocation::New { stem: format!("mutate-{name}-{}", arguments.seed) }
             }
         };
         let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
         let places = place.of_blocks(&names)?;
-        let job = |(prepared, place): (Prepared, Place)| {
-            let claim = Claim::new(&place)?;
+        let job = |(prepared, place): (PreparedGrading, OutputLocation)| {
+            let claim = DirectoryLock::new(&place)?;
             // From here on it can be resumed.
             let mut report = Report::new(prepared.header.clone());
-            report.begun = Some(RunCommand::now());
+            report.run_command = Some(RunCommand::now());
             report.write(&claim.folder)?;
             Self::new(arguments, prepared, claim, report)
         };
@@ -325,11 +331,11 @@ impl Job {
 
     fn new(
         arguments: &Arguments,
-        Prepared { block, chosen, setup, header, .. }: Prepared,
-        claim: Claim,
+        PreparedGrading { block, chosen, setup, header, .. }: PreparedGrading,
+        claim: DirectoryLock,
         before: Report,
     ) -> Result<Self, Error> {
-        let judges = !arguments.no_judge && header.means == Means::Compare;
+        let judges = !arguments.no_judge && header.means == KillMethod::Compare;
         Ok(Self {
             block,
             chosen,
@@ -338,7 +344,7 @@ impl Job {
             claim,
             before,
             threads: arguments.threads.count(),
-            program: arguments.patience.program()?,
+            program: arguments.limits.program()?,
             judges,
             shows_progress: is_watched() && !arguments.quiet,
         })
@@ -351,7 +357,7 @@ fn choose(
     setup: &Setup,
     header: &Header,
     answers: &Answers,
-) -> Result<Vec<Chosen>, Error> {
+) -> Result<Vec<ChosenMutants>, Error> {
     let choose = |profile: &Profile| {
         let mutants = Mutants::choose(
             block.info(),
@@ -360,7 +366,10 @@ fn choose(
             header.mutants,
             header.seed,
         )?;
-        Ok(Chosen { profile: profile.clone(), mutants: mutants.with_answers(answers.clone()) })
+        Ok(ChosenMutants {
+            profile: profile.clone(),
+            mutants: mutants.with_answers(answers.clone()),
+        })
     };
     setup.profiles.iter().map(choose).collect()
 }
@@ -401,7 +410,7 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         block: block.info().name.to_owned(),
         profiles: profiles.iter().map(|profile| profile.name.to_string()).collect(),
         seed: arguments.seed,
-        means: if arguments.checks_only { Means::Checks } else { Means::Compare },
+        means: if arguments.checks_only { KillMethod::Checks } else { KillMethod::Compare },
         mutants: arguments.mutants.or(wanted.mutants).unwrap_or(MUTANTS),
         run_seed: arguments.run_seed.unwrap_or(wanted.seed),
         cases,

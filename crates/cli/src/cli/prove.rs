@@ -10,15 +10,17 @@ use crate::models::{Rtl, View};
 use crate::mutate::netlist_model;
 use crate::program;
 use crate::program::AnyBlock;
-use crate::prove::{Found, Kind, Memories, Property, PropertyStatus, Prover};
+use crate::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
 use crate::report::write_proof;
-use crate::runner::{Claim, HTML, Place};
+use crate::runner::{DirectoryLock, HTML, OutputLocation};
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use crate::yosys;
 use clap::Args;
-use cosim_formats::proof::{Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VECTORS, VERSION};
+use cosim_formats::proof::{
+    Counts, FORMAT, PROOF, ProfileProof, Proof, PropertyResult, VECTORS, VERSION,
+};
 use rayon::prelude::*;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -49,7 +51,7 @@ pub struct Arguments {
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 /// Proves what blocks promise, one block after another. Exit code 1 if a property is not proved, or if there is none.
@@ -62,7 +64,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             "--simulator icarus and --netlist: what is proved is proved of the RTL; leave them out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
-    let desk = OneShotWorker::new(arguments.patience.program()?, Arc::clone(&interrupted));
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let only = arguments.only.as_deref();
     let answers = arguments.caching.answers()?;
     let mut jobs = Vec::new();
@@ -92,7 +94,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             Ok(prover) => {
                 let model = rtl.build_for_user(block.info(), &profile.parameters, View::Bare)?;
                 let netlist = netlist_model(block.info(), &prover.netlist()?)?;
-                Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&desk)
+                Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&worker)
             }
             // No property can be proved, for example because of a second clock.
             Err(_) => Ok(()),
@@ -100,16 +102,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         provers.par_iter().map(check).collect::<Result<(), Error>>()?;
     }
     let place = match &arguments.out {
-        Some(folder) => Place::Named { folder: folder.clone(), replace: false },
-        None => Place::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
+        None => OutputLocation::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let mut proofs = Vec::new();
     for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
-        let claim = Claim::new(&place)?;
+        let claim = DirectoryLock::new(&place)?;
         let accept_bounded = arguments.accept_bounded;
         let job =
-            Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
+            Job { block, rtl: &rtl, worker: &worker, only, accept_bounded, folder: &claim.folder };
         let proof = job.prove(provers)?;
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
@@ -156,7 +158,7 @@ fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
 struct Job<'a> {
     block: &'static dyn AnyBlock,
     rtl: &'a Rtl,
-    desk: &'a OneShotWorker,
+    worker: &'a OneShotWorker,
     /// What properties are to have in their words.
     only: Option<&'a str>,
     /// The cycles that are accepted in place of a proof.
@@ -176,7 +178,7 @@ impl Job<'_> {
                     let properties = places(&prover, self.only).into_par_iter();
                     let properties =
                         properties.map(|place| self.property(&profile, &prover, place));
-                    let properties = properties.collect::<Result<Vec<Proven>, Error>>()?;
+                    let properties = properties.collect::<Result<Vec<PropertyResult>, Error>>()?;
                     ProfileProof { profile: name, properties, because: None }
                 }
             })
@@ -196,13 +198,18 @@ impl Job<'_> {
         })
     }
 
-    fn property(&self, profile: &Profile, prover: &Prover, place: usize) -> Result<Proven, Error> {
+    fn property(
+        &self,
+        profile: &Profile,
+        prover: &Prover,
+        place: usize,
+    ) -> Result<PropertyResult, Error> {
         let property = &prover.properties()[place];
         let is_hang = property.kind == Kind::Hang;
         let shown = match prover.prove(place)? {
-            Found::PropertyStatus(shown) if is_hang => not_reached(shown),
-            Found::PropertyStatus(shown) => shown,
-            Found::Broken { cycles, memories } => {
+            ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(shown),
+            ProofOutcome::PropertyStatus(shown) => shown,
+            ProofOutcome::Broken { cycles, memories } => {
                 let name = format!("{}-{}-{place}.json", self.block.info().name, profile.name);
                 let replayed = self.replayed(profile, &cycles, property, &name)?;
                 let Replayed { verdict, vector } = replayed;
@@ -221,7 +228,7 @@ impl Job<'_> {
                 }
             }
         };
-        Ok(Proven { kind: property.kind, property: property.text.clone(), shown })
+        Ok(PropertyResult { kind: property.kind, property: property.text.clone(), shown })
     }
 
     /// Drives what was found into the model, with registers before reset that differ, until it differs from the golden
@@ -249,8 +256,8 @@ impl Job<'_> {
         };
         let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
             let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;
-            let subject = Subject { block: self.block, vector: &file, profile, rtl: self.rtl };
-            Ok(self.desk.replay(&subject)?.done()?.outcome.verdict)
+            let subject = VectorJob { block: self.block, vector: &file, profile, rtl: self.rtl };
+            Ok(self.worker.replay(&subject)?.done()?.outcome.verdict)
         };
         let mut verdict = Verdict::Match;
         // A hang lasts, whatever comes next.

@@ -11,18 +11,18 @@ use super::options::{ModelLimits, Sandboxing, Target, Threads, heading, of_block
 use super::plan::{PlannedRun, RunPlan};
 use crate::agreement::Pair;
 use crate::coverage::weights_hashes;
-use crate::engine::{Opening, Setup};
+use crate::engine::{SessionSetup, Setup};
 use crate::error::{Error, codes};
 use crate::harness::{MOST_PACKETS, Profile, parse_index};
 use crate::judged::{self, Judged};
 use crate::models::{Built, Examined, Rtl, Simulator, View, answer_store};
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::{Header, Keep, Limits, MOST_CASES, Plan, Shard, Waiver};
+use crate::runner::{FailureHandling, Header, Limits, MOST_CASES, Plan, Shard, Waiver};
 use crate::worker::{Action, Task};
 use crate::worker::{Finish, OneShotWorker, Program};
 use clap::Args;
-use code::Counted;
+use code::CodeCoverage;
 use rand::RngExt;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
@@ -34,8 +34,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Duration;
 use verilated_build::Hash;
 
-pub use ready::{Ready, RunStart};
-pub use report::{Earlier, Outcome, Report, UNWRITTEN};
+pub use ready::{PreparedRegression, RunStart};
+pub use report::{Outcome, PreviousRun, Report, UNWRITTEN};
 pub use until::UntilCovered;
 
 /// What to run, and for how long.
@@ -82,7 +82,7 @@ pub struct Options {
     #[arg(long, hide_short_help = true)]
     no_cache: bool,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -140,7 +140,7 @@ impl Options {
     /// because it may come from somebody else.
     pub fn resume_with(&mut self, threads: Threads, sandboxing: Sandboxing) {
         self.threads = threads.or(self.threads);
-        self.patience = self.patience.with_sandbox(sandboxing);
+        self.limits = self.limits.with_sandbox(sandboxing);
     }
 
     /// The seed that `random` has drawn before, in its place: it draws profiles, too.
@@ -231,14 +231,14 @@ impl Options {
             indices,
             shard: Shard::WHOLE,
             limits: Limits { threads, max_failures, max_hangs, time },
-            keep: Keep { shrink: !self.no_shrink, waves: !self.no_waves },
+            keep: FailureHandling { shrink: !self.no_shrink, waves: !self.no_waves },
             save: 0,
             goal: None,
             until: None,
             waivers: Vec::new(),
-            earlier: Earlier::default(),
+            earlier: PreviousRun::default(),
             shows_progress: is_watched(),
-            program: self.patience.program()?,
+            program: self.limits.program()?,
             judges_all: self.no_cache,
         })
     }
@@ -259,7 +259,7 @@ pub struct Job {
     /// The part to run.
     pub shard: Shard,
     limits: Limits,
-    keep: Keep,
+    keep: FailureHandling,
     /// Matching cases whose vectors are kept.
     pub save: u64,
     /// What of the bins is to be hit, in percent.
@@ -269,7 +269,7 @@ pub struct Job {
     /// Failures that do not count until a day.
     waivers: Vec<Waiver>,
     /// The files that know earlier failures.
-    pub earlier: Earlier,
+    pub earlier: PreviousRun,
     /// Whether there is a progress bar.
     pub shows_progress: bool,
     program: Program,
@@ -287,18 +287,18 @@ impl Job {
     ///
     /// # Errors
     /// What is wrong with scenarios or RTL.
-    pub fn prepare(&self, interrupted: &Arc<AtomicBool>) -> Result<Ready<'_>, Error> {
+    pub fn prepare(&self, interrupted: &Arc<AtomicBool>) -> Result<PreparedRegression<'_>, Error> {
         let Self { block, setup, .. } = self;
         self.earlier.check()?;
         let session = block.session(setup)?;
         let examined = setup.rtl.examined(block.info())?;
         let opening = session.opening()?;
-        let desk = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
-        let two_evaluations = check_models(&desk, &opening, &examined)?;
+        let worker = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
+        let two_evaluations = check_models(&worker, &opening, &examined)?;
         let counted = match setup.coverage {
             true => {
                 let is_own = setup.rtl.is_built_in();
-                Some(Counted::new(*block, &desk, &opening, &examined, is_own)?)
+                Some(CodeCoverage::new(*block, &worker, &opening, &examined, is_own)?)
             }
             false => None,
         };
@@ -309,7 +309,7 @@ impl Job {
             }
         }
         if self.case.is_none() {
-            check_netlists(*block, setup, &desk)?;
+            check_netlists(*block, setup, &worker)?;
         }
         let plan = Plan {
             block: block.info().name,
@@ -352,11 +352,11 @@ impl Job {
             waivers: self.waivers.clone(),
         };
         let interrupted = Arc::clone(interrupted);
-        Ok(Ready {
+        Ok(PreparedRegression {
             job: self,
             session,
             opening,
-            desk,
+            worker,
             plan,
             header,
             counted,
@@ -370,7 +370,7 @@ impl Job {
 fn check_netlists(
     block: &'static dyn AnyBlock,
     setup: &Setup,
-    desk: &OneShotWorker,
+    worker: &OneShotWorker,
 ) -> Result<(), Error> {
     if !setup.rtl.netlist {
         return Ok(());
@@ -379,7 +379,7 @@ fn check_netlists(
     let check = |profile: &Profile| {
         let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Bare)?;
         let netlist = of(true).build_for_user(block.info(), &profile.parameters, View::Bare)?;
-        Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(desk)
+        Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(worker)
     };
     setup.profiles.par_iter().map(check).collect()
 }
@@ -388,7 +388,7 @@ impl Job {
     /// The cases that were judged before, unless every case is to be judged.
     fn judged(
         &self,
-        opening: &Opening,
+        opening: &SessionSetup,
         profiles: &[Profile],
         learns: bool,
     ) -> Result<Judged, Error> {
@@ -405,7 +405,7 @@ impl Job {
     }
 }
 
-/// One hash of what all scenarios draw, as an [`Opening`] has them.
+/// One hash of what all scenarios draw, as an [`SessionSetup`] has them.
 pub fn hash_of_weights(scenarios: &str) -> String {
     let mut hash = Hash::default();
     weights_hashes(scenarios).iter().for_each(|one| hash.add(one));
@@ -416,8 +416,8 @@ pub fn hash_of_weights(scenarios: &str) -> String {
 /// two evaluations a cycle. What a model does beyond that while it is loaded is seen again with the first
 /// case, and is its verdict.
 fn check_models(
-    desk: &OneShotWorker,
-    opening: &Opening,
+    worker: &OneShotWorker,
+    opening: &SessionSetup,
     examined: &Examined,
 ) -> Result<BTreeMap<String, String>, Error> {
     let mut reasons = BTreeMap::new();
@@ -426,7 +426,7 @@ fn check_models(
             let (block, profile) = (opening.block.clone(), profile.clone());
             let task = Task { block, profile, model: model.clone(), action: Action::Load };
             let name = task.profile.clone();
-            if let Finish::Done(Some(reason)) = desk.have::<Option<String>>(task)? {
+            if let Finish::Done(Some(reason)) = worker.have::<Option<String>>(task)? {
                 reasons.insert(name, examined.text(&reason));
             }
         }

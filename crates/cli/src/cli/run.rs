@@ -2,14 +2,16 @@
 
 use super::finished::FinishedRuns;
 use super::options::{OutputOptions, check_output, heading, of_block, percent};
-use super::regression::{CaseName, Earlier, Job, Options, Ready, RunStart, UntilCovered};
+use super::regression::{
+    CaseName, Job, Options, PreparedRegression, PreviousRun, RunStart, UntilCovered,
+};
 use super::{INTERRUPTED, interruption};
 use crate::engine::Waves;
 use crate::error::{Error, codes};
 use crate::models::Simulator;
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::{Place, Shard};
+use crate::runner::{OutputLocation, Shard};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -69,12 +71,12 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
     coverage: bool,
     #[command(flatten)]
-    earlier: Earlier,
+    earlier: PreviousRun,
     /// Warn if this is not the build with which the failure was seen.
     #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE, hide_short_help = true)]
     build: Option<String>,
     #[command(flatten)]
-    told: OutputOptions,
+    output: OutputOptions,
 }
 
 impl Arguments {
@@ -96,7 +98,7 @@ impl Arguments {
                 return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
             }
             job.earlier = self.earlier.clone();
-            job.shows_progress &= !self.told.quiet;
+            job.shows_progress &= !self.output.quiet;
         }
         Ok(jobs)
     }
@@ -119,7 +121,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Whatever does not fit is refused before anything is written.
     let begun = begin(arguments, &jobs, &interrupted)?;
     let names = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut done = FinishedRuns::new(names, arguments.told.format);
+    let mut done = FinishedRuns::new(names, arguments.output.format);
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
@@ -132,7 +134,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             ready.trace(Waves { path: path.clone(), all: arguments.trace_all })?;
             more = format!("waves: {}", path.display());
         }
-        done.tell(&job.name, &report, arguments.told.detail(), &more)?;
+        done.tell(&job.name, &report, arguments.output.detail(), &more)?;
         if report.exit_code() == INTERRUPTED {
             break;
         }
@@ -145,24 +147,24 @@ fn begin<'a>(
     arguments: &Arguments,
     jobs: &'a [Job],
     interrupted: &Arc<AtomicBool>,
-) -> Result<Vec<(Ready<'a>, RunStart)>, Error> {
+) -> Result<Vec<(PreparedRegression<'a>, RunStart)>, Error> {
     let blocks: Vec<&'static dyn AnyBlock> = jobs.iter().map(|job| job.block).collect();
     let prepare = |job: &'a Job| job.prepare(interrupted).map_err(of_block(job.block, &blocks));
     let ready = jobs.iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
     let place = match &arguments.out {
-        Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
         None => {
             let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
             let name = match plan {
                 Some(plan) => plan.to_string_lossy().into_owned(),
                 None => arguments.options.target.name(&blocks),
             };
-            Place::New { stem: format!("{name}-{}", jobs[0].seed) }
+            OutputLocation::New { stem: format!("{name}-{}", jobs[0].seed) }
         }
     };
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     let places = place.of_blocks(&names)?;
-    let begin = |(ready, place): (Ready<'a>, Place)| {
+    let begin = |(ready, place): (PreparedRegression<'a>, OutputLocation)| {
         let begin = ready.begin(&place)?;
         Ok((ready, begin))
     };

@@ -4,9 +4,9 @@ mod code;
 mod profiles;
 
 use super::counted;
-use crate::coverage::{Covered, Database};
+use crate::coverage::{Database, ProfileCoverage};
 use crate::error::Error;
-use crate::harness::{Case, Judgement};
+use crate::harness::{Blame, Case};
 use crate::history::FailureHistory;
 use crate::models::FileRead;
 use crate::runner::{
@@ -177,7 +177,7 @@ impl Summary<'_> {
             let holes = self.coverage.holes(name, &covered);
             let holes: Vec<String> =
                 holes.into_iter().map(|bin| self.coverage.bin_name(bin)).collect();
-            let Covered { reachable, hit, .. } = covered;
+            let ProfileCoverage { reachable, hit, .. } = covered;
             (name.clone(), json!({ "reachable": reachable, "hit": hit, "holes": holes }))
         });
         Value::Object(profiles.collect())
@@ -349,7 +349,7 @@ impl Summary<'_> {
                 }
             };
         }
-        for line in judgement.iter().flat_map(Judgement::lines) {
+        for line in judgement.iter().flat_map(Blame::lines) {
             let _ = writeln!(text, "    {line}");
         }
         if let Some(vector) = vector {

@@ -5,7 +5,7 @@ use super::{INTERRUPTED, counted, interruption, print_text};
 use crate::cli::options::heading;
 use crate::error::{Error, codes};
 use crate::models::{self, OnDisk, Rtl};
-use crate::runner::{End, Group, Place, Totals};
+use crate::runner::{End, Group, OutputLocation, Totals};
 use crate::value::short;
 use clap::Args;
 use notify_debouncer_mini::notify::{RecommendedWatcher, RecursiveMode};
@@ -54,10 +54,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let name = format!("watch-{}", job.block.info().name);
         Path::new("runs").join(name)
     });
-    let place = Place::Named { folder, replace: true };
+    let place = OutputLocation::Named { folder, replace: true };
     let interrupted = interruption()?;
     let mut watcher = Watcher::new(rtl)?;
-    let mut last: Option<Seen> = None;
+    let mut last: Option<RunSnapshot> = None;
     for number in 1.. {
         watcher.begin()?;
         let mut read = None;
@@ -68,7 +68,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                     return Ok(ExitCode::from(INTERRUPTED));
                 }
                 read = Some(files_read(&report));
-                let seen = Seen::new(&report);
+                let seen = RunSnapshot::new(&report);
                 print_text(&seen.told(number, &report, last.as_ref()))?;
                 last = Some(seen);
             }
@@ -107,12 +107,12 @@ fn files_read(report: &Report) -> Vec<PathBuf> {
 }
 
 /// What is remembered of a run, to say what changed.
-struct Seen {
+struct RunSnapshot {
     signatures: BTreeSet<String>,
     cycles_per_second: f64,
 }
 
-impl Seen {
+impl RunSnapshot {
     fn new(report: &Report) -> Self {
         let signatures = report.failures.iter().map(|group| group.signature.to_string());
         let cycles_per_second = report.timing.cycles_per_second;

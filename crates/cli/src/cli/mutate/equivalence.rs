@@ -52,19 +52,19 @@ impl<'a> Bench<'a> {
             return Ok(judge.clone());
         }
         let made = match EquivalenceChecker::new(self.job.block.info(), self.mutants)? {
-            Ok(made) if self.job.judges => Ok(self.with_promises(made)?),
+            Ok(made) if self.job.judges => Ok(self.with_properties(made)?),
             made => made,
         };
         Ok(judge.insert(made.map(Arc::new)).clone())
     }
 
     /// A judge that knows what the RTL does of what the block promises.
-    fn with_promises(
+    fn with_properties(
         &self,
         judge: EquivalenceChecker<'a>,
     ) -> Result<EquivalenceChecker<'a>, Error> {
         let mut proved = Vec::new();
-        let places: Vec<u32> = judge.promised().collect();
+        let places: Vec<u32> = judge.property_range().collect();
         each(
             &places,
             self.job.threads,
@@ -95,12 +95,12 @@ impl<'a> Bench<'a> {
             return Ok(());
         }
         let left = report.profiles[index].alive();
-        let mut pen = ReportWriter::new(report, index, &self.job.claim.folder);
+        let mut writer = ReportWriter::new(report, index, &self.job.claim.folder);
         each(
             &left,
             self.job.threads,
             |id| self.soon(&judge, id),
-            |id, is_shown| if is_shown { pen.note(id, INDUCTION) } else { Ok(()) },
+            |id, is_shown| if is_shown { writer.note(id, INDUCTION) } else { Ok(()) },
         )
     }
 
@@ -130,8 +130,8 @@ impl<'a> ReportWriter<'a> {
         Self { report, index, folder, written: Instant::now() }
     }
 
-    fn note(&mut self, id: u32, fate: MutantStatus) -> Result<(), Error> {
-        self.report.profiles[self.index].set([(id, fate)]);
+    fn note(&mut self, id: u32, status: MutantStatus) -> Result<(), Error> {
+        self.report.profiles[self.index].set([(id, status)]);
         if self.written.elapsed() < WRITTEN {
             return Ok(());
         }
@@ -172,24 +172,24 @@ impl Job {
             let mutant = graded.mutants.iter().find(|mutant| mutant.mutation.id == *id)?;
             Some((*id, format!("{}: {}", mutant.mutation.at(), mutant.does)))
         };
-        let court = EquivalenceRun {
+        let checker = EquivalenceRun {
             job: self,
             profile,
             bench,
             judge: &judge,
             model: bench.mutants.build(self.block.info(), &self.mutations(bench.mutants, &open))?,
-            desk: OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted)),
+            worker: OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted)),
             does: open.iter().filter_map(does).collect(),
         };
-        let mut pen = ReportWriter::new(report, index, folder);
+        let mut writer = ReportWriter::new(report, index, folder);
         // What takes little comes first: it leaves few, and it is most of what an interrupted judge has said.
         let mut left = Vec::new();
         let soon = each(
             &open,
             self.threads,
-            |id| court.soon(id),
-            |id, fate| match fate {
-                Some(fate) => pen.note(id, fate),
+            |id| checker.soon(id),
+            |id, status| match status {
+                Some(status) => writer.note(id, status),
                 None => {
                     left.push(id);
                     Ok(())
@@ -198,7 +198,7 @@ impl Job {
         );
         left.sort_unstable();
         let ended = soon.and_then(|()| {
-            each(&left, self.threads, |id| court.fate(id), |id, fate| pen.note(id, fate))
+            each(&left, self.threads, |id| checker.status(id), |id, status| writer.note(id, status))
         });
         report.write(folder)?;
         ended
@@ -243,7 +243,7 @@ struct EquivalenceRun<'a, 'b> {
     bench: &'a Bench<'b>,
     judge: &'a EquivalenceChecker<'b>,
     model: Built,
-    desk: OneShotWorker,
+    worker: OneShotWorker,
     /// What each mutation does, and where.
     does: BTreeMap<u32, String>,
 }
@@ -262,20 +262,20 @@ impl EquivalenceRun<'_, '_> {
             let EquivalenceVerdict::Differs(cycles) = self.judge.glance(id, with_memories)? else {
                 break;
             };
-            if let Ok(fate) = self.attempt(id, cycles)? {
-                return Ok(Some(fate));
+            if let Ok(status) = self.attempt(id, cycles)? {
+                return Ok(Some(status));
             }
         }
         Ok(self.judge.later(id)?.then_some(INDUCTION))
     }
 
     /// The last word on a mutation.
-    fn fate(&self, id: u32) -> Result<MutantStatus, Error> {
+    fn status(&self, id: u32) -> Result<MutantStatus, Error> {
         let first = match self.judge.rule(id)? {
             EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
             EquivalenceVerdict::Open(because) => because,
             EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
-                Ok(fate) => return Ok(fate),
+                Ok(status) => return Ok(status),
                 Err(because) => because,
             },
         };
@@ -283,7 +283,7 @@ impl EquivalenceRun<'_, '_> {
             EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
             EquivalenceVerdict::Open(because) => because,
             EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
-                Ok(fate) => return Ok(fate),
+                Ok(status) => return Ok(status),
                 Err(because) if because == first => return Ok(MutantStatus::Undecided { because }),
                 Err(because) => because,
             },
@@ -317,7 +317,7 @@ impl EquivalenceRun<'_, '_> {
             action: Action::Try(KillAttempt { mutation: id, cycles, origin }),
         };
         let name = format!("{}-{id}", profile.name);
-        Ok(match self.desk.have::<AttemptResult>(task)? {
+        Ok(match self.worker.have::<AttemptResult>(task)? {
             Finish::Done(AttemptResult::Found(vector)) => Ok(MutantStatus::Survived {
                 vector: Some(self.keep(&format!("{name}.json"), &vector)?),
             }),

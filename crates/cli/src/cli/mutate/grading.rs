@@ -1,16 +1,16 @@
 //! Cases are run on mutants, and what they do not find is judged.
 
 use super::equivalence::Bench;
-use super::{Chosen, Graduated, Job};
+use super::{ChosenMutants, GradingResult, Job};
 use crate::agreement::Pair;
 use crate::cli::{INTERRUPTED, counted};
 use crate::engine::{Session, Setup};
 use crate::error::{Error, codes};
 use crate::harness::{Case, Profile};
 use crate::models::{Built, View};
-use crate::mutate::grade::{CaseSet, Found, Workers, cases_of, rounds};
-use crate::mutate::report::{Graded, Header, MutantStatus, Report};
-use crate::mutate::{Means, Mutants, Mutation};
+use crate::mutate::grade::{CaseSet, FirstKill, Workers, cases_of, rounds};
+use crate::mutate::report::{Header, MutantStatus, ProfileGrading, Report};
+use crate::mutate::{KillMethod, Mutants, Mutation};
 use crate::report::write_grading;
 use crate::worker::OneShotWorker;
 use crate::yosys;
@@ -28,7 +28,7 @@ const FEWER: (usize, usize) = (3, 4);
 
 impl Job {
     /// Grades every profile. What was found until an interruption is in the folder.
-    pub(super) fn grade(self, interrupted: &Arc<AtomicBool>) -> Result<Graduated, Error> {
+    pub(super) fn grade(self, interrupted: &Arc<AtomicBool>) -> Result<GradingResult, Error> {
         let folder = self.claim.folder.clone();
         let mut report = self.before.clone();
         let workers = Workers { program: &self.program, threads: self.threads, interrupted };
@@ -52,17 +52,17 @@ impl Job {
             write_grading(&folder, &report)?;
         }
         self.claim.release();
-        Ok(Graduated { report, is_whole, folder })
+        Ok(GradingResult { report, is_whole, folder })
     }
 
     fn profile(
         &self,
         index: usize,
-        chosen: &Chosen,
+        chosen: &ChosenMutants,
         workers: &Workers<'_>,
         report: &mut Report,
     ) -> Result<(), Error> {
-        let Chosen { profile, mutants } = chosen;
+        let ChosenMutants { profile, mutants } = chosen;
         let bar = match self.shows_progress {
             true => ProgressBar::new_spinner(),
             false => ProgressBar::hidden(),
@@ -72,7 +72,7 @@ impl Job {
             bar.tick();
         };
         let own: Vec<Mutation> = self.own(mutants);
-        let fresh = Graded::new(&profile.name, &own);
+        let fresh = ProfileGrading::new(&profile.name, &own);
         if report.profiles.len() <= index {
             report.profiles.push(fresh);
         } else if !has_same_mutants(&report.profiles[index], &fresh) {
@@ -92,7 +92,7 @@ impl Job {
             if self.looks() && self.threads > 1 {
                 scope.spawn(|| drop(bench.judge()));
             }
-            self.hunt(index, (chosen, &bench), workers, report, &say)
+            self.run_job(index, (chosen, &bench), workers, report, &say)
         })?;
         if self.judges {
             let left = report.profiles[index].alive().len() as u64;
@@ -104,10 +104,10 @@ impl Job {
     }
 
     /// Runs cases, round by round, on what is not found.
-    fn hunt(
+    fn run_job(
         &self,
         index: usize,
-        (Chosen { profile, mutants }, bench): (&Chosen, &Bench<'_>),
+        (ChosenMutants { profile, mutants }, bench): (&ChosenMutants, &Bench<'_>),
         workers: &Workers<'_>,
         report: &mut Report,
         say: &impl Fn(&str),
@@ -147,10 +147,10 @@ impl Job {
                         &profile.parameters,
                         View::Bare,
                     )?;
-                    let desk =
+                    let worker =
                         OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted));
                     // No mutation is switched on in it.
-                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&desk)?;
+                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&worker)?;
                     rtl
                 }
             };
@@ -161,7 +161,7 @@ impl Job {
                 scenarios: &opening.scenarios,
                 packets: header.packets,
                 cases: &cases,
-                means: header.means,
+                method: header.means,
             };
             check_rtl(workers, &ground, &rtl, begin..end)?;
             checked = Some(rtl);
@@ -170,7 +170,7 @@ impl Job {
             let found = workers.round(&ground, begin..end, &hunted)?;
             check_netlist(&found, &ground)?;
             let killed =
-                |(case, outcome): &Found| MutantStatus::killed(&cases[*case].name, outcome);
+                |(case, outcome): &FirstKill| MutantStatus::killed(&cases[*case].name, outcome);
             graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
             // What nothing can find need not be run with all the cases that follow.
             let looked_at = LOOKS * scenarios;
@@ -187,11 +187,11 @@ impl Job {
 
     /// Whether what nothing can find is taken out: what is compared is what can be seen.
     fn looks(&self) -> bool {
-        self.header.means == Means::Compare
+        self.header.means == KillMethod::Compare
     }
 
     /// No more cases can have run than there are.
-    fn check_run(&self, graded: &Graded, cases: usize) -> Result<(), Error> {
+    fn check_run(&self, graded: &ProfileGrading, cases: usize) -> Result<(), Error> {
         let run = graded.cases_run;
         if run <= cases as u64 {
             return Ok(());
@@ -247,7 +247,7 @@ pub(super) fn check_rtl(
 
 /// No case may fail on the netlist without a mutation. The model of the RTL has passed the same cases.
 pub(super) fn check_netlist(
-    found: &BTreeMap<u32, Found>,
+    found: &BTreeMap<u32, FirstKill>,
     ground: &CaseSet<'_>,
 ) -> Result<(), Error> {
     let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
@@ -259,8 +259,8 @@ pub(super) fn check_netlist(
     })
 }
 
-fn has_same_mutants(left: &Graded, right: &Graded) -> bool {
-    let mutations = |graded: &Graded| -> Vec<Mutation> {
+fn has_same_mutants(left: &ProfileGrading, right: &ProfileGrading) -> bool {
+    let mutations = |graded: &ProfileGrading| -> Vec<Mutation> {
         graded.mutants.iter().map(|mutant| mutant.mutation.clone()).collect()
     };
     left.profile == right.profile && mutations(left) == mutations(right)

@@ -1,7 +1,7 @@
 //! What is counted of the RTL's code in a run, if it is.
 
 use crate::coverage::code::{Code, Idle, Point, Sources, Waivers};
-use crate::engine::Opening;
+use crate::engine::SessionSetup;
 use crate::error::{Error, codes};
 use crate::models::Examined;
 use crate::program;
@@ -10,22 +10,22 @@ use crate::worker::{Action, OneShotWorker, Task};
 use std::collections::BTreeMap;
 
 /// What is counted of the RTL's code.
-pub(super) struct Counted {
+pub(super) struct CodeCoverage {
     /// By RTL and profile.
     pub code: BTreeMap<(String, String), Code>,
     /// The RTL's text.
     pub sources: Sources,
 }
 
-impl Counted {
+impl CodeCoverage {
     /// What the models of a run count. Waivers of a block are about its own RTL; of another one they waive what is alike.
     ///
     /// # Errors
     /// What is wrong with the block's waivers, or with a model.
     pub fn new(
         block: &dyn AnyBlock,
-        desk: &OneShotWorker,
-        opening: &Opening,
+        worker: &OneShotWorker,
+        opening: &SessionSetup,
         examined: &Examined,
         is_own: bool,
     ) -> Result<Self, Error> {
@@ -34,7 +34,7 @@ impl Counted {
         for (profile, model) in &opening.models {
             let (block, profile) = (opening.block.clone(), profile.clone());
             let task = Task { block, profile, model: model.clone(), action: Action::Points };
-            all.push(desk.have::<Vec<Point>>(task)?.done()?);
+            all.push(worker.have::<Vec<Point>>(task)?.done()?);
         }
         let sources = Sources::new(&examined.texts, &all);
         let (mut code, mut idle) = (BTreeMap::new(), Idle::default());

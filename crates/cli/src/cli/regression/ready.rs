@@ -1,20 +1,20 @@
 //! A regression whose models are built: begin or resume it, run it, conclude it.
 
-use super::code::Counted;
+use super::code::CodeCoverage;
 use super::observer::{Observer, progress_bar};
 use super::{Job, Outcome, Report};
 use crate::cli::summary::WriteFailures;
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
-use crate::engine::{Opening, Session, Waves};
+use crate::engine::{Session, SessionSetup, Waves};
 use crate::error::{Error, codes};
 use crate::program;
 use crate::runner::{
     self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones,
-    PeakMemory, Place, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
+    OutputLocation, PeakMemory, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use humantime::format_rfc3339_millis;
 use indicatif::ProgressBar;
 use serde_json::Value;
@@ -40,35 +40,35 @@ impl RunStart {
 }
 
 /// A regression whose models are built.
-pub struct Ready<'a> {
+pub struct PreparedRegression<'a> {
     pub(super) job: &'a Job,
     pub(super) session: Arc<dyn Session>,
-    pub(super) opening: Opening,
-    pub(super) desk: OneShotWorker,
+    pub(super) opening: SessionSetup,
+    pub(super) worker: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
     /// What is counted of the RTL's code, if it is.
-    pub(super) counted: Option<Counted>,
+    pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
     /// Whether what is judged beside this RTL is believed of other RTL.
     pub(super) learns: bool,
 }
 
-impl Ready<'_> {
+impl PreparedRegression<'_> {
     /// Makes a place the run's own.
     ///
     /// # Errors
     /// If it is no place for a run.
-    pub fn begin(&self, place: &Place) -> Result<RunStart, Error> {
+    pub fn begin(&self, place: &OutputLocation) -> Result<RunStart, Error> {
         let directory = RunDirectory::begin(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
-        let begun = RunCommand {
+        let run_command = RunCommand {
             command: env::args().collect(),
             folder: env::current_dir().unwrap_or_default(),
             header: self.identity(),
         };
-        let journal = Journal::begin(directory.folder(), begun, &state);
+        let journal = Journal::begin(directory.folder(), run_command, &state);
         let journal = journal.map_err(|error| {
             program::say(format_args!(
                 "warning: cannot write the journal, so this run cannot be resumed: {error}"
@@ -83,7 +83,7 @@ impl Ready<'_> {
     /// [`Error::File`] if it was another one, or is being written.
     pub fn again(&self, folder: &Path, left: InterruptedRun) -> Result<RunStart, Error> {
         let now = self.identity();
-        let then = &left.begun.header;
+        let then = &left.run_command.header;
         let keys = [&now, then].into_iter().flat_map(|header| header.as_object());
         for key in keys.flat_map(|header| header.keys()) {
             let (then, value) = (&then[key], &now[key]);
@@ -118,12 +118,13 @@ impl Ready<'_> {
         let Self { job, opening, plan, interrupted, .. } = self;
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
-            let begun = left.begun.clone();
+            let run_command = left.run_command.clone();
             place = observer.restore(job.block, left)?;
             start.failures = observer.tally.totals.failures();
             start.hangs = observer.hangs;
             let state = observer.state(place);
-            observer.journal = Some(Journal::begin(observer.directory.folder(), begun, &state)?);
+            observer.journal =
+                Some(Journal::begin(observer.directory.folder(), run_command, &state)?);
         }
         let before = Duration::from_secs_f64(observer.before.0);
         let time = time.map(|time| time.saturating_sub(before));
@@ -185,7 +186,7 @@ impl Ready<'_> {
 
     /// Who collects what the run does.
     fn observer(&self, directory: RunDirectory) -> Observer {
-        let Self { job, session, desk, plan, header, .. } = self;
+        let Self { job, session, worker, plan, header, .. } = self;
         let origin = Origin {
             seed: Some(job.seed),
             build: Some(program::build().to_owned()),
@@ -204,7 +205,7 @@ impl Ready<'_> {
                 &folder,
                 origin.clone(),
                 job.keep,
-                desk.clone(),
+                worker.clone(),
             ),
             session: Arc::clone(session),
             profiles: plan.profiles.clone(),
@@ -257,7 +258,7 @@ impl Ready<'_> {
         let vector = VectorFile::from_text(text, Path::new(&case.name))?;
         let (block, rtl) = (self.job.block, &self.job.setup.rtl);
         let profile = &self.plan.profiles[case.profile];
-        self.desk.trace(&Subject { block, vector: &vector, profile, rtl }, waves)?.done()?;
+        self.worker.trace(&VectorJob { block, vector: &vector, profile, rtl }, waves)?.done()?;
         Ok(())
     }
 }

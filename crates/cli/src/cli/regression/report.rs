@@ -22,7 +22,7 @@ pub const UNWRITTEN: u8 = 3;
 
 /// The files that know earlier failures.
 #[derive(Debug, Clone, Default, Args)]
-pub struct Earlier {
+pub struct PreviousRun {
     /// Add the run to the history FILE and print which failures are known; see `cosim history`.
     #[arg(long, value_name = "FILE", help_heading = heading::OUTPUT, hide_short_help = true)]
     history: Option<PathBuf>,
@@ -31,7 +31,7 @@ pub struct Earlier {
     baseline: Option<PathBuf>,
 }
 
-impl Earlier {
+impl PreviousRun {
     /// The option that was given.
     pub fn option(&self) -> Option<&'static str> {
         let history = self.history.is_some().then_some("--history");
@@ -101,7 +101,7 @@ pub struct Outcome {
 
 impl Outcome {
     /// Writes what is left to be written of its directory.
-    pub fn conclude(self, mut directory: RunDirectory, earlier: &Earlier) -> Report {
+    pub fn conclude(self, mut directory: RunDirectory, earlier: &PreviousRun) -> Report {
         let Self { header, tally, coverage, sources, end, day, timing, .. } = self;
         let (mut failures, mut unwritten) = (self.failures, self.unwritten);
         let written = sources.map(|sources| write_code(directory.folder(), &coverage, &sources));
