@@ -4,14 +4,15 @@ mod gradings;
 
 use super::finished::FinishedRuns;
 use super::options::{OutputOptions, heading};
-use super::regression::{Outcome, PreviousRun, Report};
-use super::summary::WriteFailures;
+use super::regression::PreviousRun;
 use crate::error::{Error, codes};
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
 use crate::report::RunTiming;
 use crate::runner::{LostWorkers, OutputLocation, PeakMemory, RunDirectory, Timing};
 use clap::Args;
+use cosim_regress::regression::{Outcome, WriteFailures};
+use cosim_report::{EarlierRuns, RunReport};
 use std::collections::BTreeSet;
 use std::env;
 use std::fs;
@@ -38,7 +39,8 @@ pub struct Arguments {
 
 /// Makes one run directory of shards, for each block; ends as the run would have.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Arguments { folders, out, earlier, .. } = arguments;
+    let Arguments { folders, out, .. } = arguments;
+    let earlier = &arguments.earlier.files();
     if merge::any(folders, &GRADING) {
         return gradings::execute(arguments);
     }
@@ -82,7 +84,7 @@ fn place_of_each(
 }
 
 /// The run directory of one block. If its shards are of no use, none is left.
-fn one(shards: Shards, place: &OutputLocation, earlier: &PreviousRun) -> Result<Report, Error> {
+fn one(shards: Shards, place: &OutputLocation, earlier: &EarlierRuns) -> Result<RunReport, Error> {
     let header = shards.header.clone();
     let mut directory = RunDirectory::begin(place, &header)?;
     let merged = match shards.merge(&mut directory) {
@@ -97,7 +99,7 @@ fn one(shards: Shards, place: &OutputLocation, earlier: &PreviousRun) -> Result<
     let unwritten = WriteFailures::default();
     let outcome =
         Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
-    Ok(outcome.conclude(directory, earlier))
+    Ok(earlier.publish(outcome.conclude(directory)))
 }
 
 /// The times of all shards: seconds are added up, so the speed is that of one of them on average.

@@ -1,15 +1,16 @@
 //! `cosim resume`: continues a run or a mutation analysis that was killed or interrupted.
 
-use super::finished::FinishedRuns;
+use super::finished::{FinishedRuns, exit_code};
 use super::mutate;
 use super::options::{Caching, Format, OutputOptions, Sandboxing, Threads};
-use super::regression::{Job, PreparedRegression, RunStart};
+use super::regression::{PreparedRegression, Regression, Renderer, RunStart};
 use super::{INTERRUPTED, counted, interruption, print_text, run_arguments};
 use crate::error::{Error, codes};
 use crate::mutate::merge::GRADING;
 use crate::report::Results;
 use crate::runner::{InterruptedRun, JOURNAL, RESULTS, runs_in};
 use clap::Args;
+use cosim_report::EarlierRuns;
 use std::env;
 use std::ffi::OsString;
 use std::fs;
@@ -77,7 +78,7 @@ impl ResumableRun {
     }
 
     /// Whether it is that of a job; `name` is that of its folder, if it is one of several.
-    fn is_of(&self, name: Option<&OsString>, job: &Job) -> bool {
+    fn is_of(&self, name: Option<&OsString>, job: &Regression) -> bool {
         self.block() == job.block.info().name && name.is_none_or(|name| *name == *job.name)
     }
 }
@@ -118,16 +119,18 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
         if of_job.is_none() {
             return Err(wrong(format!("has no run of {}", job.name)));
         }
-        job.shows_progress &= !arguments.output.quiet;
     }
+    let earlier = run_command.earlier.files();
+    earlier.check()?;
     let interrupted = interruption()?;
+    let mut renderer = Renderer::new(arguments.output.quiet);
     let mut ready: Vec<Option<(PreparedRegression<'_>, RunStart)>> = Vec::new();
     let mut ended = Vec::new();
     for job in &jobs {
         let place = found.iter().position(|(name, found)| found.is_of(name.as_ref(), job));
         match place.map(|place| found.swap_remove(place).1) {
             Some(ResumableRun::InterruptedRun(folder, left)) => {
-                let one = job.prepare(&interrupted)?;
+                let one = job.prepare(&interrupted, &mut |event| renderer.show(event))?;
                 let begin = one.again(&folder, *left)?;
                 ready.push(Some((one, begin)));
                 ended.push(None);
@@ -139,15 +142,16 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
             None => {}
         }
     }
-    go_on(arguments, &jobs, ready, &ended)
+    go_on(arguments, (&jobs, &earlier), ready, &ended, &mut renderer)
 }
 
 /// Runs what is left, in order.
 fn go_on(
     arguments: &Arguments,
-    jobs: &[Job],
+    (jobs, earlier): (&[Regression], &EarlierRuns),
     ready: Vec<Option<(PreparedRegression<'_>, RunStart)>>,
     ended: &[Option<Box<Results>>],
+    renderer: &mut Renderer,
 ) -> Result<ExitCode, Error> {
     let names = jobs.iter().map(|job| job.name.clone()).collect();
     let mut done = FinishedRuns::new(names, arguments.output.format);
@@ -159,9 +163,10 @@ fn go_on(
                     let cases = counted(begin.cases(), "case");
                     print_text(&format!("{name}: {cases} had ended before"))?;
                 }
-                let report = ready.run(begin, job.time())?;
+                let run = ready.run(begin, job.time(), &mut |event| renderer.show(event))?;
+                let report = earlier.publish(run);
                 done.tell(name, &report, arguments.output.detail(), "")?;
-                if report.exit_code() == INTERRUPTED {
+                if exit_code(&report.run) == INTERRUPTED {
                     break;
                 }
             }

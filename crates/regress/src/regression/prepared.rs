@@ -1,9 +1,8 @@
 //! A regression whose models are built: begin or resume it, run it, conclude it.
 
 use super::code::CodeCoverage;
-use super::observer::{Observer, progress_bar};
-use super::{Job, Outcome, Report};
-use crate::cli::summary::WriteFailures;
+use super::collector::Collector;
+use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
 use crate::engine::{Session, SessionSetup, Waves};
 use crate::error::{Error, codes};
@@ -16,7 +15,6 @@ use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
 use humantime::format_rfc3339_millis;
-use indicatif::ProgressBar;
 use serde_json::Value;
 use std::env;
 use std::path::Path;
@@ -41,7 +39,7 @@ impl RunStart {
 
 /// A regression whose models are built.
 pub struct PreparedRegression<'a> {
-    pub(super) job: &'a Job,
+    pub(super) job: &'a Regression,
     pub(super) session: Arc<dyn Session>,
     pub(super) opening: SessionSetup,
     pub(super) worker: OneShotWorker,
@@ -59,7 +57,11 @@ impl PreparedRegression<'_> {
     ///
     /// # Errors
     /// If it is no place for a run.
-    pub fn begin(&self, place: &OutputLocation) -> Result<RunStart, Error> {
+    pub fn begin(
+        &self,
+        place: &OutputLocation,
+        events: &mut Events<'_>,
+    ) -> Result<RunStart, Error> {
         let directory = RunDirectory::begin(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
@@ -70,9 +72,9 @@ impl PreparedRegression<'_> {
         };
         let journal = Journal::begin(directory.folder(), run_command, &state);
         let journal = journal.map_err(|error| {
-            program::say(format_args!(
-                "warning: cannot write the journal, so this run cannot be resumed: {error}"
-            ));
+            events(Event::Warning(format!(
+                "cannot write the journal, so this run cannot be resumed: {error}"
+            )));
         });
         Ok(RunStart { directory, journal: journal.ok(), left: None })
     }
@@ -111,26 +113,34 @@ impl PreparedRegression<'_> {
     ///
     /// # Errors
     /// If there can be no workers. What cannot be written is in the report.
-    pub fn run(&self, place: RunStart, time: Option<Duration>) -> Result<Report, Error> {
+    pub fn run(
+        &self,
+        place: RunStart,
+        time: Option<Duration>,
+        events: &mut Events<'_>,
+    ) -> Result<FinishedRun, Error> {
         let RunStart { directory, journal, left } = place;
-        let mut observer = self.observer(directory);
-        observer.journal = journal;
+        // Cases of the journal are events of their own.
+        let before = left.as_ref().map_or(0, |left| left.state.totals.cases);
+        events(Event::Started { plan: &self.plan, before });
+        let mut collector = self.collector(directory, events);
+        collector.journal = journal;
         let Self { job, opening, plan, interrupted, .. } = self;
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
             let run_command = left.run_command.clone();
-            place = observer.restore(job.block, left)?;
-            start.failures = observer.tally.totals.failures();
-            start.hangs = observer.hangs;
-            let state = observer.state(place);
-            observer.journal =
-                Some(Journal::begin(observer.directory.folder(), run_command, &state)?);
+            place = collector.restore(job.block, left)?;
+            start.failures = collector.tally.totals.failures();
+            start.hangs = collector.hangs;
+            let state = collector.state(place);
+            collector.journal =
+                Some(Journal::begin(collector.directory.folder(), run_command, &state)?);
         }
-        let before = Duration::from_secs_f64(observer.before.0);
+        let before = Duration::from_secs_f64(collector.before.0);
         let time = time.map(|time| time.saturating_sub(before));
         let limits = Limits { time, ..job.limits };
         let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
-        let (program, observed) = (&job.program, &mut observer);
+        let (program, observed) = (&job.program, &mut collector);
         let end = runner::run(
             program,
             (opening, &mut judged),
@@ -140,10 +150,10 @@ impl PreparedRegression<'_> {
             observed,
         )?;
         judged.keep();
-        let (seconds, failures_seconds) = observer.seconds();
-        observer.bar.finish_and_clear();
+        let (seconds, failures_seconds) = collector.seconds();
+        (collector.events)(Event::Ended);
 
-        let Observer {
+        let Collector {
             tally,
             directory,
             milestones,
@@ -151,7 +161,7 @@ impl PreparedRegression<'_> {
             mut unwritten,
             lost_workers,
             ..
-        } = observer;
+        } = collector;
         // The failures of a part of a run are put together with those of the others first.
         if plan.shard.is_whole() {
             failures.settle();
@@ -181,11 +191,15 @@ impl PreparedRegression<'_> {
         let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
         let outcome =
             Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
-        Ok(outcome.conclude(directory, &job.earlier))
+        Ok(outcome.conclude(directory))
     }
 
     /// Who collects what the run does.
-    fn observer(&self, directory: RunDirectory) -> Observer {
+    fn collector<'a, 'e>(
+        &self,
+        directory: RunDirectory,
+        events: &'a mut Events<'e>,
+    ) -> Collector<'a, 'e> {
         let Self { job, session, worker, plan, header, .. } = self;
         let origin = Origin {
             seed: Some(job.seed),
@@ -195,7 +209,8 @@ impl PreparedRegression<'_> {
             ..Origin::default()
         };
         let folder = directory.folder().to_owned();
-        Observer {
+        Collector {
+            events,
             tally: Tally::new(job.block.info(), plan, self.recorder()),
             directory,
             failures: Failures::new(
@@ -215,7 +230,6 @@ impl PreparedRegression<'_> {
             aside: Duration::ZERO,
             began: Instant::now(),
             milestones: Milestones::default(),
-            bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
             journal: None,
             hangs: 0,
             lost_workers: LostWorkers::default(),

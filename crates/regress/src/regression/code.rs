@@ -1,10 +1,10 @@
 //! What is counted of the RTL's code in a run, if it is.
 
+use super::{Event, Events};
 use crate::coverage::code::{Code, Idle, Point, Sources, Waivers};
 use crate::engine::SessionSetup;
 use crate::error::{Error, codes};
 use crate::models::Examined;
-use crate::program;
 use crate::program::AnyBlock;
 use crate::worker::{Action, OneShotWorker, Task};
 use std::collections::BTreeMap;
@@ -28,6 +28,7 @@ impl CodeCoverage {
         opening: &SessionSetup,
         examined: &Examined,
         is_own: bool,
+        events: &mut Events<'_>,
     ) -> Result<Self, Error> {
         let waivers = block.info().waivers.map(Waivers::read).transpose()?.unwrap_or_default();
         let mut all = Vec::new();
@@ -55,10 +56,10 @@ impl CodeCoverage {
             ));
         }
         if is_own && !idle.uncounted.is_empty() {
-            program::say(format_args!(
-                "warning: this Verilator counts other points than waivers name, so these waive nothing:\n  {}",
+            events(Event::Warning(format!(
+                "this Verilator counts other points than waivers name, so these waive nothing:\n  {}",
                 idle.uncounted.join("\n  ")
-            ));
+            )));
         }
         Ok(Self { code, sources })
     }
