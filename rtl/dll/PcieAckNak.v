@@ -1,6 +1,6 @@
 // PCIe Ack/Nak data link layer: device A (transmitter) and device B (receiver) side by side. The
 // link between them is outside: both ends of it are pins, so that it can delay, lose and corrupt.
-// Spec: docs/dll.md. Every output is a register; no path leads from one device to the other.
+// Spec: docs/blocks/dll.md. Every output is a register; no path leads from one device to the other.
 
 `include "PcieAckNak.vh"
 

@@ -1,4 +1,4 @@
-// Widths and constants shared by the modules of PcieAckNak. Rules A1.., B1.., F0: docs/dll.md.
+// Widths and constants shared by the modules of PcieAckNak. Rules A1.., B1.., F0: docs/blocks/dll.md.
 
 `ifndef PCIE_ACK_NAK_VH
 `define PCIE_ACK_NAK_VH

@@ -1,6 +1,6 @@
 // Device B of the Ack/Nak data link layer: delivers the TLP it wants next, drops every other one,
 // and answers with at most one pending Ack or Nak.
-// Rules B1..B14 and F0: docs/dll.md, section 7. Every output is a register.
+// Rules B1..B14 and F0: docs/blocks/dll.md, section 7. Every output is a register.
 
 `include "PcieAckNak.vh"
 

@@ -1,6 +1,6 @@
 // Device A of the Ack/Nak data link layer: numbers new TLPs, keeps them in the replay buffer until
 // they are acknowledged, and sends them again after a Nak or when REPLAY_TIMER expires.
-// Rules A1..A17: docs/dll.md, section 5. Every output is a register.
+// Rules A1..A17: docs/blocks/dll.md, section 5. Every output is a register.
 
 `include "PcieAckNak.vh"
 

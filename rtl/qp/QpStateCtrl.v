@@ -1,5 +1,5 @@
 // QP state controller: the states of 256 queue pairs, moved by Modify QP and by hardware events.
-// Rules C1..C13, H1..H9, M1..M4, Q1, E1..E4, X1: docs/qp.md.
+// Rules C1..C13, H1..H9, M1..M4, Q1, E1..E4, X1: docs/blocks/qp.md.
 
 `include "QpStateCtrl.vh"
 

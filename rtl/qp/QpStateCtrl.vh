@@ -1,4 +1,4 @@
-// Widths and codes of QpStateCtrl. Rules C1.., H1.., M1.., E1..: docs/qp.md.
+// Widths and codes of QpStateCtrl. Rules C1.., H1.., M1.., E1..: docs/blocks/qp.md.
 
 `ifndef QP_STATE_CTRL_VH
 `define QP_STATE_CTRL_VH

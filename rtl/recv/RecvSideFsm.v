@@ -1,6 +1,6 @@
 // Packet receive-side state machine: control packets, posted and unexpected messages, the receive
 // ring with its refill, and flow control credits. Rules P0..P30, U1..U3, G1..G4, O1, K1..K3, F0:
-// docs/recv.md.
+// docs/blocks/recv.md.
 
 `include "RecvSideFsm.vh"
 

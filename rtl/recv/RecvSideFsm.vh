@@ -1,4 +1,4 @@
-// Widths and codes of RecvSideFsm. Rules P0.., G1.., K1.., F0: docs/recv.md.
+// Widths and codes of RecvSideFsm. Rules P0.., G1.., K1.., F0: docs/blocks/recv.md.
 
 `ifndef RECV_SIDE_FSM_VH
 `define RECV_SIDE_FSM_VH

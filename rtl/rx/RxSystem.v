@@ -1,6 +1,6 @@
 // The receive system: dll carries descriptors of packets into a FIFO, qp judges those of request
 // packets, thread2 executes what a QP takes, recv has the message layer beside them.
-// Rules of the glue, CR1..CR5, FI1..FI3, RQ1..RQ6, PK1..PK3, EV1..EV6: docs/rx.md. Ports stand in
+// Rules of the glue, CR1..CR5, FI1..FI3, RQ1..RQ6, PK1..PK3, EV1..EV6: docs/blocks/rx.md. Ports stand in
 // the order of the boundaries there; those with x_ are between the blocks.
 
 `include "PcieAckNak.vh"

@@ -1,4 +1,4 @@
-// Widths and codes of the glue of RxSystem. Rules CR1.., FI1.., RQ1.., PK1.., EV1..: docs/rx.md.
+// Widths and codes of the glue of RxSystem. Rules CR1.., FI1.., RQ1.., PK1.., EV1..: docs/blocks/rx.md.
 
 `ifndef RX_SYSTEM_VH
 `define RX_SYSTEM_VH

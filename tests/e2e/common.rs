@@ -266,7 +266,7 @@ pub fn is_longer(path: &Path, bytes: u64) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.len() > bytes)
 }
 
-/// A case, as a reader of `docs/results.md` sees it.
+/// A case, as a reader of `docs/reference/results.md` sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseResult {
     pub verdict: String,

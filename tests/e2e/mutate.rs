@@ -233,7 +233,7 @@ fn a_part_without_mutants_is_a_failure_and_the_whole_of_all_parts_is_not() {
 }
 
 /// Registers that begin with a value, one of them without a reset, and a reset that waits for the clock: as is usual in
-/// FPGAs. `docs/recv.md` says nothing of the style, so the golden model is that of the built-in RTL.
+/// FPGAs. `docs/blocks/recv.md` says nothing of the style, so the golden model is that of the built-in RTL.
 #[test]
 fn rtl_whose_registers_begin_with_values_is_green_without_a_mutation() {
     let folder = TempDir::new().unwrap();

@@ -347,7 +347,7 @@ mod tests {
 
     /// (name, source) of every rule in the specification's tables.
     fn specified() -> Vec<(String, String)> {
-        let text = include_str!("../../../docs/dll.md");
+        let text = include_str!("../../../docs/blocks/dll.md");
         let rows = text.lines().filter_map(|line| line.strip_prefix("| **"));
         rows.filter_map(|row| {
             let (name, rest) = row.split_once("**")?;
