@@ -38,6 +38,18 @@ const OLD_PHRASES: [(&str, &str); 22] = [
     ("that which", "a noun"),
 ];
 
+/// Documents outside of the book.
+const BESIDE: [&str; 8] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "vectors/README.md",
+    "examples/arbiter/README.md",
+    "tests/bad_rtl/README.md",
+    "tests/bad_gates/README.md",
+    "tests/bad_unknown/README.md",
+];
+
 /// Options that `--help` does not list, with the command that takes them.
 const HIDDEN: [(&str, &str); 1] = [("error", "--markdown")];
 
@@ -298,10 +310,10 @@ fn below(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// The pages of the book, and the pages that lie beside their subjects.
+/// The pages of the book, and those of [`BESIDE`].
 fn documents() -> Vec<PathBuf> {
     let mut documents = below(&project().join("docs"));
-    for beside in ["README.md", "CONTRIBUTING.md", "CHANGELOG.md"] {
+    for beside in BESIDE {
         documents.push(project().join(beside));
     }
     assert!(documents.len() > 20, "{documents:?}");
