@@ -18,6 +18,7 @@ mod common;
 mod corpus;
 mod coverage;
 mod data_files;
+mod documentation;
 mod driving;
 mod export;
 mod four_values;
