@@ -31,7 +31,7 @@ const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
 /// Why some networks are not read.
-const LOOP: &str = "its network has a loop without a register";
+const LOOP: &str = "its network has a combinational loop";
 
 /// What is assumed of the partners of a block.
 #[derive(
@@ -138,7 +138,7 @@ pub enum ProofOutcome {
 impl ProofOutcome {
     /// What is found as long as nobody was asked.
     fn nothing() -> Self {
-        Self::PropertyStatus(PropertyStatus::Open { because: "nothing was asked".to_owned() })
+        Self::PropertyStatus(PropertyStatus::Open { because: "not checked".to_owned() })
     }
 }
 
@@ -199,7 +199,7 @@ impl Prover {
         let monitor = monitor.without(&missing);
         let missing = missing.first().map(|(name, width)| {
             let bits = if *width == 0 { String::new() } else { format!(" of {width} bits") };
-            format!("the RTL has no `{name}`{bits}, which the block names")
+            format!("the RTL has no `{name}`{bits}, which a property of the block names")
         });
         workshop.write(rtl, &enabled(&text))?;
         workshop.write(MONITOR, &monitor.text)?;

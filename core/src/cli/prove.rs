@@ -60,8 +60,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let blocks = arguments.target.blocks()?;
     let rtl = arguments.target.rtl()?;
     if !rtl.is_of_models() {
-        let message =
-            "--simulator icarus and --netlist: what is proved is proved of the RTL; leave them out";
+        let message = "--simulator icarus and --netlist have no effect on proofs; leave them out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
@@ -85,8 +84,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(only) = only
         && !asked.any(|prover| !places(prover, Some(only)).is_empty())
     {
-        let message =
-            format!("--only: no property has `{only}` in its words; without it, all are listed");
+        let message = format!(
+            "--only: no property contains `{only}`; run without --only to list all \
+                 properties"
+        );
         return Err(Error::Usage(codes::NOTHING_SELECTED, message));
     }
     for (block, provers) in &jobs {
@@ -134,7 +135,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let hint = match counts.bounded {
             0 => "",
             _ if holds => ", accepted by --accept-bounded",
-            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts it",
+            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts its depth",
         };
         print_text(&format!("{result}  {counts}{hint}"))?;
     }
@@ -299,10 +300,12 @@ struct Replayed {
 fn unconfirmed(memories: Memories) -> &'static str {
     match memories {
         Memories::Cut | Memories::Kept => {
-            "what memories give in it may never be in them; they are too large to be registers"
+            "the trace may contain memory values that never occur, because the memories are too \
+             large to be modelled exactly"
         }
         _ => {
-            "the golden model does the same in it and behind it: it or the promise is wrong, unless it is what registers hold before reset"
+            "RTL and golden model agree on this trace: the property or the golden model is wrong, \
+             or the trace relies on register values before reset"
         }
     }
 }
@@ -311,10 +314,10 @@ fn unconfirmed(memories: Memories) -> &'static str {
 fn not_reached(shown: PropertyStatus) -> PropertyStatus {
     let because = match shown {
         PropertyStatus::Proved { .. } => {
-            "it never comes to this, which is proved: it is no hang".to_owned()
+            "proved unreachable: this known hang never happens; remove it".to_owned()
         }
         PropertyStatus::Bounded { cycles, .. } => {
-            format!("nothing brings it about in {cycles} cycles")
+            format!("not reached within {cycles} cycles")
         }
         other => return other,
     };

@@ -139,7 +139,7 @@ impl Proof {
         for ProfileProof { profile, properties, because } in &self.profiles {
             let _ = writeln!(text, "\nprofile {profile}");
             if let Some(because) = because {
-                let _ = writeln!(text, "  nothing can be asked: {because}");
+                let _ = writeln!(text, "  cannot be checked: {because}");
             }
             for PropertyResult { property, shown, .. } in properties {
                 let _ = writeln!(text, "  {:<10} {property}{}", shown.word(), shown.more());
@@ -179,23 +179,23 @@ impl PropertyStatus {
     pub fn more(&self) -> String {
         let assuming = |assumed: &Assumption| match assumed {
             Assumption::Nothing => "",
-            Assumption::OffersStay => "; assumes that what is offered stays until it is taken",
+            Assumption::OffersStay => {
+                "; assumes that offers of the environment stay until they \
+                 are accepted"
+            }
         };
         match self {
             Self::Proved { assumed, memories } => {
                 let memories = match memories {
                     Memories::Whole => "; with memories as registers",
-                    Memories::Kept => "; with memories that keep what they give",
-                    Memories::Word => "; with one word of each memory, whichever it is",
+                    Memories::Kept => "; with memories that are consistent between adjacent cycles",
+                    Memories::Word => "; with one arbitrary word of each memory",
                     Memories::Cut | Memories::None => "",
                 };
                 format!("{}{memories}", assuming(assumed))
             }
             Self::Bounded { cycles, assumed } => {
-                format!(
-                    ": not proved; nothing breaks it in {cycles} cycles from reset{}",
-                    assuming(assumed)
-                )
+                format!(": not proved; holds for {cycles} cycles from reset{}", assuming(assumed))
             }
             Self::Reached { cycles, verdict, vector } => {
                 format!(": {cycles} cycles from reset; {verdict}; {}", vector.display())

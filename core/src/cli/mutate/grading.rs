@@ -79,7 +79,8 @@ impl Job {
             return Err(Error::Environment(
                 codes::MUTANTS_CHANGED,
                 format!(
-                    "{}: other mutants are chosen now than before, by {}; grade again",
+                    "{}: the mutants differ from those of the earlier part of the analysis, made \
+                     by {}; start again with `mutate --force`",
                     profile.name,
                     yosys::version()?
                 ),
@@ -132,7 +133,7 @@ impl Job {
                 break;
             }
             let all = counted(graded.score.mutants, "mutant");
-            say(&format!("{} of {all} left, {begin} of {} cases", alive.len(), cases.len()));
+            say(&format!("{} of {all} alive, {begin} of {} cases", alive.len(), cases.len()));
             let is_still_good = |(_, size): &(_, usize)| alive.len() * FEWER.1 > *size * FEWER.0;
             if !made.as_ref().is_some_and(is_still_good) {
                 let model = mutants.build(block.info(), &self.mutations(mutants, &alive))?;
@@ -175,7 +176,7 @@ impl Job {
             // What nothing can find need not be run with all the cases that follow.
             let looked_at = LOOKS * scenarios;
             if self.looks() && begin < looked_at && looked_at <= end {
-                say("the judge looks");
+                say("equivalence check");
                 bench.look(report, index)?;
             }
             // Not before: what the judge has not looked at when it is interrupted is looked at again.
@@ -198,7 +199,8 @@ impl Job {
         }
         let profile = &graded.profile;
         let message = format!(
-            "is damaged: {run} cases of {profile} are said to have run, and there are {cases}; grade again"
+            "is damaged: it counts {run} cases of {profile}, and there are only {cases}; start \
+             again with `mutate --force`"
         );
         Err(Error::File { code: codes::DAMAGED, path: self.claim.folder.clone(), message })
     }
@@ -239,7 +241,7 @@ pub(super) fn check_rtl(
     Err(Error::Lost(
         codes::BASELINE_FAILS,
         format!(
-            "the bench is not green without any mutation: {}: {}",
+            "the unchanged RTL fails, so mutations cannot be graded: {}: {}",
             ground.cases[*case].name, outcome.verdict
         ),
     ))

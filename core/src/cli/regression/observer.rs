@@ -118,7 +118,7 @@ impl Observer {
         }
         if let Err(error) = self.directory.case(case, outcome) {
             // Said at once: a long run goes on without.
-            program::say(format_args!("warning: results are lost: {error}"));
+            program::say(format_args!("warning: cannot write results: {error}"));
         }
         Ok(())
     }

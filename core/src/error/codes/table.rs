@@ -89,7 +89,7 @@ table! {
          run again. Name the RTL and profile with which the vector fails, or a run with failures."
     E0211 RECORDED_RTL_MISSING User "the RTL that was recorded cannot be used"
         "A vector or run on user RTL records the paths of that RTL. They do not exist any more, or the command needs a \
-         decision. Name the RTL with --rtl, or use --rtl built-in for the program's own RTL."
+         decision. Name the RTL with --rtl, or use --rtl built-in for the built-in RTL."
     E0212 BAD_SCENARIO User "a scenario file has a name that cannot be used"
         "The name of a scenario is part of the name of each of its cases. It has letters, digits, - and _ only, and no \
          two scenarios of a run share it. Change `name` in the scenario file."
