@@ -233,7 +233,15 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
             process::exit(i32::from(INTERRUPTED));
         }
     })
-    .map_err(|error| Error::Environment(codes::SYSTEM, format!("cannot watch for ^C: {error}")))?;
+    .map_err(|error| {
+        Error::Environment(
+            codes::SYSTEM,
+            format!(
+                "cannot install the handler for ^C: \
+         {error}"
+            ),
+        )
+    })?;
     Ok(Arc::clone(flag))
 }
 

@@ -135,10 +135,7 @@ fn apart(folders: &[PathBuf], out: &Path) -> Result<(), Error> {
     for folder in folders {
         let Ok(shard) = fs::canonicalize(folder) else { continue };
         if shard.starts_with(&whole) || whole.starts_with(&shard) {
-            let message = format!(
-                "lies in {}, or the other way round; choose another --out",
-                folder.display()
-            );
+            let message = format!("overlaps {}; choose another --out", folder.display());
             return Err(Error::File { code: codes::BAD_OUTPUT, path: out.to_owned(), message });
         }
     }

@@ -99,8 +99,8 @@ fn shortest_limit(engines: &str) -> Option<f64> {
 pub(super) fn not_shown(said: &str, output: &Output) -> Reply {
     if !output.status.success() {
         let because = match output.status.signal() {
-            Some(EXCEEDED) => format!("nothing was shown within the time limit of {MOST} s"),
-            _ => format!("nothing was shown: ABC ended with {}", output.status),
+            Some(EXCEEDED) => format!("no result within the time limit of {MOST} s"),
+            _ => format!("no result: ABC ended with {}", output.status),
         };
         return Reply::Open { cycles: None, because };
     }
@@ -108,7 +108,7 @@ pub(super) fn not_shown(said: &str, output: &Output) -> Reply {
         line.split_once("No output asserted in ")?.1.split(' ').next()?.parse::<u32>().ok()
     });
     let mut because = match cycles {
-        Some(cycles) => format!("no difference was found in {cycles} cycles, and no proof"),
+        Some(cycles) => format!("no difference within {cycles} cycles, and no proof"),
         None => "neither a difference nor a proof was found".to_owned(),
     };
     if said.contains("timeout") {
@@ -151,18 +151,18 @@ mod tests {
         for (said, expected) in [
             (
                 "No output asserted in 3 frames. Resource limit reached (conf limit 10).\nProperty UNDECIDED.",
-                "no difference was found in 3 cycles, and no proof",
+                "no difference within 3 cycles, and no proof",
             ),
             (
                 "No output asserted in 40 frames.\nReached timeout (60 seconds) in frame 3.",
-                "no difference was found in 40 cycles, and no proof, within the time limit of 60 s",
+                "no difference within 40 cycles, and no proof, within the time limit of 60 s",
             ),
             ("", "neither a difference nor a proof was found"),
         ] {
             assert_eq!(because(said, 0), expected);
         }
-        assert!(because("", 6).starts_with("nothing was shown: ABC ended with signal: 6"));
-        assert_eq!(because("", EXCEEDED), "nothing was shown within the time limit of 120 s");
+        assert!(because("", 6).starts_with("no result: ABC ended with signal: 6"));
+        assert_eq!(because("", EXCEEDED), "no result within the time limit of 120 s");
     }
 
     /// As ABC writes it.

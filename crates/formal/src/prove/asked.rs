@@ -43,7 +43,7 @@ impl<'a> Query<'a> {
             let answer = match &question {
                 EquivalenceQuery::Same => Answer::Never,
                 EquivalenceQuery::Open { .. } => {
-                    Answer::Open { cycles: None, because: "nothing was asked".to_owned() }
+                    Answer::Open { cycles: None, because: "not checked".to_owned() }
                 }
             };
             Self { asking, assumed, question, answer }

@@ -181,7 +181,7 @@ impl<'a> EquivalenceChecker<'a> {
         workshop.write(cut_open, &text)?;
         let Graph { text, words } = graph(workshop, cut_open)?;
         let Some(aig) = Aig::parse(&text) else {
-            return Ok(Err("its network has a loop without a register".to_owned()));
+            return Ok(Err("its network has a combinational loop".to_owned()));
         };
         let aig = aig.with_words(&words);
         Ok(Ok(Self {
@@ -356,10 +356,8 @@ impl<'a> EquivalenceChecker<'a> {
         };
         Ok(match self.judge(id, &aig, true, engine)? {
             // Of registers that begin with some values, not with any.
-            EquivalenceVerdict::Equivalent(_) => open("with memories as they are nothing differs"),
-            EquivalenceVerdict::Open(because) => {
-                open(format!("with memories as they are {because}"))
-            }
+            EquivalenceVerdict::Equivalent(_) => open("with exact memories nothing differs"),
+            EquivalenceVerdict::Open(because) => open(format!("with exact memories: {because}")),
             differs @ EquivalenceVerdict::Differs(_) => differs,
         })
     }
@@ -369,7 +367,7 @@ impl<'a> EquivalenceChecker<'a> {
         let Ok(mut whole) = self.whole.lock() else {
             return Err(Error::Environment(
                 codes::INTERNAL,
-                "a thread of the judge is gone".to_owned(),
+                "a thread of the equivalence checker ended unexpectedly".to_owned(),
             ));
         };
         if let Some(whole) = &*whole {
@@ -383,11 +381,10 @@ impl<'a> EquivalenceChecker<'a> {
     fn make_whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
         let [flat, _] = FILES;
         if memory_bits(&self.workshop.text(flat)?) > MEMORY {
-            return Ok(Err("its memories are too large to be searched".to_owned()));
+            return Ok(Err("its memories are too large for an exact search".to_owned()));
         }
         let aig = Aig::parse(&whole_graph(self.workshop, flat)?.text);
-        let because =
-            || "with memories as they are its network has a loop without a register".to_owned();
+        let because = || "with exact memories its network has a combinational loop".to_owned();
         Ok(aig.map(Arc::new).ok_or_else(because))
     }
 
@@ -414,7 +411,10 @@ impl<'a> EquivalenceChecker<'a> {
         engines: &str,
     ) -> Result<EquivalenceVerdict, Error> {
         let Some(value) = self.selected.get(&id) else {
-            return Ok(open(self.apart(id).unwrap_or("it is not among those that are judged")));
+            return Ok(open(self.apart(id).unwrap_or(
+                "the equivalence checker does not include this \
+                 mutation",
+            )));
         };
         let (file, inputs) = match self.question(*value, aig, filled) {
             EquivalenceQuery::Same => return Ok(EquivalenceVerdict::Equivalent(Proof::Structure)),
