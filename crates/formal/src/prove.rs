@@ -161,10 +161,7 @@ impl PropertyStatus {
                 format!("{}{memories}", assuming(assumed))
             }
             Self::Bounded { cycles, assumed } => {
-                format!(
-                    ": not proved; holds for {cycles} cycles from reset{}",
-                    assuming(assumed)
-                )
+                format!(": not proved; holds for {cycles} cycles from reset{}", assuming(assumed))
             }
             Self::Reached { cycles, verdict, vector } => {
                 format!(": {cycles} cycles from reset; {verdict}; {}", vector.display())

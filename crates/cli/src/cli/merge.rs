@@ -8,6 +8,7 @@ use super::regression::PreviousRun;
 use crate::error::{Error, codes};
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
+use crate::program;
 use crate::report::RunTiming;
 use crate::runner::{LostWorkers, OutputLocation, PeakMemory, RunDirectory, Timing};
 use clap::Args;
@@ -115,7 +116,7 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
     Timing {
         // The same however often and whenever they are merged: a history knows a run by it.
         ended: times.iter().map(|time| time.ended.clone()).max().unwrap_or_default(),
-        command: env::args().collect(),
+        command: program::command(),
         threads: times.iter().map(|time| time.threads).sum(),
         seconds,
         failures_seconds: times.iter().map(|time| time.failures_seconds).sum(),

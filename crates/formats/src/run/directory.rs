@@ -284,7 +284,7 @@ impl LockOwner {
             process: Some(process::id()),
             host: Some(rustix::system::uname().nodename().to_string_lossy().into_owned()),
             began: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
-            command: env::args().collect(),
+            command: program::command(),
         }
     }
 
