@@ -27,7 +27,8 @@ fn header(folder: &Path) -> Value {
 
 #[test]
 fn options_have_the_defaults_of_the_nearest_file_upwards() {
-    let folder = folder("[all]\nblock = \"qp\"\n[run]\ncases = 2\nscenario = [\"drain\", \"meet\"]\n");
+    let folder =
+        folder("[all]\nblock = \"qp\"\n[run]\ncases = 2\nscenario = [\"drain\", \"meet\"]\n");
     let below = folder.path().join("a/b");
     fs::create_dir_all(&below).expect("a folder");
     let output = run(&below, &["run", "--out", "out", "--seed", "7"]);

@@ -15,7 +15,6 @@ use clap::Args;
 use cosim_regress::regression::{Outcome, WriteFailures};
 use cosim_report::{EarlierRuns, RunReport};
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -16,8 +16,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::SystemTime;
-use std::{env, process};
 
 /// The file that is locked; it says who writes.
 const LOCK: &str = "run.lock";
