@@ -46,7 +46,7 @@ fn options_have_the_defaults_of_the_nearest_file_upwards() {
 fn the_command_line_comes_first() {
     let folder = folder("[run]\nblock = \"qp\"\ncases = 2\nfixes = \"spec\"\n");
     // A case names its block and profile, and excludes --cases.
-    let arguments = ["run", "--out", "case", "--case", "recv/spec/smoke/0"];
+    let arguments = ["run", "--out", "case", "--case", "recv/spec/default/0"];
     let output = run(folder.path(), &arguments);
     assert_eq!(code(&output), 0, "{}", text(&output));
     let arguments = ["run", "--out", "out", "--block", "recv", "--cases", "1"];

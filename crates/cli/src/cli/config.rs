@@ -177,9 +177,11 @@ impl Config {
 
     /// A path in the file counts from the folder of the file.
     fn resolved(&self, argument: &Arg, text: &str) -> PathBuf {
-        let kinds = argument.get_value_names().into_iter().flatten();
-        let is_path = kinds.clone().any(|kind| kind.contains("FILE") || kind.contains("DIR"));
-        let may_be_name = kinds.into_iter().any(|kind| kind.contains("NAME")) || text == "built-in";
+        let names = argument.get_value_names().into_iter().flatten();
+        let words: Vec<&str> =
+            names.flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric())).collect();
+        let is_path = words.iter().any(|word| ["FILE", "DIR"].contains(word));
+        let may_be_name = words.contains(&"NAME") || text == "built-in";
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let path = folder.join(text);
         if is_path && (!may_be_name || path.exists()) { path } else { text.into() }
