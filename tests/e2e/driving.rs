@@ -257,8 +257,8 @@ impl<'a> harness::Environment<'a, Rejected> for RxEnvironment<'a> {
         harness::Environment::<Rx>::handshakes(&self.0)
     }
 
-    fn patience(&self) -> u64 {
-        harness::Environment::<Rx>::patience(&self.0)
+    fn progress_timeout(&self) -> u64 {
+        harness::Environment::<Rx>::progress_timeout(&self.0)
     }
 
     fn packets(&self) -> u64 {

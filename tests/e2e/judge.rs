@@ -8,8 +8,8 @@ use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
 use cosim_core::export::Testbench;
 use cosim_core::harness::{
-    self, Block, BlockInfo, BrokenBy, CaseRng, Explain, Judgement, LinkedRtl, Parameters, Profile,
-    Rule, RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
+    self, Blame, Block, BlockInfo, CaseRng, Culprit, Explain, LinkedRtl, Parameters, Profile, Rule,
+    RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
 };
 use cosim_core::models::{Rtl, View};
 use cosim_core::value::Uint;
@@ -82,8 +82,8 @@ impl<'a> harness::Environment<'a, Wrong> for Around<'a> {
         harness::Environment::<Thread2>::handshakes(&self.0)
     }
 
-    fn patience(&self) -> u64 {
-        harness::Environment::<Thread2>::patience(&self.0)
+    fn progress_timeout(&self) -> u64 {
+        harness::Environment::<Thread2>::progress_timeout(&self.0)
     }
 
     fn packets(&self) -> u64 {
@@ -137,7 +137,7 @@ impl harness::Weights<Wrong> for Weighed {
 }
 
 /// How the first of some drawn cases that does not match ends, and what is said of both sides.
-fn first_failure(rtl: &Rtl) -> (Verdict, Judgement, Stimulus<Wrong>) {
+fn first_failure(rtl: &Rtl) -> (Verdict, Blame, Stimulus<Wrong>) {
     let parameters = Parameters::of::<Wrong>(0xff);
     let kind = model::<Wrong>(rtl, &parameters, View::Bare).unwrap();
     let scenarios = <Weighed as harness::Weights<Wrong>>::scenarios();
@@ -161,7 +161,7 @@ fn a_wrong_golden_model_is_named_though_the_rtl_is_good() {
     let (verdict, judgement, _) = first_failure(&Rtl::default());
     let Verdict::Mismatch(mismatch) = verdict else { panic!("{verdict}") };
     assert_eq!(mismatch.port, "fetch_mr_ingress_data");
-    assert_eq!((judgement.broken_by, &judgement.rtl), (BrokenBy::GoldenModel, &None));
+    assert_eq!((judgement.broken_by, &judgement.rtl), (Culprit::GoldenModel, &None));
     assert_eq!(judgement.golden.unwrap().violation.check, "ack-by-service");
 }
 
@@ -173,7 +173,7 @@ fn models_that_agree_and_are_both_wrong_fail_a_check() {
     let (verdict, judgement, stimulus) = first_failure(&rtl);
     let Verdict::CheckFailed { violation, cycle } = verdict else { panic!("{verdict}") };
     assert_eq!(violation.check, "ack-by-service");
-    assert_eq!(judgement.broken_by, BrokenBy::Both);
+    assert_eq!(judgement.broken_by, Culprit::Both);
     assert_eq!(judgement.rtl, judgement.golden);
     // Nothing differs, and the testbench does not pass.
     let profile = Profile::new("repaired", Parameters::of::<Wrong>(0xff));

@@ -25,7 +25,7 @@ pub enum Error {
     },
     /// Verilator read a file that is not in the block's folder.
     #[error(
-        "{block}: {file} is not in {folder}, which holds the RTL that goes into the program; move it there, or name another folder in build.rs"
+        "{block}: {file} is not in {folder}, which holds the RTL that goes into the program; move it there, or add its folder with `include` in build.rs"
     )]
     Outside {
         /// The block.
@@ -34,6 +34,16 @@ pub enum Error {
         file: PathBuf,
         /// The block's folder.
         folder: PathBuf,
+    },
+    /// Two folders of a block have a file of the same name.
+    #[error("{block}: {file} and {other} have the same name; rename one of them")]
+    SameName {
+        /// The block.
+        block: String,
+        /// A file.
+        file: PathBuf,
+        /// A file of the same name.
+        other: PathBuf,
     },
     /// A file that the RTL reads while it runs is not in the block's folder.
     #[error(

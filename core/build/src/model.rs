@@ -37,7 +37,7 @@ pub fn build(
         top: block.top.clone(),
         clock: block.clock.clone(),
         sources: block.files(),
-        include: vec![block.folder.clone()],
+        include: block.folders().cloned().collect(),
         defines: block.defines.clone(),
         parameters: parameters.collect(),
         prefix: prefix.clone(),
@@ -159,7 +159,7 @@ fn compile_archive(
 }
 
 /// A hash of everything a model was built from: the design, the files Verilator says it read, the names of
-/// all files of the folder (a new one may shadow an old one), the tool and the generator.
+/// all files of the folders (a new one may shadow an old one), the tool and the generator.
 fn stamp(
     model: &Verilated,
     block: &Block,
@@ -170,7 +170,9 @@ fn stamp(
     hash.add(verilator.version());
     hash.add(verilator.root().as_os_str().as_encoded_bytes());
     hash.add(format!("{design:?}"));
-    hash.add_names(&block.folder)?;
+    for folder in block.folders() {
+        hash.add_names(folder)?;
+    }
     for file in model.files_read(verilator)? {
         hash.add_file(&file)?;
     }

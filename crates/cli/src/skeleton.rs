@@ -265,7 +265,7 @@ const VECTORS: (&str, &str) =
 
 /// What was written.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct GeneratedCrate {
     /// The crate's folder.
     pub folder: PathBuf,
     /// The ports it was written for.
@@ -280,7 +280,7 @@ impl Skeleton {
     /// # Errors
     /// [`Error::File`] or [`Error::Usage`] if there is something already, or if the RTL cannot be driven;
     /// [`Error::Build`] with Verilator's words.
-    pub fn write(&self, place: &Path) -> Result<Written, Error> {
+    pub fn write(&self, place: &Path) -> Result<GeneratedCrate, Error> {
         let folder = match place {
             here if here == Path::new(".") => PathBuf::from(&self.name.0),
             place => place.join(&self.name.0),
@@ -314,7 +314,7 @@ impl Skeleton {
         }
         // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
-        Ok(Written { folder, ports, reset })
+        Ok(GeneratedCrate { folder, ports, reset })
     }
 
     /// The error of somebody who named a top that is in none of the files.

@@ -9,7 +9,7 @@ pub mod monitor;
 mod reply;
 pub mod rtlil;
 
-use crate::answers::LookUp;
+use crate::answers::CacheLookup;
 use crate::error::Error;
 use crate::yosys::{YosysSession, abc};
 use reply::{Reply, not_shown, status};
@@ -116,8 +116,8 @@ fn made(workshop: &YosysSession, netlist: &str, before: &str) -> Result<Graph, E
     let commands = format!("{before}{TO_GRAPH} -vmap");
     let parts = ["graph", &commands, verilog, &text].map(str::as_bytes);
     let slot = match workshop.answers().look_up(&parts, |kept| serde_json::from_slice(kept).ok()) {
-        LookUp::Found(graph) => return Ok(graph),
-        LookUp::Missing(slot) => slot,
+        CacheLookup::Found(graph) => return Ok(graph),
+        CacheLookup::Missing(slot) => slot,
     };
     workshop.write(map, verilog)?;
     let [graph, words] = ["aag", "map"].map(|ending| format!("{netlist}.{ending}"));
@@ -143,8 +143,8 @@ pub fn ask(
     let limit = MOST.to_le_bytes();
     let parts: [&[u8]; 4] = [b"abc", &limit, engines.as_bytes(), file];
     let slot = match workshop.answers().look_up(&parts, Reply::from_bytes) {
-        LookUp::Found(reply) => return Ok(reply.answer(inputs)),
-        LookUp::Missing(slot) => slot,
+        CacheLookup::Found(reply) => return Ok(reply.answer(inputs)),
+        CacheLookup::Missing(slot) => slot,
     };
     let [path, trace] = ["aig", "trace"].map(|ending| workshop.path(&format!("{name}.{ending}")));
     fs::write(&path, file).map_err(Error::write(&path))?;

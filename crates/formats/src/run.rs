@@ -12,8 +12,8 @@ mod results;
 mod tally;
 mod waivers;
 
-pub use cases::{Ended, Failure};
-pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
+pub use cases::{Failure, FinishedCase};
+pub use directory::{CODE_QUALITY, DirectoryLock, HTML, JUNIT, MARKDOWN, OutputLocation};
 pub use end::End;
 pub use groups::{
     CASES_SHOWN, Evidence, Group, MOST_VARIANTS, Variant, merge as merge_groups,

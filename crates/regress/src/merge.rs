@@ -13,7 +13,7 @@ use crate::harness::{BlockInfo, Signature, Verdict};
 use crate::program;
 use crate::program::AnyBlock;
 use crate::runner::{
-    self, CASES_SHOWN, Day, End, Ended, Failure, Group, Header, PARTIAL, Plan, RESULTS,
+    self, CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS,
     RunDirectory, Shard, Tally, Totals,
 };
 use crate::runner::{ProfileResults, Results, RunTiming};
@@ -161,7 +161,7 @@ impl Shards {
     /// # Errors
     /// What is wrong with a shard, with the line; what cannot be written.
     pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
-        let told = self.cases(directory)?;
+        let reported = self.cases(directory)?;
         let results = (0..self.shards.len()).map(|index| self.results(index));
         let results = results.collect::<Result<Vec<Results>, Error>>()?;
         let day = self.day(&results)?;
@@ -176,7 +176,7 @@ impl Shards {
         }
         let ends = [End::MaxHangs, End::MaxFailures, End::Time, End::Covered];
         let end = ends.into_iter().find(|end| ended.contains(end)).unwrap_or(End::Complete);
-        let failures = self.failures(groups, told, directory.folder())?;
+        let failures = self.failures(groups, reported, directory.folder())?;
         let times = self.shards.iter().map(|shard| RunTiming::read(&shard.folder));
         let times = times.collect::<Result<Vec<RunTiming>, Error>>()?;
         let counted = self.header.coverage.then(|| Sources::read(&self.shards[0].folder));
@@ -199,7 +199,7 @@ impl Shards {
     fn cases(&mut self, directory: &mut RunDirectory) -> Result<ReportedCases, Error> {
         let count = self.shards.len() as u64;
         let plans: Vec<Plan> = self.shards.iter().map(|shard| self.plan_of(shard)).collect();
-        let mut told = ReportedCases::default();
+        let mut reported = ReportedCases::default();
         let mut is_at_end = vec![false; self.shards.len()];
         let mut at_end = 0;
         let mut place = self.plan.first_place();
@@ -207,7 +207,7 @@ impl Shards {
             let shard = self.shard_of(place);
             if !is_at_end[shard] {
                 match self.shards[shard].next(&plans[shard])? {
-                    Some(ended) => self.case(ended, shard, directory, &mut told)?,
+                    Some(ended) => self.case(ended, shard, directory, &mut reported)?,
                     None => {
                         is_at_end[shard] = true;
                         at_end += 1;
@@ -216,15 +216,15 @@ impl Shards {
             }
             place += 1;
         }
-        Ok(told)
+        Ok(reported)
     }
 
     fn case(
         &self,
-        ended: Ended,
+        ended: FinishedCase,
         shard: usize,
         directory: &mut RunDirectory,
-        told: &mut ReportedCases,
+        reported: &mut ReportedCases,
     ) -> Result<(), Error> {
         let case = || self.plan.case(ended.place);
         match &ended.failure {
@@ -236,11 +236,11 @@ impl Shards {
                     return Err(Error::File { code: codes::DAMAGED, path, message });
                 };
                 if *verdict != Verdict::NoGoldenModel {
-                    told.failed.push((ended.place, signature.clone()));
+                    reported.failed.push((ended.place, signature.clone()));
                 }
             }
-            None if told.saved < self.header.save_vectors => {
-                told.saved += 1;
+            None if reported.saved < self.header.save_vectors => {
+                reported.saved += 1;
                 let name = case().name;
                 files::saved(&self.shards[shard].folder, directory.folder(), &name)?;
             }
@@ -317,7 +317,7 @@ impl Shards {
     fn failures(
         &self,
         shards: Vec<Vec<Group>>,
-        told: ReportedCases,
+        reported: ReportedCases,
         out: &Path,
     ) -> Result<Vec<Group>, Error> {
         let place = |name: &str| self.plan.place(name).unwrap_or(u64::MAX);
@@ -331,7 +331,7 @@ impl Shards {
         for group in &groups {
             copies.group(group, |case| folder(place(case)))?;
         }
-        for (place, signature) in &told.failed {
+        for (place, signature) in &reported.failed {
             copies.further(folder(*place), signature, &self.plan.case(*place).name)?;
         }
         if self.shards.len() > 1 {
@@ -339,7 +339,7 @@ impl Shards {
         }
         for group in &mut groups {
             let of_group =
-                told.failed.iter().filter(|(_, signature)| *signature == group.signature);
+                reported.failed.iter().filter(|(_, signature)| *signature == group.signature);
             let cases = of_group.map(|(place, _)| self.plan.case(*place));
             group.first_cases = cases.take(CASES_SHOWN).collect();
         }

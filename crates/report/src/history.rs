@@ -21,7 +21,7 @@ const APPLICATION: i64 = 0x636f_7369;
 /// The version of the tables.
 const VERSION: i64 = 1;
 /// How long one process waits for another.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
 CREATE TABLE runs (
@@ -125,7 +125,7 @@ impl History {
     fn with(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
         let refuse = |error| of(path, error);
         let connection = Connection::open_with_flags(path, flags).map_err(refuse)?;
-        connection.busy_timeout(PATIENCE).map_err(refuse)?;
+        connection.busy_timeout(LOCK_TIMEOUT).map_err(refuse)?;
         let mut history = Self { path: path.to_owned(), connection };
         history.prepare()?;
         Ok(history)
@@ -310,7 +310,7 @@ fn of(path: &Path, error: rusqlite::Error) -> Error {
             )
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            let seconds = PATIENCE.as_secs();
+            let seconds = LOCK_TIMEOUT.as_secs();
             format!("another process has been writing to it for {seconds} s; try again")
         }
         _ => return Error::Write { path, source: std::io::Error::other(error) },

@@ -5,7 +5,7 @@
 
 use crate::error::{Error, codes};
 use crate::harness::{BlockInfo, Parameters};
-use crate::models::{Examined, Expanded, FileRead, Pragmas};
+use crate::models::{Examined, FileRead, Pragmas, PreprocessedRtl};
 use crate::yosys::{YosysSession, version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub fn netlist(
     hash.add(SYNTHESIS);
     hash.add(format!("{top} {values:?}"));
     // What Yosys reads, and nothing else, decides.
-    let Expanded { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
+    let PreprocessedRtl { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
     for texts in [libraries, sources] {
         hash.add(texts.len().to_le_bytes());
         texts.iter().for_each(|text| hash.add(text));

@@ -21,7 +21,7 @@ use crate::program;
 use crate::yosys;
 pub use copies::{Copies, data as copied_data};
 pub use examined::{Examined, FileRead};
-pub use expanded::{Expanded, Pragmas};
+pub use expanded::{Pragmas, PreprocessedRtl};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;
 pub use rtl::command_line;

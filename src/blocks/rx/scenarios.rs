@@ -3,7 +3,7 @@
 use super::rtl::Inputs;
 use super::stimulus::Traffic;
 use super::{Rx, chaos, generator};
-use crate::blocks::dll::scenarios::{Mishaps, Weights as Link};
+use crate::blocks::dll::scenarios::{LinkFaults, Weights as Link};
 use crate::blocks::qp::scenarios::Weights as Software;
 use crate::blocks::recv::scenarios::Weights as Receive;
 use crate::blocks::thread2::scenarios::{Operations, Services, Weights as Requests};
@@ -75,8 +75,13 @@ fn clean() -> Link {
 
 /// Losses, damage, second copies and uneven delays both ways.
 fn lossy() -> Link {
-    let mishaps =
-        || Mishaps { lost: n(8), damaged: n(6), again: n(3), delayed: n(6), ..Mishaps::default() };
+    let mishaps = || LinkFaults {
+        lost: n(8),
+        damaged: n(6),
+        again: n(3),
+        delayed: n(6),
+        ..LinkFaults::default()
+    };
     Link {
         tlps: mishaps(),
         acks: mishaps(),
@@ -161,9 +166,9 @@ impl harness::Weights<Rx> for Weights {
                 "a third of everything on the link is lost or damaged",
                 Weights {
                     link: Link {
-                        tlps: Mishaps { lost: n(22), damaged: n(12), ..Mishaps::default() },
-                        acks: Mishaps { lost: n(25), damaged: n(8), ..Mishaps::default() },
-                        naks: Mishaps { lost: n(25), damaged: n(8), ..Mishaps::default() },
+                        tlps: LinkFaults { lost: n(22), damaged: n(12), ..LinkFaults::default() },
+                        acks: LinkFaults { lost: n(25), damaged: n(8), ..LinkFaults::default() },
+                        naks: LinkFaults { lost: n(25), damaged: n(8), ..LinkFaults::default() },
                         ..clean()
                     },
                     ..base()

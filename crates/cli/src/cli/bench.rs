@@ -5,7 +5,7 @@ mod instructions;
 use super::options::{Format, ModelLimits, Target, heading, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
-use crate::engine::{BenchReport, Part, Speed};
+use crate::engine::{BenchReport, PartTiming, Speed};
 use crate::error::{Error, codes};
 use crate::harness::Profile;
 use crate::models::{Built, Examined, Rtl, View};
@@ -29,7 +29,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 /// Measures each profile.
@@ -42,7 +42,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.instructions {
         return count(arguments, &blocks, &rtl);
     }
-    let desk = OneShotWorker::new(arguments.patience.program()?, interruption()?);
+    let worker = OneShotWorker::new(arguments.limits.program()?, interruption()?);
     let mut all = Vec::new();
     for block in &blocks {
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
@@ -50,7 +50,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         rtl.check_profiles(block.info(), &profiles)?;
         let reports = profiles
             .iter()
-            .map(|profile| measure(&desk, *block, profile, &rtl, &examined))
+            .map(|profile| measure(&worker, *block, profile, &rtl, &examined))
             .collect::<Result<Vec<BenchReport>, Error>>()?;
         if arguments.format == Format::Text {
             for report in &reports {
@@ -132,7 +132,7 @@ fn repeat(
 }
 
 fn measure(
-    desk: &OneShotWorker,
+    worker: &OneShotWorker,
     block: &dyn AnyBlock,
     profile: &Profile,
     rtl: &Rtl,
@@ -143,7 +143,7 @@ fn measure(
         Action::Bench(rtl.build_for_user(block.info(), &profile.parameters, View::Plain)?);
     let (block, profile) = (block.info().name.to_owned(), profile.name.to_string());
     let task = Task { block, profile, model, action };
-    let mut report: BenchReport = desk.have(task)?.done()?;
+    let mut report: BenchReport = worker.have(task)?.done()?;
     // With the user's paths.
     report.two_evaluations = report.two_evaluations.map(|reason| examined.text(&reason));
     Ok(report)
@@ -161,7 +161,7 @@ fn table(report: &BenchReport) -> String {
     };
     let reason = report.two_evaluations.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!("  two evaluations: {reason}\n"));
-    let part = |part: &Part| format!("    {:24} {:7.1} ns\n", part.name, part.nanoseconds);
+    let part = |part: &PartTiming| format!("    {:24} {:7.1} ns\n", part.name, part.nanoseconds);
     format!(
         "{block} {fixes}, scenario {scenario}, {cycles} cycles on one core, ratio to the bare model\n\
          {}{}{reason}{}{}  coverage takes {:.1} % of the speed without it\n{}{}  for each cycle, alone\n{}",

@@ -5,7 +5,7 @@ mod vectors;
 use super::{counted, print_text};
 use crate::cli::options::heading;
 use crate::coverage::code::{Point, lcov};
-use crate::coverage::{Database, Find, rank, ucis};
+use crate::coverage::{ContributingCase, Database, rank, ucis};
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::program;
@@ -186,7 +186,7 @@ fn report(database: &Database) -> String {
     }
     let _ = writeln!(text, "cases that hit what none before them did in their run:");
     for find in &database.finds {
-        let Find { name, new, run, .. } = find;
+        let ContributingCase { name, new, run, .. } = find;
         let _ = writeln!(text, "  {name}, seed {}: {}", run.seed, counted(u64::from(*new), "bin"));
     }
     text
@@ -256,7 +256,7 @@ fn lcov_of(database: &Database) -> Result<String, Error> {
 }
 
 /// The cases, each with the command that runs it.
-fn ranking(database: &Database, ranked: &[(&Find, u32)]) -> String {
+fn ranking(database: &Database, ranked: &[(&ContributingCase, u32)]) -> String {
     let cycles: u64 = ranked.iter().map(|(find, _)| find.cycles).sum();
     let cases = counted(ranked.len() as u64, "case");
     let mut text = format!("{}: {cases}, {}\n", database.block, counted(cycles, "cycle"));
@@ -266,8 +266,8 @@ fn ranking(database: &Database, ranked: &[(&Find, u32)]) -> String {
     text
 }
 
-fn ranking_json(ranked: &[(&Find, u32)]) -> Value {
-    let one = |(find, adds): &(&Find, u32)| {
+fn ranking_json(ranked: &[(&ContributingCase, u32)]) -> Value {
+    let one = |(find, adds): &(&ContributingCase, u32)| {
         json!({
             "case": find.name,
             "seed": find.run.seed,
@@ -280,7 +280,7 @@ fn ranking_json(ranked: &[(&Find, u32)]) -> Value {
     ranked.iter().map(one).collect()
 }
 
-fn command(find: &Find) -> String {
+fn command(find: &ContributingCase) -> String {
     let packets = find.run.packets.map(|packets| format!(" --packets {packets}"));
     let packets = packets.unwrap_or_default();
     let name = program::name();

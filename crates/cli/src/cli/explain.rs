@@ -8,7 +8,7 @@ use crate::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, St
 use crate::error::Error;
 use crate::models::{FileRead, Rtl, command_line};
 use crate::text::{line as line_of, lines as lines_of, path as path_of};
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use crate::worker::{Finish, OneShotWorker};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
@@ -44,7 +44,7 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 /// Explains what a vector does now.
@@ -56,12 +56,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 pub fn show(
     vector: PathBuf,
     rtl: Rtl,
-    patience: ModelLimits,
+    limits: ModelLimits,
     interrupted: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     let (choice, rtl) = (Choice::default(), VectorRtl::from(rtl));
     let format = Format::Text;
-    explain(&Arguments { vector, block: None, choice, rtl, format, patience }, interrupted)
+    explain(&Arguments { vector, block: None, choice, rtl, format, limits }, interrupted)
 }
 
 fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
@@ -70,11 +70,11 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
     let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
     vector.loaded.check_profiles(&rtl, &all)?;
-    let desk = OneShotWorker::new(arguments.patience.program()?, interrupted);
+    let worker = OneShotWorker::new(arguments.limits.program()?, interrupted);
     let mut explanations = Vec::new();
     for profile in &all {
-        let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
-        explanations.push(match desk.explain(&subject, Tracing::Off)? {
+        let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
+        explanations.push(match worker.explain(&subject, Tracing::Off)? {
             Finish::Lost(verdict) => Explanation::lost(profile, &verdict),
             other => other.done()?,
         });

@@ -1,7 +1,7 @@
 //! `cosim export`.
 
 use super::options::{Choice, VectorRtl, heading, only, path};
-use super::replay::{Loaded, expand, load};
+use super::replay::{CheckedVector, expand, load};
 use super::{counted, interruption, print_text};
 use crate::error::{Error, codes};
 use crate::export::Testbench;
@@ -35,7 +35,7 @@ pub struct Arguments {
 
 /// A vector under a profile, and the folder of its testbench below the one that is written.
 struct Job<'a> {
-    vector: &'a Loaded,
+    vector: &'a CheckedVector,
     path: &'a Path,
     profile: Profile,
     below: PathBuf,
@@ -97,10 +97,11 @@ fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> S
 
 impl Arguments {
     /// What is to be exported, each with its folder.
-    fn jobs<'a>(&self, vectors: &'a [(PathBuf, Loaded)]) -> Result<Vec<Job<'a>>, Error> {
+    fn jobs<'a>(&self, vectors: &'a [(PathBuf, CheckedVector)]) -> Result<Vec<Job<'a>>, Error> {
         let overrides = self.choice.overrides()?;
-        let profiles_of =
-            |vector: &Loaded| vector.loaded.profiles(self.choice.fixes.as_deref(), &overrides);
+        let profiles_of = |vector: &CheckedVector| {
+            vector.loaded.profiles(self.choice.fixes.as_deref(), &overrides)
+        };
         if let [(path, vector)] = vectors {
             let profile = only(&profiles_of(vector)?)?.clone();
             return Ok(vec![Job { vector, path, profile, below: PathBuf::new() }]);

@@ -15,11 +15,11 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: HistoryQuery,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum HistoryQuery {
     /// Add runs to a history file; known runs are skipped.
     Add {
         /// History file; created if it does not exist.
@@ -49,7 +49,7 @@ const RUNS_SHOWN: usize = 20;
 /// Adds to a history, or shows it.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match &arguments.what {
-        What::Add { file, folders } => {
+        HistoryQuery::Add { file, folders } => {
             let mut history = History::open(file)?;
             let mut added = 0;
             for folder in folders {
@@ -58,7 +58,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let known = folders.len() as u64 - added;
             print_text(&format!("{} added, {known} known already", counted(added, "run")))?;
         }
-        What::Show { file, block, format } => {
+        HistoryQuery::Show { file, block, format } => {
             let history = History::existing(file)?;
             let block = block.as_deref();
             let (runs, failures) = (history.runs(block)?, history.failures(block)?);

@@ -83,7 +83,7 @@ struct File {
 /// Runs of some blocks.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct PlanEntries {
     /// What the run directory is called; the block's name if nothing is said.
     #[serde(default)]
     name: Option<String>,
@@ -126,12 +126,12 @@ struct Written {
     mutants: Option<u32>,
 }
 
-/// [`Written`], with what its blocks make of it.
+/// [`PlanEntries`], with what its blocks make of it.
 #[derive(Deserialize, JsonSchema)]
-#[serde(try_from = "Written")]
-#[schemars(with = "Written")]
+#[serde(try_from = "PlanEntries")]
+#[schemars(with = "PlanEntries")]
 struct Entry {
-    written: Written,
+    written: PlanEntries,
     blocks: Vec<&'static dyn AnyBlock>,
 }
 
@@ -170,7 +170,7 @@ impl TryFrom<f64> for Percent {
     }
 }
 
-impl Written {
+impl PlanEntries {
     /// The profiles of a block; a seed draws those that are random.
     fn profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, String> {
         let (name, all) = (block.info().name, block.info().profiles);
@@ -181,10 +181,10 @@ impl Written {
     }
 }
 
-impl TryFrom<Written> for Entry {
+impl TryFrom<PlanEntries> for Entry {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: PlanEntries) -> Result<Self, String> {
         let within = |what: &str, number: Option<u64>, least: u64, most: u64| match number {
             Some(number) if !(least..=most).contains(&number) => {
                 Err(format!("`{what}` is {number}: expected {least} to {most}"))

@@ -15,7 +15,7 @@ use crate::program::AnyBlock;
 use crate::runner::{EXPLAINED, Replay, replay_all};
 use crate::text;
 use crate::vector::VectorFile;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use crate::worker::{Finish, OneShotWorker};
 use clap::Args;
 use rayon::prelude::*;
@@ -57,11 +57,11 @@ pub struct Arguments {
     #[arg(long, help_heading = heading::OUTPUT)]
     quiet: bool,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 /// A vector, read and found to be right.
-pub struct Loaded {
+pub struct CheckedVector {
     pub block: &'static dyn AnyBlock,
     pub file: VectorFile,
     pub loaded: Box<dyn LoadedVector>,
@@ -69,11 +69,11 @@ pub struct Loaded {
 
 /// Reads a vector; its block must be `expected`, if one is. An interruption ends the process meanwhile, once
 /// [`interruption`] looks out for it.
-pub fn load(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
+pub fn load(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
     at_once(|| read(path, expected))
 }
 
-fn read(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
+fn read(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
     expected.map(find_block).transpose()?;
     let file = VectorFile::read(path)?;
     let wrong =
@@ -85,7 +85,7 @@ fn read(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
         return Err(wrong(format!("is a vector of block {}, not of {expected}", file.block)));
     }
     let loaded = block.load(&file)?;
-    Ok(Loaded { block, file, loaded })
+    Ok(CheckedVector { block, file, loaded })
 }
 
 /// Replays vectors.
@@ -139,7 +139,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         runs.iter().map(|run| run.rtl.examined(run.block.info())).collect::<Result<_, Error>>()?;
     let replays = prepare(&runs)?;
     let workers = thread::available_parallelism().map_or(1, usize::from);
-    let program = arguments.patience.program()?;
+    let program = arguments.limits.program()?;
     replay_all(&program, workers, &replays, &interrupted, &mut |index, replayed| {
         let Run { path, profile, recorded, .. } = &runs[index];
         let ok = if arguments.expect_recorded {
@@ -164,9 +164,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         Ok(())
     })?;
     if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
-        let desk = OneShotWorker::new(program, Arc::clone(&interrupted));
-        let subject = Subject { block: *block, vector: file, profile, rtl };
-        if let Finish::Lost(verdict) = desk.trace(&subject, waves.clone())? {
+        let worker = OneShotWorker::new(program, Arc::clone(&interrupted));
+        let subject = VectorJob { block: *block, vector: file, profile, rtl };
+        if let Finish::Lost(verdict) = worker.trace(&subject, waves.clone())? {
             return Err(Error::Lost(codes::MODEL_CRASHED, format!("no waves: {verdict}")));
         }
     }
@@ -205,7 +205,7 @@ const BESIDE_VECTORS: [&str; 2] = ["schema.json", EXPLAINED];
 /// # Errors
 /// [`Error::File`] for what is not there, cannot be read or holds no vector.
 pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Found::default();
+    let mut found = VectorFiles::default();
     for given in given {
         let wrong =
             |message: String| Error::File { code: codes::NO_VECTORS, path: given.clone(), message };
@@ -222,7 +222,7 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             return Err(wrong("no vector is there; expected .json files".to_owned()));
         }
     }
-    let Found { vectors, beside } = found;
+    let VectorFiles { vectors, beside } = found;
     if let (true, Some(path)) = (vectors.is_empty(), beside.first()) {
         let message = "is no vector; name the vector that lies beside it".to_owned();
         return Err(Error::File { code: codes::NO_VECTORS, path: path.clone(), message });
@@ -237,13 +237,13 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
 
 /// Files that were found.
 #[derive(Default)]
-struct Found {
+struct VectorFiles {
     vectors: Vec<PathBuf>,
     /// Files that lie beside vectors.
     beside: Vec<PathBuf>,
 }
 
-impl Found {
+impl VectorFiles {
     fn add(&mut self, path: &Path) -> Result<(), Error> {
         if path.is_dir() {
             return self.walk(path);

@@ -1,7 +1,7 @@
 //! `cosim shrink`.
 
 use super::options::{Choice, Format, ModelLimits, VectorRtl, check_output, heading, only};
-use super::replay::{Loaded, load};
+use super::replay::{CheckedVector, load};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
 use crate::error::Error;
@@ -10,7 +10,7 @@ use crate::harness::Signature;
 use crate::runner::SHRINK_BUDGET;
 use crate::text;
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long, help_heading = heading::OUTPUT)]
     quiet: bool,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 struct Bar(ProgressBar);
@@ -60,7 +60,7 @@ impl ShrinkProgress for Bar {
 /// Shrinks a vector.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
-    let vector: Loaded = load(&arguments.vector, arguments.block.as_deref())?;
+    let vector: CheckedVector = load(&arguments.vector, arguments.block.as_deref())?;
     let profiles = vector
         .loaded
         .profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
@@ -72,9 +72,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_output(&out)?;
     let hidden = arguments.quiet || !is_watched();
     let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
-    let desk = OneShotWorker::new(arguments.patience.program()?, Arc::clone(&interrupted));
-    let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
-    let shrunk = desk.shrink(&subject, arguments.budget, &mut bar);
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+    let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
+    let shrunk = worker.shrink(&subject, arguments.budget, &mut bar);
     bar.0.finish_and_clear();
     let shrunk = shrunk?.done()?;
     write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;

@@ -4,16 +4,16 @@ mod code;
 mod profiles;
 
 use super::counted;
-use crate::coverage::{Covered, Database};
-use crate::error::Error;
-use crate::harness::{Case, Judgement};
+use crate::coverage::{Database, ProfileCoverage};
+use crate::harness::{Blame, Case};
 use crate::history::FailureHistory;
 use crate::models::FileRead;
 use crate::runner::{
     self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Tally, Timing, Totals, Variant,
 };
 use crate::value::short;
-use serde::Serialize;
+use cosim_regress::regression::{Goal, WriteFailures};
+use cosim_report::{Known, RunReport};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -58,57 +58,24 @@ pub struct Summary<'a> {
     pub unwritten: &'a WriteFailures,
 }
 
-/// What earlier runs know of failures, by signature; nothing of those that are new.
-pub type Known = BTreeMap<String, Option<FailureHistory>>;
-
-/// What was to be covered.
-#[derive(Debug, Serialize)]
-pub struct Goal {
-    /// Who asks for it.
-    #[serde(skip)]
-    option: &'static str,
-    percent: f64,
-    /// Profiles that do not reach it, with what they reach.
-    short: BTreeMap<String, String>,
-}
-
-impl Goal {
-    /// So many percent of the bins that can be hit, in every profile.
-    pub fn new(option: &'static str, percent: f64, coverage: &Database) -> Self {
-        let covered = coverage.profiles.keys().map(|name| (name, coverage.covered(name)));
-        let short = covered.filter(|(_, covered)| !covered.reaches(percent));
-        let short = short.map(|(name, covered)| (name.clone(), covered.percent()));
-        Self { option, percent, short: short.collect() }
-    }
-
-    /// Whether every profile reaches it.
-    pub fn is_met(&self) -> bool {
-        self.short.is_empty()
-    }
-}
-
-/// What could not be written.
-#[derive(Debug, Default, Serialize)]
-pub struct WriteFailures {
-    /// How many files.
-    pub count: u64,
-    /// The first of them, with the reason.
-    pub first: Vec<String>,
-    /// All of them.
-    #[serde(skip)]
-    pub all: Vec<String>,
-}
-
-impl WriteFailures {
-    /// How many are told one by one.
-    const SHOWN: usize = 3;
-
-    /// Counts one.
-    pub fn add(&mut self, error: &Error) {
-        self.count += 1;
-        self.all.push(error.to_string());
-        if self.first.len() < Self::SHOWN {
-            self.first.push(error.to_string());
+impl<'a> Summary<'a> {
+    /// The summary of a run; `command` shows a case again.
+    pub fn of(report: &'a RunReport, command: &'a dyn Fn(&Case) -> String) -> Self {
+        let run = &report.run;
+        Self {
+            header: &run.header,
+            tally: &run.tally,
+            coverage: &run.coverage,
+            goal: run.goal.as_ref(),
+            passed: run.passed,
+            failures: &run.failures,
+            known: report.known.as_ref(),
+            command,
+            folder: &run.folder,
+            end: run.end,
+            timing: &run.timing,
+            results: run.results.clone(),
+            unwritten: &run.unwritten,
         }
     }
 }
@@ -177,7 +144,7 @@ impl Summary<'_> {
             let holes = self.coverage.holes(name, &covered);
             let holes: Vec<String> =
                 holes.into_iter().map(|bin| self.coverage.bin_name(bin)).collect();
-            let Covered { reachable, hit, .. } = covered;
+            let ProfileCoverage { reachable, hit, .. } = covered;
             (name.clone(), json!({ "reachable": reachable, "hit": hit, "holes": holes }))
         });
         Value::Object(profiles.collect())
@@ -349,7 +316,7 @@ impl Summary<'_> {
                 }
             };
         }
-        for line in judgement.iter().flat_map(Judgement::lines) {
+        for line in judgement.iter().flat_map(Blame::lines) {
             let _ = writeln!(text, "    {line}");
         }
         if let Some(vector) = vector {

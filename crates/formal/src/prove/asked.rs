@@ -1,8 +1,8 @@
 //! One property of one network, and how ABC is asked about it.
 
-use super::{Assumption, Found, Kind, Memories, PropertyStatus, Prover};
+use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
 use crate::error::{Error, codes};
-use crate::formal::aig::{Aig, Interface, Question, Reads};
+use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::formal::{Answer, SHORT, STEP, ask};
 
 /// A proof that needs little more than an induction that does not show it.
@@ -15,8 +15,8 @@ const SEARCH: &str = "bmc3 -F 30 -C 20000 -T 20";
 const LATE: &str = "scorr; dc2; pdr -F 200 -C 5000 -T 60";
 
 /// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
-pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Found, Error> {
-    let mut found = Found::nothing();
+pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<ProofOutcome, Error> {
+    let mut found = ProofOutcome::nothing();
     for mut asked in all {
         asked.put(&asked.engines())?;
         found = asked.found();
@@ -31,7 +31,7 @@ pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Found, Error> {
 pub(super) struct Query<'a> {
     asking: QueryBuilder<'a>,
     assumed: Assumption,
-    question: Question,
+    question: EquivalenceQuery,
     pub(super) answer: Answer,
 }
 
@@ -41,8 +41,8 @@ impl<'a> Query<'a> {
         let question = asking.question(of(assumed))?;
         Ok(question.map(|question| {
             let answer = match &question {
-                Question::Same => Answer::Never,
-                Question::Open { .. } => {
+                EquivalenceQuery::Same => Answer::Never,
+                EquivalenceQuery::Open { .. } => {
                     Answer::Open { cycles: None, because: "nothing was asked".to_owned() }
                 }
             };
@@ -67,15 +67,16 @@ impl<'a> Query<'a> {
     }
 
     /// What is found in a search that takes little.
-    pub(super) fn glance(&mut self) -> Result<Found, Error> {
+    pub(super) fn glance(&mut self) -> Result<ProofOutcome, Error> {
         self.put(&[GLANCE])?;
         Ok(self.found())
     }
 
     /// The same of the property in another network of the RTL, of which nothing else is asked.
-    pub(super) fn glance_at(&self, memories: Memories, aig: &Aig) -> Result<Found, Error> {
+    pub(super) fn glance_at(&self, memories: Memories, aig: &Aig) -> Result<ProofOutcome, Error> {
         let asking = QueryBuilder { memories, aig, ..self.asking };
-        Query::new(asking, self.assumed)?.map_or(Ok(Found::nothing()), |mut asked| asked.glance())
+        Query::new(asking, self.assumed)?
+            .map_or(Ok(ProofOutcome::nothing()), |mut asked| asked.glance())
     }
 
     /// Tries a proof that takes little.
@@ -98,7 +99,7 @@ impl<'a> Query<'a> {
 
     /// Asks some engines, until there is an answer.
     fn put(&mut self, engines: &[&str]) -> Result<(), Error> {
-        let Question::Open { file, inputs } = &self.question else { return Ok(()) };
+        let EquivalenceQuery::Open { file, inputs } = &self.question else { return Ok(()) };
         for engine in engines {
             if let Answer::Open { cycles: before, .. } = &self.answer {
                 let mut answer = self.asking.put(of(self.assumed), file, inputs, engine)?;
@@ -115,16 +116,18 @@ impl<'a> Query<'a> {
         self.answer == Answer::Never
     }
 
-    pub(super) fn found(&self) -> Found {
+    pub(super) fn found(&self) -> ProofOutcome {
         let (assumed, memories) = (self.assumed, self.asking.memories);
         match &self.answer {
-            Answer::Never => Found::PropertyStatus(PropertyStatus::Proved { assumed, memories }),
-            Answer::Seen(cycles) => Found::Broken { cycles: cycles.clone(), memories },
+            Answer::Never => {
+                ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, memories })
+            }
+            Answer::Seen(cycles) => ProofOutcome::Broken { cycles: cycles.clone(), memories },
             Answer::Open { cycles: Some(cycles), .. } => {
-                Found::PropertyStatus(PropertyStatus::Bounded { cycles: *cycles, assumed })
+                ProofOutcome::PropertyStatus(PropertyStatus::Bounded { cycles: *cycles, assumed })
             }
             Answer::Open { cycles: None, because } => {
-                Found::PropertyStatus(PropertyStatus::Open { because: because.clone() })
+                ProofOutcome::PropertyStatus(PropertyStatus::Open { because: because.clone() })
             }
         }
     }
@@ -155,7 +158,7 @@ impl QueryBuilder<'_> {
     }
 
     /// Whether the output is ever 1; `None` if it looks at more of the memories than can be followed.
-    fn question(&self, of: &str) -> Result<Option<Question>, Error> {
+    fn question(&self, of: &str) -> Result<Option<EquivalenceQuery>, Error> {
         let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
         let reads = self.memories.reads();
@@ -192,7 +195,9 @@ impl QueryBuilder<'_> {
             Assumption::OffersStay => "given",
         };
         let is_base = match self.question(of)? {
-            Some(Question::Open { file, inputs }) => self.put(of, &file, &inputs, SHORT)?.is_base(),
+            Some(EquivalenceQuery::Open { file, inputs }) => {
+                self.put(of, &file, &inputs, SHORT)?.is_base()
+            }
             question => question.is_some(),
         };
         Ok(is_base && self.step(of)?)
@@ -203,8 +208,8 @@ impl QueryBuilder<'_> {
     pub(super) fn step(&self, of: &str) -> Result<bool, Error> {
         Ok(match self.question(of)? {
             None => false,
-            Some(Question::Same) => true,
-            Some(Question::Open { file, inputs }) => {
+            Some(EquivalenceQuery::Same) => true,
+            Some(EquivalenceQuery::Open { file, inputs }) => {
                 self.put(of, &file, &inputs, STEP)? == Answer::Never
             }
         })

@@ -26,7 +26,7 @@ fn report() -> Report {
         block: "dma".to_owned(),
         profiles: vec!["spec".to_owned()],
         seed: 1,
-        means: Means::Compare,
+        means: KillMethod::Compare,
         mutants: 3,
         run_seed: 1,
         cases: 4,
@@ -36,7 +36,7 @@ fn report() -> Report {
         min_score: None,
         equivalents: Vec::new(),
     });
-    report.profiles.push(Graded::new("spec", &[mutation(1), mutation(2)]));
+    report.profiles.push(ProfileGrading::new("spec", &[mutation(1), mutation(2)]));
     report
 }
 

@@ -66,7 +66,7 @@ const FORMAT: &str = "cosim-run";
 
 /// Where a run is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum OutputLocation {
     /// In this folder.
     Named {
         /// The folder.
@@ -81,12 +81,12 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl OutputLocation {
     /// Where the run of each block is to be written: here if it is one, else each in a folder of its own
     /// name below.
     ///
     /// # Errors
-    /// As [`Claim::new`]; nothing has changed then.
+    /// As [`DirectoryLock::new`]; nothing has changed then.
     pub fn of_blocks(self, blocks: &[&str]) -> Result<Vec<Self>, Error> {
         if blocks.len() == 1 {
             return Ok(vec![self]);
@@ -155,7 +155,7 @@ fn fresh(stem: &str) -> Result<PathBuf, Error> {
 
 /// A folder that belongs to this run until it is dropped.
 #[derive(Debug)]
-pub struct Claim {
+pub struct DirectoryLock {
     /// The folder.
     pub folder: PathBuf,
     lock: Lock,
@@ -176,7 +176,7 @@ impl Drop for Lock {
 
 /// Who writes, as `run.lock` has it; of a run that has ended only the format is left.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Holder {
+struct LockOwner {
     format: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
@@ -188,20 +188,20 @@ struct Holder {
     command: Vec<String>,
 }
 
-impl Claim {
+impl DirectoryLock {
     /// Makes the folder this run's own.
     ///
     /// # Errors
     /// [`Error::File`] if it belongs to a run that is still writing, or holds anything that may not be
     /// replaced; nothing has changed then. [`Error::Write`] or [`Error::Environment`] for what the system
     /// refuses.
-    pub fn new(place: &Place) -> Result<Self, Error> {
+    pub fn new(place: &OutputLocation) -> Result<Self, Error> {
         let mut claim = match place {
-            Place::Named { folder, replace } => Self::named(folder, *replace)?,
-            Place::New { stem } => Self::fresh(stem)?,
+            OutputLocation::Named { folder, replace } => Self::named(folder, *replace)?,
+            OutputLocation::New { stem } => Self::fresh(stem)?,
         };
-        claim.sign(&Holder::this_process())?;
-        if let Place::New { .. } = place {
+        claim.sign(&LockOwner::this_process())?;
+        if let OutputLocation::New { .. } = place {
             point_latest_to(&claim.folder);
         }
         Ok(claim)
@@ -214,14 +214,14 @@ impl Claim {
     pub fn again(folder: &Path) -> Result<Self, Error> {
         let lock = locked(create(&folder.join(LOCK))?, folder)?;
         let mut claim = Self { folder: folder.to_owned(), lock };
-        claim.sign(&Holder::this_process())?;
+        claim.sign(&LockOwner::this_process())?;
         Ok(claim)
     }
 
     /// Ends the claim in good order: nothing of the process is left in the folder.
     pub fn release(mut self) {
         // A full disk does not matter here: the lock ends with the file.
-        let _ = self.sign(&Holder { format: FORMAT.to_owned(), ..Holder::default() });
+        let _ = self.sign(&LockOwner { format: FORMAT.to_owned(), ..LockOwner::default() });
         files::sync_folder(&self.folder);
     }
 
@@ -259,7 +259,7 @@ impl Claim {
         Ok(Self { folder, lock })
     }
 
-    fn sign(&mut self, holder: &Holder) -> Result<(), Error> {
+    fn sign(&mut self, holder: &LockOwner) -> Result<(), Error> {
         let text = serde_json::to_string(holder).unwrap_or_default() + "\n";
         let mut write = || {
             let Lock(file) = &mut self.lock;
@@ -271,7 +271,7 @@ impl Claim {
     }
 }
 
-impl Holder {
+impl LockOwner {
     fn this_process() -> Self {
         Self {
             format: FORMAT.to_owned(),
@@ -335,7 +335,7 @@ fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
             let mut text = String::new();
             // Who has just begun has not said its name yet.
             let _ = file.read_to_string(&mut text);
-            let holder: Holder = serde_json::from_str(&text).unwrap_or_default();
+            let holder: LockOwner = serde_json::from_str(&text).unwrap_or_default();
             refuse(codes::OUTPUT_LOCKED, folder, holder.describe())
         }
         Err(TryLockError::Error(error)) => Err(Error::Environment(
@@ -487,8 +487,8 @@ mod tests {
     use super::*;
     use tempfile::TempDir;
 
-    fn named(folder: &Path, replace: bool) -> Result<Claim, Error> {
-        Claim::new(&Place::Named { folder: folder.to_owned(), replace })
+    fn named(folder: &Path, replace: bool) -> Result<DirectoryLock, Error> {
+        DirectoryLock::new(&OutputLocation::Named { folder: folder.to_owned(), replace })
     }
 
     #[test]

@@ -169,7 +169,7 @@ impl Results {
         let path = folder.join(RESULTS);
         let file = open_input(&path)?;
         let mut text = serde_json::Deserializer::from_reader(BufReader::new(file));
-        let results = text.deserialize_map(Whole(&mut each)).and_then(|results| {
+        let results = text.deserialize_map(ResultsVisitor(&mut each)).and_then(|results| {
             text.end()?;
             Ok(results)
         });
@@ -186,16 +186,16 @@ impl Results {
     /// What is wrong with it.
     pub fn without_cases(text: &str) -> Result<Self, serde_json::Error> {
         let mut text = serde_json::Deserializer::from_str(text);
-        let (_, results) = text.deserialize_map(Whole(&mut |_, _| ()))?;
+        let (_, results) = text.deserialize_map(ResultsVisitor(&mut |_, _| ()))?;
         text.end()?;
         Ok(results)
     }
 }
 
 /// The file.
-struct Whole<'a>(&'a mut dyn FnMut(&Header, Entry));
+struct ResultsVisitor<'a>(&'a mut dyn FnMut(&Header, Entry));
 
-impl<'de> Visitor<'de> for Whole<'_> {
+impl<'de> Visitor<'de> for ResultsVisitor<'_> {
     /// The version, and the results.
     type Value = (u64, Results);
 

@@ -3,8 +3,8 @@
 //! `results.json` is the same, byte by byte, for the same seed and build; all that depends on the
 //! machine or the moment is in `timing.json`. `docs/reference/results.md` describes it for its readers.
 
-use super::cases::{Cases, Ended, FailedCase, Failure, Row};
-use super::directory::{Claim, Place, remove_partial};
+use super::cases::{Cases, FailedCase, Failure, FinishedCase, Row};
+use super::directory::{DirectoryLock, OutputLocation, remove_partial};
 use super::end::End;
 use super::groups::Group;
 use super::journal::{JOURNAL, State};
@@ -293,7 +293,7 @@ pub struct Conclusion {
 /// A disk that is full loses files, not the run: the first error is kept, and returned at the end.
 #[derive(Debug)]
 pub struct RunDirectory {
-    claim: Claim,
+    claim: DirectoryLock,
     file: File,
     /// Bytes written that are whole lines.
     length: u64,
@@ -310,9 +310,9 @@ impl RunDirectory {
     /// Begins a run directory.
     ///
     /// # Errors
-    /// As [`Claim::new`].
-    pub fn begin(place: &Place, header: &Header) -> Result<Self, Error> {
-        let claim = Claim::new(place)?;
+    /// As [`DirectoryLock::new`].
+    pub fn begin(place: &OutputLocation, header: &Header) -> Result<Self, Error> {
+        let claim = DirectoryLock::new(place)?;
         let path = claim.folder.join(PARTIAL);
         let file = File::create(&path).map_err(Error::write(&path))?;
         let cases = Cases::new(header.step());
@@ -331,7 +331,7 @@ impl RunDirectory {
     /// # Errors
     /// [`Error::File`] if another run writes it, or if its results do not match the checksum in `state`. Nothing changes then.
     pub fn again(folder: &Path, state: &State) -> Result<Self, Error> {
-        let claim = Claim::again(folder)?;
+        let claim = DirectoryLock::again(folder)?;
         let partial = folder.join(PARTIAL);
         let results = folder.join(RESULTS);
         // The run was interrupted, or killed when its results were just written.
@@ -377,7 +377,7 @@ impl RunDirectory {
         let failure = Signature::of(&outcome.verdict)
             .map(|signature| Failure { signature, verdict: Some(outcome.verdict.clone()) });
         let Outcome { cycles, packets, .. } = *outcome;
-        let ended = Ended { place: case.place, cycles, packets, failure };
+        let ended = FinishedCase { place: case.place, cycles, packets, failure };
         self.ended(&ended, || case.clone())
     }
 
@@ -385,7 +385,11 @@ impl RunDirectory {
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn ended(&mut self, ended: &Ended, case: impl FnOnce() -> Case) -> Result<(), Error> {
+    pub fn ended(
+        &mut self,
+        ended: &FinishedCase,
+        case: impl FnOnce() -> Case,
+    ) -> Result<(), Error> {
         if self.lost.is_some() {
             return Ok(());
         }

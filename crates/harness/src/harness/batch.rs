@@ -8,7 +8,7 @@
 
 use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
 use super::contract::{Block, Golden, power_up_inputs, reset_inputs};
-use super::coverage::{Coverage, Edge, Sampled};
+use super::coverage::{Coverage, CoverageSampler, Edge};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -46,13 +46,13 @@ struct GoldenSide<'s, B: Block, S, C> {
     golden: B::Golden,
     /// Cycles whose rising edge has come.
     cycles: u64,
-    sampled: Sampled<B, C>,
+    sampled: CoverageSampler<B, C>,
 }
 
 impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
     fn new(source: &'s mut S, parameters: &Parameters) -> Self {
         let golden = B::Golden::new(parameters);
-        Self { source, golden, cycles: 0, sampled: Sampled::new(parameters) }
+        Self { source, golden, cycles: 0, sampled: CoverageSampler::new(parameters) }
     }
 
     /// Fills a batch with at most [`CYCLES`] cycles. With `LATER` the finished batch is judged; after a violation, environment
@@ -233,7 +233,7 @@ pub(super) fn run_judged<B: Block>(
 ) -> Outcome {
     let (seen, cycles, packets) = match &stimulus.drive {
         Drive::Traffic(traffic) => {
-            let mut source = case::Judged::<'_, B>::new(traffic, parameters);
+            let mut source = case::CheckedTraffic::<'_, B>::new(traffic, parameters);
             let (seen, cycles, _) = run_batches::<B, _, ()>(&mut source, parameters, dut, watch);
             (seen, cycles, source.packets())
         }

@@ -4,7 +4,7 @@ use super::batch;
 use super::contract::{
     Block, Environment, Golden, RuleSet, Scoreboard, Violation, power_up_inputs, reset_inputs,
 };
-use super::coverage::{self, Coverage, Edge, Sampled};
+use super::coverage::{self, Coverage, CoverageSampler, Edge};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -29,9 +29,9 @@ pub struct Watch {
 }
 
 /// A model is at work.
-struct AtWork<'a>(&'a Watch);
+struct BusyGuard<'a>(&'a Watch);
 
-impl Drop for AtWork<'_> {
+impl Drop for BusyGuard<'_> {
     fn drop(&mut self) {
         self.0.at_work.fetch_sub(1, Ordering::Relaxed);
     }
@@ -56,7 +56,7 @@ impl Watch {
     /// Does what a model has a part in: its creation, a case, its end.
     pub fn model<T>(&self, work: impl FnOnce() -> T) -> T {
         self.at_work.fetch_add(1, Ordering::Relaxed);
-        let _at_work = AtWork(self);
+        let _at_work = BusyGuard(self);
         work()
     }
 
@@ -373,7 +373,7 @@ impl<'a, B: Block> Driven<'a, B> {
             self.handshakes = handshakes;
             self.last_handshake = cycle;
         }
-        cycle - self.last_handshake > self.environment.patience()
+        cycle - self.last_handshake > self.environment.progress_timeout()
     }
 }
 
@@ -395,8 +395,8 @@ impl<'a, B: Block> Traffic<'a, B> {
     }
 
     /// Cycles without a handshake that the stimulus can explain at present.
-    pub(super) fn patience(&self) -> u64 {
-        self.driven.environment.patience()
+    pub(super) fn progress_timeout(&self) -> u64 {
+        self.driven.environment.progress_timeout()
     }
 
     /// The outcome of a case that matches so far.
@@ -439,9 +439,9 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
 }
 
 /// Transactions whose golden side was judged before: environment alone.
-pub(super) struct Judged<'a, B: Block>(Driven<'a, B>);
+pub(super) struct CheckedTraffic<'a, B: Block>(Driven<'a, B>);
 
-impl<'a, B: Block> Judged<'a, B> {
+impl<'a, B: Block> CheckedTraffic<'a, B> {
     pub(super) fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
         Self(Driven::new(traffic, parameters))
     }
@@ -452,7 +452,7 @@ impl<'a, B: Block> Judged<'a, B> {
     }
 }
 
-impl<B: Block> Source<B> for Judged<'_, B> {
+impl<B: Block> Source<B> for CheckedTraffic<'_, B> {
     const IS_LEGAL: bool = false;
     const COUNTS: bool = false;
 
@@ -538,7 +538,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
 ) -> (Verdict, u64, Vec<u64>) {
     const { RuleSet::can_hold(B::Golden::RULES.len()) };
     let mut golden = B::Golden::new(parameters);
-    let mut sampled = Sampled::<B, B::Coverage>::new(parameters);
+    let mut sampled = CoverageSampler::<B, B::Coverage>::new(parameters);
     let mut cycle = 0;
     let mut inputs = reset_inputs::<B>();
     let mut expected = B::Outputs::new_zeroed();

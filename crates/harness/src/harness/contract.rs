@@ -15,7 +15,7 @@ use super::draw::{Percent, percent};
 use super::info::BuiltInRtl;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
-use super::promises::Promises;
+use super::properties::Properties;
 use super::rng::CaseRng;
 use super::span::Span;
 use super::stimulus::Stimulus;
@@ -91,8 +91,8 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     }
 
     /// What the block promises in every cycle, whatever its inputs are: `cosim prove` shows it.
-    fn promises(_parameters: &Parameters) -> Promises {
-        Promises::default()
+    fn properties(_parameters: &Parameters) -> Properties {
+        Properties::default()
     }
 
     /// The named fields of a wide port: differences are told by field, and shrinking clears them one by one.
@@ -258,30 +258,16 @@ pub struct TrafficError {
 /// The RTL that a program was built with, and its linked models.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkedRtl<I, O> {
-    /// The top module.
-    pub top: &'static str,
-    /// Its clock, as the build script names it.
-    pub clock: &'static str,
-    /// The 8-bit parameter that takes the mask of fixes; `None` for a block without errata.
-    pub mask_parameter: Option<&'static str>,
-    /// The files, as (name, text).
-    pub sources: &'static [(&'static str, &'static str)],
-    /// The files that the RTL reads while it runs, as (name in the RTL, text).
-    pub data: &'static [(&'static str, &'static [u8])],
-    /// The names of the sources that Verilator is given, in that order; it finds the others.
-    pub roots: &'static [&'static str],
-    /// Macros, as `NAME` or `NAME=VALUE`.
-    pub defines: &'static [&'static str],
-    /// The parameters of each linked model: every one by its name, the mask included.
-    pub embedded: &'static [&'static [(&'static str, u64)]],
-    /// The linked model with an index into `embedded`.
+    /// The RTL.
+    pub rtl: BuiltInRtl,
+    /// The linked model with an index into [`BuiltInRtl::embedded`].
     pub model: fn(usize) -> Option<ModelKind<I, O>>,
 }
 
 impl<I, O> LinkedRtl<I, O> {
     /// The linked model with these parameters, if it is one of those built in.
     pub fn linked(&self, parameters: &Parameters) -> Option<ModelKind<I, O>> {
-        BuiltInRtl::of(self).linked(parameters).and_then(self.model)
+        self.rtl.linked(parameters).and_then(self.model)
     }
 }
 
@@ -450,7 +436,7 @@ pub trait Environment<'a, B: Block> {
     fn handshakes(&self) -> u64;
 
     /// Cycles without a handshake that this stimulus can explain.
-    fn patience(&self) -> u64;
+    fn progress_timeout(&self) -> u64;
 
     /// Packets the block took so far.
     fn packets(&self) -> u64;
@@ -561,13 +547,13 @@ pub struct Scenario<W> {
     pub weights: W,
     /// Cases far longer than the others, if there are to be some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub long: Option<Long>,
+    pub long: Option<LongCases>,
 }
 
 /// Some cases of a scenario are far longer than the others: what takes so many packets is found by nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Long {
+pub struct LongCases {
     /// How many they are, in percent.
     #[serde(deserialize_with = "percent")]
     pub percent: Percent,
@@ -584,6 +570,6 @@ impl<W> Scenario<W> {
     /// The same with some cases that are far longer.
     #[must_use]
     pub fn with_long(self, percent: u64, packets: Span<20, 1>) -> Self {
-        Self { long: Some(Long { percent: Percent::new(percent), packets }), ..self }
+        Self { long: Some(LongCases { percent: Percent::new(percent), packets }), ..self }
     }
 }

@@ -382,7 +382,7 @@ pub fn bin_name<B: Block>(bin: usize) -> String {
 }
 
 /// Counters and sampler of one case. `C` is the block's own, or `()` to count rules alone.
-pub(super) struct Sampled<B: Block, C> {
+pub(super) struct CoverageSampler<B: Block, C> {
     sampler: C,
     /// Hits by bin; those of rules that are not in them yet are in `rules`.
     hits: Vec<u64>,
@@ -390,7 +390,7 @@ pub(super) struct Sampled<B: Block, C> {
     block: PhantomData<fn() -> B>,
 }
 
-impl<B: Block, C: Coverage<B>> Sampled<B, C> {
+impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
     pub(super) fn new(parameters: &Parameters) -> Self {
         let hits = vec![0; bins_with::<B, C>()];
         Self { sampler: C::new(parameters), hits, rules: Tally::new(), block: PhantomData }

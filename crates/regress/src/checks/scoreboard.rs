@@ -1,6 +1,6 @@
 //! Whether every check of a scoreboard can fire: it judges golden models with faults.
 
-use super::{Failed, Result};
+use super::{CheckFailures, Result};
 use crate::harness::{
     Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, Parameters, Scoreboard, Stimulus,
     Violation, Watch, case_seed, follow, is_of_the_harness, reset_inputs,
@@ -228,14 +228,14 @@ fn cut<B: Block>(
 }
 
 /// A case of legal stimulus, and how long the golden model takes for it.
-struct Subject<B: Block> {
+struct BaselineCase<B: Block> {
     traffic: B::Traffic,
     parameters: Parameters,
     cycles: u64,
 }
 
 /// A case of each profile and scenario; an error if the scoreboard objects to the golden model as it is.
-fn subjects<B: Block>(round: u64) -> Result<Vec<Subject<B>>> {
+fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
     let mut subjects = Vec::new();
     for profile in B::PROFILES {
         for scenario in B::scenarios() {
@@ -248,11 +248,11 @@ fn subjects<B: Block>(round: u64) -> Result<Vec<Subject<B>>> {
             let mut good = GoldenDut::<B>::new(&parameters);
             let followed = follow(&traffic, &parameters, &mut good, CYCLES, &Watch::default());
             match followed {
-                Some((None, cycles)) => subjects.push(Subject { traffic, parameters, cycles }),
+                Some((None, cycles)) => subjects.push(BaselineCase { traffic, parameters, cycles }),
                 // Too long a case is no good one for thousands of faults.
                 Some((Some(breach), _)) if is_of_the_harness(&breach.violation.check) => {}
                 Some((Some(breach), _)) => {
-                    return Err(Failed::one(format!("{name}, no fault: {breach}")));
+                    return Err(CheckFailures::one(format!("{name}, no fault: {breach}")));
                 }
                 None => {}
             }
@@ -272,7 +272,10 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     for round in 0.. {
         let subjects = subjects::<B>(round)?;
         if subjects.is_empty() {
-            return Err(Failed::one(format!("{}: no scenario with traffic that ends", B::NAME)));
+            return Err(CheckFailures::one(format!(
+                "{}: no scenario with traffic that ends",
+                B::NAME
+            )));
         }
         for subject in &subjects {
             for _ in 0..FAULTS_OF_A_CASE {
@@ -292,12 +295,12 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     wrong.extend(undeclared.map(|check| format!("{check}: fires, but is not in CHECKS")));
     let unknown = elsewhere.iter().filter(|check| !declared.contains(*check));
     wrong.extend(unknown.map(|check| format!("{check}: shown elsewhere, but not in CHECKS")));
-    Failed::all(wrong)
+    CheckFailures::all(wrong)
 }
 
 /// The check that fires on one fault, if one does.
-fn fires<B: Block>(subject: &Subject<B>, rng: &mut CaseRng) -> Option<String> {
-    let Subject { traffic, parameters, cycles } = subject;
+fn fires<B: Block>(subject: &BaselineCase<B>, rng: &mut CaseRng) -> Option<String> {
+    let BaselineCase { traffic, parameters, cycles } = subject;
     if rng.random_range(0..20) == 0 {
         let cycles = rng.random_range(0..=*cycles);
         return Some(cut::<B>(traffic, parameters, cycles).err()?.check);

@@ -3,8 +3,8 @@
 use super::replay;
 use crate::error::Error;
 use crate::harness::{
-    Drive, Explain, Golden, Judgement, Outcome, Parameters, Profile, Recording, Signature,
-    Stimulus, Verdict, Watch, before_reset_in_words, environment_at,
+    Blame, Drive, Explain, Golden, Outcome, Parameters, Profile, Recording, Signature, Stimulus,
+    Verdict, Watch, before_reset_in_words, environment_at,
 };
 use crate::observe::Record;
 use serde::{Deserialize, Serialize};
@@ -31,7 +31,7 @@ pub struct Explanation {
     /// What makes failures the same; `None` if nothing failed.
     pub signature: Option<String>,
     /// Which side breaks the specification; `None` if nothing failed.
-    pub judgement: Option<Judgement>,
+    pub judgement: Option<Blame>,
     /// Everything that differs in the decisive cycle.
     pub differences: Vec<Difference>,
     /// What the golden model did there.

@@ -1,7 +1,7 @@
 //! Replaying a vector, with waves and a record of the cycles around its end.
 
 use crate::error::{Error, codes};
-use crate::harness::{self, Block, Judgement, Outcome, Profile, Stimulus, Verdict, Watch};
+use crate::harness::{self, Blame, Block, Outcome, Profile, Stimulus, Verdict, Watch};
 use crate::observe::{Observed, Record};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -70,7 +70,7 @@ pub fn judge<B: Block>(
     profile: &Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
-) -> Result<Judgement, Error> {
+) -> Result<Blame, Error> {
     watch.model(|| {
         let mut model = kind.create(stimulus.before_reset)?;
         Ok(harness::judge(stimulus, &profile.parameters, &mut model, watch))

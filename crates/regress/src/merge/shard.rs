@@ -3,10 +3,10 @@
 use crate::checksum;
 use crate::error::{Error, codes};
 use crate::harness::Signature;
-use crate::runner::{
-    Ended, Failure, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals,
-};
 use crate::runner::{Entry, Results};
+use crate::runner::{
+    Failure, FinishedCase, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals,
+};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -31,7 +31,7 @@ pub(super) struct ShardFile {
     lines: BufReader<File>,
     /// The number of the line that was read last.
     line: usize,
-    row: VecDeque<Ended>,
+    row: VecDeque<FinishedCase>,
     signatures: HashMap<u64, Signature>,
     /// The place that comes next.
     place: Option<u64>,
@@ -97,7 +97,7 @@ impl ShardFile {
     ///
     /// # Errors
     /// [`Error::Input`] if it cannot be read, or is not the one that comes next.
-    pub fn next(&mut self, plan: &Plan) -> Result<Option<Ended>, Error> {
+    pub fn next(&mut self, plan: &Plan) -> Result<Option<FinishedCase>, Error> {
         if self.row.is_empty() && self.tail.is_none() {
             self.read(plan)?;
         }
@@ -145,7 +145,7 @@ impl ShardFile {
                 };
                 self.signatures.insert(group, signature.clone());
                 let failure = Some(Failure { signature, verdict: Some(verdict) });
-                row.push_back(Ended { place: at, cycles, packets, failure });
+                row.push_back(FinishedCase { place: at, cycles, packets, failure });
                 place = at.checked_add(step);
             }
             Entry::Row { from, cycles, packets, groups } => {
@@ -162,7 +162,7 @@ impl ShardFile {
                         None => None,
                         Some(group) => Some(self.known(*group)?),
                     };
-                    row.push_back(Ended { place: at, cycles, packets, failure });
+                    row.push_back(FinishedCase { place: at, cycles, packets, failure });
                     at =
                         at.checked_add(step).ok_or_else(|| self.wrong("there is no such place"))?;
                 }

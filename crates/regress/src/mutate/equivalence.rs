@@ -4,14 +4,14 @@ use super::build::BASE;
 use super::build::Mutants;
 use super::report::Proof;
 use crate::error::{Error, codes};
-use crate::formal::aig::{Aig, Interface, Question, Reads};
+use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::formal::cut::{cut, followed, unjudged};
 use crate::formal::monitor::{MONITOR, Monitor, TOP};
 use crate::formal::rtlil::Unknown;
 use crate::formal::{
     Answer, Graph, MEMORY, SECONDS, SHORT, STEP, ask, graph, memory_bits, whole_graph,
 };
-use crate::harness::{BlockInfo, Meaning};
+use crate::harness::{BlockInfo, WordAbstraction};
 use crate::yosys::YosysSession;
 use cosim_formats::mutation::Mutation;
 use std::collections::BTreeMap;
@@ -74,11 +74,11 @@ pub struct EquivalenceChecker<'a> {
     /// Those that cannot be judged, and why.
     apart: BTreeMap<u32, &'static str>,
     /// Properties of the RTL that its monitor looks at.
-    promised: u32,
+    property_range: u32,
     /// Outputs that are proved to be 0 in every cycle, of the RTL as it is.
     proved: Vec<String>,
     /// What words mean, by the numbers of memories.
-    meanings: BTreeMap<String, Aig>,
+    word_abstractions: BTreeMap<String, Aig>,
     /// With memories as they are, or the reason why there is none; made when it is first asked.
     whole: Mutex<Option<Result<Arc<Aig>, String>>>,
 }
@@ -96,19 +96,22 @@ impl<'a> EquivalenceChecker<'a> {
         let monitor = |bits| Monitor::of_invariants(info, parameters, (SELECT, bits), NEVER);
         let reset = info.reset.map(|pin| pin.name_and_level());
         let judge = Self::of(workshop, mutations, monitor, info.rtl.clock, reset)?;
-        let meanings = (info.promises)(parameters).meanings;
+        let word_abstractions = (info.properties)(parameters).word_abstractions;
         Ok(match judge {
-            Ok(judge) => Ok(judge.with_meanings(&meanings)?),
+            Ok(judge) => Ok(judge.with_word_abstractions(&word_abstractions)?),
             Err(because) => Err(because),
         })
     }
 
     /// Learns what words of memories mean.
-    fn with_meanings(mut self, meanings: &[Meaning]) -> Result<Self, Error> {
+    fn with_word_abstractions(
+        mut self,
+        word_abstractions: &[WordAbstraction],
+    ) -> Result<Self, Error> {
         let [flat, ..] = FILES;
         let [verilog, graph] = MEANING;
         let followed = followed(&self.workshop.text(flat)?);
-        for Meaning { memory, width, meaning } in meanings {
+        for WordAbstraction { memory, width, meaning } in word_abstractions {
             let is_it = |name: &str| {
                 let name = name.trim_start_matches('\\');
                 name == *memory || name.strip_suffix(memory).is_some_and(|path| path.ends_with('.'))
@@ -122,7 +125,7 @@ impl<'a> EquivalenceChecker<'a> {
             self.workshop.script(&format!(
                 "read_verilog {verilog}\nproc\ntechmap\naigmap\nopt_clean\nwrite_aiger -ascii -symbols {graph}\n"
             ))?;
-            self.meanings.extend(
+            self.word_abstractions.extend(
                 Aig::parse(&self.workshop.text(graph)?).map(|aig| (number.to_string(), aig)),
             );
         }
@@ -187,16 +190,16 @@ impl<'a> EquivalenceChecker<'a> {
             reset,
             selected,
             apart,
-            promised: monitor.map_or(0, |monitor| monitor.properties.len() as u32),
+            property_range: monitor.map_or(0, |monitor| monitor.properties.len() as u32),
             proved: Vec::new(),
-            meanings: BTreeMap::new(),
+            word_abstractions: BTreeMap::new(),
             whole: Mutex::default(),
         }))
     }
 
     /// The places of what the block promises of the RTL as it is.
-    pub fn promised(&self) -> Range<u32> {
-        0..self.promised
+    pub fn property_range(&self) -> Range<u32> {
+        0..self.property_range
     }
 
     /// Takes it that the RTL does what is promised at these places: that [holds](Self::holds). It helps proofs; what is seen at
@@ -216,8 +219,8 @@ impl<'a> EquivalenceChecker<'a> {
             let question = self.aig.property(&self.interface(false), output, reads);
             let (file, inputs) = match question {
                 None => continue,
-                Some(Question::Same) => return Ok(true),
-                Some(Question::Open { file, inputs }) => (file, inputs),
+                Some(EquivalenceQuery::Same) => return Ok(true),
+                Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
             };
             let put = |engines| ask(self.workshop, output, &file, &inputs, engines);
             if put(SHORT)?.is_base() && put(STEP)? == Answer::Never
@@ -238,8 +241,8 @@ impl<'a> EquivalenceChecker<'a> {
     pub fn at_once(&self, id: u32) -> Option<EquivalenceVerdict> {
         let value = *self.selected.get(&id)?;
         match self.question(value, &self.aig, false) {
-            Question::Same => Some(EquivalenceVerdict::Equivalent(Proof::Structure)),
-            Question::Open { .. } => None,
+            EquivalenceQuery::Same => Some(EquivalenceVerdict::Equivalent(Proof::Structure)),
+            EquivalenceQuery::Open { .. } => None,
         }
     }
 
@@ -256,7 +259,7 @@ impl<'a> EquivalenceChecker<'a> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for hops in NEAR {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
-            let Question::Open { file, inputs } = question else { return Ok(true) };
+            let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
             match ask(self.workshop, &format!("near-{id}"), &file, &inputs, engine)? {
                 Answer::Never => return Ok(true),
                 // It may still be that it goes no farther.
@@ -282,10 +285,10 @@ impl<'a> EquivalenceChecker<'a> {
     /// Whether nothing differs but words of memories that mean the same.
     fn by_word(&self, id: u32) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
-        Ok(match self.aig.by_word(&self.interface(false), *value, &self.meanings) {
+        Ok(match self.aig.by_word(&self.interface(false), *value, &self.word_abstractions) {
             None => false,
-            Some(Question::Same) => true,
-            Some(Question::Open { file, inputs }) => {
+            Some(EquivalenceQuery::Same) => true,
+            Some(EquivalenceQuery::Open { file, inputs }) => {
                 ask(self.workshop, &format!("word-{id}"), &file, &inputs, WORD)? == Answer::Never
             }
         })
@@ -295,7 +298,7 @@ impl<'a> EquivalenceChecker<'a> {
     fn alone(&self, id: u32) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for question in self.aig.alone(&self.interface(false), *value) {
-            let Question::Open { file, inputs } = question else { return Ok(true) };
+            let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
             if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ALONE)? == Answer::Never {
                 return Ok(true);
             }
@@ -388,7 +391,7 @@ impl<'a> EquivalenceChecker<'a> {
         Ok(aig.map(Arc::new).ok_or_else(because))
     }
 
-    fn question(&self, value: u32, aig: &Aig, filled: bool) -> Question {
+    fn question(&self, value: u32, aig: &Aig, filled: bool) -> EquivalenceQuery {
         aig.question(&self.interface(filled), value)
     }
 
@@ -414,8 +417,8 @@ impl<'a> EquivalenceChecker<'a> {
             return Ok(open(self.apart(id).unwrap_or("it is not among those that are judged")));
         };
         let (file, inputs) = match self.question(*value, aig, filled) {
-            Question::Same => return Ok(EquivalenceVerdict::Equivalent(Proof::Structure)),
-            Question::Open { file, inputs } => (file, inputs),
+            EquivalenceQuery::Same => return Ok(EquivalenceVerdict::Equivalent(Proof::Structure)),
+            EquivalenceQuery::Open { file, inputs } => (file, inputs),
         };
         let name = format!("question-{id}");
         Ok(match ask(self.workshop, &name, &file, &inputs, engines)? {

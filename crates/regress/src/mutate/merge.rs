@@ -2,7 +2,9 @@
 //!
 //! What becomes of a mutation depends on nothing but the choice of all of them, so the parts are put side by side.
 
-use super::report::{Graded, Header, Mutant, MutantStatus, PARTIAL, RESULT, Report, Score};
+use super::report::{
+    Header, Mutant, MutantStatus, MutationScore, PARTIAL, ProfileGrading, RESULT, Report,
+};
 use crate::error::{Code, Error, codes};
 use crate::files::make_whole;
 use crate::program;
@@ -16,32 +18,32 @@ use std::path::{Path, PathBuf};
 const MISSING_NAMED: usize = 16;
 
 /// A folder with a part of a grading.
-pub struct Part {
+pub struct MutationShard {
     folder: PathBuf,
     report: Report,
 }
 
 /// All parts of the grading of one block.
-pub struct Parts {
+pub struct MutationShards {
     /// By index.
-    parts: Vec<Part>,
+    parts: Vec<MutationShard>,
 }
 
 /// What a grading has, whole or begun.
 pub const GRADING: [&str; 2] = [RESULT, PARTIAL];
 
-impl Parts {
+impl MutationShards {
     /// Reads the parts.
     ///
     /// # Errors
     /// [`Error::File`] for a part that is not whole, there twice, or of another grading; [`Error::Usage`] if some are missing.
     pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
         let part = |folder: &PathBuf| {
-            let part = Part { folder: folder.clone(), report: Report::read(folder)? };
+            let part = MutationShard { folder: folder.clone(), report: Report::read(folder)? };
             part.check()?;
             Ok(part)
         };
-        let mut parts = folders.iter().map(part).collect::<Result<Vec<Part>, Error>>()?;
+        let mut parts = folders.iter().map(part).collect::<Result<Vec<MutationShard>, Error>>()?;
         let Some(first) = parts.first() else {
             return Err(Error::Usage(
                 codes::NOTHING_SELECTED,
@@ -88,16 +90,16 @@ impl Parts {
                 return Err(self.parts[0].wrong(codes::DAMAGED, message));
             }
             let mutants: Vec<Mutant> = mutants.into_values().cloned().collect();
-            let score = Score::of(mutants.iter());
+            let score = MutationScore::of(mutants.iter());
             let profile = profile.clone();
-            report.profiles.push(Graded { profile, cases_run, score, mutants });
+            report.profiles.push(ProfileGrading { profile, cases_run, score, mutants });
         }
         report.end();
         Ok(report)
     }
 }
 
-impl Part {
+impl MutationShard {
     fn wrong(&self, code: Code, message: String) -> Error {
         Error::File { code, path: self.folder.clone(), message }
     }
@@ -146,7 +148,7 @@ impl Part {
 
     /// The vector that finds a mutation, if the judge has made one.
     fn copy(&self, mutant: &Mutant, out: &Path) -> Result<(), Error> {
-        let MutantStatus::Survived { vector: Some(file) } = &mutant.fate else { return Ok(()) };
+        let MutantStatus::Survived { vector: Some(file) } = &mutant.status else { return Ok(()) };
         let (from, to) = (self.folder.join(file), out.join(file));
         if !from.is_file() {
             let message = format!("is not whole: its result names {file}, which is not there");
@@ -160,8 +162,8 @@ impl Part {
 }
 
 /// Each part is there, once; they are sorted.
-fn complete(parts: &[Part]) -> Result<(), Error> {
-    let shard = |part: &Part| part.report.run.shard;
+fn complete(parts: &[MutationShard]) -> Result<(), Error> {
+    let shard = |part: &MutationShard| part.report.run.shard;
     for pair in parts.windows(2) {
         if shard(&pair[0]) == shard(&pair[1]) {
             let (shard, other) = (shard(&pair[0]), pair[0].folder.display());

@@ -37,7 +37,7 @@ pub enum Sandbox {
 
 /// The restrictions of a worker that are in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum InForce {
+pub enum ActiveSandbox {
     /// None, as the user wanted.
     Off,
     /// Those that the kernel has.
@@ -49,7 +49,7 @@ pub enum InForce {
     },
 }
 
-impl InForce {
+impl ActiveSandbox {
     /// What a user has to know who wanted a sandbox.
     pub fn warning(self) -> Option<&'static str> {
         (self == Self::On { landlock: 0, seccomp: false }).then_some(
@@ -59,7 +59,7 @@ impl InForce {
     }
 }
 
-impl fmt::Display for InForce {
+impl fmt::Display for ActiveSandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("none (--no-sandbox)"),
@@ -77,12 +77,12 @@ impl fmt::Display for InForce {
 ///
 /// # Errors
 /// [`Error::Environment`] if the kernel has a restriction and refuses to apply it.
-pub fn enter(writable: &[PathBuf], simulated: bool) -> Result<InForce, Error> {
+pub fn enter(writable: &[PathBuf], simulated: bool) -> Result<ActiveSandbox, Error> {
     let landlock = restrict_files(writable, simulated)?;
     // Landlock tells files apart by their path. A filter of system calls cannot.
     let may_write = landlock > 0 || !writable.is_empty();
     let seccomp = restrict_calls(may_write, simulated)?;
-    Ok(InForce::On { landlock, seccomp })
+    Ok(ActiveSandbox::On { landlock, seccomp })
 }
 
 fn failed(what: &str) -> impl Fn(String) -> Error {

@@ -4,9 +4,9 @@
 //! model's; one says several times a second how far the model is. Standard output and input belong to the
 //! RTL, which may print: the channel is on descriptors of its own.
 
-use super::sandbox::{self, InForce};
+use super::sandbox::{self, ActiveSandbox};
 use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
-use crate::engine::{Models, Opening, ShrinkProgress, ShrunkVector};
+use crate::engine::{Models, SessionSetup, ShrinkProgress, ShrunkVector};
 use crate::error::{Error, codes};
 use crate::harness::Watch;
 use crate::program;
@@ -60,7 +60,7 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
     let (mut requests, replies) = channel().map_err(|error| environment(&error))?;
     // Before there are other threads, which inherit it.
     let in_force = match settings.no_sandbox {
-        true => InForce::Off,
+        true => ActiveSandbox::Off,
         false => sandbox::enter(&settings.writable, settings.simulated)?,
     };
     let replies = Arc::new(Mutex::new(replies));
@@ -196,7 +196,7 @@ impl Worker {
         }
     }
 
-    fn open(&mut self, opening: &Opening) -> Reply {
+    fn open(&mut self, opening: &SessionSetup) -> Reply {
         let block = program::find(&opening.block).ok_or_else(|| {
             Error::Usage(codes::UNKNOWN_BLOCK, format!("`{}` is no block", opening.block))
         });
@@ -221,7 +221,7 @@ fn panic_message(payload: &(dyn Any + Send)) -> String {
 /// Tells how far a shrink is, not more often than anyone needs to know.
 struct ShrinkReporter<'a> {
     replies: &'a Mutex<File>,
-    told: Instant,
+    last_report: Instant,
     /// When the smallest vector was sent last; the first is sent at once.
     best: Option<Instant>,
     /// What the smallest vector so far took to be written.
@@ -230,15 +230,15 @@ struct ShrinkReporter<'a> {
 
 impl<'a> ShrinkReporter<'a> {
     fn new(replies: &'a Mutex<File>) -> Self {
-        Self { replies, told: Instant::now(), best: None, cost: Duration::ZERO }
+        Self { replies, last_report: Instant::now(), best: None, cost: Duration::ZERO }
     }
 }
 
 impl ShrinkProgress for ShrinkReporter<'_> {
     fn candidate(&mut self, tried: u64, kept: u64) {
-        if self.told.elapsed() > NEWS {
+        if self.last_report.elapsed() > NEWS {
             send(self.replies, &Reply::Shrinking { tried, kept });
-            self.told = Instant::now();
+            self.last_report = Instant::now();
         }
     }
 

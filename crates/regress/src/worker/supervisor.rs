@@ -1,7 +1,7 @@
 //! Listening to one worker, and noticing when it is lost.
 
 use super::loss::Loss;
-use super::sandbox::InForce;
+use super::sandbox::ActiveSandbox;
 use super::wire::{Frames, Reply, Request, frame};
 use crate::error::{Error, codes};
 use std::io;
@@ -83,7 +83,7 @@ pub struct Supervisor<L> {
     /// The processor time that it had used soon after the last sign of progress.
     used_before: Option<Duration>,
     is_ready: bool,
-    sandbox: Option<InForce>,
+    sandbox: Option<ActiveSandbox>,
 }
 
 impl<L: Link> Supervisor<L> {
@@ -109,7 +109,7 @@ impl<L: Link> Supervisor<L> {
     }
 
     /// The restrictions under which the worker runs, once it has said so.
-    pub fn sandbox(&self) -> Option<InForce> {
+    pub fn sandbox(&self) -> Option<ActiveSandbox> {
         self.sandbox
     }
 

@@ -33,7 +33,7 @@ pub enum Action {
     Points,
     /// Run a vector; gives a [`Replayed`](crate::engine::Replayed).
     Replay(VectorFile),
-    /// Say which side of a vector breaks the specification; gives a [`Judgement`](crate::harness::Judgement).
+    /// Say which side of a vector breaks the specification; gives a [`Blame`](crate::harness::Judgement).
     Judge(VectorFile),
     /// Write the waves of a vector; gives nothing.
     Trace(VectorFile, Built, Waves),
@@ -76,8 +76,8 @@ impl Task {
             Action::Explain(file, observed) => {
                 load(file)?.explain(profile, model, observed, watch).and_then(to_json)
             }
-            Action::MutationJob(hunt) => block.hunt(profile, model, hunt, watch).and_then(to_json),
-            Action::Try(trial) => block.attempt(profile, model, trial, watch).and_then(to_json),
+            Action::MutationJob(job) => block.run_job(profile, model, job, watch).and_then(to_json),
+            Action::Try(attempt) => block.attempt(profile, model, attempt, watch).and_then(to_json),
             Action::Compare(other, comparison) => {
                 block.compare(profile, [model, other], comparison, watch).and_then(to_json)
             }

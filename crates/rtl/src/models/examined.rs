@@ -1,7 +1,7 @@
 //! An RTL as Verilator sees it: which files it is made of, and which of them were given.
 
-use super::data::{self, Place};
-use super::expanded::{Expanded, Pragmas};
+use super::data::{self, SearchFolder};
+use super::expanded::{Pragmas, PreprocessedRtl};
 use super::given::{Folder, UserRtl, folder_of};
 use super::rtl::Rtl;
 use super::verilator;
@@ -59,7 +59,7 @@ pub struct Examined {
     /// What names of the design stand for.
     names: Names,
     /// What Yosys reads, once it was asked for: with pragmas ignored, and obeyed.
-    expanded: [OnceLock<Arc<Expanded>>; 2],
+    expanded: [OnceLock<Arc<PreprocessedRtl>>; 2],
 }
 
 /// What is asked for: a top module, and what stands in for files that are not given.
@@ -150,12 +150,12 @@ impl Examined {
     ///
     /// # Errors
     /// [`Error::Build`] with Verilator's message.
-    pub fn expanded(&self, pragmas: Pragmas) -> Result<Arc<Expanded>, Error> {
+    pub fn expanded(&self, pragmas: Pragmas) -> Result<Arc<PreprocessedRtl>, Error> {
         let known = &self.expanded[usize::from(pragmas == Pragmas::Obeyed)];
         if let Some(expanded) = known.get() {
             return Ok(Arc::clone(expanded));
         }
-        let expanded = Arc::new(Expanded::new(self, pragmas)?);
+        let expanded = Arc::new(PreprocessedRtl::new(self, pragmas)?);
         Ok(Arc::clone(known.get_or_init(|| expanded)))
     }
 
@@ -574,8 +574,8 @@ impl ExaminedFolder {
         wanted: &TopRequest<'_>,
         names: &DataNames,
     ) -> Result<Vec<(DataFile, Option<FileRead>)>, Error> {
-        let mut places = vec![Place::working_directory()];
-        places.extend(self.searched.iter().map(|(name, is_explicit)| Place {
+        let mut places = vec![SearchFolder::working_directory()];
+        places.extend(self.searched.iter().map(|(name, is_explicit)| SearchFolder {
             folder: self.folder.join(name),
             typed: self.names.typed(name),
             is_explicit: *is_explicit,

@@ -13,7 +13,7 @@ const ALLOWED: &str =
 
 /// What lists name, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Listed {
+pub struct FileListContents {
     /// Source files.
     pub sources: Vec<PathBuf>,
     /// Folders to search.
@@ -34,7 +34,7 @@ struct Word {
     column: usize,
 }
 
-impl Listed {
+impl FileListContents {
     /// Adds what a list names; paths in it are relative to the working directory.
     ///
     /// # Errors
@@ -244,7 +244,7 @@ mod tests {
             inner.display()
         );
         fs::write(&outer, text).unwrap();
-        let mut listed = Listed::default();
+        let mut listed = FileListContents::default();
         listed.read(&outer).unwrap();
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let below = |name: &str| folder.path().join(name);
@@ -260,9 +260,9 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let list = folder.path().join("list.f");
         fs::write(&list, "a.v\n  --top x\n").unwrap();
-        let error = Listed::default().read(&list).unwrap_err().to_string();
+        let error = FileListContents::default().read(&list).unwrap_err().to_string();
         assert!(error.contains("list.f:2:3: `--top`"), "{error}");
         fs::write(&list, format!("-f {}", list.display())).unwrap();
-        assert!(Listed::default().read(&list).is_err());
+        assert!(FileListContents::default().read(&list).is_err());
     }
 }

@@ -1,6 +1,6 @@
 //! What was given instead of the built-in RTL, found on disk.
 
-use super::file_list::Listed;
+use super::file_list::FileListContents;
 use super::rtl::Rtl;
 use super::special;
 use crate::error::{Code, Error, codes};
@@ -50,7 +50,7 @@ impl UserRtl {
     /// # Errors
     /// [`Error::File`] or [`Error::Input`] for what is not there or cannot be used.
     pub fn find(rtl: &Rtl) -> Result<Self, Error> {
-        let mut listed = Listed::default();
+        let mut listed = FileListContents::default();
         for list in &rtl.lists {
             listed.read(list)?;
         }

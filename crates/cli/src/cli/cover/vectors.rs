@@ -1,7 +1,7 @@
 //! `cosim cover rank --out`: the cases as vectors, a suite that needs no run to be drawn again.
 
 use crate::cli::options::find_block;
-use crate::coverage::{Find, weights_hashes};
+use crate::coverage::{ContributingCase, weights_hashes};
 use crate::engine::Setup;
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// If the folder holds something, or if a case cannot be drawn again: then nothing is written.
-pub fn write(folder: &Path, ranked: &[(&Find, u32)]) -> Result<usize, Error> {
+pub fn write(folder: &Path, ranked: &[(&ContributingCase, u32)]) -> Result<usize, Error> {
     is_free(folder)?;
     let drawn: Vec<(PathBuf, String)> = ranked
         .iter()
@@ -51,7 +51,7 @@ fn is_free(folder: &Path) -> Result<(), Error> {
 }
 
 /// `PROFILE-SCENARIO-INDEX-seed-SEED.json`.
-fn file_name(find: &Find) -> String {
+fn file_name(find: &ContributingCase) -> String {
     let case = find.name.split_once('/').map_or(find.name.as_str(), |(_, case)| case);
     let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.+=".contains(sign);
     let plain: String = case.chars().map(|sign| if is_plain(sign) { sign } else { '-' }).collect();
@@ -59,7 +59,7 @@ fn file_name(find: &Find) -> String {
 }
 
 /// The vector of a case, drawn again.
-fn vector(find: &Find, adds: u32) -> Result<String, Error> {
+fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
     let refuse =
         |message: String| Error::Usage(codes::OTHER_BUILD, format!("{}: {message}", find.name));
     if find.run.build != program::build() {

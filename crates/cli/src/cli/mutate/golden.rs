@@ -7,10 +7,10 @@ use crate::cli::{interruption, print_json, print_text};
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
-use crate::mutate::golden::{FaultRequest, Graded, RESULT};
+use crate::mutate::golden::{FaultRequest, ProfileFaults, RESULT};
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::{Claim, Place};
+use crate::runner::{DirectoryLock, OutputLocation};
 use crate::vector::VectorFile;
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
@@ -32,7 +32,7 @@ struct Report {
     seed: u64,
     run_seed: u64,
     cases: u64,
-    profiles: Vec<Graded>,
+    profiles: Vec<ProfileFaults>,
 }
 
 /// Grades scoreboards and corpus, one block after another.
@@ -53,8 +53,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         jobs.push((*block, profiles));
     }
     let place = match &arguments.out {
-        Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
-        None => Place::New {
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
+        None => OutputLocation::New {
             stem: format!("golden-{}-{}", arguments.target.name(&blocks), arguments.seed),
         },
     };
@@ -81,7 +81,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             pool.install(|| block.golden_faults(&ask, &arguments.scenario))
         };
         let profiles = profiles.iter().map(graded).collect::<Result<Vec<_>, Error>>()?;
-        let claim = Claim::new(&place)?;
+        let claim = DirectoryLock::new(&place)?;
         let report = Report {
             format: "cosim-golden-faults",
             version: 1,
@@ -113,7 +113,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let mut code = 0;
     for report in &reports {
-        for Graded { profile, score, .. } in &report.profiles {
+        for ProfileFaults { profile, score, .. } in &report.profiles {
             if score.seen == 0 {
                 code = 1;
                 program::say(format_args!(

@@ -2,7 +2,7 @@
 
 use super::{Detail, Summary};
 use crate::cli::counted;
-use crate::coverage::code::{Point, Reached};
+use crate::coverage::code::{CodeHits, Point};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -41,7 +41,7 @@ impl Summary<'_> {
     }
 
     fn code_holes(&self) -> Vec<(String, Point)> {
-        let of = |reached: &Reached<'_>| {
+        let of = |reached: &CodeHits<'_>| {
             let profile = reached.profile.to_owned();
             let holes: Vec<Point> = reached.holes().cloned().collect();
             holes.into_iter().map(move |point| (profile.clone(), point))
@@ -65,7 +65,7 @@ impl Summary<'_> {
 
     /// The same for programs; nothing if no code was counted.
     pub(super) fn code_json(&self) -> Value {
-        let one = |reached: &Reached<'_>| {
+        let one = |reached: &CodeHits<'_>| {
             let holes: Vec<String> = reached.holes().map(Point::place).collect();
             let contradicted: Vec<String> =
                 reached.contradicted().map(|(point, _)| point.place()).collect();

@@ -1,4 +1,4 @@
-use super::super::{Database, Indices, Part, Run};
+use super::super::{Database, Indices, Run, ScenarioCoverage};
 use super::*;
 use crate::error::Error;
 use crate::harness::WaiverFile;
@@ -51,8 +51,8 @@ fn run(seed: u64) -> Run {
     Run { build: "b".to_owned(), rtl: "r".to_owned(), seed, packets: None }
 }
 
-fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> Part {
-    Part {
+fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> ScenarioCoverage {
+    ScenarioCoverage {
         run: run(seed),
         profile: "p".to_owned(),
         scenario: "s".to_owned(),
@@ -65,7 +65,7 @@ fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> Part {
 }
 
 /// A database in which these parts are all there is.
-pub fn database(code: Code, parts: impl IntoIterator<Item = Part>) -> Database {
+pub fn database(code: Code, parts: impl IntoIterator<Item = ScenarioCoverage>) -> Database {
     Database {
         block: "b".to_owned(),
         groups: Vec::new(),

@@ -1,6 +1,6 @@
 //! The weaver weaves each kind of difference, and reports each bug that it cannot weave.
 
-use super::{NotWoven, Woven, weave};
+use super::{WeaveError, Woven, weave};
 use std::fs;
 use std::process::Command;
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ fn text(bug: &[(&str, &str)]) -> String {
 
 /// Why a bug is not woven.
 fn reason(bug: &[(&str, &str)]) -> String {
-    let NotWoven(reason) = woven(&[bug]).unwoven.remove(&1).unwrap();
+    let WeaveError(reason) = woven(&[bug]).unwoven.remove(&1).unwrap();
     reason
 }
 

@@ -33,19 +33,19 @@ const DUT_CYCLES: [u64; 2] = [4, 100_000];
 
 /// What the specification says of both sides of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Judgement {
+pub struct Blame {
     /// Who broke it.
-    pub broken_by: BrokenBy,
+    pub broken_by: Culprit,
     /// The first check that the RTL failed.
-    pub rtl: Option<Breach>,
+    pub rtl: Option<SideFailure>,
     /// The first check that the golden model failed.
-    pub golden: Option<Breach>,
+    pub golden: Option<SideFailure>,
 }
 
 /// The side that broke the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum BrokenBy {
+pub enum Culprit {
     /// The RTL alone.
     Rtl,
     /// The golden model alone.
@@ -62,7 +62,7 @@ pub enum BrokenBy {
 
 /// A check that a side failed when it was alone with the stimulus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Breach {
+pub struct SideFailure {
     /// The cycle.
     pub cycle: u64,
     /// The check and its message.
@@ -70,25 +70,25 @@ pub struct Breach {
     pub violation: Violation,
 }
 
-impl fmt::Display for Breach {
+impl fmt::Display for SideFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cycle, violation: Violation { check, message } } = self;
         write!(f, "check {check}, cycle {cycle}: {message}")
     }
 }
 
-impl Judgement {
-    fn undecidable(broken_by: BrokenBy) -> Self {
+impl Blame {
+    fn undecidable(broken_by: Culprit) -> Self {
         Self { broken_by, rtl: None, golden: None }
     }
 
     /// The judgement on the first breach of each side.
-    pub fn of(rtl: Option<Breach>, golden: Option<Breach>) -> Self {
+    pub fn of(rtl: Option<SideFailure>, golden: Option<SideFailure>) -> Self {
         let broken_by = match (&rtl, &golden) {
-            (Some(_), None) => BrokenBy::Rtl,
-            (None, Some(_)) => BrokenBy::GoldenModel,
-            (Some(_), Some(_)) => BrokenBy::Both,
-            (None, None) => BrokenBy::Undecided,
+            (Some(_), None) => Culprit::Rtl,
+            (None, Some(_)) => Culprit::GoldenModel,
+            (Some(_), Some(_)) => Culprit::Both,
+            (None, None) => Culprit::Undecided,
         };
         Self { broken_by, rtl, golden }
     }
@@ -100,23 +100,23 @@ impl Judgement {
 
     /// Whether the stimulus is raw pins, on which no check decides, whatever their number.
     pub fn is_of_raw_pins(&self) -> bool {
-        self.broken_by == BrokenBy::RawPins
+        self.broken_by == Culprit::RawPins
     }
 
     /// The judgement in words, a line for each side that is objected to.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             match self.broken_by {
-                BrokenBy::Rtl => "the RTL breaks the specification",
-                BrokenBy::GoldenModel => "the golden model breaks the specification, the RTL does not",
-                BrokenBy::Both => "both the RTL and the golden model break the specification",
-                BrokenBy::Undecided => {
+                Culprit::Rtl => "the RTL breaks the specification",
+                Culprit::GoldenModel => "the golden model breaks the specification, the RTL does not",
+                Culprit::Both => "both the RTL and the golden model break the specification",
+                Culprit::Undecided => {
                     "no check of the scoreboard decides which side is wrong; the specification has to"
                 }
-                BrokenBy::RawPins => {
+                Culprit::RawPins => {
                     "raw pins: no check applies; which side is wrong the specification has to say"
                 }
-                BrokenBy::Cancelled => "the judging was cut short",
+                Culprit::Cancelled => "the judging was cut short",
             }
             .to_owned(),
         ];
@@ -133,18 +133,18 @@ pub fn judge<B: Block>(
     parameters: &Parameters,
     dut: &mut impl Dut<B>,
     watch: &Watch,
-) -> Judgement {
+) -> Blame {
     let Drive::Traffic(traffic) = &stimulus.drive else {
-        return Judgement::undecidable(BrokenBy::RawPins);
+        return Blame::undecidable(Culprit::RawPins);
     };
     let mut golden = GoldenDut::<B>::new(parameters);
     let judged = watch.during(|| {
         let (golden, cycles) = follow(traffic, parameters, &mut golden, GOLDEN_CYCLES, watch)?;
         let [times, more] = DUT_CYCLES;
         let (rtl, _) = follow(traffic, parameters, dut, times * cycles + more, watch)?;
-        Some(Judgement::of(rtl, golden))
+        Some(Blame::of(rtl, golden))
     });
-    judged.unwrap_or_else(|| Judgement::undecidable(BrokenBy::Cancelled))
+    judged.unwrap_or_else(|| Blame::undecidable(Culprit::Cancelled))
 }
 
 /// A golden model in the place of a DUT: a side of its own, or one to be tampered with.
@@ -181,7 +181,7 @@ pub fn follow<B: Block>(
     side: &mut impl Dut<B>,
     most_cycles: u64,
     watch: &Watch,
-) -> Option<(Option<Breach>, u64)> {
+) -> Option<(Option<SideFailure>, u64)> {
     let mut source = Traffic::<'_, B>::new(traffic, parameters);
     let mut cycle = 0;
     let mut inputs = reset_inputs::<B>();
@@ -199,7 +199,7 @@ pub fn follow<B: Block>(
             break Some(violation);
         }
         if cycle > 0 && source.clock(&inputs, &outputs, cycle) {
-            let timeout = source.patience();
+            let timeout = source.progress_timeout();
             let message =
                 format!("nothing happens for more than {timeout} cycles, which nothing explains");
             break Some(Violation::new(GOES_ON, message));
@@ -219,5 +219,5 @@ pub fn follow<B: Block>(
             break source.finish().err();
         }
     };
-    Some((violation.map(|violation| Breach { cycle, violation }), cycle))
+    Some((violation.map(|violation| SideFailure { cycle, violation }), cycle))
 }
