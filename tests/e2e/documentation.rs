@@ -217,7 +217,7 @@ fn dead_paths(text: &str) -> Vec<String> {
 /// Every word of the Rust code of the repository, for [`dead_names`].
 fn words_of_the_code() -> BTreeSet<String> {
     let word = Regex::new(r"\w+").expect("a pattern");
-    let roots = ["core", "crates", "examples/arbiter/src", "src", "verilated"];
+    let roots = ["core", "crates", "examples/arbiter/src", "src", "tests", "verilated"];
     let mut words = BTreeSet::new();
     for path in roots.iter().flat_map(|root| below(&project().join(root), "rs")) {
         words.extend(word.find_iter(&read(&path)).map(|found| found.as_str().to_owned()));
