@@ -409,7 +409,10 @@ fn what_is_wrong_with_a_corpus_is_found() {
     finds(thread2().corpus("no such folder"), &["no such folder"]);
     let name = files_of("thread2").find(|name| name.starts_with("t01-")).unwrap();
     copy_vector(&name, folder.path(), |vector| vector["origin"]["about"] = "why".into());
-    finds(thread2().corpus(folder.path()), &[&name, "`why` does not say why it is there"]);
+    finds(
+        thread2().corpus(folder.path()),
+        &[&name, "`about` does not state the purpose of the vector: `why`"],
+    );
     finds(thread2().rules_have_vectors(folder.path()), &["T02: no vector"]);
     // A mismatch is recorded, and nothing differs.
     copy_vector(&name, folder.path(), |vector| {
@@ -445,7 +448,7 @@ fn what_is_wrong_with_a_folder_of_bugs_is_found() {
         qp().bugs_are_found(folder.path(), &Bugs::of(2)),
         &[
             "3 bugs, expected 2",
-            "1-no-bug: seed 11 does not find it",
+            "1-no-bug: seed 11 does not find the bug",
             "2-does-not-apply: does not apply",
             "3-of-nothing: the patch changes none of",
         ],

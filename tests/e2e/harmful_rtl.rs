@@ -337,7 +337,7 @@ fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
     let limits = ["--cases", "1000", "--stuck-after", "1s", "--max-hangs", "3"];
     let output = run(&out, &environment, &limits);
     assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(text(&output).contains("ended by --max-hangs"), "{}", text(&output));
+    assert!(text(&output).contains("stopped by --max-hangs"), "{}", text(&output));
     assert_eq!(json(&out.join("results.json"))["ended"], "max-hangs");
     assert_eq!(cases(&json(&out.join("results.json"))).len(), 3);
     let processes = marked(&mark);

@@ -199,7 +199,7 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     let limits = ["run", "--rtl", rtl, "--fixes", "spec", "--max-failures", "1", "--no-waves"];
     let output = run(limits.iter().chain(&["--out", out.to_str().unwrap()]));
     assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(text(&output).contains("the RTL breaks the specification"), "{}", text(&output));
+    assert!(text(&output).contains("the RTL violates the specification"), "{}", text(&output));
     assert!(text(&output).contains("RTL: check rq-offset-inside"), "{}", text(&output));
     let judgement = json(&out.join("results.json"))["failures"][0]["judgement"].clone();
     assert_eq!(judgement["broken_by"], "rtl");
@@ -209,7 +209,7 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     let vector = files(&out.join("failures"), "json").remove(0);
     let explain = ["explain", vector.to_str().unwrap(), "--rtl", rtl];
     let page = text(&run(explain));
-    assert!(page.contains("the RTL breaks the specification"), "{page}");
+    assert!(page.contains("the RTL violates the specification"), "{page}");
     assert!(page.contains("entries of "), "{page}");
     // Every cycle leads somewhere, and no Rust shows.
     assert!(!page.contains("-> ?") && !page.contains("Ring {"), "{page}");

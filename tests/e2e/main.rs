@@ -15,6 +15,7 @@ mod checks;
 mod ci_files;
 mod code;
 mod common;
+mod config;
 mod corpus;
 mod coverage;
 mod data_files;

@@ -30,7 +30,7 @@ const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
 /// Why some networks are not read.
-const LOOP: &str = "its network has a loop without a register";
+const LOOP: &str = "its network has a combinational loop";
 
 /// What is assumed of the partners of a block.
 #[derive(
@@ -146,23 +146,22 @@ impl PropertyStatus {
     pub fn more(&self) -> String {
         let assuming = |assumed: &Assumption| match assumed {
             Assumption::Nothing => "",
-            Assumption::OffersStay => "; assumes that what is offered stays until it is taken",
+            Assumption::OffersStay => {
+                "; assumes that offers of the environment stay until they are accepted"
+            }
         };
         match self {
             Self::Proved { assumed, memories } => {
                 let memories = match memories {
                     Memories::Whole => "; with memories as registers",
-                    Memories::Kept => "; with memories that keep what they give",
-                    Memories::Word => "; with one word of each memory, whichever it is",
+                    Memories::Kept => "; with memories that are consistent between adjacent cycles",
+                    Memories::Word => "; with one arbitrary word of each memory",
                     Memories::Cut | Memories::None => "",
                 };
                 format!("{}{memories}", assuming(assumed))
             }
             Self::Bounded { cycles, assumed } => {
-                format!(
-                    ": not proved; nothing breaks it in {cycles} cycles from reset{}",
-                    assuming(assumed)
-                )
+                format!(": not proved; holds for {cycles} cycles from reset{}", assuming(assumed))
             }
             Self::Reached { cycles, verdict, vector } => {
                 format!(": {cycles} cycles from reset; {verdict}; {}", vector.display())
@@ -191,7 +190,7 @@ pub enum ProofOutcome {
 impl ProofOutcome {
     /// What is found as long as nobody was asked.
     fn nothing() -> Self {
-        Self::PropertyStatus(PropertyStatus::Open { because: "nothing was asked".to_owned() })
+        Self::PropertyStatus(PropertyStatus::Open { because: "not checked".to_owned() })
     }
 }
 
@@ -252,7 +251,7 @@ impl Prover {
         let monitor = monitor.without(&missing);
         let missing = missing.first().map(|(name, width)| {
             let bits = if *width == 0 { String::new() } else { format!(" of {width} bits") };
-            format!("the RTL has no `{name}`{bits}, which the block names")
+            format!("the RTL has no `{name}`{bits}, which a property of the block names")
         });
         workshop.write(rtl, &enabled(&text))?;
         workshop.write(MONITOR, &monitor.text)?;

@@ -10,6 +10,7 @@ use crate::files::{Sync, write_whole};
 use crate::harness::MOST_PACKETS;
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
+use crate::program;
 use crate::run::Shard;
 pub use fault::{Mode, Mutation, Source};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -86,7 +87,7 @@ impl RunCommand {
     /// By the command line of this process.
     pub fn now() -> Self {
         let folder = env::current_dir().unwrap_or_default();
-        Self { command: env::args().collect(), folder }
+        Self { command: program::command(), folder }
     }
 }
 
@@ -391,7 +392,7 @@ impl Report {
             return Err(file(
                 codes::NOT_A_RUN,
                 folder,
-                format!("holds no grading: neither {RESULT} nor {PARTIAL}"),
+                format!("contains no mutation analysis: neither {RESULT} nor {PARTIAL}"),
             ));
         };
         let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
@@ -400,11 +401,11 @@ impl Report {
         if report.format != FORMAT || ![UNSEALED, VERSION].contains(&report.version) {
             let (format, version) = (&report.format, report.version);
             let message =
-                format!("is {format} {version}, expected {FORMAT} {VERSION}; grade again");
+                format!("is {format} {version}, expected {FORMAT} {VERSION}; repeat the analysis");
             return Err(file(codes::WRONG_FORMAT, &path, message));
         }
         report.check().map_err(|what| {
-            file(codes::DAMAGED, &path, format!("is damaged: {what}; grade again"))
+            file(codes::DAMAGED, &path, format!("is damaged: {what}; repeat the analysis"))
         })?;
         if report.version != UNSEALED {
             checksum::verify(&path, text.as_bytes())?;
@@ -431,7 +432,10 @@ impl Report {
         for (index, graded) in self.profiles.iter().enumerate() {
             let name = &graded.profile;
             if profiles.get(index) != Some(name) {
-                return Err(format!("it has a grading of `{name}` that it does not name"));
+                return Err(format!(
+                    "it has results of profile `{name}`, which its header does not \
+                     name"
+                ));
             }
             let ids = graded.mutants.iter().map(|mutant| mutant.mutation.id);
             let most = graded.mutants.last().map_or(0, |mutant| mutant.mutation.id);
@@ -490,7 +494,7 @@ impl Report {
                 "{block} {profile}: part {shard} has no mutants; use fewer parts or more --mutants"
             )),
             MutationScore { mutants: 0, .. } => {
-                Some(format!("{block} {profile}: Yosys found no place for a mutation"))
+                Some(format!("{block} {profile}: Yosys found no cell to mutate"))
             }
             MutationScore { mutants, equivalent, .. }
                 if shard.is_whole() && mutants == equivalent =>

@@ -139,7 +139,7 @@ impl Proof {
         for ProfileProof { profile, properties, because } in &self.profiles {
             let _ = writeln!(text, "\nprofile {profile}");
             if let Some(because) = because {
-                let _ = writeln!(text, "  nothing can be asked: {because}");
+                let _ = writeln!(text, "  cannot be checked: {because}");
             }
             for PropertyResult { property, shown, .. } in properties {
                 let _ = writeln!(text, "  {:<10} {property}{}", shown.word(), shown.more());

@@ -99,7 +99,7 @@ impl VectorFile {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = read_input_text(path, LARGEST)?;
         if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-            let message = "is empty, expected a vector's JSON".to_owned();
+            let message = "is empty; expected the JSON of a vector".to_owned();
             return Err(Error::File { code: codes::NO_VECTORS, path: path.to_owned(), message });
         }
         Self::from_text(text, path)
@@ -168,7 +168,7 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
             }
         }
         Drive::Cycles(cycles) if cycles.is_empty() => {
-            return object("stimulus.cycles", "empty; at least one cycle is expected".to_owned());
+            return object("stimulus.cycles", "empty; expected at least one cycle".to_owned());
         }
         Drive::Cycles(_) => {}
     }

@@ -113,7 +113,8 @@ impl Pair<'_> {
             Finish::Lost(verdict) => Err(Error::Lost(
                 codes::MODEL_CRASHED,
                 format!(
-                    "{}, profile {}: the RTL or its netlist: {verdict}; nothing was counted",
+                    "{}, profile {}: the RTL or its netlist fails, so nothing was counted: \
+                     {verdict}",
                     block.info().name,
                     profile.name
                 ),

@@ -184,7 +184,8 @@ impl<B: Explain> RunBlock for Engine<B> {
             return Err(Error::Usage(
                 codes::BAD_SCENARIO,
                 format!(
-                    "--scenario: two are named `{name}`, and so would be their cases; give one a name of its own"
+                    "--scenario: two scenarios have the name `{name}`, so their cases would have \
+                     equal names; rename one"
                 ),
             ));
         }
@@ -256,10 +257,15 @@ impl<B: Explain> RunBlock for Engine<B> {
 fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
     let found = Profile::parse(name, B::PROFILES);
     let found = found.map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, error.to_string()))?;
-    found
-        .into_iter()
-        .next()
-        .ok_or_else(|| Error::Usage(codes::UNKNOWN_PROFILE, format!("`{name}` is no profile")))
+    found.into_iter().next().ok_or_else(|| {
+        Error::Usage(
+            codes::UNKNOWN_PROFILE,
+            format!(
+                "no profile has the name \
+             `{name}`"
+            ),
+        )
+    })
 }
 
 /// A profile of a name, and its model.

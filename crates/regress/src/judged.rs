@@ -115,7 +115,8 @@ impl Judged {
                 Outcome { hits, counters, ..outcome }
             }
             _ => {
-                let message = "the golden side of the case is not the same as when it was judged; run with --no-cache";
+                let message = "the golden side of the case differs from the cached one; run with \
+                     --no-cache";
                 let verdict = Verdict::Crashed { cycle: None, message: message.to_owned() };
                 Outcome { verdict, ..outcome }
             }

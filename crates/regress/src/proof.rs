@@ -230,10 +230,12 @@ struct Replayed {
 fn unconfirmed(memories: Memories) -> &'static str {
     match memories {
         Memories::Cut | Memories::Kept => {
-            "what memories give in it may never be in them; they are too large to be registers"
+            "the trace may contain memory values that never occur, because the memories are too \
+             large to be modelled exactly"
         }
         _ => {
-            "the golden model does the same in it and behind it: it or the promise is wrong, unless it is what registers hold before reset"
+            "RTL and golden model agree on this trace: the property or the golden model is wrong, \
+             or the trace relies on register values before reset"
         }
     }
 }
@@ -242,10 +244,10 @@ fn unconfirmed(memories: Memories) -> &'static str {
 fn not_reached(shown: PropertyStatus) -> PropertyStatus {
     let because = match shown {
         PropertyStatus::Proved { .. } => {
-            "it never comes to this, which is proved: it is no hang".to_owned()
+            "proved unreachable: this known hang never happens; remove it".to_owned()
         }
         PropertyStatus::Bounded { cycles, .. } => {
-            format!("nothing brings it about in {cycles} cycles")
+            format!("not reached within {cycles} cycles")
         }
         other => return other,
     };

@@ -152,7 +152,9 @@ impl Regression {
         if let Some(CaseName { scenario, .. }) = &self.case
             && plan.scenarios != [scenario.clone()]
         {
-            let message = format!("--case names the scenario `{scenario}`, --scenario another");
+            let message = format!(
+                "--case names the scenario `{scenario}`, and --scenario another one; leave --scenario out"
+            );
             return Err(Error::Usage(codes::BAD_CASE_NAME, message));
         }
         let header = Header {

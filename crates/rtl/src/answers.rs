@@ -91,7 +91,8 @@ impl PendingAnswer<'_> {
             && !session.has_warned.swap(true, Ordering::Relaxed)
         {
             program::say(format_args!(
-                "warning: {} cannot be written, so answers of ABC are not kept: {error}; set COSIM_CACHE to another folder",
+                "warning: cannot write to {}, so answers of ABC are not cached: {error}; set \
+                 COSIM_CACHE to another folder",
                 session.store.folder().display()
             ));
         }

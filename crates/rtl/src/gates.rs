@@ -106,9 +106,9 @@ pub fn netlist(
         message: message.to_owned(),
     };
     let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
-    let (first, _) = text.split_once('\n').ok_or_else(|| wrong("is no netlist"))?;
+    let (first, _) = text.split_once('\n').ok_or_else(|| wrong("is not a netlist"))?;
     let area = first.strip_prefix(MARK).and_then(|area| serde_json::from_str(area).ok());
-    let area = area.ok_or_else(|| wrong("is a netlist without its area"))?;
+    let area = area.ok_or_else(|| wrong("is a netlist without recorded area"))?;
     Ok(Netlist { area, top: top.clone(), text, identity: examined.identity.clone() })
 }
 

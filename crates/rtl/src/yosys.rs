@@ -150,7 +150,8 @@ impl YosysSession {
         script += &format!("\n{commands}\n");
         self.run(&script, &self.data(), |said| {
             format!(
-                "Yosys cannot read this RTL: {said}; it reads Verilog and a part of SystemVerilog"
+                "Yosys cannot read this RTL: {said}; it supports Verilog and a subset of \
+                 SystemVerilog"
             )
         })
     }
@@ -260,7 +261,7 @@ fn needed(said: Result<Output, BuildError>) -> Result<Output, Error> {
     said.map_err(|error| match error {
         BuildError::Program { program, source } => Error::Environment(
             codes::YOSYS_MISSING,
-            format!("Yosys is needed, and `{program}` cannot be run ({source}); {INSTALL}"),
+            format!("cannot run Yosys as `{program}` ({source}); {INSTALL}"),
         ),
         other => other.into(),
     })

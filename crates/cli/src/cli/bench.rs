@@ -87,8 +87,8 @@ fn count(
     rtl: &Rtl,
 ) -> Result<ExitCode, Error> {
     if !rtl.is_usual() {
-        let message = "--instructions: only those of the built-in RTL are counted; leave out --rtl, -D, --netlist and \
-                       --simulator";
+        let message = "--instructions counts the built-in RTL only; leave out --rtl, -D, --netlist \
+             and --simulator";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let mut all = Vec::new();
@@ -97,7 +97,8 @@ fn count(
             if !is_linked(*block, profile, rtl) {
                 let name = &profile.name;
                 let message = format!(
-                    "--instructions: no model of profile {name} is linked in; see `cosim list`"
+                    "--instructions: this program contains no model of profile {name}; `cosim \
+                     list` names the profiles"
                 );
                 return Err(Error::Usage(codes::UNKNOWN_PROFILE, message));
             }
@@ -156,8 +157,8 @@ fn table(report: &BenchReport) -> String {
         format!("  {what:66} {:7.2} M cycles/s  {ratio:5.2}\n", cycles_per_second / 1e6)
     };
     let driven = match &report.two_evaluations {
-        None => "the same with registered inputs, one evaluation a cycle",
-        Some(_) => "the same as the harness drives it, two evaluations a cycle",
+        None => "the same with registered inputs, one evaluation per cycle",
+        Some(_) => "the same as the harness drives it, two evaluations per cycle",
     };
     let reason = report.two_evaluations.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!("  two evaluations: {reason}\n"));
@@ -168,10 +169,13 @@ fn table(report: &BenchReport) -> String {
         row("bare Verilated model, recorded inputs, driven from C++", &report.bare),
         row(driven, &report.driven),
         row("lock-step: stimulus, golden model, compare, checks, coverage", &report.lock_step),
-        row("the same on other RTL: judged before, without checks and coverage", &report.judged),
+        row(
+            "the same on other RTL: golden side from the cache, without checks and coverage",
+            &report.judged
+        ),
         100.0 * report.coverage_cost,
-        row("whole cases: random generation and model creation, too", &report.whole),
-        row("recorded cases on one RTL after another", &report.reused),
+        row("whole cases, with random generation and model creation", &report.whole),
+        row("recorded cases on several RTLs in turn", &report.reused),
         report.parts.iter().map(part).collect::<String>(),
     )
 }

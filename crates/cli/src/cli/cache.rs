@@ -109,7 +109,7 @@ fn clear(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error
     }
     let stay = match in_use {
         0 => String::new(),
-        in_use => format!("; {} that a process uses stayed", counted(in_use, "file")),
+        in_use => format!("; kept {} that a process uses", counted(in_use, "file")),
     };
     let removed = match answers.entries {
         0 => counted(files, "file"),

@@ -128,11 +128,18 @@ fn merged(paths: &[PathBuf]) -> Result<Database, Error> {
             Some(before) => before.merge(database).map_err(|error| of_file(path, &error))?,
         });
     }
-    all.ok_or_else(|| Error::Usage(codes::NOTHING_SELECTED, "name a coverage database".to_owned()))
+    all.ok_or_else(|| {
+        Error::Usage(
+            codes::NOTHING_SELECTED,
+            "no coverage database was named; name \
+         one or more databases or run directories"
+                .to_owned(),
+        )
+    })
 }
 
 fn of_file(path: &Path, error: &dyn std::error::Error) -> Error {
-    let message = format!("cannot be merged with those before it: {error}");
+    let message = format!("cannot be merged with the databases named before it: {error}");
     Error::File { code: codes::COVERAGE_MISMATCH, path: path.to_owned(), message }
 }
 
@@ -149,7 +156,7 @@ fn report(database: &Database) -> String {
         let (block, share, hit) = (&database.block, covered.percent(), covered.hit);
         let _ = writeln!(
             text,
-            "{block} {name}: {share}, {hit} of {} bins that can be hit, {}",
+            "{block} {name}: {share}, {hit} of {} reachable bins, {}",
             covered.reachable,
             counted(profile.unreachable.len() as u64, "other bin"),
         );
@@ -169,7 +176,7 @@ fn report(database: &Database) -> String {
             let _ = writeln!(text, "  not hit: {} ({meaning})", database.bin_name(bin));
         }
         for (bin, reason) in &profile.unreachable {
-            let _ = writeln!(text, "  cannot be hit: {} ({reason})", database.bin_name(*bin));
+            let _ = writeln!(text, "  unreachable: {} ({reason})", database.bin_name(*bin));
         }
     }
     for reached in database.reached() {
@@ -180,11 +187,11 @@ fn report(database: &Database) -> String {
         }
         for (point, hits, reason) in reached.points() {
             let Some(reason) = reason else { continue };
-            let told = if hits > 0 { "waived, and reached" } else { "waived" };
+            let told = if hits > 0 { "waived but reached" } else { "waived" };
             let _ = writeln!(text, "  {told}: {} ({reason})", point.place());
         }
     }
-    let _ = writeln!(text, "cases that hit what none before them did in their run:");
+    let _ = writeln!(text, "cases that hit bins which no earlier case of their run hit:");
     for find in &database.finds {
         let ContributingCase { name, new, run, .. } = find;
         let _ = writeln!(text, "  {name}, seed {}: {}", run.seed, counted(u64::from(*new), "bin"));
@@ -240,14 +247,15 @@ fn report_json(database: &Database) -> Value {
 fn lcov_of(database: &Database) -> Result<String, Error> {
     let reached = database.reached();
     let Some(first) = reached.first() else {
-        let message = "no code was counted: run with --coverage";
+        let message = "no code coverage was recorded; repeat the run with --coverage";
         return Err(Error::Usage(codes::COVERAGE_MISMATCH, message.to_owned()));
     };
     if let Some(other) = reached.iter().find(|other| other.rtl != first.rtl) {
         return Err(Error::Usage(
             codes::COVERAGE_MISMATCH,
             format!(
-                "lines are those of one RTL, and these are runs of {} and {}: name the databases of one",
+                "the runs are of different RTL, {} and {}, so their lines cannot be combined; name \
+                 databases of one RTL",
                 first.rtl, other.rtl
             ),
         ));

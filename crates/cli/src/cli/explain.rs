@@ -135,7 +135,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
         }
     }
     if let Some(judgement) = judgement {
-        text.push_str("\nWhich side breaks the specification\n");
+        text.push_str("\nWhich side violates the specification\n");
         for line in judgement.lines() {
             let _ = writeln!(text, "  {}", line_of(&line));
         }
@@ -149,7 +149,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
                 let _ = writeln!(text, "  {rule}");
             }
             if rules.is_empty() {
-                let _ = writeln!(text, "  no rule leads there");
+                let _ = writeln!(text, "  no rule leads to this state");
             }
         }
     }
@@ -177,7 +177,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
 }
 
 fn inputs(lines: &[InputLine], text: &mut String) {
-    text.push_str("\nInputs that are not zero\n");
+    text.push_str("\nNonzero inputs\n");
     for InputLine { cycle, last_cycle, high, values } in lines {
         let cycles = match last_cycle {
             last if last == cycle => format!("cycle {cycle}"),

@@ -85,7 +85,7 @@ fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> S
             testbench.top,
             job.profile.name
         ),
-        jobs => format!("{} testbenches, each in a folder of its own", jobs.len()),
+        jobs => format!("{} testbenches, each in its own folder", jobs.len()),
     };
     format!(
         "wrote {}: {what}\nnext: cd {} && iverilog -g2012 -s cosim_tb -o cosim_tb.vvp -c files.f && vvp -n cosim_tb.vvp; \
@@ -120,8 +120,10 @@ impl Arguments {
                 };
                 if let Some(other) = taken.insert(below.clone(), path) {
                     let (other, below) = (other.display(), below.display());
-                    let message =
-                        format!("would be exported to `{below}`, as {other} is; export them apart");
+                    let message = format!(
+                        "would be exported to `{below}`, as would {other}; export them \
+                             with separate commands"
+                    );
                     return Err(Error::File {
                         code: codes::CANNOT_COPY,
                         path: path.clone(),
@@ -132,7 +134,8 @@ impl Arguments {
             }
         }
         if jobs.is_empty() {
-            let message = "none of the vectors is one of the profiles that are asked for";
+            let message = "none of the vectors is of the selected profiles; choose other profiles \
+                 with --fixes";
             return Err(Error::Usage(codes::NOTHING_SELECTED, message.to_owned()));
         }
         Ok(jobs)

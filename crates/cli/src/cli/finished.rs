@@ -113,7 +113,8 @@ impl FinishedRuns {
         let idle = self.waivers.iter().filter(|one| one.cases == 0);
         idle.map(|WaiverUse { waiver, .. }| {
             format!(
-                "waiver of {} {} until {}: nothing failed like that; take it out of the plan",
+                "waiver of {} {} until {} is unused: no failure has this signature; remove it from \
+                 the plan",
                 waiver.block, waiver.signature, waiver.expires
             )
         })
@@ -156,7 +157,7 @@ impl FinishedRuns {
             let code = self.codes.iter().find(|(other, _)| other == name).map(|(_, code)| *code);
             let word = match code {
                 Some(0) => "passed",
-                Some(UNWRITTEN) => "passed, not all is written",
+                Some(UNWRITTEN) => "passed, but some files could not be written",
                 Some(INTERRUPTED) => "interrupted",
                 Some(_) => "failed",
                 None => "not run",
@@ -175,7 +176,10 @@ fn tell(ci: &Ci, report: &RunReport) {
     if report.run.results.is_some() {
         match report::annotate(ci, &report.run.folder) {
             Ok(lines) => program::show(&lines),
-            Err(error) => program::say(format_args!("warning: the CI system is not told: {error}")),
+            Err(error) => program::say(format_args!(
+                "warning: cannot write the annotations for the \
+                 CI system: {error}"
+            )),
         }
     }
 }

@@ -56,7 +56,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 added += u64::from(history.add(folder)?);
             }
             let known = folders.len() as u64 - added;
-            print_text(&format!("{} added, {known} known already", counted(added, "run")))?;
+            print_text(&format!("{} added, {known} already recorded", counted(added, "run")))?;
         }
         HistoryQuery::Show { file, block, format } => {
             let history = History::existing(file)?;
@@ -83,7 +83,7 @@ fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
         );
     }
     if failures.is_empty() {
-        let _ = writeln!(text, "no failure was seen");
+        let _ = writeln!(text, "no failures recorded");
     }
     let _ = writeln!(text, "\n{}", counted(runs.len() as u64, "run"));
     for run in runs.iter().rev().take(RUNS_SHOWN) {
@@ -104,8 +104,11 @@ fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
         );
     }
     if runs.len() > RUNS_SHOWN {
-        let _ =
-            writeln!(text, "  and {} earlier ones, with --format json", runs.len() - RUNS_SHOWN);
+        let _ = writeln!(
+            text,
+            "  and {} earlier runs; --format json lists them all",
+            runs.len() - RUNS_SHOWN
+        );
     }
     text
 }

@@ -126,7 +126,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// If there is nothing to resume, or if RTL, program or Yosys are others now.
 pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
     if now.output.has_details() {
-        let message = "--details applies to a run, and this is a mutation analysis: leave it out";
+        let message = "--details applies to a run, and this is a mutation analysis; leave it out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let interrupted = interruption()?;
@@ -196,13 +196,11 @@ fn grade(
 fn check(rtl: &Rtl) -> Result<(), Error> {
     let wrong = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     if !rtl.simulator.is_verilator() {
-        return wrong(
-            "--simulator icarus: mutations are graded with models of Verilator; leave it out",
-        );
+        return wrong("--simulator icarus: mutation analysis runs in Verilator only; leave it out");
     }
     if rtl.netlist {
         return wrong(
-            "--netlist: mutations are put into a netlist of their own, before synthesis; leave it out",
+            "--netlist: mutation analysis inserts mutations before synthesis; leave it out",
         );
     }
     Ok(())
@@ -396,8 +394,8 @@ fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
     let mut runs = RunPlan::gradings(path)?;
     runs.retain(|run| run.min_score.is_some() || run.mutants.is_some());
     if runs.is_empty() {
-        let message =
-            "none of its [[run]] has a `min_score` or `mutants`: there is nothing to grade";
+        let message = "no [[run]] has `min_score` or `mutants`, so there is no mutation analysis to run; add \
+             one of them";
         return Err(Error::File {
             code: codes::BAD_PLAN,
             path: path.to_owned(),
@@ -411,8 +409,10 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     let PlannedRun { block, profiles, .. } = wanted;
     let cases = arguments.cases.or(wanted.cases).unwrap_or_else(|| block.info().cases);
     if !(1..=MOST_CASES).contains(&cases) {
-        let message =
-            format!("{cases} cases of each scenario: a grading has 1 to {MOST_CASES}; say --cases");
+        let message = format!(
+            "{cases} cases per scenario: mutation analysis takes 1 to {MOST_CASES}; choose \
+                 with --cases"
+        );
         return Err(Error::Usage(codes::COMMAND_LINE, message));
     }
     let examined = rtl.examined(block.info())?;

@@ -38,7 +38,7 @@ fn module(text: &str) -> Result<String, String> {
     let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     let is_name = text.starts_with(is_letter)
         && text.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit());
-    let message = "expected the name of a module: letters, digits and _";
+    let message = "expected a module name of letters, digits and _";
     if is_name { Ok(text.to_owned()) } else { Err(message.to_owned()) }
 }
 

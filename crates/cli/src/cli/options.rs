@@ -167,8 +167,8 @@ impl UserRtlOptions {
             return Ok((!rtl.is_built_in()).then_some(rtl));
         }
         if rtl.paths.len() > 1 || !rtl.lists.is_empty() {
-            let message = "--rtl built-in is the program's own RTL, and nothing goes with it; a path of that \
-                           name is ./built-in";
+            let message = "--rtl built-in takes no other RTL options; for a file of this name \
+                 write ./built-in";
             return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
         }
         Ok(Some(Rtl { paths: Vec::new(), ..rtl }))
@@ -320,7 +320,7 @@ impl Target {
         let clash = |option: &str, given: &Option<String>, named: &str| match given {
             Some(given) if given != named => {
                 let message =
-                    format!("--case names {named}, {option} says {given}; leave {option} out");
+                    format!("--case names {named}, and {option} names {given}; leave {option} out");
                 Err(Error::Usage(codes::BAD_CASE_NAME, message))
             }
             _ => Ok(()),
@@ -492,7 +492,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 pub fn within_percent(percent: f64) -> Result<f64, String> {
     match (0.0..=100.0).contains(&percent) {
         true => Ok(percent),
-        false => Err(format!("{percent} is no percentage: expected a number from 0 to 100")),
+        false => Err(format!("{percent} is not a percentage: expected a number from 0 to 100")),
     }
 }
 
@@ -580,7 +580,7 @@ pub fn check_output(path: &Path) -> Result<(), Error> {
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if path.is_dir() {
-        return refuse("is a folder, expected the name of a file to write");
+        return refuse("is a folder; name a file to write");
     }
     match folder {
         Some(folder) if !folder.is_dir() => refuse("cannot be written: its folder does not exist"),

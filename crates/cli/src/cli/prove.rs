@@ -48,8 +48,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let blocks = arguments.target.blocks()?;
     let rtl = arguments.target.rtl()?;
     if !rtl.is_of_models() {
-        let message =
-            "--simulator icarus and --netlist: what is proved is proved of the RTL; leave them out";
+        let message = "--simulator icarus and --netlist have no effect on proofs; leave them out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
@@ -73,8 +72,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(only) = only
         && !asked.any(|prover| !places(prover, Some(only)).is_empty())
     {
-        let message =
-            format!("--only: no property has `{only}` in its words; without it, all are listed");
+        let message = format!(
+            "--only: no property contains `{only}`; run without --only to list all properties"
+        );
         return Err(Error::Usage(codes::NOTHING_SELECTED, message));
     }
     let run = |block: &'static dyn AnyBlock| ProofRun {
@@ -130,7 +130,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let hint = match counts.bounded {
             0 => "",
             _ if holds => ", accepted by --accept-bounded",
-            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts it",
+            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts its depth",
         };
         print_text(&format!("{result}  {counts}{hint}"))?;
     }

@@ -219,12 +219,12 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             found.add(given)?;
         }
         if found.vectors.len() == before && !found.beside.contains(given) {
-            return Err(wrong("no vector is there; expected .json files".to_owned()));
+            return Err(wrong("contains no vectors; expected .json files".to_owned()));
         }
     }
     let VectorFiles { vectors, beside } = found;
     if let (true, Some(path)) = (vectors.is_empty(), beside.first()) {
-        let message = "is no vector; name the vector that lies beside it".to_owned();
+        let message = "is not a vector; name the vector beside it".to_owned();
         return Err(Error::File { code: codes::NO_VECTORS, path: path.clone(), message });
     }
     if !beside.is_empty() {
@@ -312,7 +312,7 @@ impl Summary {
             self.replays - self.as_expected,
         );
         if self.left_out > 0 {
-            line += &format!("; left out, made for other fixes: {}", self.left_out);
+            line += &format!("; skipped, made for other fixes: {}", self.left_out);
         }
         if self.recorded_elsewhere > 0 {
             line += &format!(

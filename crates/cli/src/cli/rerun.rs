@@ -120,8 +120,8 @@ impl PreparedRerun {
         if session.scenarios() != header.scenarios
             || hash_of_weights(&opening.scenarios) != header.weights
         {
-            let message = "its scenarios draw something else now, so its cases are others: replay its vectors \
-                           in failures/, or run it again";
+            let message = "its scenarios changed, so its cases are different now; replay the \
+                 vectors in failures/, or repeat the run";
             return Err(failed.wrong(codes::OTHER_BUILD, message.to_owned()));
         }
         Ok(Self { failed, session, opening, examined, plan })
@@ -313,7 +313,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 fn find(folder: &Path) -> Result<Vec<FailedRun>, Error> {
     let folders = runs_in(folder, &[RESULTS])?;
     if folders.is_empty() {
-        let message = format!("is no run directory that is whole: it has no {RESULTS}");
+        let message = format!(
+            "is not a complete run directory: it has no {RESULTS}; wait for its \
+             end, or continue it with `resume`"
+        );
         return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
     }
     folders.iter().map(|folder| FailedRun::read(folder)).collect()

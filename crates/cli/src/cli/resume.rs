@@ -38,13 +38,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = fs::canonicalize(&arguments.folder).map_err(|error| Error::File {
         code: codes::FILE_UNREADABLE,
         path: arguments.folder.clone(),
-        message: format!("there is nothing to resume: it cannot be read: {error}"),
+        message: format!("cannot be resumed: it cannot be read: {error}"),
     })?;
     if !runs_in(&folder, &GRADING)?.is_empty() {
         return mutate::resume(arguments, &folder);
     }
     if arguments.caching.is_off() {
-        let message = "--no-cache applies to a mutation analysis, and this is a run: leave it out";
+        let message = "--no-cache applies to a mutation analysis, and this is a run; leave it out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     resume(arguments, folder)
@@ -103,7 +103,7 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     // What was typed is relative to where it was typed.
     env::set_current_dir(&left.run_command.folder).map_err(|error| {
         wrong(format!(
-            "was begun in {}, which is not there: {error}",
+            "was started in folder {}, which cannot be entered: {error}",
             left.run_command.folder.display()
         ))
     })?;
@@ -117,7 +117,7 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     for job in &mut jobs {
         let of_job = found.iter().find(|(name, found)| found.is_of(name.as_ref(), job));
         if of_job.is_none() {
-            return Err(wrong(format!("has no run of {}", job.name)));
+            return Err(wrong(format!("has no run of block {}", job.name)));
         }
     }
     let earlier = run_command.earlier.files();

@@ -95,7 +95,7 @@ impl Arguments {
             self.until.tell(job)?;
             job.setup.coverage = self.coverage;
             if self.coverage && job.setup.rtl.simulator == Simulator::Icarus {
-                let message = "--coverage is counted by Verilator; leave --simulator icarus out";
+                let message = "--coverage needs Verilator; leave out --simulator icarus";
                 return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
             }
         }
@@ -183,7 +183,7 @@ fn warn_of_other_build(build: Option<&str>) {
         && build != program::build()
     {
         program::say(format_args!(
-            "warning: this is build {}, the failure was seen with build {build}",
+            "warning: build {build} found the failure, and this is build {}",
             program::build()
         ));
     }

@@ -52,7 +52,7 @@ struct Bar(ProgressBar);
 
 impl ShrinkProgress for Bar {
     fn candidate(&mut self, tried: u64, kept: u64) {
-        self.0.set_message(format!("{tried} candidates tried, {kept} times smaller"));
+        self.0.set_message(format!("{tried} candidates tried, {kept} accepted"));
         self.0.tick();
     }
 }
@@ -81,7 +81,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;
     let ended = match (interrupted.load(Ordering::Relaxed), out_of_budget) {
         (true, _) => ", interrupted",
-        (false, true) => ", ended by --budget",
+        (false, true) => ", stopped by --budget",
         (false, false) => "",
     };
     match arguments.format {

@@ -174,7 +174,7 @@ impl Summary<'_> {
         }
         let Header { two_evaluations, profiles, .. } = self.header;
         if let Some(reasons) = driven(two_evaluations, profiles) {
-            let _ = writeln!(text, "      two evaluations a cycle instead of one: {reasons}");
+            let _ = writeln!(text, "      two evaluations per cycle instead of one: {reasons}");
         }
         for (profile, area) in &self.header.netlists {
             let _ = writeln!(text, "      netlist of profile {profile}: {area}");
@@ -183,7 +183,8 @@ impl Summary<'_> {
             let lost = counted(self.timing.lost_workers.count, "worker");
             let _ = writeln!(
                 text,
-                "      {lost} lost to something else than the RTL, and their cases run again (see timing.json)"
+                "      {lost} lost for reasons outside of the RTL; their cases ran again (see \
+                 timing.json)"
             );
         }
         if self.timing.failures_seconds >= 0.1 {
@@ -193,18 +194,18 @@ impl Summary<'_> {
         if self.tally.totals.no_golden_model > 0 {
             let _ = writeln!(
                 text,
-                "      no golden model: the RTL was driven and nothing was compared; write `outputs` and `clock` \
-                 of the block's golden model, and take its `IS_WRITTEN` out"
+                "      no golden model: the RTL was driven, but nothing was compared; write \
+                 `outputs` and `clock` of the block's golden model, and remove its `IS_WRITTEN`"
             );
         }
         let waived = runner::waived(self.failures, self.end);
         if waived > 0 {
             let _ = writeln!(text, "      waived: {}", counted(waived, "failed case"));
         } else if self.failures.iter().any(Group::is_waived) {
-            text.push_str("      not all cases were run, so waived failures count\n");
+            text.push_str("      some cases did not run, so waived failures count\n");
         }
         if cycles == 0 && self.tally.totals.failures() == 0 {
-            let _ = writeln!(text, "      no cycle was compared, which is a failure");
+            let _ = writeln!(text, "      failed because no cycle was compared");
         }
         if let Some(Goal { option, percent, short }) = self.goal {
             for (profile, reached) in short {
@@ -218,10 +219,12 @@ impl Summary<'_> {
         match self.end {
             End::Complete => {}
             End::Covered => self.ended_when_covered(text),
-            End::Time => text.push_str("      ended by --time\n"),
-            End::MaxFailures => text.push_str("      ended by --max-failures\n"),
-            End::MaxHangs => text.push_str("      ended by --max-hangs\n"),
-            End::Interrupted => text.push_str("      interrupted; what ran so far is written\n"),
+            End::Time => text.push_str("      stopped by --time\n"),
+            End::MaxFailures => text.push_str("      stopped by --max-failures\n"),
+            End::MaxHangs => text.push_str("      stopped by --max-hangs\n"),
+            End::Interrupted => {
+                text.push_str("      interrupted; the results so far are written\n")
+            }
         }
         let WriteFailures { count, first, .. } = self.unwritten;
         if *count > 0 {
@@ -237,10 +240,10 @@ impl Summary<'_> {
         let Header { until_coverage, cases, profiles, scenarios, .. } = self.header;
         let Some(percent) = until_coverage else { return };
         let most = cases.map(|cases| cases * (profiles.len() * scenarios.len()) as u64);
-        let most = most.map_or_else(String::new, |most| format!(", {most} cases at most"));
+        let most = most.map_or_else(String::new, |most| format!(", at most {most} cases"));
         let _ = writeln!(
             text,
-            "      ended when every profile covered {percent} % (--until-coverage{most})"
+            "      stopped when every profile covered {percent} % (--until-coverage{most})"
         );
     }
 
@@ -271,14 +274,14 @@ impl Summary<'_> {
         }
         let others = self.failures.get(whole + brief..).unwrap_or_default();
         if !others.is_empty() {
-            text.push_str("\n  more signatures, each with a vector of its own\n");
+            text.push_str("\n  more signatures, each with its own vector\n");
         }
         for Group { signature, count, waived, .. } in others.iter().take(lines) {
             let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
             let _ = writeln!(text, "  {count:6}  {signature}{waived}");
         }
         if others.len() > lines {
-            let _ = writeln!(text, "  and {} more; --details names them", others.len() - lines);
+            let _ = writeln!(text, "  and {} more; --details lists them", others.len() - lines);
         }
     }
 
@@ -308,7 +311,7 @@ impl Summary<'_> {
         }
         if let Some(known) = self.known.and_then(|known| known.get(&signature.to_string())) {
             let _ = match known {
-                None => writeln!(text, "    NEW: no earlier run has it"),
+                None => writeln!(text, "    NEW: in no earlier run"),
                 Some(FailureHistory { first, runs, .. }) => {
                     let (since, rtl) = first;
                     let runs = counted(*runs, "run");
@@ -376,7 +379,7 @@ pub fn rtl_files(files: &[FileRead]) -> String {
         own if own.is_empty() => "none".to_owned(),
         own => own,
     };
-    format!("RTL files: {}; the program's own: {own}", list(false))
+    format!("RTL files: {}; built-in: {own}", list(false))
 }
 
 /// Why models are driven with two evaluations a cycle, if some are; `reasons` are by profile.

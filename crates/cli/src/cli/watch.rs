@@ -43,12 +43,12 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let jobs = arguments.options.jobs(None)?;
     let [job] = jobs.as_slice() else {
-        let message = "an RTL is that of one block: name it with --block";
+        let message = "`watch` takes one block; choose it with --block";
         return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     };
     let rtl = job.setup.rtl.clone();
     if rtl.paths.is_empty() && rtl.lists.is_empty() {
-        let message = "nothing to watch: name the RTL, as in --rtl my-rtl";
+        let message = "no RTL to watch; name it, as in --rtl my-rtl";
         return Err(Error::Usage(codes::NOTHING_SELECTED, message.to_owned()));
     }
     rtl.check_there()?;
@@ -204,7 +204,8 @@ impl Watcher {
                 Ok(_) if self.look()? != self.seen => return self.settle(),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    let message = "the system does not watch files any more";
+                    let message = "the system stopped reporting changes of files; start `watch` \
+                         again";
                     return Err(Error::Environment(codes::CANNOT_WATCH, message.to_owned()));
                 }
             }
@@ -245,8 +246,8 @@ fn cannot_watch(error: &notify_debouncer_mini::notify::Error) -> Error {
     Error::Environment(
         codes::CANNOT_WATCH,
         format!(
-            "cannot watch files: {error}; the system may allow more with sysctl fs.inotify.max_user_watches and \
-         fs.inotify.max_user_instances"
+            "cannot watch files: {error}; raise the limits fs.inotify.max_user_watches and \
+             fs.inotify.max_user_instances with sysctl"
         ),
     )
 }

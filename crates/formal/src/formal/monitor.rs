@@ -369,7 +369,7 @@ fn gives(rule: &TransitionProperty) -> String {
     };
     let all = [counted("output", rule.outputs.len()), counted("next register", rule.next.len())];
     let all: Vec<String> = all.into_iter().flatten().collect();
-    format!("{}: {} as it says", rule.rule, all.join(" and "))
+    format!("{}: {} as specified", rule.rule, all.join(" and "))
 }
 
 /// The expression that is 1 where outputs or registers are not those of a rule.

@@ -322,12 +322,15 @@ impl Database {
             known(&place, &part.profile)?;
             are_bins(&place, &part.bins)?;
             if part.bins.len() != part.hits.len() {
-                return Err(format!("{place}: bins and hits are not as many"));
+                return Err(format!("{place}: `bins` and `hits` have different lengths"));
             }
             let Indices { first, step, count } = part.cases;
             let last = count.checked_sub(1).and_then(|steps| steps.checked_mul(step));
             if step == 0 || last.and_then(|steps| first.checked_add(steps)).is_none() {
-                return Err(format!("{place}.cases: there are none, or too many"));
+                return Err(format!(
+                    "{place}.cases: expected at least one case, and no more than \
+                     the run has"
+                ));
             }
             let run = run(&place, part.run)?;
             let points = database.points(&run.rtl, &part.profile);
@@ -369,7 +372,9 @@ impl Database {
         let again = database.profile_texts();
         if let Some(wrong) = profiles.iter().find(|text| !again.contains(text)) {
             let profile = &wrong.profile;
-            return Err(format!("profile `{profile}`: its hits are not the sum of the parts"));
+            return Err(format!(
+                "profile `{profile}`: its hits are not the sum of those of its parts"
+            ));
         }
         Ok(database)
     }
@@ -378,7 +383,7 @@ impl Database {
 fn code_of_text(text: CodeText) -> Result<((String, String), Code), String> {
     let CodeText { rtl, profile, points, waived } = text;
     if waived.keys().any(|point| *point as usize >= points.len()) {
-        return Err(format!("code of profile `{profile}`: a point is waived that is none"));
+        return Err(format!("code of profile `{profile}`: a waived point does not exist"));
     }
     Ok(((rtl, profile), Code { points, waived }))
 }

@@ -83,22 +83,18 @@ impl ContributingCase {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// They are of two blocks.
-    #[error("one is of block {0}, the other of block {1}")]
+    #[error("one database is of block {0}, the other of block {1}")]
     Blocks(String, String),
     /// The groups are not the same.
-    #[error(
-        "group `{0}` is not the same in both: they were made by programs that declare other coverage"
-    )]
+    #[error("group `{0}` differs: the programs that made the databases declare different coverage")]
     Groups(String),
     /// A profile is not the same.
-    #[error(
-        "profile {0} is not the same in both: other parameters, or other reasons why bins cannot be hit"
-    )]
+    #[error("profile {0} differs: the parameters or the unreachable bins are not the same")]
     Profile(String),
     /// Code that is not the same.
     #[error(
-        "what is counted of the code of RTL {0} in profile {1} is not the same in both: its models were made by another Verilator, or \
-         other points are waived"
+        "the code coverage points of RTL {0} in profile {1} differ: the models were made by \
+         another version of Verilator, or other points are waived"
     )]
     Code(String, String),
 }

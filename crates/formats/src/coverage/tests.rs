@@ -197,9 +197,9 @@ fn a_file_is_read_as_it_was_written() {
         ("\"seed\":3", "\"seed\":4", "checksum"),
         ("cosim-coverage", "cosim-cover", "cosim-coverage"),
         // One hit more than the parts have.
-        ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of the parts"),
+        ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of those of its parts"),
         ("\"bins\":[0,2]", "\"bins\":[0,8]", "expected rising numbers below 8"),
-        ("\"count\":1}", "\"count\":0}", "there are none, or too many"),
+        ("\"count\":1}", "\"count\":0}", "expected at least one case"),
         ("\"run\":0", "\"run\":1", "there is no run 1"),
     ] {
         let changed = text.replacen(from, to, 1);

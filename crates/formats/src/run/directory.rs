@@ -16,8 +16,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::SystemTime;
-use std::{env, process};
 
 /// The file that is locked; it says who writes.
 const LOCK: &str = "run.lock";
@@ -120,7 +120,7 @@ fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
             return refuse(
                 codes::BAD_OUTPUT,
                 folder,
-                "is not a folder that can be read; choose another --out",
+                "is not a readable folder; choose another --out",
             );
         }
     };
@@ -129,7 +129,7 @@ fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
         if !blocks.iter().any(|block| name == OsStr::new(block)) {
             let name = Path::new(&name).display();
             let message = format!(
-                "holds something that is no run of these blocks: `{name}`; choose another --out"
+                "contains `{name}`, which is not a run of these blocks; choose another --out"
             );
             return refuse(codes::OUTPUT_EXISTS, folder, message);
         }
@@ -150,7 +150,13 @@ fn fresh(stem: &str) -> Result<PathBuf, Error> {
             Err(error) => return Err(cannot_be_made(&folder, error)),
         }
     }
-    Err(Error::Environment(codes::SYSTEM, format!("{RUNS}: no name is left for a run")))
+    Err(Error::Environment(
+        codes::SYSTEM,
+        format!(
+            "{RUNS}: no free name for a run; remove old \
+         runs, or choose another --out"
+        ),
+    ))
 }
 
 /// A folder that belongs to this run until it is dropped.
@@ -278,7 +284,7 @@ impl LockOwner {
             process: Some(process::id()),
             host: Some(rustix::system::uname().nodename().to_string_lossy().into_owned()),
             began: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
-            command: env::args().collect(),
+            command: program::command(),
         }
     }
 
@@ -311,7 +317,7 @@ fn cannot_be_made(folder: &Path, error: io::Error) -> Error {
         _ => Error::File {
             code: codes::BAD_OUTPUT,
             path: folder.to_owned(),
-            message: format!("cannot be made: {error}"),
+            message: format!("cannot be created: {error}"),
         },
     }
 }
@@ -357,7 +363,7 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
             return refuse(
                 codes::BAD_OUTPUT,
                 folder,
-                "is not a folder that can be read; choose another --out",
+                "is not a readable folder; choose another --out",
             );
         }
     };
@@ -377,14 +383,14 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
         Some(foreign) => {
             let name = foreign.strip_prefix(folder).unwrap_or(&foreign).display();
             let message =
-                format!("holds something that is not a run's: `{name}`; choose another --out");
+                format!("contains `{name}`, which does not belong to a run; choose another --out");
             refuse(codes::OUTPUT_EXISTS, folder, message)
         }
         None if replace => Ok(()),
         None => refuse(
             codes::OUTPUT_EXISTS,
             folder,
-            "holds an earlier run; choose another --out, or replace it by --force",
+            "contains an earlier run; choose another --out, or replace it with --force",
         ),
     }
 }
@@ -465,11 +471,11 @@ pub fn remove_partial(folder: &Path) {
 fn point_latest_to(folder: &Path) {
     let latest = Path::new(RUNS).join(LATEST);
     let failed = match latest.symlink_metadata() {
-        Ok(metadata) if !metadata.is_symlink() => Some("it is no link".to_owned()),
+        Ok(metadata) if !metadata.is_symlink() => Some("it is not a link".to_owned()),
         _ => replace_link(folder, &latest).err().map(|error| error.to_string()),
     };
     if let Some(reason) = failed {
-        program::say(format_args!("warning: {} is not renewed: {reason}", latest.display()));
+        program::say(format_args!("warning: cannot update {}: {reason}", latest.display()));
     }
 }
 
@@ -510,7 +516,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         drop(named(folder.path(), false).unwrap());
         let message = named(folder.path(), false).unwrap_err().to_string();
-        assert!(message.contains("holds an earlier run"), "{message}");
+        assert!(message.contains("contains an earlier run"), "{message}");
         named(folder.path(), true).unwrap();
     }
 
@@ -534,7 +540,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, "{\"mine\": 1}").unwrap();
             let message = named(folder.path(), true).unwrap_err().to_string();
-            assert!(message.contains("not a run's"), "{foreign}: {message}");
+            assert!(message.contains("does not belong to a run"), "{foreign}: {message}");
             assert_eq!(fs::read_to_string(path).unwrap(), "{\"mine\": 1}");
         }
     }

@@ -18,7 +18,7 @@ pub struct Evidence {
     pub case: String,
     /// What happened to it.
     pub verdict: Verdict,
-    /// Which side breaks the specification there, if it could be judged.
+    /// Which side violates the specification there, if it could be judged.
     pub judgement: Option<Blame>,
     /// Its vector in the run directory, shrunk if it could be; none if it could not be written.
     pub vector: Option<String>,

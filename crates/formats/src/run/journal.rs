@@ -148,7 +148,8 @@ impl InterruptedRun {
             Err(error) => return Err(Error::unreadable(&path, &error)),
         };
         let damaged = || {
-            let message = "is damaged, or of another version, so the run cannot be resumed; repeat it with `run --force`";
+            let message = "is damaged or of another version, so the run cannot be resumed; repeat \
+                 it with `run --force`";
             Error::File {
                 code: codes::CANNOT_RESUME,
                 path: path.clone(),

@@ -131,7 +131,7 @@ impl Plan {
             shard: Shard::WHOLE,
         };
         match plan.columns() {
-            0 => Err("names no profile, or no scenario".to_owned()),
+            0 => Err("names no profile or no scenario".to_owned()),
             _ => Ok(plan),
         }
     }

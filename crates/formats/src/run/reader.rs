@@ -152,12 +152,12 @@ impl Results {
             _ if self.passed || self.open_failures() > 0 => None,
             _ if self.totals.cycles == 0 => Some("no cycle was compared"),
             _ if self.run.until_coverage.is_some() => {
-                Some("less was covered than was asked for (--until-coverage)")
+                Some("coverage is below the goal of --until-coverage")
             }
             _ if self.run.coverage && self.run.min_coverage.is_none() => {
-                Some("a point of the RTL that is waived was reached")
+                Some("a waived coverage point of the RTL was reached")
             }
-            _ => Some("less was covered than was asked for (--min-coverage)"),
+            _ => Some("coverage is below the goal of --min-coverage"),
         }
     }
 
@@ -244,7 +244,7 @@ impl<'de> Visitor<'de> for ResultsVisitor<'_> {
 }
 
 fn is<T: PartialEq + fmt::Display, E: de::Error>(found: &T, expected: &T) -> Result<(), E> {
-    let message = format_args!("{found} where this version reads {expected}");
+    let message = format_args!("found {found}, expected {expected}");
     if found == expected { Ok(()) } else { Err(E::custom(message)) }
 }
 

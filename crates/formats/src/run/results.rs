@@ -63,7 +63,7 @@ pub struct Header {
     pub given: Rtl,
     /// The files that Verilator read.
     pub rtl_files: Vec<FileRead>,
-    /// Models compiled for this run that take two evaluations a cycle instead of one: by profile, why.
+    /// Models compiled for this run that take two evaluations per cycle instead of one: by profile, why.
     pub two_evaluations: BTreeMap<String, String>,
     /// The netlists that ran in the RTL's place, by profile.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]

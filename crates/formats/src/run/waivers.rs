@@ -36,7 +36,7 @@ impl FromStr for Day {
         // Days of that form are in the order of their texts.
         match humantime::parse_rfc3339(&format!("{text}T00:00:00Z")) {
             Ok(_) if text.len() == 10 => Ok(Self(text.to_owned())),
-            _ => Err(format!("`{text}` is no day: expected YYYY-MM-DD, as in 2027-01-31")),
+            _ => Err(format!("`{text}` is not a date: expected YYYY-MM-DD, as in 2027-01-31")),
         }
     }
 }
@@ -91,7 +91,7 @@ impl fmt::Display for Waived {
         let Self { reason, expires, expired } = self;
         let reason = text::line(reason);
         match expired {
-            true => write!(f, "was waived until {expires}, which is over: {reason}"),
+            true => write!(f, "was waived until {expires}, which has passed: {reason}"),
             false => write!(f, "waived until {expires}: {reason}"),
         }
     }

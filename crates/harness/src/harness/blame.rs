@@ -107,9 +107,9 @@ impl Blame {
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             match self.broken_by {
-                Culprit::Rtl => "the RTL breaks the specification",
-                Culprit::GoldenModel => "the golden model breaks the specification, the RTL does not",
-                Culprit::Both => "both the RTL and the golden model break the specification",
+                Culprit::Rtl => "the RTL violates the specification",
+                Culprit::GoldenModel => "the golden model violates the specification, the RTL does not",
+                Culprit::Both => "both the RTL and the golden model violate the specification",
                 Culprit::Undecided => {
                     "no check of the scoreboard decides which side is wrong; the specification has to"
                 }

@@ -50,7 +50,9 @@ fn about(path: &Path) -> Result<Option<String>> {
     let vector = json(path)?;
     let about = vector["origin"]["about"].as_str().unwrap_or_default();
     let says = about.split_whitespace().count() > 2 && !about.contains('\n');
-    Ok((!says).then(|| format!("{}: `{about}` does not say why it is there", path.display())))
+    Ok((!says).then(|| {
+        format!("{}: `about` does not state the purpose of the vector: `{about}`", path.display())
+    }))
 }
 
 pub fn check(checks: &Checks, folder: &Path) -> Result {
@@ -95,8 +97,8 @@ pub fn rules(checks: &Checks, folder: &Path) -> Result {
         shown.insert(rule);
     }
     let missing = reachable.iter().filter(|rule| !shown.contains(*rule));
-    wrong.extend(
-        missing.map(|rule| format!("{rule}: no vector in {} is named after it", folder.display())),
-    );
+    wrong.extend(missing.map(|rule| {
+        format!("{rule}: no vector in {} has the name of this rule", folder.display())
+    }));
     CheckFailures::all(wrong)
 }

@@ -96,7 +96,7 @@ fn illegal<B: Block>(
         Ok(Drive::Traffic(traffic)) => {
             traffic.check().err().map(|wrong| format!("{}: {}", wrong.path, wrong.message))
         }
-        Ok(Drive::Cycles(cycles)) => cycles.is_empty().then(|| "no cycle is drawn".to_owned()),
+        Ok(Drive::Cycles(cycles)) => cycles.is_empty().then(|| "no cycle was drawn".to_owned()),
     }
 }
 
@@ -122,7 +122,10 @@ pub fn weights_draw_legal_stimulus<B: Block>() -> Result {
         }
     }
     if read < CHANGED {
-        wrong.push(format!("{read} scenarios with other numbers could be read, {unreadable} not"));
+        wrong.push(format!(
+            "{read} scenarios with other numbers were accepted, {unreadable} were \
+             not"
+        ));
     }
     CheckFailures::all(wrong)
 }
@@ -196,7 +199,7 @@ fn breaks<B: Block>(
 
 pub fn environment_bears_any_outputs<B: Block>() -> Result {
     let mut wrong = Vec::new();
-    let mut rng = CaseRng::seed_from_u64(case_seed(SEED, "outputs of wrong blocks"));
+    let mut rng = CaseRng::seed_from_u64(case_seed(SEED, "outputs of faulty blocks"));
     for scenario in B::scenarios() {
         for profile in B::PROFILES {
             let parameters = &profile.parameters;

@@ -69,7 +69,7 @@ pub fn shown_of<'a, B: Block, E: Environment<'a, B>, S: Scoreboard<'a, B>>(
     }
     Err(Violation::new(
         "ends",
-        format_args!("the golden model is not at the end after {LONGEST} cycles"),
+        format_args!("the golden model does not finish within {LONGEST} cycles"),
     ))
 }
 
@@ -273,7 +273,7 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
         let subjects = subjects::<B>(round)?;
         if subjects.is_empty() {
             return Err(CheckFailures::one(format!(
-                "{}: no scenario with traffic that ends",
+                "{}: no scenario has traffic that finishes",
                 B::NAME
             )));
         }
@@ -294,7 +294,9 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     let undeclared = fired.iter().filter(|check| !declared.contains(check.as_str()));
     wrong.extend(undeclared.map(|check| format!("{check}: fires, but is not in CHECKS")));
     let unknown = elsewhere.iter().filter(|check| !declared.contains(*check));
-    wrong.extend(unknown.map(|check| format!("{check}: shown elsewhere, but not in CHECKS")));
+    wrong.extend(
+        unknown.map(|check| format!("{check}: listed as shown elsewhere, but not in CHECKS")),
+    );
     CheckFailures::all(wrong)
 }
 

@@ -83,7 +83,7 @@ pub fn check(
         } else if numbers.contains(&number) {
             for (seed, found) in SEEDS.iter().zip(&found) {
                 match found.get(&number).map(|verdict| wrong_port(verdict, ports(name))) {
-                    None => wrong.push(format!("{name}: seed {seed} does not find it")),
+                    None => wrong.push(format!("{name}: seed {seed} does not find the bug")),
                     Some(Some(port)) => wrong.push(format!("{name}: seed {seed}: {port}")),
                     Some(None) => {}
                 }

@@ -160,7 +160,8 @@ fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
         Error::Usage(
             codes::UNKNOWN_SCENARIO,
             format!(
-                "{block} has no scenario `{name}` to measure: name one of its own in Weights::BENCH"
+                "block {block} has no scenario `{name}`; set `Weights::BENCH` to one of its \
+                 scenarios"
             ),
         )
     })
@@ -465,7 +466,10 @@ fn matches(verdict: &Verdict) -> Result<(), Error> {
 fn unequal(verdict: &dyn Display) -> Error {
     Error::Usage(
         codes::CASE_FAILS,
-        format!("a case does not match ({verdict}); run `cosim run` first"),
+        format!(
+            "a case fails ({verdict}), so speed cannot be measured; find the failure with \
+             `cosim run`"
+        ),
     )
 }
 

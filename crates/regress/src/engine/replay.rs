@@ -101,7 +101,7 @@ pub fn trace<B: Block>(
     let reason = match lost.or(ended) {
         Some(reason) => reason,
         None if is_whole(path)? => return undate(path),
-        None => "the waves are cut short; is the disk full?".to_owned(),
+        None => "the waveform is incomplete; check that the disk is not full".to_owned(),
     };
     Err(Error::write(path)(io::Error::other(reason)))
 }
@@ -114,8 +114,8 @@ fn is_the_same(verdict: &Verdict, observed: &Verdict) -> Result<(), Error> {
     Err(Error::Lost(
         codes::NOT_REPRODUCIBLE,
         format!(
-            "the RTL does not do the same while it is observed: it ends with {observed}; without that with \
-         {verdict}"
+            "the RTL behaves differently while it is traced: the result is {observed} with the \
+             trace and {verdict} without"
         ),
     ))
 }

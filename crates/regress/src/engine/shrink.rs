@@ -69,7 +69,7 @@ pub fn shrink<B: Block>(
     progress: &mut dyn Progress<B>,
 ) -> Result<Shrunk<B>, Error> {
     let fingerprint = Fingerprint::of(&outcome.verdict).ok_or_else(|| {
-        Error::Usage(codes::NOTHING_FAILS, "there is no failure to shrink".to_owned())
+        Error::Usage(codes::NOTHING_FAILS, "the vector has no failure to shrink".to_owned())
     })?;
     let mut search = ShrinkSearch::<B> {
         keeps_legal: false,

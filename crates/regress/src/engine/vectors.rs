@@ -98,7 +98,7 @@ pub trait LoadedVector: Send + Sync {
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
 
-    /// Says which side breaks the specification, RTL or golden model, each alone with the stimulus.
+    /// Says which side violates the specification, RTL or golden model, each alone with the stimulus.
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
@@ -260,7 +260,8 @@ impl<B: Explain> TypedVector<B> {
 
     fn check_fails(&self, outcome: &Outcome) -> Result<(), Error> {
         if Signature::of(&outcome.verdict).is_none() {
-            let message = "everything matches, there is nothing to shrink; is this the right RTL?";
+            let message = "the vector matches, so there is no failure to shrink; name the RTL and \
+                 profile with which it fails";
             return Err(Error::File {
                 code: codes::NOTHING_FAILS,
                 path: self.path.clone(),
@@ -408,7 +409,7 @@ impl<B: Explain> LoadedVector for TypedVector<B> {
             None if watch.is_cancelled() => Err(Error::Interrupted),
             None => Err(Error::Lost(
                 codes::NOT_REPRODUCIBLE,
-                format!("{lost}; it does something else when it is run again"),
+                format!("{lost}; the RTL behaves differently when the vector runs again"),
             )),
         }
     }

@@ -154,7 +154,8 @@ impl MutationAnalysis {
             return Err(Error::Environment(
                 codes::MUTANTS_CHANGED,
                 format!(
-                    "{}: other mutants are chosen now than before, by {}; grade again",
+                    "{}: the mutants differ from those of the earlier part of the analysis, made \
+                     by {}; start again with `mutate --force`",
                     profile.name,
                     yosys::version()?
                 ),
@@ -277,7 +278,8 @@ impl MutationAnalysis {
         }
         let profile = &graded.profile;
         let message = format!(
-            "is damaged: {run} cases of {profile} are said to have run, and there are {cases}; grade again"
+            "is damaged: it counts {run} cases of {profile}, and there are only {cases}; start \
+             again with `mutate --force`"
         );
         Err(Error::File { code: codes::DAMAGED, path: self.lock.folder.clone(), message })
     }
@@ -324,7 +326,7 @@ pub fn check_rtl(
     Err(Error::Lost(
         codes::BASELINE_FAILS,
         format!(
-            "the bench is not green without any mutation: {}: {}",
+            "the unchanged RTL fails, so mutations cannot be graded: {}: {}",
             ground.cases[*case].name, outcome.verdict
         ),
     ))

@@ -166,8 +166,9 @@ impl ProfileFaults {
         let Self { profile, cases, vectors, score, faults } = self;
         let FaultScore { faults: all, seen, checks, corpus, either, percent } = score;
         let mut text = format!(
-            "{block} {profile}: {all} faults in the golden model, {seen} make a difference in {cases} cases and {vectors} vectors; \
-             checks notice {checks}, the corpus {corpus}, one of them {either} ({percent:.2} %)\n"
+            "{block} {profile}: {all} faults in the golden model, {seen} change an output in \
+             {cases} cases and {vectors} vectors; detected by checks {checks}, by the corpus \
+             {corpus}, by either {either} ({percent:.2} %)\n"
         );
         let checks = faults.iter().filter_map(|fault| fault.noticed.as_ref());
         let by = counted(checks.map(|(check, _)| check.as_str()));
@@ -180,10 +181,10 @@ impl ProfileFaults {
             faults.iter().filter(|fault| fault.is_seen() && !fault.is_noticed()).collect();
         for fault in left.iter().take(NAMED) {
             let case = fault.differs.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "  {:>5} {}: seen in {case} alone", fault.id, fault.words());
+            let _ = writeln!(text, "  {:>5} {}: seen in {case} only", fault.id, fault.words());
         }
         if left.len() > NAMED {
-            let _ = writeln!(text, "  and {} more that nobody notices", left.len() - NAMED);
+            let _ = writeln!(text, "  and {} more undetected", left.len() - NAMED);
         }
         text
     }

@@ -47,7 +47,8 @@ impl MutationShards {
         let Some(first) = parts.first() else {
             return Err(Error::Usage(
                 codes::NOTHING_SELECTED,
-                "name the folders of all parts of the grading".to_owned(),
+                "no part was named; name the folders of all parts of the mutation analysis"
+                    .to_owned(),
             ));
         };
         for part in &parts {
@@ -75,8 +76,15 @@ impl MutationShards {
             let mut cases_run = 0;
             for part in &self.parts {
                 let graded = part.report.profiles.get(index).filter(|one| one.profile == *profile);
-                let missing =
-                    || part.wrong(codes::INCOMPLETE, format!("has no grading of {profile}"));
+                let missing = || {
+                    part.wrong(
+                        codes::INCOMPLETE,
+                        format!(
+                            "has no mutation analysis of profile \
+                         {profile}"
+                        ),
+                    )
+                };
                 let graded = graded.ok_or_else(missing)?;
                 cases_run = cases_run.max(graded.cases_run);
                 for mutant in &graded.mutants {
@@ -86,7 +94,10 @@ impl MutationShards {
             }
             let expected = 1..=u32::try_from(mutants.len()).unwrap_or(u32::MAX);
             if !mutants.keys().copied().eq(expected) {
-                let message = format!("and the other parts do not have each mutant of {profile}");
+                let message = format!(
+                    "and the other parts do not contain every mutant of profile \
+                     {profile} exactly once"
+                );
                 return Err(self.parts[0].wrong(codes::DAMAGED, message));
             }
             let mutants: Vec<Mutant> = mutants.into_values().cloned().collect();
@@ -108,13 +119,15 @@ impl MutationShard {
     fn check(&self) -> Result<(), Error> {
         let Report { complete, run, .. } = &self.report;
         if !complete {
-            let message = "is not whole: its analysis was interrupted or still runs; continue it with `resume`";
+            let message = "is incomplete: its analysis was interrupted or still runs; continue it \
+                 with `resume`";
             return Err(self.wrong(codes::INCOMPLETE, message.to_owned()));
         }
         let (build, now) = (&run.build, program::build());
         if build != now {
             return Err(self.wrong(codes::OTHER_BUILD, format!(
-                "was graded by build {build}, this is build {now}: merge with the program that graded it"
+                "was graded by build {build}, and this is build {now}; merge with the program that \
+                 graded it"
             )));
         }
         Ok(())
@@ -135,7 +148,8 @@ impl MutationShard {
                 return Err(self.wrong(
                     codes::OTHER_RUN,
                     format!(
-                        "is no part of the same grading as {}: {name} is {}, there it is {}",
+                        "is not a part of the same mutation analysis as {}: {name} is {} here and \
+                         {} there",
                         first.folder.display(),
                         here[name],
                         there[name]
@@ -151,7 +165,7 @@ impl MutationShard {
         let MutantStatus::Survived { vector: Some(file) } = &mutant.status else { return Ok(()) };
         let (from, to) = (self.folder.join(file), out.join(file));
         if !from.is_file() {
-            let message = format!("is not whole: its result names {file}, which is not there");
+            let message = format!("is incomplete: its result names {file}, which does not exist");
             return Err(self.wrong(codes::INCOMPLETE, message));
         }
         if let Some(folder) = to.parent() {
@@ -169,7 +183,7 @@ fn complete(parts: &[MutationShard]) -> Result<(), Error> {
             let (shard, other) = (shard(&pair[0]), pair[0].folder.display());
             return Err(pair[1].wrong(
                 codes::SHARD_SET,
-                format!("is part {shard}, and so is {other}: name one of them"),
+                format!("is part {shard}, and so is {other}; name only one of them"),
             ));
         }
     }
@@ -187,7 +201,8 @@ fn complete(parts: &[MutationShard]) -> Result<(), Error> {
     Err(Error::Usage(
         codes::SHARD_SET,
         format!(
-            "parts of the grading of {} are missing: {}{more}; grade them (mutate --shard I/{count}), or name their folders",
+            "parts of the mutation analysis of {} are missing: {}{more}; run them (mutate --shard \
+             I/{count}), or name their folders",
             parts[0].report.run.block,
             named.join(", ")
         ),

@@ -99,7 +99,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
         woven += "\n";
     }
     if placed < mutations.len() {
-        return Err(Unknown("a mutation of a cell that is not there".to_owned()));
+        return Err(Unknown("the cell of a mutation does not exist".to_owned()));
     }
     Ok(Woven { netlist: woven, modules })
 }

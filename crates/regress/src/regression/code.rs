@@ -50,14 +50,15 @@ impl CodeCoverage {
             return Err(Error::Usage(
                 codes::BAD_WAIVER,
                 format!(
-                    "what block {} says that nothing of its RTL reaches is not there; take it out, or say where it is now:\n  {stale}",
+                    "code coverage waivers of block {} match no code of its RTL; update or remove \
+                     them:\n  {stale}",
                     block.info().name
                 ),
             ));
         }
         if is_own && !idle.uncounted.is_empty() {
             events(Event::Warning(format!(
-                "this Verilator counts other points than waivers name, so these waive nothing:\n  {}",
+                "this version of Verilator counts other coverage points, so these waivers have no effect:\n  {}",
                 idle.uncounted.join("\n  ")
             )));
         }

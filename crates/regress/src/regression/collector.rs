@@ -115,7 +115,7 @@ impl Collector<'_, '_> {
         }
         if let Err(error) = self.directory.case(case, outcome) {
             // Said at once: a long run goes on without.
-            (self.events)(Event::Warning(format!("results are lost: {error}")));
+            (self.events)(Event::Warning(format!("cannot write results: {error}")));
         }
         Ok(())
     }

@@ -145,7 +145,7 @@ impl Failures {
                 let group = &mut self.groups[place];
                 let name = format!("{stem}.json");
                 if let Err(error) = text.and_then(|text| write(&self.folder, &name, &text)) {
-                    let note = format!("a further vector is not written: {error}");
+                    let note = format!("cannot write a further vector: {error}");
                     let notes = &mut group.first.notes;
                     if !notes.contains(&note) && notes.len() < MOST_NOTES {
                         notes.push(note);
@@ -221,7 +221,7 @@ impl Failures {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
                         notes.push(format!(
-                            "shrinking ended early; candidates tried: {}",
+                            "shrinking stopped early; candidates tried: {}",
                             shrunk.tried
                         ));
                     }
@@ -352,7 +352,9 @@ impl Failures {
             match self.judge_one(text, profile) {
                 Ok(judgement) if judgement.is_decided() => {
                     if !shrunk {
-                        notes.push("judged by the case as it was drawn, in its cycles".to_owned());
+                        notes.push(
+                            "blame is that of the original case, before shrinking".to_owned(),
+                        );
                     }
                     return Some(judgement);
                 }

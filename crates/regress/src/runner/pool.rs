@@ -427,13 +427,13 @@ mod tests {
             assert_eq!(of(EXITS), "crashed: process exited with code 0");
             assert_eq!(
                 of(WRITES_NONSENSE),
-                "crashed: process wrote into its channel to the program"
+                "crashed: process corrupted its channel to the program"
             );
             // With many workers it may be the first thing that one of them does.
             if threads == 1 {
                 assert_eq!(
                     of(EXITS_AFTER_OTHERS),
-                    "crashed: process exited with code 0; it did not happen again when the case was run alone"
+                    "crashed: process exited with code 0; it did not happen again when the case ran alone"
                 );
                 assert_eq!(failures.len(), 5, "{failures:?}");
             }

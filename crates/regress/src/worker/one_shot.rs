@@ -115,7 +115,7 @@ impl OneShotWorker {
             match finish.map_err(|error| error.renamed(partial, &waves.path))? {
                 Finish::Done(()) => Ok(()),
                 other => {
-                    let message = "the waves were not finished".to_owned();
+                    let message = "the waveform was not completed".to_owned();
                     cut_short = Some(other);
                     Err(Error::Lost(codes::MODEL_CRASHED, message))
                 }
@@ -124,7 +124,7 @@ impl OneShotWorker {
         cut_short.map_or_else(|| made.map(Finish::Done), Ok)
     }
 
-    /// Says which side breaks the specification.
+    /// Says which side violates the specification.
     ///
     /// # Errors
     /// If the model cannot be built.

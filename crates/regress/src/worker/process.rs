@@ -63,7 +63,7 @@ impl Program {
             std::env::current_exe().map_err(|error| {
                 Error::Environment(
                     codes::SYSTEM,
-                    format!("cannot tell where this program is: {error}"),
+                    format!("cannot find the path of this program: {error}"),
                 )
             })?
         };

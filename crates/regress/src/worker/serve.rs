@@ -94,7 +94,7 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
                 }
             }
             Err(_) => {
-                let message = "`worker` is for the program itself; see `cosim --help`";
+                let message = "`worker` is an internal command; see `cosim --help`";
                 return Err(Error::Usage(codes::COMMAND_LINE, message.to_owned()));
             }
         }
@@ -102,7 +102,7 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
 }
 
 fn environment(error: &io::Error) -> Error {
-    Error::Environment(codes::SYSTEM, format!("a worker cannot start: {error}"))
+    Error::Environment(codes::SYSTEM, format!("cannot start a worker: {error}"))
 }
 
 /// Binds the process to its parent's life, and to what it may take.
@@ -198,7 +198,10 @@ impl Worker {
 
     fn open(&mut self, opening: &SessionSetup) -> Reply {
         let block = program::find(&opening.block).ok_or_else(|| {
-            Error::Usage(codes::UNKNOWN_BLOCK, format!("`{}` is no block", opening.block))
+            Error::Usage(
+                codes::UNKNOWN_BLOCK,
+                format!("`{}` is not a block of this program", opening.block),
+            )
         });
         match block.and_then(|block| self.watch.model(|| block.open(opening))) {
             Ok(models) => {

@@ -58,7 +58,10 @@ impl Task {
     /// What the work returns.
     pub fn run(&self, watch: &Watch, progress: &mut dyn ShrinkProgress) -> Result<String, Error> {
         let block = program::find(&self.block).ok_or_else(|| {
-            Error::Environment(codes::INTERNAL, format!("`{}` is no block", self.block))
+            Error::Environment(
+                codes::INTERNAL,
+                format!("`{}` is not a block of this program", self.block),
+            )
         })?;
         let load = |file: &VectorFile| -> Result<Box<dyn LoadedVector>, Error> { block.load(file) };
         let (profile, model) = (self.profile.as_str(), &self.model);

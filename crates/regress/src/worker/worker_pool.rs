@@ -523,7 +523,7 @@ impl<L: Launch> WorkerThread<'_, L> {
         let landing = match (piece.losses.died(), landing) {
             (Some(how), Completion::Answer(_)) => Completion::Lost(Verdict::Crashed {
                 cycle: None,
-                message: format!("{how}; it did not happen again when the case was run alone"),
+                message: format!("{how}; it did not happen again when the case ran alone"),
             }),
             (_, landing) => landing,
         };

@@ -138,7 +138,7 @@ fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
 /// The RTL with the mutants of each line, of all profiles together; else why there is none.
 fn files(report: &Report) -> Result<Vec<File>, String> {
     let run = &report.run;
-    let block = program::find(&run.block).ok_or("this program has no such block")?;
+    let block = program::find(&run.block).ok_or("this program does not contain the block")?;
     let examined = run.given.examined(block.info()).map_err(|error| error.to_string())?;
     if examined.identity != run.rtl {
         return Err(format!("the RTL was {} and is {} now", run.rtl, examined.identity));
@@ -153,7 +153,7 @@ fn files(report: &Report) -> Result<Vec<File>, String> {
         }
         size += source.text.len();
         if size > MOST_TEXT {
-            return Err("it is too large to be shown".to_owned());
+            return Err("it is too large to show".to_owned());
         }
         files.push(file);
     }

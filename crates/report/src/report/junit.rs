@@ -184,7 +184,7 @@ impl<'a> Waivers<'a> {
                 Some(format!("{signature}: {}", group.waived.as_ref()?))
             }
             // Several groups came together, and each of them is waived.
-            None if *passed => Some(format!("{signature}: all of it is waived")),
+            None if *passed => Some(format!("{signature}: all of its cases are waived")),
             _ => None,
         }
     }

@@ -69,8 +69,8 @@ pub fn find(name: &str, places: &[SearchFolder]) -> Result<Option<DataFile>, Err
                 return Err(Error::Usage(
                     codes::AMBIGUOUS_FILE,
                     format!(
-                        "the RTL opens {name:?}, and there are two with different texts: {} and {}; say with -I which \
-                     folder comes first, or leave one out",
+                        "the RTL opens {name:?}, which could be {} or {}, and these differ; choose \
+                         the folder that comes first with -I, or leave one out",
                         known.path.display(),
                         found.path.display(),
                     ),
@@ -91,8 +91,8 @@ pub fn missing(opened: &Opened, at: &Path) -> Error {
         line: opened.line as usize,
         column: 1,
         message: format!(
-            "the RTL reads {:?}, and there is no such file in the working directory or beside the given RTL; put it \
-             there, or name its folder with -I",
+            "the RTL reads {:?}, which is neither in the working directory nor beside the user \
+             RTL; put it there, or name its folder with -I",
             opened.name.as_deref().unwrap_or_default()
         ),
     }

@@ -8,8 +8,8 @@ use std::path::{Path, PathBuf};
 /// How deep lists may name lists.
 const DEEPEST: usize = 16;
 /// What a list may hold, for messages.
-const ALLOWED: &str =
-    "files, -f, -F, -I, -D, -y, -v, +incdir+, +define+ and +libext+ are what a list may hold here";
+const ALLOWED: &str = "is not supported in a file list; use files, -f, -F, -I, -D, -y, -v, +incdir+, +define+ and \
+     +libext+";
 
 /// What lists name, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
@@ -46,7 +46,7 @@ impl FileListContents {
     /// `base` is the folder paths in it are relative to: a list named by `-F` is relative to itself.
     fn read_below(&mut self, list: &Path, base: Option<&Path>, depth: usize) -> Result<(), Error> {
         if depth == DEEPEST {
-            let message = "is named by a list that it names itself, or lists are too deep";
+            let message = "file lists include each other in a loop or are nested too deeply";
             return Err(Error::File {
                 code: codes::BAD_FILE_LIST,
                 path: list.to_owned(),

@@ -78,7 +78,7 @@ impl Instructions {
     pub fn line(&self) -> String {
         let parts: Vec<String> =
             self.per_cycle.iter().map(|(part, number)| format!("{part} {number}")).collect();
-        format!("  {}: instructions of a cycle: {}\n", self.profile, parts.join(", "))
+        format!("  {}: instructions per cycle: {}\n", self.profile, parts.join(", "))
     }
 
     /// Rows of a table: block, profile, part and number, with tabs between.

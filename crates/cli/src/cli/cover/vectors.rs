@@ -42,10 +42,13 @@ fn is_free(folder: &Path) -> Result<(), Error> {
     match fs::read_dir(folder) {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
-            Some(_) => refuse("is not empty; name a new folder, or remove what is in it"),
+            Some(_) => refuse("is not empty; name a new folder, or remove its contents"),
         },
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => refuse("is no folder"),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => refuse(
+            "is not a folder; name a \
+             new or an empty folder",
+        ),
         Err(error) => Err(Error::unreadable(folder, &error)),
     }
 }
@@ -64,8 +67,8 @@ fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
         |message: String| Error::Usage(codes::OTHER_BUILD, format!("{}: {message}", find.name));
     if find.run.build != program::build() {
         return Err(refuse(format!(
-            "the run was one of build {}, which may draw another case than this one, {}; run the regression again with this \
-             program, or rank with that one",
+            "the run was made by build {}, and this is build {}, which may draw other cases; \
+             repeat the run with this program, or use the program of the run",
             find.run.build,
             program::build()
         )));
@@ -79,7 +82,7 @@ fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
     };
     let Some((block, profile, scenario, index)) = case else {
         return Err(refuse(
-            "the database has a case without block, profile, scenario and index".to_owned(),
+            "the database names a case that is not BLOCK/PROFILE/SCENARIO/INDEX".to_owned(),
         ));
     };
     let block = find_block(block)?;
@@ -95,7 +98,8 @@ fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
     let session = block.session(&setup)?;
     if weights_hashes(&session.opening()?.scenarios).first() != Some(&find.weights) {
         return Err(refuse(format!(
-            "its scenario `{scenario}` was one from a file; cases of built-in ones alone can be drawn again"
+            "its scenario `{scenario}` came from a file; only cases of built-in scenarios can be \
+             drawn again"
         )));
     }
     let plan = Plan {
@@ -107,10 +111,10 @@ fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
         shard: Shard::WHOLE,
     };
     let Some(case) = plan.iter().next() else {
-        return Err(refuse("its index is beyond the last one".to_owned()));
+        return Err(refuse("its index is larger than that of the last case".to_owned()));
     };
     let origin = Origin {
-        about: format!("hits {adds} bins that no vector before it does"),
+        about: format!("hits {adds} bins that no earlier vector hits"),
         case: Some(find.name.clone()),
         seed: Some(find.run.seed),
         build: Some(find.run.build.clone()),

@@ -18,7 +18,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(option) = earlier.option() {
         return Err(Error::Usage(
             codes::OPTIONS_CONFLICT,
-            format!("{option} is of runs, and these are gradings: leave it out"),
+            format!("{option} applies to runs, and these are mutation analyses; leave it out"),
         ));
     }
     apart(folders, out)?;

@@ -38,7 +38,8 @@ struct Report {
 /// Grades scoreboards and corpus, one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !arguments.target.rtl()?.is_usual() {
-        let message = "--golden: no RTL is run, the golden model has the faults; leave the options of RTL out";
+        let message = "--golden injects faults into the golden model and runs no RTL; leave out \
+             the options for RTL";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let interrupted = interruption()?;
@@ -117,13 +118,13 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             if score.seen == 0 {
                 code = 1;
                 program::say(format_args!(
-                    "{} {profile}: no fault makes a difference; use more --mutants or --cases",
+                    "{} {profile}: no fault changes an output; use more --mutants or --cases",
                     report.block
                 ));
             } else if arguments.min_score.is_some_and(|wanted| score.percent < wanted) {
                 code = 1;
                 program::say(format_args!(
-                    "{} {profile}: {:.2} % of the faults are noticed, below {} %",
+                    "{} {profile}: {:.2} % of the faults were detected, below {} %",
                     report.block,
                     score.percent,
                     arguments.min_score.unwrap_or_default()

@@ -30,11 +30,12 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let [block] = &blocks[..] else {
         return Err(Error::Usage(
             codes::CHOOSE_ONE,
-            "--only is of one block: choose it with --block".to_owned(),
+            "--only takes one block; choose it with --block".to_owned(),
         ));
     };
     if arguments.target.profiles(*block)?.len() > 1 {
-        let message = "--only is of one profile, each has mutants of its own: choose with --fixes";
+        let message = "--only takes one profile, because each profile has other mutants; choose it \
+             with --fixes";
         return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     }
     let prepared = PreparedGrading::new(arguments, *block, &blocks)?;
@@ -42,11 +43,11 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     if id == 0 || id as usize > most {
         return Err(Error::Usage(
             codes::COMMAND_LINE,
-            format!("--only: there are mutants from 1 to {most}"),
+            format!("--only: mutants have the numbers 1 to {most}"),
         ));
     }
     let jobs = claimed(arguments, vec![prepared])?;
-    let missing = || Error::Environment(codes::INTERNAL, "there is no such mutant".to_owned());
+    let missing = || Error::Environment(codes::INTERNAL, "no mutant has this number".to_owned());
     let job = jobs.into_iter().next().ok_or_else(missing)?;
     let ChosenMutants { profile, mutants } = job.chosen.first().ok_or_else(missing)?;
     let mutation =

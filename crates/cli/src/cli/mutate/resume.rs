@@ -41,7 +41,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
     let RunCommand { command, folder: at } = run_command;
     // What was typed is relative to where it was typed.
     env::set_current_dir(&at).map_err(|error| {
-        wrong(format!("was begun in {}, which is not there: {error}", at.display()))
+        wrong(format!("was started in folder {}, which cannot be entered: {error}", at.display()))
     })?;
     let then = cli::mutate_arguments(&command)
         .ok_or_else(|| wrong("was not started by a compatible `mutate` command".to_owned()))?;
@@ -83,8 +83,13 @@ fn resumed(
         message,
     };
     let run = before.run.clone();
-    let block = program::find(&run.block)
-        .ok_or_else(|| wrong(format!("`{}` is no block of this program", run.block)))?;
+    let block = program::find(&run.block).ok_or_else(|| {
+        wrong(format!(
+            "this program has no block `{}`; use the program that made \
+             the results",
+            run.block
+        ))
+    })?;
     let profiles = run.profiles.iter().map(|name| {
         let found = Profile::parse(name, block.info().profiles);
         found.map_err(|error| wrong(error.to_string()))
@@ -105,8 +110,10 @@ fn resumed(
         ("Yosys", &run.yosys, &yosys),
     ] {
         if then != now {
-            let message =
-                format!("was graded with another {what}, {then}; now it is {now}: grade again");
+            let message = format!(
+                "cannot be resumed: {what} was {then} and is {now} now; start again with \
+                     `mutate --force`"
+            );
             return Err(wrong(message));
         }
     }

@@ -25,7 +25,7 @@ impl Summary<'_> {
             let _ = writeln!(text, "    not reached: {}, profile {profile}", point.place());
         }
         if holes > shown {
-            let _ = writeln!(text, "    and {} more; --details names them", holes - shown);
+            let _ = writeln!(text, "    and {} more; --details lists them", holes - shown);
         }
         if detail == Detail::Tables {
             for reached in &all {
@@ -55,7 +55,7 @@ impl Summary<'_> {
             for (point, reason) in reached.contradicted() {
                 let _ = writeln!(
                     text,
-                    "      profile {} reached {}, which is waived: {reason}; take the waiver out",
+                    "      profile {} reached {}, which is waived: {reason}; remove the waiver",
                     reached.profile,
                     point.place()
                 );

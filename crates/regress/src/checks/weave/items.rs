@@ -41,10 +41,10 @@ pub fn renamed(good: &Module, number: u32, tokens: &[String]) -> Result<Module, 
 pub fn woven(good: &Module, variants: &[Variant], outputs: &Outputs) -> Result<Module, WeaveError> {
     for (_, variant) in variants {
         if variant.header != good.header {
-            return Err(WeaveError::new("other ports or parameters of a module"));
+            return Err(WeaveError::new("the ports or parameters of a module differ"));
         }
         if variant.others != good.others {
-            return Err(WeaveError::new("an item of a kind that is not known"));
+            return Err(WeaveError::new("an unsupported kind of item"));
         }
     }
     let mut woven = Module { assigns: Vec::new(), instances: Vec::new(), ..good.clone() };
@@ -224,7 +224,7 @@ fn check_guard(process: &Process) -> Result<(), WeaveError> {
     let is_guarded = |token: &String| ["posedge", "negedge", "initial"].contains(&token.as_str());
     match process.head.iter().any(is_guarded) {
         true => Ok(()),
-        false => Err(WeaveError::new("a combinational process that comes or goes")),
+        false => Err(WeaveError::new("a combinational process is added or removed")),
     }
 }
 
@@ -294,7 +294,7 @@ fn instances(
                 return Err(WeaveError::new("an instance of another module"));
             }
             if driven(other) != signals {
-                return Err(WeaveError::new("other signals at the outputs of an instance"));
+                return Err(WeaveError::new("an instance drives other signals"));
             }
             let name = own_name(&instance.name, *number);
             side(other, &name, &own_name(&prefix, *number));

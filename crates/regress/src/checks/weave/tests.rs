@@ -177,13 +177,13 @@ fn what_is_the_same_is_there_once() {
 #[test]
 fn a_bug_that_cannot_be_woven_is_reported_with_the_reason() {
     for (bug, expected) in [
-        (("input wire s,", "input wire s, t,"), "other ports or parameters of a module"),
+        (("input wire s,", "input wire s, t,"), "the ports or parameters of a module differ"),
         (("inner #(.W", "other #(.W"), "an instance of another module"),
         (("below (", "beside ("), "other instances"),
-        ((".o(y)", ".o()"), "other signals at the outputs of an instance"),
+        ((".o(y)", ".o()"), "an instance drives other signals"),
         (("assign {part, z} = {a, s};", ""), "`{ part , z }` is not assigned"),
         (("reg [W-1:0] d;", "reg [W-1:0] d; assign y = a;"), "`y` is assigned"),
-        (("always @* begin", "always @(a) begin"), "a combinational process that comes or goes"),
+        (("always @* begin", "always @(a) begin"), "a combinational process is added or removed"),
         (
             ("reg [W-1:0] d;", "if (W > 1) assign y = a;"),
             "an item of a module that begins with `if`",

@@ -25,8 +25,8 @@ const WRITTEN: Duration = Duration::from_secs(1);
 /// Of what is proved by more than the look of the network.
 const INDUCTION: MutantStatus = MutantStatus::Equivalent { proof: Proof::Induction };
 /// A difference that was not seen.
-const UNSEEN: &str = "it makes a difference to what is written to a memory, or for registers before reset that no \
-                      case has";
+const UNSEEN: &str = "it changes only what is written to a memory, or needs register values before \
+     reset that no case has";
 
 /// The judge of a profile, made when it is first asked.
 ///
@@ -141,7 +141,10 @@ impl<'a> ReportWriter<'a> {
 }
 
 fn lost() -> Error {
-    Error::Environment(codes::INTERNAL, "a thread of the judge is gone".to_owned())
+    Error::Environment(
+        codes::INTERNAL,
+        "a thread of the equivalence checker ended unexpectedly".to_owned(),
+    )
 }
 
 impl MutationAnalysis {
@@ -302,7 +305,7 @@ impl EquivalenceRun<'_, '_> {
         let does = self.does.get(&id).map_or("", String::as_str);
         let origin = Origin {
             about: format!(
-                "made to find the mutation of seed {} in which at {does}",
+                "generated to kill the mutation of seed {} in which {does}",
                 job.header.seed
             ),
             build: Some(job.header.build.clone()),
@@ -350,9 +353,9 @@ fn red(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
     Error::Lost(
         codes::EQUIVALENCE_FAILED,
         format!(
-            "the RTL without any mutation is not what the golden model is, with inputs that the judge made: {verdict}; \
-         they are in {path}: see `cosim explain {words}`; if `cosim replay {words}` matches, Yosys reads this RTL \
-         otherwise than Verilator"
+            "the unchanged RTL fails with inputs of the equivalence checker: {verdict}. They are \
+             in {path}: run `cosim explain {words}`. If `cosim replay {words}` matches, Yosys \
+             reads this RTL differently from Verilator"
         ),
     )
 }
