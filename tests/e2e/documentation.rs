@@ -214,6 +214,33 @@ fn dead_paths(text: &str) -> Vec<String> {
     problems
 }
 
+/// Every word of the Rust code of the repository, for [`dead_names`].
+fn words_of_the_code() -> BTreeSet<String> {
+    let word = Regex::new(r"\w+").expect("a pattern");
+    let roots = ["core", "crates", "examples/arbiter/src", "src", "tests", "verilated"];
+    let mut words = BTreeSet::new();
+    for path in roots.iter().flat_map(|root| below(&project().join(root), "rs")) {
+        words.extend(word.find_iter(&read(&path)).map(|found| found.as_str().to_owned()));
+    }
+    words
+}
+
+/// Names of Rust in backticks, as `Type::name`, of which a part is not a word of the code.
+fn dead_names(text: &str, words: &BTreeSet<String>) -> Vec<String> {
+    let pattern = Regex::new(r"^\w+(::\w+)+$").expect("a pattern");
+    let mut problems = Vec::new();
+    for line in lines(text).into_iter().filter(|line| !line.is_code) {
+        for part in parts(line.text) {
+            let Part::Code(name) = part else { continue };
+            let is_dead = |name: &str| name.split("::").any(|part| !words.contains(part));
+            if pattern.is_match(name) && is_dead(name) {
+                problems.push(format!("{}: no {name} in the code", line.number));
+            }
+        }
+    }
+    problems
+}
+
 /// The arguments of `cosim` in a command of a document, if it runs `cosim`.
 fn arguments(command: &str) -> Option<Vec<&str>> {
     let command = command.trim_start().trim_start_matches("$ ");
@@ -298,13 +325,13 @@ fn read(path: &Path) -> String {
     fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
 }
 
-/// The Markdown files below a folder.
-fn below(folder: &Path) -> Vec<PathBuf> {
-    let mut found = files(folder, "md");
+/// The files below a folder with this ending.
+fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = files(folder, ending);
     for entry in fs::read_dir(folder).expect("a folder") {
         let path = entry.expect("an entry").path();
         if path.is_dir() {
-            found.extend(below(&path));
+            found.extend(below(&path, ending));
         }
     }
     found
@@ -312,7 +339,7 @@ fn below(folder: &Path) -> Vec<PathBuf> {
 
 /// The pages of the book, and those of [`BESIDE`].
 fn documents() -> Vec<PathBuf> {
-    let mut documents = below(&project().join("docs"));
+    let mut documents = below(&project().join("docs"), "md");
     for beside in BESIDE {
         documents.push(project().join(beside));
     }
@@ -357,6 +384,15 @@ fn paths_of_documents_exist() {
 }
 
 #[test]
+fn the_code_has_the_names_of_documents() {
+    let words = words_of_the_code();
+    assert_clean(|path, text| match is_of_the_past(path) {
+        true => Vec::new(),
+        false => dead_names(text, &words),
+    });
+}
+
+#[test]
 fn cosim_knows_the_commands_of_documents() {
     let mut help = Help::default();
     assert_clean(|path, text| match is_of_the_past(path) {
@@ -372,7 +408,7 @@ fn the_summary_lists_every_page() {
     let listed: Vec<PathBuf> = summary.into_iter().map(|(_, page)| docs.join(page)).collect();
     let pages: BTreeSet<PathBuf> = listed.iter().cloned().collect();
     assert_eq!(pages.len(), listed.len(), "a page is listed twice");
-    let mut written: BTreeSet<PathBuf> = below(&docs).into_iter().collect();
+    let mut written: BTreeSet<PathBuf> = below(&docs, "md").into_iter().collect();
     assert!(written.remove(&docs.join("SUMMARY.md")));
     let differing: Vec<&PathBuf> = pages.symmetric_difference(&written).collect();
     assert!(differing.is_empty(), "listed or written, not both: {differing:#?}");
@@ -406,6 +442,13 @@ fn a_dead_link_and_a_dead_anchor_are_found() {
 fn a_dead_path_is_found_and_a_placeholder_is_not() {
     let text = "`tests/nothing.rs`, `tests/e2e/main.rs`, `docs/blocks/NAME.md` and `src/mine.rs`\n";
     assert_eq!(dead_paths(text), ["1: no path tests/nothing.rs"]);
+}
+
+#[test]
+fn a_dead_name_is_found() {
+    let words = ["Block", "NAMING"].map(str::to_owned).into();
+    let text = "`Block::NAMING` and `Block::NOTHING`\n";
+    assert_eq!(dead_names(text, &words), ["1: no Block::NOTHING in the code"]);
 }
 
 #[test]
