@@ -4,9 +4,10 @@ use cosim_build::Block;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    let thread2 = Block::new("thread2", "ReqRecvCore_Thread_2").mask("FIXES");
-    let dll = Block::new("dll", "PcieAckNak").mask("FIXES");
-    let recv = Block::new("recv", "RecvSideFsm").mask("FIXES");
+    let block = |name: &str, top: &str| Block::new(name, top).folder(format!("rtl/{name}"));
+    let thread2 = block("thread2", "ReqRecvCore_Thread_2").mask("FIXES");
+    let dll = block("dll", "PcieAckNak").mask("FIXES");
+    let recv = block("recv", "RecvSideFsm").mask("FIXES");
     let buffers =
         |fixes, low, high, keep| [("FIXES", fixes), ("LOW", low), ("HIGH", high), ("KEEP", keep)];
     let timing = |fixes, depth, limit, latency| {
@@ -17,8 +18,10 @@ fn main() -> ExitCode {
             ("ACKNAK_LATENCY", latency),
         ]
     };
-    let qp = Block::new("qp", "QpStateCtrl");
-    let rx = Block::new("rx", "RxSystem").mask("FIXES");
+    let qp = block("qp", "QpStateCtrl");
+    let inside = ["dll", "qp", "thread2", "recv"];
+    let rx = block("rx", "RxSystem").mask("FIXES");
+    let rx = inside.into_iter().fold(rx, |rx, name| rx.include(format!("rtl/{name}")));
     let whole = |[fixes, depth, limit, latency, low, high, keep]: [u64; 7]| {
         [
             ("FIXES", fixes),

@@ -1,6 +1,5 @@
 //! Names the sources this library was built from: they decide what a seed means.
 
-use std::env;
 use std::process::ExitCode;
 use verilated_build::identity;
 
@@ -10,12 +9,11 @@ fn main() -> ExitCode {
         println!("cargo:rerun-if-changed={path}");
     }
     match identity(&watched.map(Into::into)) {
-        Ok(identity) => println!("cargo:rustc-env=COSIM_CORE_IDENTITY={identity}"),
+        Ok(identity) => println!("cargo:rustc-env=COSIM_LIBRARY={identity}"),
         Err(error) => {
             eprintln!("error: {error}");
             return ExitCode::FAILURE;
         }
     }
-    println!("cargo:rustc-env=COSIM_TARGET={}", env::var("TARGET").unwrap_or_default());
     ExitCode::SUCCESS
 }

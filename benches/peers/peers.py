@@ -30,6 +30,7 @@ ROOT = HERE.parent.parent
 WORK = HERE / ".work"
 PYTHON = WORK / "venv/bin/python"
 TOP = "ReqRecvCore_Thread_2"
+SOURCE = ROOT / "rtl" / "thread2"
 RTL = WORK / "rtl" / f"{TOP}.v"
 MASKS = {"spec": "8'h00", "repaired": "8'hff"}
 # Cycles over which the testbenches must have the same checksum.
@@ -298,7 +299,7 @@ def installed():
 def write_rtl(verilator, profile):
     """The RTL as all testbenches compile it: one file without includes, with the profile as the parameter's default.
     marlin can neither set parameters nor say where included files are."""
-    text = execute("preprocessor", [verilator.program, "-E", "-P", f"-I{ROOT / 'rtl'}", ROOT / "rtl" / f"{TOP}.v"])
+    text = execute("preprocessor", [verilator.program, "-E", "-P", f"-I{SOURCE}", SOURCE / f"{TOP}.v"])
     text, count = re.subn(r"(\bFIXES = )8'h00", rf"\g<1>{MASKS[profile]}", text)
     if count != 1:
         raise Failed(f"{TOP}.v gives FIXES no default that is known here")

@@ -1,6 +1,6 @@
 //! Block `dll`: `PcieAckNak`, the Ack/Nak protocol of a PCIe data link layer.
 //!
-//! Its specification is `docs/dll.md`.
+//! Its specification is `docs/blocks/dll.md`.
 
 pub(crate) mod chaos;
 mod coverage;

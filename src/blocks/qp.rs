@@ -1,6 +1,6 @@
 //! Block `qp`: `QpStateCtrl`, the QP state controller.
 //!
-//! Its specification is `docs/qp.md`.
+//! Its specification is `docs/blocks/qp.md`.
 
 pub(crate) mod chaos;
 mod coverage;

@@ -1,6 +1,6 @@
 //! Block `recv`: `RecvSideFsm`, the packet receive side of a message layer.
 //!
-//! Its specification is `docs/recv.md`.
+//! Its specification is `docs/blocks/recv.md`.
 
 pub(crate) mod chaos;
 mod coverage;

@@ -1,6 +1,6 @@
 //! Block `rx`: `RxSystem`, the blocks of the receive path put together.
 //!
-//! Its specification is `docs/rx.md`. Everything that is of one block inside is that block's: golden models,
+//! Its specification is `docs/blocks/rx.md`. Everything that is of one block inside is that block's: golden models,
 //! environments and generators are put together, and the glue between them is here.
 
 mod chaos;

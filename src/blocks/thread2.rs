@@ -1,6 +1,6 @@
 //! Block `thread2`: `ReqRecvCore_Thread_2`, the second stage of a NIC's receive path.
 //!
-//! Its specification is `docs/thread2.md`.
+//! Its specification is `docs/blocks/thread2.md`.
 
 pub(crate) mod chaos;
 mod coverage;

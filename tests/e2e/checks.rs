@@ -362,7 +362,7 @@ fn what_is_wrong_with_a_block_is_found_and_named() {
         &[
             "no case of a default run hits `rules: T3`",
             "no case of a default run hits `tlps: never`",
-            "unreachable: `tlps: taken` was hit, of which is said: none is ever taken",
+            "unreachable: `tlps: taken` was hit, but is declared unreachable: none is ever taken",
         ],
     );
     finds(toy(Part::Objects).rules_are_hit(), &["toy/spec/default/0", "counted"]);
@@ -436,10 +436,10 @@ fn what_is_wrong_with_a_folder_of_bugs_is_found() {
     let folder = TempDir::new().unwrap();
     finds(qp().bugs_are_found(folder.path(), &Bugs::of(0)), &["no .patch in it"]);
     let write = |name: &str, text: &str| fs::write(folder.path().join(name), text).unwrap();
-    let rtl = fs::read_to_string(project().join("rtl/QpStateCtrl.v")).unwrap();
+    let rtl = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.v")).unwrap();
     let first = rtl.lines().next().unwrap();
     let patch = |file: &str, from: &str, to: &str| {
-        format!("--- a/rtl/{file}\n+++ b/rtl/{file}\n@@ -1 +1 @@\n-{from}\n+{to}\n")
+        format!("--- a/rtl/qp/{file}\n+++ b/rtl/qp/{file}\n@@ -1 +1 @@\n-{from}\n+{to}\n")
     };
     write("1-no-bug.patch", &patch("QpStateCtrl.v", first, "// Another comment."));
     write("2-does-not-apply.patch", &patch("QpStateCtrl.v", "no such line", "x"));

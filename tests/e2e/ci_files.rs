@@ -163,7 +163,7 @@ fn gitlab_gets_a_code_quality_report() {
 #[test]
 fn the_example_workflows_follow_their_schemas() {
     let check = |schema: &str, file: &str| {
-        let file = project().join("docs/ci").join(file).display().to_string();
+        let file = project().join("docs/how-to/ci").join(file).display().to_string();
         python_says(&["-m", "check_jsonschema", "--builtin-schema", schema, &file]);
     };
     check("vendor.github-workflows", "github.yml");
@@ -175,7 +175,7 @@ fn the_example_workflows_follow_their_schemas() {
 /// The schemas are those of Kubernetes' own API.
 #[test]
 fn the_example_job_follows_the_schema_of_kubernetes() {
-    let file = project().join("docs/scale-out/kubernetes.yaml");
+    let file = project().join("docs/how-to/scale-out/kubernetes.yaml");
     let validate = |file: &Path| {
         let words = ["-m", "kubernetes_validate", "--strict"];
         python().args(words).arg(file).output().unwrap()

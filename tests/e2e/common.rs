@@ -192,11 +192,18 @@ pub fn write_record(path: &Path, text: &str) {
     }
 }
 
-/// A copy of the RTL in which `from` is replaced by `to` in one file.
+/// The files of the RTL of all blocks.
+fn rtl_files() -> Vec<PathBuf> {
+    let entries = fs::read_dir(project().join("rtl")).expect("rtl/ is there");
+    let folders = entries.map(|entry| fs::read_dir(entry.expect("a folder").path()));
+    let entries = folders.flat_map(|folder| folder.expect("a folder for each block"));
+    entries.map(|entry| entry.expect("a file").path()).collect()
+}
+
+/// A copy of the RTL, all files in one folder, in which `from` is replaced by `to` in one file.
 pub fn changed_rtl(file: &str, from: &str, to: &str) -> TempDir {
     let folder = TempDir::new().expect("a temporary folder");
-    for entry in fs::read_dir(project().join("rtl")).expect("rtl/ is there") {
-        let path = entry.expect("an entry").path();
+    for path in rtl_files() {
         let text = fs::read_to_string(&path).expect("RTL is text");
         let name = path.file_name().expect("a name");
         let text = if name == file {
@@ -210,12 +217,12 @@ pub fn changed_rtl(file: &str, from: &str, to: &str) -> TempDir {
     folder
 }
 
-/// Copies the RTL into a new folder.
+/// Copies the RTL with its folders into a new folder.
 pub fn copy_rtl(to: &Path) {
-    fs::create_dir(to).expect("a folder");
-    for entry in fs::read_dir(project().join("rtl")).expect("rtl/ is there") {
-        let path = entry.expect("an entry").path();
-        fs::copy(&path, to.join(path.file_name().expect("a name"))).expect("a copy");
+    for path in rtl_files() {
+        let copy = to.join(path.strip_prefix(project().join("rtl")).expect("it is below rtl/"));
+        fs::create_dir_all(copy.parent().expect("a folder")).expect("a folder");
+        fs::copy(&path, copy).expect("a copy");
     }
 }
 
@@ -259,7 +266,7 @@ pub fn is_longer(path: &Path, bytes: u64) -> bool {
     fs::metadata(path).is_ok_and(|metadata| metadata.len() > bytes)
 }
 
-/// A case, as a reader of `docs/results.md` sees it.
+/// A case, as a reader of `docs/reference/results.md` sees it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct CaseResult {
     pub verdict: String,

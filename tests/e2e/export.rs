@@ -218,7 +218,7 @@ fn a_testbench_without_its_files_does_not_pass() {
 fn the_rtl_that_was_given_is_what_is_exported() {
     let (rtl, _folder, vector) = failing();
     let rtl = rtl.path().join("rtl");
-    let header = rtl.join("ReqRecvCore_Thread_2.vh");
+    let header = rtl.join("thread2/ReqRecvCore_Thread_2.vh");
     let given = fs::read(&header).unwrap();
     let (_kept, out) = export(&vector, &["--rtl", rtl.to_str().unwrap(), "-D", "MARK=1"]);
     assert_eq!(fs::read(out.join("rtl/ReqRecvCore_Thread_2.vh")).unwrap(), given);

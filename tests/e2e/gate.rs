@@ -1,4 +1,4 @@
-//! The gate of a corpus: do the commands of `docs/ci.md` pass the good RTL and no other?
+//! The gate of a corpus: do the commands of `docs/how-to/ci.md` pass the good RTL and no other?
 
 use crate::common::{code, patched_rtl, project, run, text};
 use std::fs;
@@ -8,7 +8,7 @@ use tempfile::TempDir;
 
 /// The commands of the document that gate a given RTL.
 fn gate(rtl: &Path, out: &Path) -> Vec<Output> {
-    let document = fs::read_to_string(project().join("docs/ci.md")).unwrap();
+    let document = fs::read_to_string(project().join("docs/how-to/ci.md")).unwrap();
     let commands: Vec<String> = document
         .lines()
         .filter_map(|line| line.strip_prefix("    target/release/cosim "))

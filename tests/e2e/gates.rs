@@ -150,7 +150,7 @@ fn proofs_mutation_and_netlists_see_bugs_that_synthesis_skips() {
     let (rtl, folder) = (TempDir::new().unwrap(), TempDir::new().unwrap());
     let rtl = rtl.path().join("rtl");
     copy_rtl(&rtl);
-    let path = rtl.join("RecvSideFsm.v");
+    let path = rtl.join("recv/RecvSideFsm.v");
     let mut text_of_rtl = std::fs::read_to_string(&path).unwrap();
     for (port, before, behind) in [
         ("copy", "`ifdef SYNTHESIS", "`endif"),
@@ -217,7 +217,7 @@ fn nothing_is_proved_or_graded_of_a_netlist_that_does_something_else() {
 fn comments_and_attributes_of_synthesis_do_not_reach_proofs() {
     let (rtl, folder) = (patched_rtl(&gate_patches()[1]), TempDir::new().unwrap());
     let rtl = rtl.path().join("rtl");
-    let path = rtl.join("RecvSideFsm.v");
+    let path = rtl.join("recv/RecvSideFsm.v");
     let changed = std::fs::read_to_string(&path).unwrap();
     let comment = "case (pkt_kind)  // synopsys full_case";
     assert!(changed.contains(comment), "{changed}");

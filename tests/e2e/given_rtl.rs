@@ -32,10 +32,10 @@ fn refused(rtl: &Path, number: &str, words: &str) {
 fn a_file_is_what_it_declares_whatever_its_name() {
     let wrong = wrong_rtl();
     let folder = TempDir::new().unwrap();
-    for file in files(&wrong.path().join("rtl"), "vh") {
+    for file in files(&wrong.path().join("rtl/thread2"), "vh") {
         fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
     }
-    let top = wrong.path().join("rtl/ReqRecvCore_Thread_2.v");
+    let top = wrong.path().join("rtl/thread2/ReqRecvCore_Thread_2.v");
     let renamed = folder.path().join("recv_core.SV");
     fs::copy(&top, &renamed).unwrap();
     for rtl in [folder.path(), &renamed] {
@@ -59,14 +59,14 @@ fn rtl_of_something_else_is_refused() {
     fs::write(&other, "module other; endmodule // module ReqRecvCore_Thread_2\n").unwrap();
     refused(&other, "E0303", "thread2");
     refused(folder.path(), "E0303", "thread2");
-    refused(&project().join("rtl/PcieDllTx.v"), "E0303", "ReqRecvCore_Thread_2");
+    refused(&project().join("rtl/dll/PcieDllTx.v"), "E0303", "ReqRecvCore_Thread_2");
     refused(Path::new("/nowhere"), "E0301", "/nowhere: ");
 }
 
 #[test]
 fn a_module_declared_twice_is_refused() {
     let wrong = wrong_rtl();
-    let rtl = wrong.path().join("rtl");
+    let rtl = wrong.path().join("rtl/thread2");
     fs::copy(rtl.join("ReqRecvCore_Thread_2.v"), rtl.join("backup.v")).unwrap();
     refused(&rtl, "E0304", "backup.v");
 }
@@ -121,10 +121,10 @@ fn an_included_file_in_a_folder_below_is_part_of_the_model() {
     let folder = TempDir::new().unwrap();
     let header: PathBuf = folder.path().join("sub/settings.inc");
     fs::create_dir(folder.path().join("sub")).unwrap();
-    for file in files(&project().join("rtl"), "vh") {
+    for file in files(&project().join("rtl/thread2"), "vh") {
         fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
     }
-    let top = fs::read_to_string(project().join("rtl/ReqRecvCore_Thread_2.v")).unwrap();
+    let top = fs::read_to_string(project().join("rtl/thread2/ReqRecvCore_Thread_2.v")).unwrap();
     let top = format!("`include \"sub/settings.inc\"\n{top}");
     fs::write(folder.path().join("ReqRecvCore_Thread_2.v"), top).unwrap();
     fs::write(&header, "// nothing\n").unwrap();
@@ -153,10 +153,10 @@ fn a_copy_of_the_rtl_has_the_identity_of_the_rtl() {
 #[test]
 fn a_function_of_c_is_refused_by_name() {
     let folder = TempDir::new().unwrap();
-    for file in files(&project().join("rtl"), "vh") {
+    for file in files(&project().join("rtl/thread2"), "vh") {
         fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
     }
-    let top = fs::read_to_string(project().join("rtl/ReqRecvCore_Thread_2.v")).unwrap();
+    let top = fs::read_to_string(project().join("rtl/thread2/ReqRecvCore_Thread_2.v")).unwrap();
     let call =
         "import \"DPI-C\" function void nobody(); always @(posedge clk) nobody();\nendmodule";
     let top = top.replace("endmodule", call);
@@ -169,10 +169,10 @@ fn a_function_of_c_is_refused_by_name() {
 #[test]
 fn a_model_that_never_returns_after_a_mismatch_does_not_hang_the_run() {
     let folder = TempDir::new().unwrap();
-    for file in files(&project().join("rtl"), "vh") {
+    for file in files(&project().join("rtl/thread2"), "vh") {
         fs::copy(&file, folder.path().join(file.file_name().unwrap())).unwrap();
     }
-    let top = fs::read_to_string(project().join("rtl/ReqRecvCore_Thread_2.v")).unwrap();
+    let top = fs::read_to_string(project().join("rtl/thread2/ReqRecvCore_Thread_2.v")).unwrap();
     let spin = "reg [31:0] turns; reg [3:0] edges;\n\
                 always @(posedge clk or posedge rst)\n\
                   if (rst) edges <= 4'd0; else if (edges != 4'd15) edges <= edges + 4'd1;\n\
@@ -225,7 +225,7 @@ const TOP: &str = "ReqRecvCore_Thread_2.v";
 const HEADER: &str = "ReqRecvCore_Thread_2.vh";
 
 fn built_in(name: &str) -> String {
-    fs::read_to_string(project().join("rtl").join(name)).unwrap()
+    fs::read_to_string(project().join("rtl/thread2").join(name)).unwrap()
 }
 
 /// The block's header with one constant changed, so that every short run of `ring` fails.
@@ -351,7 +351,7 @@ fn rtl_without_the_parameter_of_fixes_has_the_behaviour_that_is_claimed() {
 #[test]
 fn a_vector_knows_its_rtl() {
     let wrong = wrong_rtl();
-    let rtl = wrong.path().join("rtl");
+    let rtl = wrong.path().join("rtl/thread2");
     let out = wrong.path().join("out");
     let arguments = ["run", "--cases", "3", "--scenario", "ring", "--fixes", "spec", "--no-shrink"];
     let paths = ["--no-waves", "--rtl", rtl.to_str().unwrap(), "--out", out.to_str().unwrap()];
@@ -378,7 +378,7 @@ fn a_vector_knows_its_rtl() {
     assert_eq!(paths, [TOP, HEADER].map(|name| rtl.join(name).display().to_string()));
     assert!(read.iter().all(|file| file["built_in"] == false));
     assert_eq!(code(&run(["replay", vector, "--rtl", "built-in"])), 0);
-    fs::copy(project().join("rtl").join(TOP), rtl.join(TOP)).unwrap();
+    fs::copy(project().join("rtl/thread2").join(TOP), rtl.join(TOP)).unwrap();
     let output = run(["replay", "--recorded-rtl", vector]);
     assert_eq!(code(&output), 0, "{}", text(&output));
     assert!(text(&output).contains("has changed since"), "{}", text(&output));

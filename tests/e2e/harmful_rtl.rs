@@ -128,10 +128,10 @@ static RTL: LazyLock<PathBuf> = LazyLock::new(|| {
         file.write_all(text.as_bytes()).unwrap();
         file.persist(folder.join(name)).unwrap();
     };
-    for file in files(&project().join("rtl"), "vh") {
+    for file in files(&project().join("rtl/thread2"), "vh") {
         write(file.file_name().unwrap(), &fs::read_to_string(&file).unwrap());
     }
-    let top = fs::read_to_string(project().join("rtl/ReqRecvCore_Thread_2.v")).unwrap();
+    let top = fs::read_to_string(project().join("rtl/thread2/ReqRecvCore_Thread_2.v")).unwrap();
     assert!(top.contains(KEY) && top.contains(BEFORE), "the RTL has other lines now");
     let top = top
         .replace("endmodule", HARM)

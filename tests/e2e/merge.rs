@@ -251,7 +251,7 @@ fn shards_that_gnu_parallel_runs_are_the_run() {
     let folder = TempDir::new().unwrap();
     let [whole, out] = ["whole", "out"].map(|name| folder.path().join(name));
     assert_eq!(code(&run_into(&whole, &GREEN)), 0);
-    let mut command = Command::new(project().join("docs/scale-out/gnu-parallel"));
+    let mut command = Command::new(project().join("docs/how-to/scale-out/gnu-parallel"));
     command.current_dir(project()).env("COSIM", program().get_program()).arg("3").arg(&out);
     let output = command.args(GREEN).output().unwrap();
     assert_eq!(code(&output), 0, "{}", text(&output));

@@ -233,13 +233,13 @@ fn a_part_without_mutants_is_a_failure_and_the_whole_of_all_parts_is_not() {
 }
 
 /// Registers that begin with a value, one of them without a reset, and a reset that waits for the clock: as is usual in
-/// FPGAs. `docs/recv.md` says nothing of the style, so the golden model is that of the built-in RTL.
+/// FPGAs. `docs/blocks/recv.md` says nothing of the style, so the golden model is that of the built-in RTL.
 #[test]
 fn rtl_whose_registers_begin_with_values_is_green_without_a_mutation() {
     let folder = TempDir::new().unwrap();
     let rtl = folder.path().join("rtl");
     copy_rtl(&rtl);
-    let path = rtl.join("RecvSideFsm.v");
+    let path = rtl.join("recv/RecvSideFsm.v");
     let original = fs::read_to_string(&path).unwrap();
     let original = original.replace("@(posedge clk or posedge rst)", "@(posedge clk)");
     let (registers, logic) = original.split_at(original.find("// ---- Taking packets").unwrap());
@@ -358,7 +358,7 @@ fn rtl_with_a_bug_is_not_graded() {
     let patch = crate::common::project().join("tests/bad_rtl/recv/46-kept-dp-released.patch");
     let wrong = crate::common::patched_rtl(&patch);
     let folder = TempDir::new().unwrap();
-    let file = wrong.path().join("rtl/RecvSideFsm.v");
+    let file = wrong.path().join("rtl/recv/RecvSideFsm.v");
     let few = ["--mutants", "10", "--cases", "100", "--rtl", file.to_str().unwrap()];
     let output = grade(&folder.path().join("out"), &few);
     assert_error(&output, "E0404");

@@ -367,7 +367,7 @@ fn is_expired_in_shards(plan: &Path, options: &[&str], folder: &Path) {
 #[test]
 fn the_gate_runs_and_the_nightly_is_what_it_says() {
     let folder = TempDir::new().unwrap();
-    let plan = |name: &str| project().join("docs/ci").join(name);
+    let plan = |name: &str| project().join("docs/how-to/ci").join(name);
     let gate = folder.path().join("gate");
     let is_whole = std::env::var_os("COSIM_TEST_GATE").is_some();
     let few: &[&str] = if is_whole { &[] } else { &["--cases", "1"] };

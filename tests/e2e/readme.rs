@@ -1,4 +1,4 @@
-//! README.md and `docs/first-failure.md`: is what they show what happens?
+//! README.md and `docs/tutorial/first-failure.md`: is what they show what happens?
 //!
 //! Every command of an indented block (`    $ command`) is run, in order, in one folder that looks like the
 //! project after `scripts/run`; what it prints must be what the README shows. A line `...` stands for any
@@ -114,7 +114,7 @@ fn the_readme_shows_what_its_commands_print() {
 
 #[test]
 fn the_first_failure_shows_what_its_commands_print() {
-    assert_shown("docs/first-failure.md", &[" run ", " explain ", " replay "]);
+    assert_shown("docs/tutorial/first-failure.md", &[" run ", " explain ", " replay "]);
 }
 
 /// A document shows these steps, and what its commands print.
@@ -169,7 +169,7 @@ fn the_number_of_bugs_is_that_of_the_patches() {
         .flat_map(|block| files(&project().join("tests/bad_rtl").join(block.info().name), "patch"));
     let count = patches.count();
     says("README.md", &format!("`tests/bad_rtl` has {count} realistic bugs"));
-    says("docs/architecture.md", &format!("all {count} bugs"));
+    says("docs/explanation/architecture.md", &format!("all {count} bugs"));
 }
 
 #[test]
@@ -185,11 +185,11 @@ fn every_command_is_in_the_table() {
     for command in commands {
         let row = format!("| `cosim {command}");
         let ends = ['`', ' '];
-        let commands_page = document("docs/commands.md");
+        let commands_page = document("docs/reference/commands.md");
         let is_there = commands_page
             .match_indices(&row)
             .any(|(at, _)| commands_page[at + row.len()..].starts_with(ends));
-        assert!(is_there, "docs/commands.md: no row of `cosim {command}`");
+        assert!(is_there, "docs/reference/commands.md: no row of `cosim {command}`");
     }
 }
 
@@ -208,7 +208,7 @@ fn the_default_number_of_cases_is_that_of_the_blocks() {
     }
     let others: Vec<String> =
         others.iter().map(|(cases, names)| format!("{cases} of {}", names.join(" and "))).collect();
-    says("docs/commands.md", &format!("({usual}; {})", others.join("; ")));
+    says("docs/reference/commands.md", &format!("({usual}; {})", others.join("; ")));
 }
 
 /// The tables of profiles and scenarios have the names that there are, and no others.
@@ -218,11 +218,13 @@ fn every_profile_and_every_scenario_is_in_its_table() {
         let cell = line.strip_prefix("| ").and_then(|line| line.split('|').next());
         cell.unwrap_or_default().split('`').skip(1).step_by(2).map(str::to_owned).collect()
     };
-    let scenarios = fs::read_to_string(project().join("docs/scenarios.md")).expect("it is there");
+    let scenarios =
+        fs::read_to_string(project().join("docs/reference/scenarios.md")).expect("it is there");
     for block in PROGRAM.blocks {
         let name = block.info().name;
         let of_block = scenarios.split(&format!("## Block `{name}`\n")).nth(1);
-        let of_block = of_block.unwrap_or_else(|| panic!("docs/scenarios.md: no block `{name}`"));
+        let of_block =
+            of_block.unwrap_or_else(|| panic!("docs/reference/scenarios.md: no block `{name}`"));
         let listed: BTreeSet<String> = of_block
             .lines()
             .take_while(|line| !line.starts_with("## "))
@@ -230,11 +232,11 @@ fn every_profile_and_every_scenario_is_in_its_table() {
             .collect();
         let known: BTreeSet<String> =
             (block.info().scenarios)().into_iter().map(|(name, _)| name).collect();
-        assert_eq!(listed, known, "docs/scenarios.md, block `{name}`");
-        let page = document(&format!("docs/{name}.md"));
+        assert_eq!(listed, known, "docs/reference/scenarios.md, block `{name}`");
+        let page = document(&format!("docs/blocks/{name}.md"));
         for profile in block.info().profiles {
             let row = format!("`{}`", profile.name);
-            assert!(page.contains(&row), "docs/{name}.md does not tell of profile {row}");
+            assert!(page.contains(&row), "docs/blocks/{name}.md does not tell of profile {row}");
         }
     }
 }
@@ -248,11 +250,11 @@ fn exit_codes_are_the_same_in_every_list() {
     let help = text(&run(["--help"])).split_whitespace().collect::<Vec<_>>().join(" ");
     let of_help = codes(help.split("Exit codes:").nth(1).expect("the help has them"));
     assert_eq!(of_help, ["0", "1", "2", "3", "130"]);
-    let commands_page = document("docs/commands.md");
+    let commands_page = document("docs/reference/commands.md");
     let of_commands =
         commands_page.split("Exit codes:").nth(1).and_then(|rest| rest.split("interrupted").next());
-    assert_eq!(codes(of_commands.expect("docs/commands.md has them")), of_help);
-    let page = fs::read_to_string(project().join("docs/ci.md")).expect("it is there");
+    assert_eq!(codes(of_commands.expect("docs/reference/commands.md has them")), of_help);
+    let page = fs::read_to_string(project().join("docs/how-to/ci.md")).expect("it is there");
     let rows = page.lines().skip_while(|line| !line.starts_with("| exit code")).skip(2);
     let of_page: Vec<&str> = rows
         .take_while(|line| line.starts_with('|'))

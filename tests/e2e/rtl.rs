@@ -8,50 +8,86 @@ use cosim::blocks::rx::Rx;
 use cosim::blocks::thread2::Thread2;
 use cosim_core::harness::{Block, LinkedRtl};
 use std::fs;
+use std::path::PathBuf;
 use std::process::Command;
 
-/// Top modules, and the parameters of each model that is linked in.
-fn designs() -> Vec<(&'static str, Vec<String>)> {
-    fn of<I, O>(rtl: &LinkedRtl<I, O>) -> Vec<(&'static str, Vec<String>)> {
+/// A model that is linked in.
+#[derive(Debug, Clone)]
+struct Design {
+    top: &'static str,
+    /// The files with packages and modules, packages first.
+    files: Vec<PathBuf>,
+    /// The parameters, as arguments of Verilator.
+    parameters: Vec<String>,
+}
+
+/// The folders of `rtl/`.
+fn folders() -> Vec<PathBuf> {
+    let entries = fs::read_dir(project().join("rtl")).unwrap();
+    entries.map(|entry| entry.unwrap().path()).collect()
+}
+
+/// The models that are linked in.
+fn designs() -> Vec<Design> {
+    fn of<I, O>(rtl: &LinkedRtl<I, O>) -> Vec<Design> {
         let parameter = |(name, value): &(&str, u64)| match rtl.mask_parameter {
             Some(mask) if mask == *name => format!("-G{name}=8'h{value:02x}"),
             _ => format!("-G{name}={value}"),
         };
-        let values = |values: &&[_]| values.iter().map(parameter).collect();
-        rtl.embedded.iter().map(|model| (rtl.top, values(model))).collect()
+        let path = |name: &str| {
+            let mut paths = folders().into_iter().map(|folder| folder.join(name));
+            paths.find(|path| path.is_file()).unwrap_or_else(|| panic!("{name} is not in rtl/"))
+        };
+        let names = rtl.sources.iter().map(|(name, _)| *name);
+        let mut names: Vec<&str> = names.filter(|name| !name.ends_with(".vh")).collect();
+        names.sort_by_key(|name| !name.ends_with("_pkg.sv"));
+        let files: Vec<PathBuf> = names.into_iter().map(path).collect();
+        let design = |values: &&[_]| Design {
+            top: rtl.top,
+            files: files.clone(),
+            parameters: values.iter().map(parameter).collect(),
+        };
+        rtl.embedded.iter().map(design).collect()
     }
     let designs = [of(&Thread2::RTL), of(&Dll::RTL), of(&Qp::RTL), of(&Recv::RTL), of(&Rx::RTL)];
     assert_eq!(designs.len(), cosim::PROGRAM.blocks.len(), "each block is there");
     designs.concat()
 }
 
+/// The options that let a tool find headers.
+fn include() -> Vec<String> {
+    folders().iter().map(|folder| format!("-I{}", folder.display())).collect()
+}
+
 #[test]
 fn the_rtl_is_lint_clean() {
     let verilator = std::env::var("VERILATOR").unwrap_or_else(|_| "verilator".to_owned());
-    for (top, parameters) in designs() {
+    for design in designs() {
         let output = Command::new(&verilator)
-            .args(["--lint-only", "-Wall", "-Irtl", "--top-module", top])
-            .args(&parameters)
-            .arg(format!("rtl/{top}.v"))
-            .current_dir(project())
+            .args(["--lint-only", "-Wall", "--top-module", design.top])
+            .args(include())
+            .args(&design.parameters)
+            .args(&design.files)
             .output()
             .unwrap();
-        assert!(output.status.success(), "{top} {parameters:?}: {}", text(&output));
-        assert!(!text(&output).contains("%Warning"), "{top} {parameters:?}: {}", text(&output));
+        assert!(output.status.success(), "{design:?}: {}", text(&output));
+        assert!(!text(&output).contains("%Warning"), "{design:?}: {}", text(&output));
     }
 }
 
 #[test]
 fn the_rtl_is_synthesizable_and_has_no_latches() {
-    let mut tops: Vec<&str> = designs().into_iter().map(|(top, _)| top).collect();
-    tops.dedup();
-    for top in tops {
+    let mut designs = designs();
+    designs.dedup_by_key(|design| design.top);
+    for Design { top, files, .. } in designs {
+        let files: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
         let script = format!(
-            "read_verilog -Irtl rtl/{top}.v; hierarchy -top {top} -libdir rtl; synth -top {top} -noabc; \
-             check -assert; select -assert-none t:$_DLATCH_* t:$dlatch t:$_LATCH_*"
+            "read_verilog -sv {} {}; hierarchy -check -top {top}; synth -top {top} -noabc; \
+             check -assert; select -assert-none t:$_DLATCH_* t:$dlatch t:$_LATCH_*",
+            include().join(" "),
+            files.join(" "),
         );
-        let output =
-            Command::new("yosys").args(["-q", "-p", &script]).current_dir(project()).output();
+        let output = Command::new("yosys").args(["-q", "-p", &script]).output();
         let output = output.expect("yosys is installed by scripts/test");
         assert!(output.status.success(), "{top}: {}", text(&output));
     }

@@ -120,7 +120,7 @@ fn the_failures_of_a_run_are_replayed_and_exported() {
 /// Verilator would read them for ever.
 #[test]
 fn rtl_that_never_ends_or_never_begins_is_refused() {
-    let top = fs::read_to_string(project().join("rtl/QpStateCtrl.v")).unwrap();
+    let top = fs::read_to_string(project().join("rtl/qp/QpStateCtrl.v")).unwrap();
     let refused_with = |name: &str, expected: &str, make: &dyn Fn(&Path)| {
         let folder = TempDir::new().unwrap();
         make(folder.path());

@@ -142,7 +142,7 @@ fn a_dut_that_stops_is_a_crash() {
     }
 }
 
-/// The check of a netlist against the RTL: see `docs/proof.md`.
+/// The check of a netlist against the RTL: see `docs/how-to/proof.md`.
 #[test]
 fn two_duts_differ_first_in_the_cycle_and_port_that_are_reported() {
     type Tamper = fn(u64, &mut Outputs) -> Result<(), Error>;

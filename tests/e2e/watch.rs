@@ -12,7 +12,8 @@ use std::thread;
 use std::time::Duration;
 use tempfile::TempDir;
 
-const FILE: &str = "ReqRecvCore_Thread_2.v";
+/// In the folder of the RTL.
+const FILE: &str = "thread2/ReqRecvCore_Thread_2.v";
 
 /// What is right, and a bug in it.
 const RIGHT: &str = "rq_offset_din     = rq_offset_wen ? rq_offset_new";
@@ -175,7 +176,7 @@ fn a_file_that_is_replaced_is_watched_on() {
         watching.verdict(number, "PASS");
     }
     // What it includes counts, too.
-    let header = watching.rtl().join("ReqRecvCore_Thread_2.vh");
+    let header = watching.rtl().join("thread2/ReqRecvCore_Thread_2.vh");
     let text = fs::read_to_string(&header).unwrap();
     fs::write(&header, text + "// saved\n").unwrap();
     watching.verdict(4, "PASS");

@@ -3,6 +3,7 @@
 use crate::model::{Model, prefix};
 use crate::{Block, Error};
 use bindgen::callbacks::{AttributeInfo, DeriveInfo, ParseCallbacks};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -46,16 +47,26 @@ fn pins(block: &Block, model: &Model, out: &Path) -> Result<String, Error> {
 fn linked_rtl(block: &Block, model: &Model) -> Result<String, Error> {
     let Block { top, clock, mask, folder, defines, .. } = block;
     let absolute = |path: &Path| std::path::absolute(path).map_err(Error::io(path));
-    let inside = absolute(folder)?;
+    let folders: Vec<(&PathBuf, PathBuf)> = block
+        .folders()
+        .map(|folder| Ok((folder, absolute(folder)?)))
+        .collect::<Result<_, Error>>()?;
     let mut sources = String::new();
+    let mut names = BTreeMap::new();
     for file in &model.files {
         let file = absolute(file)?;
-        let name = file.strip_prefix(&inside).map_err(|_| Error::Outside {
+        let inside = folders
+            .iter()
+            .find_map(|(folder, inside)| Some((*folder, file.strip_prefix(inside).ok()?)));
+        let (folder, name) = inside.ok_or_else(|| Error::Outside {
             block: block.name.clone(),
             file: file.clone(),
             folder: folder.clone(),
         })?;
         let path: PathBuf = Path::new("/").join(folder).join(name);
+        if let Some(other) = names.insert(name.to_owned(), file.clone()) {
+            return Err(Error::SameName { block: block.name.clone(), file: file.clone(), other });
+        }
         let _ = writeln!(
             sources,
             "        ({name:?}, include_str!(concat!(env!(\"CARGO_MANIFEST_DIR\"), {path:?}))),"

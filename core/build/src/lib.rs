@@ -36,6 +36,7 @@ pub struct Block {
     top: String,
     clock: Clock,
     folder: PathBuf,
+    include: Vec<PathBuf>,
     sources: Vec<PathBuf>,
     defines: Vec<String>,
     mask: Option<String>,
@@ -51,6 +52,7 @@ impl Block {
             top: top.to_owned(),
             clock: Clock::default(),
             folder: PathBuf::from("rtl"),
+            include: Vec::new(),
             sources: Vec::new(),
             defines: Vec::new(),
             mask: None,
@@ -69,6 +71,14 @@ impl Block {
     #[must_use]
     pub fn folder(mut self, folder: impl Into<PathBuf>) -> Self {
         self.folder = folder.into();
+        self
+    }
+
+    /// Another folder with modules and headers that the block uses, relative to the crate's; may be said several
+    /// times. Files of all folders have names of their own: in the program they lie beside each other.
+    #[must_use]
+    pub fn include(mut self, folder: impl Into<PathBuf>) -> Self {
+        self.include.push(folder.into());
         self
     }
 
@@ -134,6 +144,11 @@ impl Block {
         Self { sources: sources.collect(), ..self.clone() }
     }
 
+    /// The folders that hold the block's RTL, its own first.
+    fn folders(&self) -> impl Iterator<Item = &PathBuf> {
+        std::iter::once(&self.folder).chain(&self.include)
+    }
+
     /// The files Verilator is given.
     fn files(&self) -> Vec<PathBuf> {
         self.names().iter().map(|file| self.folder.join(file)).collect()
@@ -176,7 +191,7 @@ fn try_build(blocks: &[Block]) -> Result<(), Error> {
 /// Relative to the crate's folder, where build scripts run: so are Verilator's messages.
 fn watched(blocks: &[Block]) -> Vec<PathBuf> {
     let mut watched: Vec<PathBuf> = ["build.rs", "src"].map(PathBuf::from).into();
-    watched.extend(blocks.iter().map(|block| block.folder.clone()));
+    watched.extend(blocks.iter().flat_map(Block::folders).cloned());
     // The lock file is the workspace's.
     let mut folder = PathBuf::new();
     let here = env::current_dir().unwrap_or_default();

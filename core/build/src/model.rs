@@ -37,7 +37,7 @@ pub fn build(
         top: block.top.clone(),
         clock: block.clock.clone(),
         sources: block.files(),
-        include: vec![block.folder.clone()],
+        include: block.folders().cloned().collect(),
         defines: block.defines.clone(),
         parameters: parameters.collect(),
         prefix: prefix.clone(),
@@ -89,7 +89,8 @@ fn data(
     let names = DataNames::of(&preprocessed, &design.elaborate(verilator, out)?);
     for opened in &names.computed {
         println!(
-            "cargo:warning={}:{}: the RTL computes the name of a file that it opens, which is no part of the model",
+            "cargo:warning={}:{}: the RTL computes the name of a file that it opens, so that file \
+             is not part of the model",
             opened.file.display(),
             opened.line
         );
@@ -132,7 +133,7 @@ fn compile_archive(
     let symbol = format!("vl_model_{prefix}");
     let (verilated, driving) = choose(design, verilated, ports, verilator)?;
     if let Driving::TwoEvaluations(reason) = &driving {
-        println!("cargo:warning={}: two evaluations for each cycle: {reason}", block.name);
+        println!("cargo:warning={}: two evaluations per cycle: {reason}", block.name);
     }
     let model = codegen::ModelFile {
         verilated: &verilated,
@@ -159,7 +160,7 @@ fn compile_archive(
 }
 
 /// A hash of everything a model was built from: the design, the files Verilator says it read, the names of
-/// all files of the folder (a new one may shadow an old one), the tool and the generator.
+/// all files of the folders (a new one may shadow an old one), the tool and the generator.
 fn stamp(
     model: &Verilated,
     block: &Block,
@@ -170,7 +171,9 @@ fn stamp(
     hash.add(verilator.version());
     hash.add(verilator.root().as_os_str().as_encoded_bytes());
     hash.add(format!("{design:?}"));
-    hash.add_names(&block.folder)?;
+    for folder in block.folders() {
+        hash.add_names(folder)?;
+    }
     for file in model.files_read(verilator)? {
         hash.add_file(&file)?;
     }

@@ -392,7 +392,7 @@ pub fn reception(state: State, service: u8, error: bool) -> &'static RequestRule
 mod tests {
     use super::*;
 
-    const SPECIFICATION: &str = include_str!("../../../docs/qp.md");
+    const SPECIFICATION: &str = include_str!("../../../docs/blocks/qp.md");
 
     fn name(rule: RuleSet) -> String {
         rule.iter().map(|index| RULES[index].name).collect()

@@ -366,7 +366,7 @@ mod tests {
     use super::*;
     use cosim_core::harness::Parameters;
 
-    const SPECIFICATION: &str = include_str!("../../../docs/recv.md");
+    const SPECIFICATION: &str = include_str!("../../../docs/blocks/recv.md");
 
     fn name(rule: RuleSet) -> String {
         rule.iter().map(|index| RULES[index].name).collect()

@@ -1,0 +1,294 @@
+//! Errors that users see: a stable code, what is wrong, where, and what to do.
+
+pub mod codes;
+
+pub use codes::Code;
+
+use crate::text;
+use serde_json::error::Category;
+use std::borrow::Cow;
+use std::io;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use verilated::Error as ModelError;
+use verilated_build::Error as BuildError;
+
+/// Why a command could not do its work.
+#[derive(Debug, thiserror::Error)]
+pub enum Error {
+    /// An argument does not make sense.
+    #[error("{1}")]
+    Usage(Code, String),
+    /// An input file is wrong, at a place.
+    #[error("{}:{line}:{column}: {message}", text::path(.path))]
+    Input {
+        /// The kind of mistake.
+        code: Code,
+        /// The file.
+        path: PathBuf,
+        /// Line, from 1.
+        line: usize,
+        /// Column, from 1.
+        column: usize,
+        /// What is wrong and what was expected.
+        message: String,
+    },
+    /// A file named by the user cannot be used.
+    #[error("{}: {message}", text::path(.path))]
+    File {
+        /// The kind of mistake.
+        code: Code,
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        message: String,
+    },
+    /// A model could not be built.
+    #[error(transparent)]
+    Build(#[from] verilated_build::Error),
+    /// A model could not be loaded, or has other ports.
+    #[error(transparent)]
+    Model(#[from] verilated::Error),
+    /// A result could not be written.
+    #[error("{}: {source}", text::path(.path))]
+    Write {
+        /// The file.
+        path: PathBuf,
+        /// The system's reason.
+        source: io::Error,
+    },
+    /// A vector of a case would be larger than any command reads.
+    #[error(
+        "the vector would be larger than {most} MiB, the limit for reading vectors; run fewer \
+         transactions (--packets), or fewer raw cycles per transaction"
+    )]
+    VectorTooLarge {
+        /// The limit in MiB.
+        most: u64,
+    },
+    /// A model took its process with it, or never came back: the failure is the RTL's.
+    #[error("{1}")]
+    Lost(Code, String),
+    /// Yosys's netlist of an RTL behaves differently from Verilator's model of the RTL, so no result of the netlist holds for
+    /// the RTL.
+    #[error(
+        "{block}, profile {profile}: the netlist of Yosys differs from the RTL: {name}: {what}; nothing was counted. \
+         Look for constructs that simulation and synthesis read differently (docs/how-to/gates.md). For waves of the netlist, \
+         add --netlist --trace FILE.fst to `cosim run --case CASE`, or to `cosim replay VECTOR`, with the same RTL"
+    )]
+    NetlistDiffers {
+        /// The block.
+        block: String,
+        /// The profile.
+        profile: String,
+        /// The case or vector.
+        name: String,
+        /// Cycle, port and both values.
+        what: String,
+    },
+    /// Something else than the RTL ends the processes that models run in.
+    #[error(
+        "{how}, {times} times with the same work. The system usually does that when memory is \
+         short: use fewer --threads or a lower --memory-limit. Continue the run with `resume`"
+    )]
+    WorkersKilled {
+        /// How often.
+        times: u32,
+        /// How the last process ended.
+        how: String,
+    },
+    /// What a worker told of an error of its own.
+    #[error("{message}")]
+    Worker {
+        /// The code of the error in the worker.
+        code: Code,
+        /// What it is.
+        message: String,
+    },
+    /// The user did not want to wait.
+    #[error("interrupted")]
+    Interrupted,
+    /// The machine does not let us work.
+    #[error("{1}")]
+    Environment(Code, String),
+}
+
+impl Error {
+    /// The stable code.
+    pub fn code(&self) -> Code {
+        match self {
+            Self::Usage(code, _)
+            | Self::Input { code, .. }
+            | Self::File { code, .. }
+            | Self::Lost(code, _)
+            | Self::Environment(code, _)
+            | Self::Worker { code, .. } => *code,
+            Self::Build(error) => of_build(error),
+            Self::Model(ModelError::Stopped(_)) => codes::MODEL_STOPPED,
+            Self::Model(ModelError::Ports { .. }) => codes::PORTS_DIFFER,
+            Self::Model(ModelError::Library { .. }) => codes::BAD_LIBRARY,
+            Self::Write { .. } => codes::WRITE_FAILED,
+            Self::VectorTooLarge { .. } => codes::VECTOR_TOO_LARGE,
+            Self::NetlistDiffers { .. } => codes::NETLIST_DIFFERS,
+            Self::WorkersKilled { .. } => codes::WORKERS_KILLED,
+            Self::Interrupted => codes::INTERRUPTED,
+        }
+    }
+
+    /// The error as users see it, as in `error[E0102]: ...`.
+    pub fn with_code(&self) -> String {
+        format!("error[{}]: {self}", self.code())
+    }
+
+    /// The exit code of the command, which the error's code determines.
+    pub fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code().exit())
+    }
+
+    /// An [`Error::Write`] for `path`, for use with `map_err`.
+    pub fn write(path: impl Into<PathBuf>) -> impl FnOnce(io::Error) -> Self {
+        let path = path.into();
+        move |source| Self::Write { path, source: without_path(source) }
+    }
+
+    /// What a worker said of a file that it knows by another name.
+    #[must_use]
+    pub fn renamed(self, from: &Path, to: &Path) -> Self {
+        match self {
+            Self::Worker { code, message } => {
+                let [from, to] = [from, to].map(|path| path.display().to_string());
+                Self::Worker { code, message: message.replace(&from, &to) }
+            }
+            other => other,
+        }
+    }
+
+    /// A JSON error in the file `path`, with line and column.
+    pub fn json(path: &Path, error: &serde_json::Error) -> Self {
+        Self::json_at(path, ".", error)
+    }
+
+    /// A JSON error at a place of the file `path`, as in `stimulus.traffic.packets[3].gap`.
+    pub fn json_at(path: &Path, place: &str, error: &serde_json::Error) -> Self {
+        // serde_json appends the position it also gives by number.
+        let text = error.to_string();
+        let text = text.split(" at line ").next().unwrap_or(&text);
+        let code = match error.classify() {
+            Category::Data => of_data(text),
+            Category::Io => codes::FILE_UNREADABLE,
+            Category::Syntax | Category::Eof => codes::JSON_SYNTAX,
+        };
+        let text = with_suggestion(text);
+        let message = if place == "." { text.into_owned() } else { format!("{place}: {text}") };
+        let (line, column) = (error.line(), error.column());
+        Self::Input { code, path: path.to_owned(), line, column, message }
+    }
+
+    /// A TOML error in the file `path`, whose text this is, at a place as in `run[3].seeds` if it is known.
+    pub fn toml(path: &Path, text: &str, place: Option<&str>, error: &toml::de::Error) -> Self {
+        let is_toml = toml::Deserializer::parse(text).is_ok();
+        let code = if is_toml { of_data(error.message()) } else { codes::TOML_SYNTAX };
+        let place = place.filter(|place| *place != ".").map(|place| format!("{place}: "));
+        let problem = with_suggestion(error.message());
+        let message = format!("{}{problem}", place.unwrap_or_default());
+        let offset = error.span().map_or(0, |span| span.start);
+        Self::at_offset(code, path, text, offset, message)
+    }
+
+    /// An error at a byte of the text of the file `path`.
+    pub fn at_offset(code: Code, path: &Path, text: &str, offset: usize, message: String) -> Self {
+        let before = text.get(..offset).unwrap_or(text);
+        let column = before.chars().rev().take_while(|c| *c != '\n').count() + 1;
+        let line = before.matches('\n').count() + 1;
+        Self::Input { code, path: path.to_owned(), line, column, message }
+    }
+
+    /// A file that cannot be read.
+    pub fn unreadable(path: &Path, error: &io::Error) -> Self {
+        let message = format!("cannot be read: {error}");
+        Self::File { code: codes::FILE_UNREADABLE, path: path.to_owned(), message }
+    }
+}
+
+/// The code of an error between RTL and compiled model.
+fn of_build(error: &BuildError) -> Code {
+    match error {
+        BuildError::VerilatorMissing { .. } => codes::VERILATOR_MISSING,
+        BuildError::RootMissing { .. } => codes::VERILATOR_UNUSABLE,
+        BuildError::VerilatorTooOld { .. } => codes::VERILATOR_UNUSABLE,
+        BuildError::Verilate { .. } => codes::VERILATOR_REJECTED,
+        BuildError::VerilatorFailed { .. } => codes::COMPILE_FAILED,
+        BuildError::Port { .. } => codes::BAD_PORT,
+        BuildError::Foreign { .. } => codes::FOREIGN_CODE,
+        BuildError::Template(_) => codes::INTERNAL,
+        BuildError::Compile { .. } => codes::COMPILE_FAILED,
+        BuildError::LibclangMissing { .. } => codes::LIBCLANG_MISSING,
+        BuildError::Twice { .. } => codes::DECLARED_TWICE,
+        BuildError::Ports { .. } => codes::PORTS_DIFFER,
+        BuildError::Changed { .. } => codes::RTL_CHANGED,
+        BuildError::Interrupted => codes::INTERRUPTED,
+        BuildError::Program { .. } => codes::PROGRAM_FAILED,
+        BuildError::IcarusMissing { .. } => codes::ICARUS_MISSING,
+        BuildError::CompilerMissing { .. } => codes::COMPILER_MISSING,
+        BuildError::Cache { .. } => codes::CACHE_UNWRITABLE,
+        BuildError::UnsafeCache { .. } => codes::CACHE_UNSAFE,
+        BuildError::Io { .. } => codes::WRITE_FAILED,
+    }
+}
+
+/// The code for a well-formed file that does not fit its types, by the words of serde, which does not export the kind.
+fn of_data(message: &str) -> Code {
+    if message.starts_with("unknown field") || message.starts_with("unknown variant") {
+        codes::UNKNOWN_FIELD
+    } else if message.starts_with("missing field") {
+        codes::MISSING_FIELD
+    } else {
+        codes::BAD_VALUE
+    }
+}
+
+/// An error of serde about an unknown name, with the expected name that is most like it in place of the list of all. Other
+/// errors stay as they are.
+fn with_suggestion(message: &str) -> Cow<'_, str> {
+    let names: Vec<&str> = message.split('`').skip(1).step_by(2).collect();
+    let is_unknown = of_data(message) == codes::UNKNOWN_FIELD;
+    let (true, Some((name, expected))) = (is_unknown, names.split_first()) else {
+        return message.into();
+    };
+    let distance = |other: &&&str| strsim::damerau_levenshtein(name, other);
+    match expected.iter().min_by_key(distance) {
+        Some(like) if distance(&like) <= (name.chars().count() / 3).max(1) => {
+            let what = message.split('`').next().unwrap_or_default();
+            format!("{what}`{name}`; did you mean `{like}`?").into()
+        }
+        _ => message.into(),
+    }
+}
+
+/// An error of the system as it is: `tempfile` adds a path behind it, and that is of a name nobody knows.
+fn without_path(error: io::Error) -> io::Error {
+    let text = error.to_string();
+    match text.split_once(" at path \"") {
+        Some((system, _)) if error.get_ref().is_some() => io::Error::new(error.kind(), system),
+        _ => error,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::with_suggestion;
+
+    #[test]
+    fn a_misspelt_name_has_a_suggestion() {
+        let all = "expected one of `name`, `opcode`, `gap`";
+        let unknown = |name: &str| format!("unknown field `{name}`, {all}");
+        for name in ["opcod", "opcdoe", "opcodes"] {
+            let expected = format!("unknown field `{name}`; did you mean `opcode`?");
+            assert_eq!(with_suggestion(&unknown(name)), expected);
+        }
+        assert_eq!(with_suggestion(&unknown("length")), unknown("length"));
+        for other in ["missing field `name`", "unknown field `x`, there are no fields"] {
+            assert_eq!(with_suggestion(other), other);
+        }
+    }
+}

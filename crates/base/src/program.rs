@@ -1,0 +1,69 @@
+//! Which program this process is: its name, its version, and what it was built from.
+
+use crate::text;
+use std::fmt;
+use std::io::{self, Write as _};
+use std::sync::OnceLock;
+use verilated_build::Hash;
+
+/// What identifies a program.
+#[derive(Debug, Clone, Copy)]
+pub struct Identity {
+    /// The name of its crate.
+    pub name: &'static str,
+    /// The version of its crate.
+    pub version: &'static str,
+    /// A hash of its crate's sources and RTL.
+    pub sources: &'static str,
+    /// A hash of the sources of cosim's own crates.
+    pub library: &'static str,
+    /// The Verilator its models were made with.
+    pub verilator: &'static str,
+}
+
+static IDENTITY: OnceLock<Identity> = OnceLock::new();
+
+/// Prints a line on standard error. Nobody may be there to read it, which is no reason to end: `eprintln!` would panic.
+pub fn say(line: fmt::Arguments<'_>) {
+    show(&format!("cosim: {line}\n"));
+}
+
+/// Writes lines to standard error, if anybody reads it.
+pub fn show(text: &str) {
+    let _ = write!(io::stderr(), "{}", text::lines(text));
+}
+
+/// Sets the identity of this process; the first call counts.
+pub fn identify(identity: Identity) {
+    let _ = IDENTITY.set(identity);
+}
+
+/// The name of the program.
+pub fn name() -> &'static str {
+    IDENTITY.get().map_or(env!("CARGO_PKG_NAME"), |program| program.name)
+}
+
+/// The version of the program.
+pub fn version() -> &'static str {
+    IDENTITY.get().map_or(env!("CARGO_PKG_VERSION"), |program| program.version)
+}
+
+/// The Verilator that the program's models were made with.
+pub fn verilator() -> &'static str {
+    IDENTITY.get().map_or("unknown", |program| program.verilator)
+}
+
+/// A hash of everything that decides what the program does: its own sources, RTL and dependencies, this
+/// library's, and Verilator.
+pub fn build() -> &'static str {
+    static BUILD: OnceLock<String> = OnceLock::new();
+    BUILD.get_or_init(|| {
+        let mut hash = Hash::default();
+        if let Some(program) = IDENTITY.get() {
+            hash.add(program.library);
+            hash.add(program.sources);
+            hash.add(program.verilator);
+        }
+        hash.short()
+    })
+}

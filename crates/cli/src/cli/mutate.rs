@@ -1,0 +1,422 @@
+//! `cosim mutate`.
+
+mod equivalence;
+mod golden;
+mod grading;
+mod only;
+mod resume;
+
+use super::options::{Caching, Format, ModelLimits, Target, Threads, heading, of_block, percent};
+use super::plan::{PlannedRun, RunPlan};
+use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
+use crate::answers::Answers;
+use crate::engine::Setup;
+use crate::error::{Error, codes};
+use crate::harness::{MOST_PACKETS, Profile};
+use crate::models::Rtl;
+use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
+use crate::mutate::{KillMethod, Mutants};
+use crate::program;
+use crate::program::AnyBlock;
+use crate::runner::{DirectoryLock, OutputLocation, Shard};
+use crate::worker::Program;
+use crate::yosys;
+use clap::Args;
+use std::path::{Path, PathBuf};
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// Mutants of each profile, if nothing is said.
+const MUTANTS: u32 = 1000;
+
+/// What to grade.
+#[derive(Debug, Args)]
+pub struct Arguments {
+    #[command(flatten)]
+    target: Target,
+    /// Analyse the runs of a plan that have `min_score` or `mutants`. --mutants, --cases and --run-seed override it;
+    /// other options that it sets are rejected.
+    #[arg(long, value_name = "FILE", conflicts_with_all = [
+        "block", "fixes", "parameter", "scenario", "packets", "min_score", "only"
+    ], help_heading = heading::WHAT)]
+    plan: Option<PathBuf>,
+    /// Select N mutants of each profile [default: 1000].
+    #[arg(long, visible_alias = "size", value_name = "N",
+          allow_negative_numbers = true, value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_MUTANTS)), help_heading = heading::WHAT)]
+    mutants: Option<u32>,
+    /// Seed of the selection of mutants.
+    #[arg(long, value_name = "N", default_value_t = 1, allow_negative_numbers = true, help_heading = heading::WHAT)]
+    seed: u64,
+    /// Seed of the cases [default: 1].
+    #[arg(long, value_name = "N", allow_negative_numbers = true, help_heading = heading::WHAT)]
+    run_seed: Option<u64>,
+    /// Analyse part I of N, every N-th mutant; see `cosim merge`.
+    #[arg(long, value_name = "I/N", conflicts_with = "only", help_heading = heading::WHAT)]
+    shard: Option<Shard>,
+    /// Run at most N cases of each scenario on a mutant [default: as `cosim run`].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::WHAT)]
+    cases: Option<u64>,
+    /// Transactions of each case [default: drawn from its seed].
+    #[arg(long, value_name = "N", allow_negative_numbers = true,
+          value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
+    packets: Option<u32>,
+    /// Select a built-in scenario or a JSON file; may be repeated [default: all].
+    #[arg(long, value_name = "NAME|FILE", help_heading = heading::WHAT)]
+    scenario: Vec<String>,
+    #[command(flatten)]
+    threads: Threads,
+    /// Write the result to DIR, a new or empty folder [default: runs/mutate-BLOCK-SEED-TIME].
+    #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
+    out: Option<PathBuf>,
+    /// Replace an earlier result in --out.
+    #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
+    force: bool,
+    /// Skip formal equivalence checking except the structural check.
+    #[arg(long)]
+    no_judge: bool,
+    /// Compare no outputs: count the mutants that the scoreboard finds alone.
+    #[arg(long, conflicts_with = "only")]
+    checks_only: bool,
+    /// Inject faults into the golden model, and count those that scoreboard and corpus find without comparison.
+    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"])]
+    golden: bool,
+    /// With --golden, vectors that should find the faults: files, folders or patterns.
+    #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1..)]
+    corpus: Vec<PathBuf>,
+    /// Fail if the score without equivalent mutants is below PCT in any profile.
+    #[arg(long, value_name = "PCT", value_parser = percent)]
+    min_score: Option<f64>,
+    /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
+    #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
+    only: Option<u32>,
+    /// Print as text or JSON.
+    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
+    format: Format,
+    /// Show no progress.
+    #[arg(long, help_heading = heading::OUTPUT)]
+    quiet: bool,
+    #[command(flatten)]
+    caching: Caching,
+    #[command(flatten)]
+    limits: ModelLimits,
+}
+
+/// Grades the bench of one block after another.
+pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.golden {
+        return golden::execute(arguments);
+    }
+    check(&arguments.target.rtl()?)?;
+    if let Some(id) = arguments.only {
+        return only::execute(arguments, id);
+    }
+    let interrupted = interruption()?;
+    let jobs =
+        Job::all(arguments)?.into_iter().map(|job| MutationRequest::Job(Box::new(job))).collect();
+    grade(jobs, arguments.format, arguments.min_score, &interrupted)
+}
+
+/// Continues the analyses in a folder, as they were begun.
+///
+/// # Errors
+/// If there is nothing to resume, or if RTL, program or Yosys are others now.
+pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
+    if now.output.has_details() {
+        let message = "--details applies to a run, and this is a mutation analysis; leave it out";
+        return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+    }
+    let interrupted = interruption()?;
+    let jobs = resume::jobs(now, folder)?;
+    grade(jobs, now.output.format, None, &interrupted)
+}
+
+/// Runs the analyses one after another and prints what they came to.
+fn grade(
+    jobs: Vec<MutationRequest>,
+    format: Format,
+    min_score: Option<f64>,
+    interrupted: &Arc<AtomicBool>,
+) -> Result<ExitCode, Error> {
+    let are_several = jobs.len() > 1;
+    let mut reports = Vec::new();
+    let mut is_interrupted = false;
+    for job in jobs {
+        let GradingResult { report, is_whole, folder } = match job {
+            MutationRequest::Job(job) => job.grade(interrupted)?,
+            MutationRequest::Finished(graduated) => *graduated,
+        };
+        if format == Format::Text {
+            print_text(&format!("{}{}", report.text(), folder.display()))?;
+        }
+        reports.push(report);
+        if !is_whole {
+            is_interrupted = true;
+            // That of one of several blocks lies in the folder of all.
+            let all = folder.parent().filter(|_| are_several).unwrap_or(&folder);
+            program::say(format_args!(
+                "interrupted; to continue: {} resume {}",
+                program::name(),
+                all.display()
+            ));
+            break;
+        }
+    }
+    if format == Format::Json {
+        match reports.as_slice() {
+            [report] => print_json(report)?,
+            reports => print_json(&reports)?,
+        }
+    }
+    if is_interrupted {
+        return Ok(ExitCode::from(INTERRUPTED));
+    }
+    let mut code = 0;
+    let wanted = |one: &Report| min_score.or(one.run.min_score);
+    for line in reports.iter().flat_map(|one| one.failures(wanted(one))) {
+        code = 1;
+        program::say(format_args!("{line}"));
+    }
+    Ok(ExitCode::from(code))
+}
+
+/// Mutations have models of their own.
+fn check(rtl: &Rtl) -> Result<(), Error> {
+    let wrong = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
+    if !rtl.simulator.is_verilator() {
+        return wrong("--simulator icarus: mutation analysis runs in Verilator only; leave it out");
+    }
+    if rtl.netlist {
+        return wrong(
+            "--netlist: mutation analysis inserts mutations before synthesis; leave it out",
+        );
+    }
+    Ok(())
+}
+
+/// The grading of one block.
+struct Job {
+    block: &'static dyn AnyBlock,
+    chosen: Vec<ChosenMutants>,
+    setup: Setup,
+    header: Header,
+    claim: DirectoryLock,
+    /// What it came to so far.
+    before: Report,
+    threads: usize,
+    program: Program,
+    judges: bool,
+    shows_progress: bool,
+}
+
+/// What is graded, before a folder is taken for it.
+struct PreparedGrading {
+    /// The name of its folder, if there are several.
+    name: String,
+    block: &'static dyn AnyBlock,
+    chosen: Vec<ChosenMutants>,
+    setup: Setup,
+    header: Header,
+}
+
+impl PreparedGrading {
+    /// What the arguments ask for of one of some blocks.
+    fn new(
+        arguments: &Arguments,
+        block: &'static dyn AnyBlock,
+        blocks: &[&'static dyn AnyBlock],
+    ) -> Result<Self, Error> {
+        let profiles = arguments.target.profiles(block).map_err(of_block(block, blocks))?;
+        let wanted = PlannedRun {
+            name: block.info().name.to_owned(),
+            block,
+            profiles,
+            scenarios: arguments.scenario.clone(),
+            cases: None,
+            packets: arguments.packets,
+            seed: 1,
+            min_coverage: None,
+            until_coverage: None,
+            min_score: arguments.min_score,
+            mutants: None,
+        };
+        Self::wanted(arguments, wanted).map_err(of_block(block, blocks))
+    }
+
+    /// What is wanted; what the arguments say of cases, mutants and the cases' seed comes first.
+    fn wanted(arguments: &Arguments, wanted: PlannedRun) -> Result<Self, Error> {
+        let rtl = arguments.target.rtl()?;
+        let header = header(arguments, &wanted, &rtl)?;
+        let PlannedRun { name, block, profiles, scenarios, packets, .. } = wanted;
+        let setup = Setup { profiles, scenarios, packets, rtl, coverage: false };
+        block.session(&setup)?;
+        let chosen = choose(block, &setup, &header, &arguments.caching.answers()?)?;
+        Ok(Self { name, block, chosen, setup, header })
+    }
+}
+
+/// A profile and the mutants that were chosen in it.
+struct ChosenMutants {
+    profile: Profile,
+    mutants: Mutants,
+}
+
+/// A grading that is asked for.
+enum MutationRequest {
+    /// It is to be started or resumed.
+    Job(Box<Job>),
+    /// It had ended before.
+    Finished(Box<GradingResult>),
+}
+
+/// What came of it.
+struct GradingResult {
+    report: Report,
+    is_whole: bool,
+    folder: PathBuf,
+}
+
+impl Job {
+    /// The gradings that the arguments ask for, each in a folder of its own.
+    fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
+        let prepared: Vec<PreparedGrading> = match &arguments.plan {
+            Some(path) => {
+                let wanted = gradings(path)?.into_iter();
+                wanted
+                    .map(|run| PreparedGrading::wanted(arguments, run))
+                    .collect::<Result<_, Error>>()?
+            }
+            None => {
+                let blocks = arguments.target.blocks()?;
+                let of = |block: &&'static dyn AnyBlock| {
+                    PreparedGrading::new(arguments, *block, &blocks)
+                };
+                blocks.iter().map(of).collect::<Result<_, Error>>()?
+            }
+        };
+        Self::claimed(arguments, prepared)
+    }
+
+    /// Takes the folders.
+    fn claimed(arguments: &Arguments, prepared: Vec<PreparedGrading>) -> Result<Vec<Self>, Error> {
+        let place = match &arguments.out {
+            Some(folder) => {
+                OutputLocation::Named { folder: folder.clone(), replace: arguments.force }
+            }
+            None => {
+                let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
+                let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
+                let name = match plan {
+                    Some(plan) => plan.to_string_lossy().into_owned(),
+                    None => arguments.target.name(&blocks),
+                };
+                OutputLocation::New { stem: format!("mutate-{name}-{}", arguments.seed) }
+            }
+        };
+        let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
+        let places = place.of_blocks(&names)?;
+        let job = |(prepared, place): (PreparedGrading, OutputLocation)| {
+            let claim = DirectoryLock::new(&place)?;
+            // From here on it can be resumed.
+            let mut report = Report::new(prepared.header.clone());
+            report.run_command = Some(RunCommand::now());
+            report.write(&claim.folder)?;
+            Self::new(arguments, prepared, claim, report)
+        };
+        prepared.into_iter().zip(places).map(job).collect()
+    }
+
+    fn new(
+        arguments: &Arguments,
+        PreparedGrading { block, chosen, setup, header, .. }: PreparedGrading,
+        claim: DirectoryLock,
+        before: Report,
+    ) -> Result<Self, Error> {
+        let judges = !arguments.no_judge && header.means == KillMethod::Compare;
+        Ok(Self {
+            block,
+            chosen,
+            setup,
+            header,
+            claim,
+            before,
+            threads: arguments.threads.count(),
+            program: arguments.limits.program()?,
+            judges,
+            shows_progress: is_watched() && !arguments.quiet,
+        })
+    }
+}
+
+/// Lets Yosys choose the mutants of every profile.
+fn choose(
+    block: &dyn AnyBlock,
+    setup: &Setup,
+    header: &Header,
+    answers: &Answers,
+) -> Result<Vec<ChosenMutants>, Error> {
+    let choose = |profile: &Profile| {
+        let mutants = Mutants::choose(
+            block.info(),
+            &setup.rtl,
+            &profile.parameters,
+            header.mutants,
+            header.seed,
+        )?;
+        Ok(ChosenMutants {
+            profile: profile.clone(),
+            mutants: mutants.with_answers(answers.clone()),
+        })
+    };
+    setup.profiles.iter().map(choose).collect()
+}
+
+/// The runs of a plan whose bench is graded, each with the first of its seeds.
+fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
+    let mut runs = RunPlan::gradings(path)?;
+    runs.retain(|run| run.min_score.is_some() || run.mutants.is_some());
+    if runs.is_empty() {
+        let message = "no [[run]] has `min_score` or `mutants`, so there is no mutation analysis to run; add \
+             one of them";
+        return Err(Error::File {
+            code: codes::BAD_PLAN,
+            path: path.to_owned(),
+            message: message.to_owned(),
+        });
+    }
+    Ok(runs)
+}
+
+fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Header, Error> {
+    let PlannedRun { block, profiles, .. } = wanted;
+    let cases = arguments.cases.or(wanted.cases).unwrap_or_else(|| block.info().cases);
+    if !(1..=MOST_CASES).contains(&cases) {
+        let message = format!(
+            "{cases} cases per scenario: mutation analysis takes 1 to {MOST_CASES}; choose \
+                 with --cases"
+        );
+        return Err(Error::Usage(codes::COMMAND_LINE, message));
+    }
+    let examined = rtl.examined(block.info())?;
+    rtl.check_profiles(block.info(), profiles)?;
+    Ok(Header {
+        equivalents: Vec::new(),
+        yosys: yosys::version()?,
+        tool: program::version().to_owned(),
+        build: program::build().to_owned(),
+        rtl: examined.identity.clone(),
+        given: rtl.clone(),
+        block: block.info().name.to_owned(),
+        profiles: profiles.iter().map(|profile| profile.name.to_string()).collect(),
+        seed: arguments.seed,
+        means: if arguments.checks_only { KillMethod::Checks } else { KillMethod::Compare },
+        mutants: arguments.mutants.or(wanted.mutants).unwrap_or(MUTANTS),
+        run_seed: arguments.run_seed.unwrap_or(wanted.seed),
+        cases,
+        packets: wanted.packets,
+        scenarios: wanted.scenarios.clone(),
+        shard: arguments.shard.unwrap_or(Shard::WHOLE),
+        min_score: wanted.min_score,
+    })
+}

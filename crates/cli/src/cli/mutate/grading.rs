@@ -1,0 +1,269 @@
+//! Cases are run on mutants, and what they do not find is judged.
+
+use super::equivalence::Bench;
+use super::{ChosenMutants, GradingResult, Job};
+use crate::agreement::Pair;
+use crate::cli::{INTERRUPTED, counted};
+use crate::engine::{Session, Setup};
+use crate::error::{Error, codes};
+use crate::harness::{Case, Profile};
+use crate::models::{Built, View};
+use crate::mutate::grade::{CaseSet, FirstKill, Workers, cases_of, rounds};
+use crate::mutate::report::{Header, MutantStatus, ProfileGrading, Report};
+use crate::mutate::{KillMethod, Mutants, Mutation};
+use crate::report::write_grading;
+use crate::worker::OneShotWorker;
+use crate::yosys;
+use indicatif::ProgressBar;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::thread;
+
+/// Cases of each scenario after which what nothing can find is taken out, as far as that takes little.
+const LOOKS: usize = 10;
+/// A model with fewer mutants is faster, and is made if it has at most this part of them.
+const FEWER: (usize, usize) = (3, 4);
+
+impl Job {
+    /// Grades every profile. What was found until an interruption is in the folder.
+    pub(super) fn grade(self, interrupted: &Arc<AtomicBool>) -> Result<GradingResult, Error> {
+        let folder = self.claim.folder.clone();
+        let mut report = self.before.clone();
+        let workers = Workers { program: &self.program, threads: self.threads, interrupted };
+        let mut is_whole = true;
+        for (index, chosen) in self.chosen.iter().enumerate() {
+            match self.profile(index, chosen, &workers, &mut report) {
+                Ok(()) => {}
+                // While a model is compiled it is the compiler that is interrupted.
+                Err(error) if error.code().exit() == INTERRUPTED => {
+                    is_whole = false;
+                    break;
+                }
+                Err(error) => return Err(error),
+            }
+        }
+        if is_whole {
+            report.end();
+        }
+        report.write(&folder)?;
+        if is_whole {
+            write_grading(&folder, &report)?;
+        }
+        self.claim.release();
+        Ok(GradingResult { report, is_whole, folder })
+    }
+
+    fn profile(
+        &self,
+        index: usize,
+        chosen: &ChosenMutants,
+        workers: &Workers<'_>,
+        report: &mut Report,
+    ) -> Result<(), Error> {
+        let ChosenMutants { profile, mutants } = chosen;
+        let bar = match self.shows_progress {
+            true => ProgressBar::new_spinner(),
+            false => ProgressBar::hidden(),
+        };
+        let say = |what: &str| {
+            bar.set_message(format!("{} {}: {what}", self.header.block, profile.name));
+            bar.tick();
+        };
+        let own: Vec<Mutation> = self.own(mutants);
+        let fresh = ProfileGrading::new(&profile.name, &own);
+        if report.profiles.len() <= index {
+            report.profiles.push(fresh);
+        } else if !has_same_mutants(&report.profiles[index], &fresh) {
+            return Err(Error::Environment(
+                codes::MUTANTS_CHANGED,
+                format!(
+                    "{}: the mutants differ from those of the earlier part of the analysis, made \
+                     by {}; start again with `mutate --force`",
+                    profile.name,
+                    yosys::version()?
+                ),
+            ));
+        }
+        let bench = Bench::new(self, mutants);
+        thread::scope(|scope| {
+            // To make the judge is the work of one thread, as is to make the model that comes first. What goes wrong
+            // is told when the judge is asked.
+            if self.looks() && self.threads > 1 {
+                scope.spawn(|| drop(bench.judge()));
+            }
+            self.run_job(index, (chosen, &bench), workers, report, &say)
+        })?;
+        if self.judges {
+            let left = report.profiles[index].alive().len() as u64;
+            say(&format!("{} judged", counted(left, "mutant")));
+            self.judge(profile, &bench, workers, report, index)?;
+        }
+        bar.finish_and_clear();
+        Ok(())
+    }
+
+    /// Runs cases, round by round, on what is not found.
+    fn run_job(
+        &self,
+        index: usize,
+        (ChosenMutants { profile, mutants }, bench): (&ChosenMutants, &Bench<'_>),
+        workers: &Workers<'_>,
+        report: &mut Report,
+        say: &impl Fn(&str),
+    ) -> Result<(), Error> {
+        let Self { block, header, .. } = self;
+        let session = self.session(profile)?;
+        let opening = session.opening()?;
+        let cases = self.cases(profile, &*session);
+        let scenarios = session.scenarios().len();
+        self.check_run(&report.profiles[index], cases.len())?;
+        let mut made: Option<(Built, usize)> = None;
+        let mut checked: Option<Built> = None;
+        for end in rounds(header.cases) {
+            let graded = &mut report.profiles[index];
+            let end = end as usize * scenarios;
+            let begin = graded.cases_run as usize;
+            let alive = graded.alive();
+            if begin >= end {
+                continue;
+            }
+            if alive.is_empty() {
+                break;
+            }
+            let all = counted(graded.score.mutants, "mutant");
+            say(&format!("{} of {all} alive, {begin} of {} cases", alive.len(), cases.len()));
+            let is_still_good = |(_, size): &(_, usize)| alive.len() * FEWER.1 > *size * FEWER.0;
+            if !made.as_ref().is_some_and(is_still_good) {
+                let model = mutants.build(block.info(), &self.mutations(mutants, &alive))?;
+                made = Some((model, alive.len()));
+            }
+            let Some((model, _)) = &made else { continue };
+            let rtl = match checked {
+                Some(rtl) => rtl,
+                None => {
+                    let rtl = self.setup.rtl.build_for_user(
+                        block.info(),
+                        &profile.parameters,
+                        View::Bare,
+                    )?;
+                    let worker =
+                        OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted));
+                    // No mutation is switched on in it.
+                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&worker)?;
+                    rtl
+                }
+            };
+            let ground = CaseSet {
+                block: block.info().name,
+                profile: &profile.name,
+                model,
+                scenarios: &opening.scenarios,
+                packets: header.packets,
+                cases: &cases,
+                method: header.means,
+            };
+            check_rtl(workers, &ground, &rtl, begin..end)?;
+            checked = Some(rtl);
+            // 0 is the netlist without a mutation.
+            let hunted: Vec<u32> = [0].into_iter().chain(alive).collect();
+            let found = workers.round(&ground, begin..end, &hunted)?;
+            check_netlist(&found, &ground)?;
+            let killed =
+                |(case, outcome): &FirstKill| MutantStatus::killed(&cases[*case].name, outcome);
+            graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
+            // What nothing can find need not be run with all the cases that follow.
+            let looked_at = LOOKS * scenarios;
+            if self.looks() && begin < looked_at && looked_at <= end {
+                say("equivalence check");
+                bench.look(report, index)?;
+            }
+            // Not before: what the judge has not looked at when it is interrupted is looked at again.
+            report.profiles[index].cases_run = end as u64;
+            report.write(&self.claim.folder)?;
+        }
+        Ok(())
+    }
+
+    /// Whether what nothing can find is taken out: what is compared is what can be seen.
+    fn looks(&self) -> bool {
+        self.header.means == KillMethod::Compare
+    }
+
+    /// No more cases can have run than there are.
+    fn check_run(&self, graded: &ProfileGrading, cases: usize) -> Result<(), Error> {
+        let run = graded.cases_run;
+        if run <= cases as u64 {
+            return Ok(());
+        }
+        let profile = &graded.profile;
+        let message = format!(
+            "is damaged: it counts {run} cases of {profile}, and there are only {cases}; start \
+             again with `mutate --force`"
+        );
+        Err(Error::File { code: codes::DAMAGED, path: self.claim.folder.clone(), message })
+    }
+
+    /// The cases of one profile, whose session it is, in the order in which they are run.
+    pub(super) fn cases(&self, profile: &Profile, session: &dyn Session) -> Vec<Case> {
+        let Header { run_seed, cases, .. } = self.header;
+        cases_of(self.block.info(), session, profile, run_seed, cases)
+    }
+
+    /// The session of a profile alone.
+    pub(super) fn session(&self, profile: &Profile) -> Result<Arc<dyn Session>, Error> {
+        self.block.session(&Setup { profiles: vec![profile.clone()], ..self.setup.clone() })
+    }
+
+    /// The mutations of the part that is graded.
+    fn own(&self, mutants: &Mutants) -> Vec<Mutation> {
+        let all = mutants.mutations.iter();
+        all.filter(|mutation| self.header.has(mutation.id)).cloned().collect()
+    }
+
+    /// The mutations of these numbers, which rise.
+    pub(super) fn mutations(&self, mutants: &Mutants, ids: &[u32]) -> Vec<Mutation> {
+        let is_named = |mutation: &&Mutation| ids.binary_search(&mutation.id).is_ok();
+        mutants.mutations.iter().filter(is_named).cloned().collect()
+    }
+}
+
+/// Runs cases on Verilator's model of the RTL without a mutation: none may fail.
+pub(super) fn check_rtl(
+    workers: &Workers<'_>,
+    ground: &CaseSet<'_>,
+    rtl: &Built,
+    cases: Range<usize>,
+) -> Result<(), Error> {
+    let found = workers.round(&CaseSet { model: rtl, ..*ground }, cases, &[0])?;
+    let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
+    Err(Error::Lost(
+        codes::BASELINE_FAILS,
+        format!(
+            "the unchanged RTL fails, so mutations cannot be graded: {}: {}",
+            ground.cases[*case].name, outcome.verdict
+        ),
+    ))
+}
+
+/// No case may fail on the netlist without a mutation. The model of the RTL has passed the same cases.
+pub(super) fn check_netlist(
+    found: &BTreeMap<u32, FirstKill>,
+    ground: &CaseSet<'_>,
+) -> Result<(), Error> {
+    let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
+    Err(Error::NetlistDiffers {
+        block: ground.block.to_owned(),
+        profile: ground.profile.to_owned(),
+        name: ground.cases[*case].name.clone(),
+        what: format!("{}; the RTL matches the golden model", outcome.verdict),
+    })
+}
+
+fn has_same_mutants(left: &ProfileGrading, right: &ProfileGrading) -> bool {
+    let mutations = |graded: &ProfileGrading| -> Vec<Mutation> {
+        graded.mutants.iter().map(|mutant| mutant.mutation.clone()).collect()
+    };
+    left.profile == right.profile && mutations(left) == mutations(right)
+}

@@ -1,0 +1,61 @@
+//! Yosys's own language, RTLIL, as far as it is read here: names, widths, and what cannot be understood.
+
+use std::collections::BTreeMap;
+
+/// What of a netlist cannot be understood.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Unknown(pub String);
+
+/// A name without the mark of public ones.
+pub fn plain(name: &str) -> &str {
+    name.strip_prefix('\\').unwrap_or(name)
+}
+
+/// The width of each wire, by module.
+pub fn widths(netlist: &str) -> BTreeMap<&str, BTreeMap<&str, u32>> {
+    let mut all: BTreeMap<&str, BTreeMap<&str, u32>> = BTreeMap::new();
+    let mut module = "";
+    for line in netlist.lines() {
+        if let Some(name) = line.strip_prefix("module ") {
+            module = plain(name);
+        } else if let Some(wire) = line.strip_prefix("  wire ") {
+            let words: Vec<&str> = wire.split(' ').collect();
+            let number = |at: usize| words.get(at + 1).and_then(|word| word.parse().ok());
+            let width = words.iter().position(|word| *word == "width").and_then(number);
+            if let Some(name) = words.last() {
+                all.entry(module).or_default().insert(name, width.unwrap_or(1));
+            }
+        }
+    }
+    all
+}
+
+/// The width of a signal: a name, a part of one, a number, or some of these in braces.
+pub fn width(signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> Option<u32> {
+    let mut words = signal.split_whitespace().peekable();
+    let mut total = 0;
+    while let Some(word) = words.next() {
+        let mut part = match word {
+            "{" | "}" => continue,
+            _ => match word.split_once('\'') {
+                Some((bits, _)) if bits.bytes().all(|byte| byte.is_ascii_digit()) => {
+                    bits.parse().ok()?
+                }
+                // A number of 32 bits.
+                _ if word.parse::<i32>().is_ok() => 32,
+                _ => *wires?.get(word)?,
+            },
+        };
+        while let Some(range) = words.peek().and_then(|word| word.strip_prefix('[')) {
+            part = match range.trim_end_matches(']').split_once(':') {
+                Some((high, low)) => {
+                    high.parse::<u32>().ok()?.checked_sub(low.parse().ok()?)?.checked_add(1)?
+                }
+                None => 1,
+            };
+            words.next();
+        }
+        total += part;
+    }
+    Some(total)
+}

@@ -1,0 +1,354 @@
+//! What is proved of small RTLs, and what is not.
+
+use super::*;
+use crate::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
+use crate::yosys::verilog;
+
+/// A counter that holds what it offers, a register without reset, and a memory that is written before it is read.
+const RTL: &str =
+    "module top(input clk, input rst, input go, input [3:0] d, output [3:0] count, output free,
+                              output [3:0] kept);
+    reg [3:0] counter; reg loose; reg [3:0] memory [0:1]; reg [1:0] written;
+    always @(posedge clk or posedge rst) if (rst) counter <= 0;
+        else if (go) counter <= counter == 9 ? 0 : counter + 1;
+    always @(posedge clk) loose <= loose;
+    wire writes = go & ~rst & ~written[1];
+    always @(posedge clk or posedge rst) if (rst) written <= 0; else if (writes) written <= written + 1;
+    always @(posedge clk) if (writes) memory[written[0]] <= {3'd0, d[0]};
+    assign count = counter;
+    assign free = loose;
+    assign kept = written[1] ? memory[d[1]] : 0;
+endmodule";
+
+/// The answers about expressions over the ports; each is 1 where something is broken.
+fn found(bad: &[&str], assumption: &str) -> Vec<ProofOutcome> {
+    found_with("", bad, assumption, Vec::new())
+}
+
+/// The same with registers that the block names, and more text in the monitor.
+fn found_with(
+    more: &str,
+    bad: &[&str],
+    assumption: &str,
+    registers: Vec<(&'static str, u32)>,
+) -> Vec<ProofOutcome> {
+    found_of(RTL, more, bad, assumption, registers)
+}
+
+/// The same of another RTL.
+fn found_of(
+    rtl: &str,
+    more: &str,
+    bad: &[&str],
+    assumption: &str,
+    registers: Vec<(&'static str, u32)>,
+) -> Vec<ProofOutcome> {
+    let bad: Vec<(Kind, &str)> = bad.iter().map(|bad| (Kind::Held, *bad)).collect();
+    found_as(rtl, more, &bad, assumption, registers)
+}
+
+/// The same of properties of different kinds.
+fn found_as(
+    rtl: &str,
+    more: &str,
+    bad: &[(Kind, &str)],
+    assumption: &str,
+    registers: Vec<(&'static str, u32)>,
+) -> Vec<ProofOutcome> {
+    let prover = prover_of(rtl, more, bad, assumption, registers);
+    (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
+}
+
+/// An RTL and its properties, not asked yet.
+fn prover_of(
+    rtl: &str,
+    more: &str,
+    bad: &[(Kind, &str)],
+    assumption: &str,
+    registers: Vec<(&'static str, u32)>,
+) -> Prover {
+    let mut text = "module cosim_monitor(input clk, input rst, input go, input [3:0] d".to_owned();
+    for place in 0..bad.len() {
+        text += &format!(
+            ", output cosim_bad_{place}, output cosim_legal_{place}, output cosim_known_{place}, \
+             output cosim_given_{place}"
+        );
+    }
+    text += ");\nwire [3:0] count, kept; wire free;\n";
+    for (name, width) in &registers {
+        text += &format!("wire [{}:0] {name};\n", width - 1);
+    }
+    text += "top dut(.clk(clk), .rst(rst), .go(go), .d(d), .count(count), .free(free), .kept(kept)";
+    for (name, _) in &registers {
+        text += &format!(", .{name}({name})");
+    }
+    text += &format!(");\nwire in_reset = rst;\n{more}");
+    let property = |(kind, bad): &(Kind, &str)| {
+        let text = (*bad).to_owned();
+        let property =
+            Property { kind: *kind, text: text.clone(), of_registers: !registers.is_empty() };
+        (property, text)
+    };
+    let bad: Vec<(Property, String)> = bad.iter().map(property).collect();
+    let all: Vec<usize> = (0..bad.len()).collect();
+    crate::formal::monitor::outputs(&bad, &all, &format!("~({assumption})"), "clk", &mut text);
+    text += "endmodule\n";
+    let properties = bad.into_iter().map(|(property, _)| property).collect();
+    let assumes = assumption != "1'b1";
+    let monitor = Monitor { text, state: None, registers, properties, assumes };
+    let reset = Some(("rst", true));
+    Prover::of(&verilog(rtl), &[], monitor, "clk", reset, &Answers::none()).unwrap().unwrap()
+}
+
+/// Whether it was proved with this assumption.
+fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
+    matches!(found, ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, .. }) if *assumed == with)
+}
+
+#[test]
+fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
+    let all = found(&["count > 9", "count == 9", "1'b0", "free"], "1'b1");
+    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
+    let ProofOutcome::Broken { cycles, .. } = &all[1] else { panic!("{:?}", all[1]) };
+    assert!(cycles.len() >= 9, "nine edges lead to it: {cycles:?}");
+    assert!(cycles.iter().filter(|bits| bits.iter().any(|bit| bit == "go")).count() >= 9);
+    assert!(is_proved(&all[2], Assumption::Nothing), "{:?}", all[2]);
+    // Nothing says what it begins with.
+    assert!(matches!(all[3], ProofOutcome::Broken { .. }), "{:?}", all[3]);
+}
+
+#[test]
+fn a_memory_counts_where_any_data_would_break_a_property() {
+    let all = found(&["kept > 1", "kept == 1"], "1'b1");
+    let word = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Word };
+    assert_eq!(all[0], ProofOutcome::PropertyStatus(word));
+    assert!(
+        matches!(all[1], ProofOutcome::Broken { memories: Memories::Whole, .. }),
+        "{:?}",
+        all[1]
+    );
+}
+
+/// A memory of which more bits than can be registers are read; what is read is shown in the next cycle, too.
+const LARGE: &str =
+    "module top(input clk, input rst, input go, input [3:0] d, output [3:0] count, output free,
+                              output [3:0] kept);
+    reg [3:0] memory [0:65535]; reg [15:0] at; reg [3:0] last; reg was, moved;
+    always @(posedge clk) if (go) memory[at] <= d;
+    always @(posedge clk or posedge rst) if (rst) at <= 0; else if (d == 4'd3) at <= at + 1;
+    wire [3:0] read = memory[at];
+    always @(posedge clk) begin last <= read; was <= ~rst & ~go; moved <= d == 4'd3; end
+    assign count = was & ~rst & last != read;
+    assign free = was & ~moved & ~rst & last != read;
+    assign kept = 0;
+endmodule";
+
+#[test]
+fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
+    let all = found_of(LARGE, "", &["count != 0", "free"], "1'b1", Vec::new());
+    assert!(
+        matches!(all[0], ProofOutcome::Broken { memories: Memories::Word, .. }),
+        "{:?}",
+        all[0]
+    );
+    let kept = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Kept };
+    assert_eq!(all[1], ProofOutcome::PropertyStatus(kept));
+}
+
+/// Words that count to 5, each for itself, and are 0 until they are written.
+const WORDS: &str =
+    "module top(input clk, input rst, input go, input [3:0] d, output [3:0] count, output free,
+                              output [3:0] kept);
+    reg [2:0] memory [0:7]; reg [7:0] used; reg [2:0] at, other;
+    wire [2:0] word = used[at] ? memory[at] : 3'd0;
+    wire [2:0] beside = used[other] ? memory[other] : 3'd0;
+    always @(posedge clk) begin
+      if (go) memory[at] <= word == 5 ? 3'd0 : word + 3'd1;
+      if (go & d[0] & other == at) memory[other] <= beside & 3'd5;
+    end
+    always @(posedge clk or posedge rst)
+      if (rst) begin used <= 0; at <= 0; other <= 0; end
+      else begin if (go) used[at] <= 1; at <= d[2:0]; other <= {other[1:0], d[3]}; end
+    assign count = word;
+    assign free = word == 6 | beside == 6;
+    assign kept = beside;
+endmodule";
+
+#[test]
+fn a_word_of_a_memory_is_what_was_written_to_it() {
+    let bad = ["count > 5", "count == 5", "kept > 5", "free"];
+    let all = found_of(WORDS, "", &bad, "1'b1", Vec::new());
+    let word = ProofOutcome::PropertyStatus(PropertyStatus::Proved {
+        assumed: Assumption::Nothing,
+        memories: Memories::Word,
+    });
+    assert_eq!(all[0], word);
+    assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
+    assert_eq!(all[2], word);
+    // It looks at two words.
+    let whole = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Whole };
+    assert_eq!(all[3], ProofOutcome::PropertyStatus(whole));
+}
+
+/// As [`WORDS`], but something writes to a word what it has not held.
+#[test]
+fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
+    let beside = "beside & 3'd5";
+    assert!(WORDS.contains(beside));
+    let rtl = WORDS.replace(beside, "beside | 3'd6");
+    let all = found_of(&rtl, "", &["count > 5"], "1'b1", Vec::new());
+    assert!(matches!(all[0], ProofOutcome::Broken { .. }), "{:?}", all[0]);
+}
+
+#[test]
+fn an_assumption_is_told_where_it_is_needed() {
+    let all = found(&["count > 9", "go"], "~go");
+    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
+    assert!(is_proved(&all[1], Assumption::OffersStay), "{:?}", all[1]);
+}
+
+/// If the second invariant were taken for granted, the property would be proved.
+#[test]
+fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is_not() {
+    let given = |always| {
+        let bad = [(Kind::Always, always), (Kind::Held, "count == 9 & d == 3")];
+        found_as(RTL, "", &bad, "~(d == 5)", Vec::new())
+    };
+    let proved = given("count > 9 | count == 9 & d == 5");
+    assert!(is_proved(&proved[0], Assumption::OffersStay), "{:?}", proved[0]);
+    assert!(matches!(proved[1], ProofOutcome::Broken { .. }), "{:?}", proved[1]);
+    let broken = given("count == 9");
+    assert!(matches!(broken[0], ProofOutcome::Broken { .. }), "{:?}", broken[0]);
+    assert!(matches!(broken[1], ProofOutcome::Broken { .. }), "{:?}", broken[1]);
+}
+
+/// What would count in a cycle that is never reached does not, once it is known that it is never reached.
+#[test]
+fn an_induction_that_begins_with_what_is_proved_of_every_cycle_shows_more() {
+    let far = "reg [3:0] far;\nalways @(posedge clk or posedge rst)\n\
+               if (rst) far <= 0; else if (count == 12) far <= far + 1;\n";
+    let bad = [(Kind::Always, "count > 9"), (Kind::Held, "far == 15")];
+    let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
+    let (memories, aig) = &prover.graph;
+    let asking = || QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
+    assert!(!asking().step("legal").unwrap());
+    assert!(asking().step("given").unwrap());
+    assert!(asking().step("known").unwrap());
+    // It takes no assumption, so neither does what is shown with it.
+    assert_eq!(prover.invariants().unwrap(), Some(Assumption::Nothing));
+    for assumed in [Assumption::Nothing, Assumption::OffersStay] {
+        let asked = Query::by_induction(asking(), assumed).unwrap().unwrap();
+        assert!(asked.is_proved(), "{assumed:?}: {:?}", asked.answer);
+    }
+}
+
+/// What takes an assumption itself is not known where nothing is assumed.
+#[test]
+fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
+    let far = "reg [3:0] far;\nalways @(posedge clk or posedge rst)\n\
+               if (rst) far <= 0; else if (go & d == 5) far <= far + 1;\n";
+    let bad = [(Kind::Always, "go & d == 5"), (Kind::Held, "far == 15")];
+    let prover = prover_of(RTL, far, &bad, "~(d == 5)", Vec::new());
+    assert_eq!(prover.invariants().unwrap(), Some(Assumption::OffersStay));
+    let (memories, aig) = &prover.graph;
+    for (assumed, is_proved) in [(Assumption::Nothing, false), (Assumption::OffersStay, true)] {
+        let asking = QueryBuilder { prover: &prover, property: 1, memories: *memories, aig };
+        assert_eq!(asking.is_given(assumed).unwrap(), is_proved, "{assumed:?}");
+    }
+}
+
+#[test]
+fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
+    let all = found_with("", &["counter > 9", "counter == 9"], "1'b1", vec![("counter", 4)]);
+    assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
+    assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
+    for register in [("nothing", 4), ("counter", 5)] {
+        let all = found_with("", &["1'b0"], "1'b1", vec![register]);
+        let ProofOutcome::PropertyStatus(PropertyStatus::Open { because }) = &all[0] else {
+            panic!("{:?}", all[0])
+        };
+        assert!(
+            because.contains(&format!("no `{}` of {} bits", register.0, register.1)),
+            "{because}"
+        );
+    }
+}
+
+/// The answers about what is to come to an end in [`RTL`].
+fn progresses(progress: Progress) -> Vec<(Kind, ProofOutcome)> {
+    let wanted = "count == 4'd9 & go".to_owned();
+    let properties = Properties {
+        proof_registers: vec![ProofRegister {
+            name: "rounds",
+            width: 1,
+            next: format!("rounds | {wanted}"),
+        }],
+        progress: vec![progress],
+        ..Properties::default()
+    };
+    let (mut bad, mut text) = (Vec::new(), String::new());
+    crate::formal::monitor::progress::proof_registers(&properties, &mut text);
+    crate::formal::monitor::progress::remembers(&properties, "clk", &mut text);
+    crate::formal::monitor::progress::progress(&properties, "clk", &mut bad, &mut text);
+    let (properties, bad): (Vec<Property>, Vec<String>) = bad.into_iter().unzip();
+    let bad: Vec<&str> = bad.iter().map(String::as_str).collect();
+    let found = found_with(&text, &bad, "1'b1", Vec::new());
+    properties.into_iter().map(|property| property.kind).zip(found).collect()
+}
+
+/// A round of the counter, whose partner is `go`.
+fn round(within: u32) -> Progress {
+    Progress {
+        what: "a round".to_owned(),
+        busy: "count != 0".to_owned(),
+        waits: "~go".to_owned(),
+        within,
+        ..Progress::default()
+    }
+}
+
+#[test]
+fn what_is_finished_in_so_many_cycles_of_its_own_is_proved_and_in_fewer_is_broken() {
+    let proved = |progress: Progress| match &progresses(progress)[..] {
+        [(Kind::Progress, found)] => is_proved(found, Assumption::Nothing),
+        other => panic!("{other:?}"),
+    };
+    // From 1 to 9, and the wait for `go` is not its own.
+    assert!(proved(round(9)));
+    assert!(!proved(round(8)));
+    assert!(!proved(Progress { waits: "1'b0".to_owned(), ..round(9) }));
+    // Edges that add to what it may take.
+    let edges = |amount| Some((amount, "odd number", "count[0] & go".to_owned()));
+    assert!(proved(Progress { more: edges(2), ..round(1) }));
+    assert!(!proved(Progress { more: edges(1), ..round(1) }));
+    // A partner that never goes where it would take longer.
+    let assumptions = vec![("nobody counts to 9", "~(count == 8 & go)".to_owned())];
+    assert!(proved(Progress { assumptions, ..round(8) }));
+}
+
+#[test]
+fn a_hang_is_reached_and_lasts_until_what_ends_it() {
+    let hang = |when: &str, until: Option<(&'static str, String)>| {
+        let known_deadlocks =
+            vec![KnownDeadlock { what: "it waits", when: when.to_owned(), until }];
+        let answers =
+            progresses(Progress { waits: "1'b0".to_owned(), known_deadlocks, ..round(9) });
+        let [(Kind::Progress, finished), (Kind::Hang, reached), (Kind::Always, lasts)] =
+            &answers[..]
+        else {
+            panic!("{answers:?}")
+        };
+        let is_reached = matches!(reached, ProofOutcome::Broken { .. });
+        [
+            is_proved(finished, Assumption::Nothing),
+            is_reached,
+            is_proved(lasts, Assumption::Nothing),
+        ]
+    };
+    let goes = || Some(("it goes on", "go".to_owned()));
+    assert_eq!(hang("count != 0", goes()), [true, true, true]);
+    // Not all of it is known, it ends earlier than that, and it never comes.
+    assert_eq!(hang("count == 9", goes()), [false, true, true]);
+    assert_eq!(hang("count != 0", None), [true, true, false]);
+    assert_eq!(hang("count > 9 | rounds & count > 9", goes()), [false, false, true]);
+}

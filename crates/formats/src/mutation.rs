@@ -1,0 +1,579 @@
+//! What a grading comes to: `mutate.json`, and the table for people.
+//!
+//! The same seed and build give the same bytes, whatever the threads; `docs/how-to/mutation.md` describes it for its readers.
+
+mod fault;
+
+use crate::checksum;
+use crate::error::{Error, codes};
+use crate::files::{Sync, write_whole};
+use crate::harness::MOST_PACKETS;
+use crate::harness::{Outcome, Verdict};
+use crate::models::Rtl;
+use crate::run::Shard;
+pub use fault::{Mode, Mutation, Source};
+use schemars::{JsonSchema, SchemaGenerator};
+use serde::{Deserialize, Serialize};
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::env;
+use std::fmt::Write as _;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+/// The only value of `format`.
+const FORMAT: &str = "cosim-mutation";
+/// The version that is written.
+const VERSION: u64 = 2;
+/// The last version without a checksum; it is still readable.
+const UNSEALED: u64 = 1;
+/// The result of a grading that has ended.
+pub const RESULT: &str = "mutate.json";
+/// The result of one that goes on, or was interrupted.
+pub const PARTIAL: &str = "mutate.json.partial";
+/// Mutants of a profile at most.
+pub const MOST_MUTANTS: u32 = 100_000;
+/// Cases of each scenario at most.
+pub const MOST_CASES: u64 = 1_000_000;
+/// The result of a grading of golden models.
+pub const GOLDEN: &str = "golden.json";
+/// The folder of vectors that find what the cases did not.
+pub const VECTORS: &str = "mutants";
+
+/// What is to find mutations.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum KillMethod {
+    /// A case as it is: every output is compared with the golden model in every cycle.
+    Compare,
+    /// The scoreboard alone, which sees the mutant with an environment that follows it; raw pins say nothing.
+    Checks,
+}
+
+/// The grading of one block.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Report {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u64,
+    /// Whether every mutation has its verdict.
+    pub complete: bool,
+    /// How it was begun; only of one that has not ended.
+    #[serde(default, rename = "begun", skip_serializing_if = "Option::is_none")]
+    pub run_command: Option<RunCommand>,
+    /// What was graded, and by what.
+    pub run: Header,
+    /// The profiles that have begun, in order.
+    pub profiles: Vec<ProfileGrading>,
+    /// The BLAKE3 hash of all bytes before its line; since version 2. Only the file has it.
+    #[serde(default, skip_serializing)]
+    checksum: Option<String>,
+}
+
+/// How a grading was begun: by it, it is gone on with.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct RunCommand {
+    /// The command line.
+    pub command: Vec<String>,
+    /// Where it was given.
+    pub folder: PathBuf,
+}
+
+impl RunCommand {
+    /// By the command line of this process.
+    pub fn now() -> Self {
+        let folder = env::current_dir().unwrap_or_default();
+        Self { command: env::args().collect(), folder }
+    }
+}
+
+/// What identifies a grading.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The tool's version.
+    pub tool: String,
+    /// The tool's build: a hash of its sources.
+    pub build: String,
+    /// The Yosys that chose the mutations.
+    pub yosys: String,
+    /// A hash of the RTL's text.
+    pub rtl: String,
+    /// What was given instead of the built-in RTL.
+    pub given: Rtl,
+    /// The block.
+    pub block: String,
+    /// Names of the profiles.
+    pub profiles: Vec<String>,
+    /// The seed by which mutations are chosen.
+    pub seed: u64,
+    /// What was to find mutations.
+    pub means: KillMethod,
+    /// Mutations of each profile that were asked for.
+    pub mutants: u32,
+    /// The seed of the cases.
+    pub run_seed: u64,
+    /// Cases of each scenario.
+    pub cases: u64,
+    /// Packets of each case; drawn if there is no number.
+    pub packets: Option<u32>,
+    /// Scenarios, as they were given; all built-in ones if there are none.
+    pub scenarios: Vec<String>,
+    /// The part of the mutations that is graded, by their numbers, as I/N.
+    #[serde(default = "whole", skip_serializing_if = "is_whole")]
+    pub shard: Shard,
+    /// Percent of the mutations that are not equivalent that are to be killed in every profile.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub min_score: Option<f64>,
+    /// Written by older versions: mutants that a file lists as equivalent.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub equivalents: Vec<Value>,
+}
+
+fn whole() -> Shard {
+    Shard::WHOLE
+}
+
+fn is_whole(shard: &Shard) -> bool {
+    shard.is_whole()
+}
+
+impl Header {
+    /// The numbers that the mutations of this part have, of so many in all.
+    pub fn ids(&self, all: u32) -> impl Iterator<Item = u32> + '_ {
+        (1..=all).filter(|id| self.has(*id))
+    }
+
+    /// Whether a mutation is of this part.
+    pub fn has(&self, id: u32) -> bool {
+        self.shard.has(u64::from(id) - 1)
+    }
+}
+
+/// The grading of one profile.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct ProfileGrading {
+    /// The profile.
+    pub profile: String,
+    /// Cases that were run on every mutation that none of them had found.
+    pub cases_run: u64,
+    /// The numbers.
+    pub score: MutationScore,
+    /// Every mutation, in the order of its number.
+    pub mutants: Vec<Mutant>,
+}
+
+/// A mutation and its verdict.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+pub struct Mutant {
+    /// The mutation.
+    #[serde(flatten)]
+    pub mutation: Mutation,
+    /// What it does, in words.
+    pub does: String,
+    /// What became of it.
+    #[serde(flatten)]
+    pub status: MutantStatus,
+}
+
+/// As what a mutation counts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MutantClass {
+    /// A case has found it.
+    Killed,
+    /// No case has found it.
+    Survived,
+    /// It is proved that nothing can find it.
+    Equivalent,
+    /// It is not known whether anything can find it.
+    Undecided,
+}
+
+impl Mutant {
+    /// As what it counts.
+    pub fn counts(&self) -> MutantClass {
+        match &self.status {
+            MutantStatus::Killed { .. } => MutantClass::Killed,
+            MutantStatus::Equivalent { .. } => MutantClass::Equivalent,
+            MutantStatus::Survived { .. } => MutantClass::Survived,
+            MutantStatus::Undecided { .. } => MutantClass::Undecided,
+        }
+    }
+}
+
+/// What became of a mutation.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(tag = "verdict", rename_all = "snake_case")]
+pub enum MutantStatus {
+    /// A case has found it.
+    Killed {
+        /// The first case that does.
+        case: String,
+        /// That case's scenario.
+        scenario: String,
+        /// By what: the port that differs, `check NAME`, `hang` or `crash`.
+        by: String,
+        /// The cycle of the case, if it is known.
+        cycle: Option<u64>,
+    },
+    /// No case has found it.
+    Survived {
+        /// A vector that does, if the judge has one: its file below this folder.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        vector: Option<String>,
+    },
+    /// Nothing can find it.
+    Equivalent {
+        /// How that was shown.
+        proof: Proof,
+    },
+    /// No case has found it, and it is not known whether anything can.
+    Undecided {
+        /// Why the judge does not know.
+        because: String,
+    },
+}
+
+/// How it was shown that a mutation makes no difference.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "snake_case")]
+pub enum Proof {
+    /// The network of outputs and registers that they need is the same.
+    Structure,
+    /// By induction over cycles.
+    Induction,
+}
+
+/// Numbers of mutations.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
+#[serde(deny_unknown_fields)]
+pub struct MutationScore {
+    /// All of them.
+    pub mutants: u64,
+    /// Those that a case has found.
+    pub killed: u64,
+    /// Those that none has found.
+    pub survived: u64,
+    /// Those that were shown to be equivalent, or of which that is written and not shown to be wrong.
+    pub equivalent: u64,
+    /// Those of which that is not known.
+    pub undecided: u64,
+    /// Percent killed of all.
+    pub percent: f64,
+    /// Percent killed of all but the equivalent ones.
+    pub percent_without_equivalent: f64,
+}
+
+impl MutantStatus {
+    /// How a case found a mutation.
+    pub fn killed(case: &str, outcome: &Outcome) -> Self {
+        let scenario = case.split('/').nth(2).unwrap_or_default().to_owned();
+        let (by, cycle) = match &outcome.verdict {
+            Verdict::Mismatch(mismatch) | Verdict::Unknown(mismatch) => {
+                (mismatch.port.clone(), Some(mismatch.cycle))
+            }
+            Verdict::CheckFailed { cycle, violation } => {
+                (format!("check {}", violation.check), Some(*cycle))
+            }
+            Verdict::Hang { cycle, .. } => ("hang".to_owned(), *cycle),
+            Verdict::Crashed { cycle, .. } => ("crash".to_owned(), *cycle),
+            other => (other.name().to_owned(), None),
+        };
+        Self::Killed { case: case.to_owned(), scenario, by, cycle }
+    }
+}
+
+impl MutationScore {
+    /// The numbers of some mutations.
+    pub fn of<'a>(mutants: impl Iterator<Item = &'a Mutant>) -> Self {
+        let mut score = Self::default();
+        for mutant in mutants {
+            score.mutants += 1;
+            match mutant.counts() {
+                MutantClass::Killed => score.killed += 1,
+                MutantClass::Survived => score.survived += 1,
+                MutantClass::Equivalent => score.equivalent += 1,
+                MutantClass::Undecided => score.undecided += 1,
+            }
+        }
+        score.percent = percent(score.killed, score.mutants);
+        score.percent_without_equivalent = percent(score.killed, score.mutants - score.equivalent);
+        score
+    }
+}
+
+/// Percent, with two digits that are never rounded up: 100 is all of them. Of nothing it is 0: nothing was shown.
+pub fn percent(part: u64, whole: u64) -> f64 {
+    match whole {
+        0 => 0.0,
+        _ => (part * 10_000 / whole) as f64 / 100.0,
+    }
+}
+
+/// How often each name is among some, those with most first.
+pub fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, u64)> {
+    let mut counts: BTreeMap<&str, u64> = BTreeMap::new();
+    names.for_each(|name| *counts.entry(name).or_default() += 1);
+    let mut counts: Vec<(&str, u64)> = counts.into_iter().collect();
+    counts.sort_by_key(|(name, times)| (u64::MAX - times, *name));
+    counts
+}
+
+impl ProfileGrading {
+    /// A profile of which no case was run yet.
+    pub fn new(profile: &str, mutations: &[Mutation]) -> Self {
+        let mutant = |mutation: &Mutation| Mutant {
+            mutation: mutation.clone(),
+            does: mutation.words(),
+            status: MutantStatus::Survived { vector: None },
+        };
+        let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
+        let score = MutationScore::of(mutants.iter());
+        Self { profile: profile.to_owned(), cases_run: 0, score, mutants }
+    }
+
+    /// The mutations that no case has found, by their numbers.
+    pub fn alive(&self) -> Vec<u32> {
+        let is_alive = |mutant: &&Mutant| mutant.status == MutantStatus::Survived { vector: None };
+        let alive = self.mutants.iter().filter(is_alive);
+        alive.map(|mutant| mutant.mutation.id).collect()
+    }
+
+    /// The ports and checks that found mutations, with how many, those with most first.
+    pub fn killed_by(&self) -> Vec<(&str, u64)> {
+        counted(self.mutants.iter().filter_map(|mutant| match &mutant.status {
+            MutantStatus::Killed { by, .. } => Some(by.as_str()),
+            _ => None,
+        }))
+    }
+
+    /// Notes what became of mutations.
+    pub fn set(&mut self, statuses: impl IntoIterator<Item = (u32, MutantStatus)>) {
+        for (id, status) in statuses {
+            // They are in the order of their numbers.
+            if let Ok(place) = self.mutants.binary_search_by_key(&id, |mutant| mutant.mutation.id) {
+                self.mutants[place].status = status;
+            }
+        }
+        self.score = MutationScore::of(self.mutants.iter());
+    }
+}
+
+impl Report {
+    /// A grading that has not begun.
+    pub fn new(run: Header) -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            complete: false,
+            run_command: None,
+            run,
+            profiles: Vec::new(),
+            checksum: None,
+        }
+    }
+
+    /// Reads the grading of a folder, whether it has ended or not.
+    ///
+    /// # Errors
+    /// [`Error::File`] or [`Error::Input`].
+    pub fn read(folder: &Path) -> Result<Self, Error> {
+        let file =
+            |code, path: &Path, message| Error::File { code, path: path.to_owned(), message };
+        // Both are there if a grading that had ended goes on, or ended just when its process did: the later one.
+        let time = |path: &PathBuf| path.metadata().and_then(|metadata| metadata.modified()).ok();
+        let paths = [PARTIAL, RESULT].map(|name| folder.join(name)).into_iter();
+        let Some(path) = paths.filter(|path| path.is_file()).max_by_key(time) else {
+            return Err(file(
+                codes::NOT_A_RUN,
+                folder,
+                format!("contains no mutation analysis: neither {RESULT} nor {PARTIAL}"),
+            ));
+        };
+        let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
+        let mut report: Self =
+            serde_json::from_str(&text).map_err(|error| Error::json(&path, &error))?;
+        if report.format != FORMAT || ![UNSEALED, VERSION].contains(&report.version) {
+            let (format, version) = (&report.format, report.version);
+            let message =
+                format!("is {format} {version}, expected {FORMAT} {VERSION}; repeat the analysis");
+            return Err(file(codes::WRONG_FORMAT, &path, message));
+        }
+        report.check().map_err(|what| {
+            file(codes::DAMAGED, &path, format!("is damaged: {what}; repeat the analysis"))
+        })?;
+        if report.version != UNSEALED {
+            checksum::verify(&path, text.as_bytes())?;
+        }
+        (report.version, report.checksum) = (VERSION, None);
+        Ok(report)
+    }
+
+    /// Whether it is one that could have been written.
+    fn check(&self) -> Result<(), String> {
+        let Header { profiles, mutants, cases, packets, .. } = &self.run;
+        let within = |what: &str, number: u64, most: u64| {
+            let is_within = (1..=most).contains(&number);
+            is_within
+                .then_some(())
+                .ok_or_else(|| format!("{what} is {number}, expected 1 to {most}"))
+        };
+        within("`cases`", *cases, MOST_CASES)?;
+        within("`mutants`", u64::from(*mutants), u64::from(MOST_MUTANTS))?;
+        within("`packets`", u64::from(packets.unwrap_or(1)), u64::from(MOST_PACKETS))?;
+        if profiles.is_empty() {
+            return Err("it names no profiles".to_owned());
+        }
+        for (index, graded) in self.profiles.iter().enumerate() {
+            let name = &graded.profile;
+            if profiles.get(index) != Some(name) {
+                return Err(format!(
+                    "it has results of profile `{name}`, which its header does not \
+                     name"
+                ));
+            }
+            let ids = graded.mutants.iter().map(|mutant| mutant.mutation.id);
+            let most = graded.mutants.last().map_or(0, |mutant| mutant.mutation.id);
+            if most > *mutants || !ids.eq(self.run.ids(most)) {
+                return Err(format!(
+                    "the mutants of `{name}` are not numbered from 1 to {mutants}"
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// It has ended.
+    pub fn end(&mut self) {
+        self.complete = true;
+        self.run_command = None;
+    }
+
+    /// Writes what there is.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn write(&self, folder: &Path) -> Result<(), Error> {
+        let text = serde_json::to_string_pretty(self)
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
+        let members = text.strip_suffix("\n}").unwrap_or(&text);
+        let (text, _) = checksum::sealed(format!("{members},\n"));
+        let partial = folder.join(PARTIAL);
+        if !self.complete {
+            return write_whole(&partial, text.as_bytes(), Sync::Lazy);
+        }
+        write_whole(&folder.join(RESULT), text.as_bytes(), Sync::OnDisk)?;
+        match fs::remove_file(&partial) {
+            Err(error) if error.kind() != std::io::ErrorKind::NotFound => {
+                Err(Error::write(&partial)(error))
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// The numbers of all profiles together.
+    pub fn score(&self) -> MutationScore {
+        MutationScore::of(self.profiles.iter().flat_map(|graded| &graded.mutants))
+    }
+
+    /// Why the grading fails, each reason in a line; none if it passes.
+    pub fn failures(&self, wanted: Option<f64>) -> Vec<String> {
+        [self.empty(), self.below(wanted)].concat()
+    }
+
+    /// Profiles in which there is nothing to find: their score says nothing. Of a part it is asked whether it has mutants.
+    fn empty(&self) -> Vec<String> {
+        let Header { block, shard, .. } = &self.run;
+        let line = |ProfileGrading { profile, score, .. }: &ProfileGrading| match score {
+            MutationScore { mutants: 0, .. } if !shard.is_whole() => Some(format!(
+                "{block} {profile}: part {shard} has no mutants; use fewer parts or more --mutants"
+            )),
+            MutationScore { mutants: 0, .. } => {
+                Some(format!("{block} {profile}: Yosys found no cell to mutate"))
+            }
+            MutationScore { mutants, equivalent, .. }
+                if shard.is_whole() && mutants == equivalent =>
+            {
+                Some(format!("{block} {profile}: all mutants are equivalent; use more --mutants"))
+            }
+            _ => None,
+        };
+        self.profiles.iter().filter_map(line).collect()
+    }
+
+    /// Profiles whose score is below what it should be, each in a line; asked of all parts together only.
+    fn below(&self, wanted: Option<f64>) -> Vec<String> {
+        let Some(wanted) = wanted.filter(|_| self.run.shard.is_whole()) else { return Vec::new() };
+        let percent = |graded: &ProfileGrading| graded.score.percent_without_equivalent;
+        let below = self.profiles.iter().filter(|graded| percent(graded) < wanted);
+        let block = &self.run.block;
+        let line = |graded: &ProfileGrading| {
+            let (profile, percent) = (&graded.profile, percent(graded));
+            format!("{block} {profile}: score {percent:.2} %, below {wanted} %")
+        };
+        below.map(line).collect()
+    }
+
+    /// The table for people: a line for each profile, and the survivors.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        for graded in &self.profiles {
+            let ProfileGrading { profile, cases_run, score, mutants } = graded;
+            let MutationScore {
+                mutants: all,
+                killed,
+                survived,
+                equivalent,
+                undecided,
+                percent,
+                ..
+            } = score;
+            let without = score.percent_without_equivalent;
+            let _ = writeln!(
+                text,
+                "{} {profile}: {killed} of {all} mutants killed ({percent:.2} %), {equivalent} equivalent ({without:.2} % \
+                 without them), {survived} survived, {undecided} undecided, {cases_run} cases",
+                self.run.block
+            );
+            let by = graded.killed_by();
+            let most: Vec<String> =
+                by.iter().take(8).map(|(port, times)| format!("{port} {times}")).collect();
+            if !most.is_empty() {
+                let _ = writeln!(text, "  killed by {}", most.join(", "));
+            }
+            for mutant in mutants {
+                let Mutant { mutation, does, status, .. } = mutant;
+                let more = match status {
+                    MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => continue,
+                    MutantStatus::Survived { vector: None } => String::new(),
+                    MutantStatus::Survived { vector: Some(vector) } => {
+                        format!("; found by {vector}")
+                    }
+                    MutantStatus::Undecided { because } => format!("; undecided: {because}"),
+                };
+                let _ = writeln!(text, "  {:>5} {:32} {does}{more}", mutation.id, mutation.at());
+            }
+        }
+        text
+    }
+}
+
+/// The JSON schema of `mutate.json`.
+pub fn schema() -> Value {
+    let mut generator = SchemaGenerator::default();
+    let schema = generator.subschema_for::<Report>().to_value();
+    let definitions = generator.take_definitions(true);
+    json!({
+        "$schema": "https://json-schema.org/draft/2020-12/schema",
+        "title": "mutate.json",
+        "$ref": schema["$ref"],
+        "$defs": definitions,
+    })
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,168 @@
+//! Gradings that are damaged, gone on with, and counted.
+
+use super::*;
+use std::fs::File;
+use std::time::{Duration, SystemTime};
+use tempfile::TempDir;
+
+fn report() -> Report {
+    let mutation = |id| Mutation {
+        id,
+        mode: Mode::Inv,
+        module: "top".to_owned(),
+        cell: "c".to_owned(),
+        port: "Y".to_owned(),
+        bit: 0,
+        control: None,
+        signal: None,
+        sources: Vec::new(),
+    };
+    let mut report = Report::new(Header {
+        tool: String::new(),
+        build: String::new(),
+        yosys: String::new(),
+        rtl: String::new(),
+        given: Rtl::default(),
+        block: "dma".to_owned(),
+        profiles: vec!["spec".to_owned()],
+        seed: 1,
+        means: KillMethod::Compare,
+        mutants: 3,
+        run_seed: 1,
+        cases: 4,
+        packets: None,
+        scenarios: Vec::new(),
+        shard: Shard::WHOLE,
+        min_score: None,
+        equivalents: Vec::new(),
+    });
+    report.profiles.push(ProfileGrading::new("spec", &[mutation(1), mutation(2)]));
+    report
+}
+
+#[test]
+fn a_damaged_grading_is_an_error_that_says_what_is_wrong() {
+    type Change = fn(&mut Report);
+    let folder = TempDir::new().unwrap();
+    let read = |report: &Report| {
+        report.write(folder.path()).unwrap();
+        Report::read(folder.path())
+    };
+    assert_eq!(read(&report()).unwrap(), report());
+    let changes: [(Change, &str); 8] = [
+        (|report| report.run.cases = 0, "`cases` is 0, expected 1 to 1000000"),
+        (|report| report.run.cases = u64::MAX, "`cases` is 18446744073709551615"),
+        (|report| report.run.mutants = u32::MAX, "`mutants` is 4294967295, expected 1 to 100000"),
+        (|report| report.run.packets = Some(0), "`packets` is 0"),
+        (|report| report.run.profiles.clear(), "it names no profiles"),
+        (|report| report.profiles.push(report.profiles[0].clone()), "a grading of `spec` that it"),
+        (|report| report.run.mutants = 1, "are not numbered from 1 to 1"),
+        (|report| report.profiles[0].mutants.swap(0, 1), "are not numbered"),
+    ];
+    for (change, expected) in changes {
+        let mut report = report();
+        change(&mut report);
+        let error = read(&report).unwrap_err();
+        assert_eq!(error.code().exit(), 2);
+        let said = error.to_string();
+        assert!(said.contains("is damaged") && said.contains(expected), "{said}");
+    }
+}
+
+/// Are truncated and edited results rejected, and results of version 1, which have no checksum, still readable?
+#[test]
+fn edited_results_are_rejected_and_version_1_is_readable() {
+    let folder = TempDir::new().unwrap();
+    let mut report = report();
+    for name in [PARTIAL, RESULT] {
+        report.complete = name == RESULT;
+        report.write(folder.path()).unwrap();
+        let path = folder.path().join(name);
+        let text = fs::read_to_string(&path).unwrap();
+        let edited = text.replacen("\"run_seed\": 1", "\"run_seed\": 2", 1);
+        assert_ne!(edited, text);
+        for wrong in [&edited, &text[..text.len() - 1]] {
+            fs::write(&path, wrong).unwrap();
+            assert_eq!(Report::read(folder.path()).unwrap_err().code().exit(), 2);
+        }
+        let (members, _) = text.rsplit_once(",\n\"checksum\"").unwrap();
+        let old = format!("{members}\n}}\n").replacen("\"version\": 2", "\"version\": 1", 1);
+        fs::write(&path, old).unwrap();
+        assert_eq!(Report::read(folder.path()).unwrap(), report);
+    }
+}
+
+#[test]
+fn the_later_one_of_a_result_and_what_went_on_with_it_is_read() {
+    let folder = TempDir::new().unwrap();
+    let mut report = report();
+    for (is_complete, seed) in [(true, 7), (false, 8)] {
+        report.complete = is_complete;
+        report.run.seed = seed;
+        report.write(folder.path()).unwrap();
+    }
+    let later = |name: &str, seconds| {
+        let time = SystemTime::now() + Duration::from_secs(seconds);
+        File::options()
+            .write(true)
+            .open(folder.path().join(name))
+            .unwrap()
+            .set_modified(time)
+            .unwrap();
+    };
+    later(PARTIAL, 10);
+    assert_eq!(Report::read(folder.path()).unwrap().run.seed, 8);
+    later(RESULT, 20);
+    assert_eq!(Report::read(folder.path()).unwrap().run.seed, 7);
+}
+
+#[test]
+fn what_the_judge_left_is_alive() {
+    let mut report = report();
+    let graded = &mut report.profiles[0];
+    assert_eq!(graded.alive(), [1, 2]);
+    graded.set([(1, MutantStatus::Equivalent { proof: Proof::Structure })]);
+    assert_eq!(graded.alive(), [2]);
+    assert_eq!(graded.score.equivalent, 1);
+}
+
+#[test]
+fn a_score_is_never_rounded_up() {
+    for (part, whole, expected) in
+        [(0, 0, 0.0), (0, 3, 0.0), (1, 3, 33.33), (1999, 2000, 99.95), (29_999, 30_000, 99.99)]
+    {
+        assert_eq!(percent(part, whole), expected, "{part} of {whole}");
+    }
+}
+
+/// Zero of zero is no score.
+#[test]
+fn a_grading_in_which_there_is_nothing_to_find_fails() {
+    let with = |shard: &str, mutants: usize, equivalent: usize| {
+        let mut report = report();
+        report.run.shard = shard.parse().unwrap();
+        let graded = &mut report.profiles[0];
+        graded.mutants.truncate(mutants);
+        let proof = Proof::Structure;
+        graded.set((1..=equivalent as u32).map(|id| (id, MutantStatus::Equivalent { proof })));
+        report
+    };
+    for (shard, mutants, equivalent, fails) in [
+        ("1/1", 2, 1, false),
+        ("1/1", 2, 2, true),
+        ("1/1", 0, 0, true),
+        ("2/2", 0, 0, true),
+        // All parts together may have others.
+        ("2/2", 2, 2, false),
+    ] {
+        let report = with(shard, mutants, equivalent);
+        for wanted in [None, Some(0.0)] {
+            let failures = report.failures(wanted);
+            assert_eq!(
+                !failures.is_empty(),
+                fails,
+                "{shard}, {mutants}, {equivalent}: {failures:?}"
+            );
+        }
+    }
+}

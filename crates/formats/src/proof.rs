@@ -1,0 +1,215 @@
+//! What came of proofs: a table for people, and a file.
+
+use crate::models::Rtl;
+use cosim_formal::prove::{Kind, PropertyStatus};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt::{self, Write as _};
+
+/// The only value of `format`.
+pub const FORMAT: &str = "cosim-proof";
+/// The version that is written. In version 1 a property that was shown to a depth held.
+pub const VERSION: u64 = 2;
+/// The file.
+pub const PROOF: &str = "proof.json";
+/// The folder of what breaks properties.
+pub const VECTORS: &str = "failures";
+
+/// The proofs of a block.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct Proof {
+    /// [`FORMAT`].
+    pub format: String,
+    /// [`VERSION`].
+    pub version: u64,
+    /// The tool's version.
+    pub tool: String,
+    /// The tool's build.
+    pub build: String,
+    /// Yosys's version.
+    pub yosys: String,
+    /// A hash of the RTL's text.
+    pub rtl: String,
+    /// What was given instead of the built-in RTL.
+    pub given: Rtl,
+    /// The block.
+    pub block: String,
+    /// The words in the properties that were asked, if not all were.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub only: Option<String>,
+    /// The cycles from reset in which a property that is not proved has to hold; none such passes if there is no number.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub accept_bounded: Option<u32>,
+    /// By profile.
+    pub profiles: Vec<ProfileProof>,
+}
+
+/// The proofs of a block under one set of parameters.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct ProfileProof {
+    /// The profile.
+    pub profile: String,
+    /// The properties.
+    pub properties: Vec<PropertyResult>,
+    /// Why nothing can be asked of this RTL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+/// A property, and what was shown of it.
+#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
+pub struct PropertyResult {
+    /// What it is about.
+    pub kind: Kind,
+    /// The property in words.
+    pub property: String,
+    /// What was shown.
+    #[serde(flatten)]
+    pub shown: PropertyStatus,
+}
+
+/// How many properties came to what.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct Counts {
+    /// Properties that are proved.
+    pub proved: usize,
+    /// Known hangs that inputs bring about.
+    pub known: usize,
+    /// Properties that are shown to a depth only.
+    pub bounded: usize,
+    /// Properties that are broken or open, and profiles of which nothing can be asked.
+    pub failed: usize,
+}
+
+impl Counts {
+    /// The numbers of several proofs.
+    pub fn of<'a>(proofs: impl IntoIterator<Item = &'a Proof>) -> Self {
+        let mut counts = Self::default();
+        for ProfileProof { properties, because, .. } in
+            proofs.into_iter().flat_map(|proof| &proof.profiles)
+        {
+            counts.failed += usize::from(because.is_some());
+            for PropertyResult { shown, .. } in properties {
+                *match shown {
+                    PropertyStatus::Proved { .. } => &mut counts.proved,
+                    PropertyStatus::Reached { .. } => &mut counts.known,
+                    PropertyStatus::Bounded { .. } => &mut counts.bounded,
+                    PropertyStatus::Refuted { .. }
+                    | PropertyStatus::Unconfirmed { .. }
+                    | PropertyStatus::Open { .. } => &mut counts.failed,
+                } += 1;
+            }
+        }
+        counts
+    }
+}
+
+impl fmt::Display for Counts {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { proved, known, bounded, failed } = self;
+        write!(f, "{proved} proved, {known} known hangs, {bounded} bounded, {failed} failed")
+    }
+}
+
+impl Proof {
+    /// Whether there are properties, and each holds.
+    pub fn holds(&self) -> bool {
+        let mut all = self.profiles.iter().flat_map(|profile| &profile.properties).peekable();
+        all.peek().is_some()
+            && self.profiles.iter().all(|profile| profile.because.is_none())
+            && all.all(|proven| proven.shown.holds(self.accept_bounded))
+    }
+
+    /// The table.
+    pub fn text(&self) -> String {
+        let mut text = String::new();
+        let all = || self.profiles.iter().flat_map(|profile| &profile.properties);
+        let result = if self.holds() { "PASS" } else { "FAIL" };
+        let only = self.only.as_ref().map_or(String::new(), |only| format!(" with `{only}`"));
+        let _ = writeln!(
+            text,
+            "{result}  {}: {} {}{only}: {}; RTL {}, {}",
+            self.block,
+            all().count(),
+            if all().count() == 1 { "property" } else { "properties" },
+            Counts::of([self]),
+            self.rtl,
+            self.yosys
+        );
+        for ProfileProof { profile, properties, because } in &self.profiles {
+            let _ = writeln!(text, "\nprofile {profile}");
+            if let Some(because) = because {
+                let _ = writeln!(text, "  cannot be checked: {because}");
+            }
+            for PropertyResult { property, shown, .. } in properties {
+                let _ = writeln!(text, "  {:<10} {property}{}", shown.word(), shown.more());
+            }
+        }
+        if all().count() == 0 {
+            text += "\nthe block declares no properties: see Block::properties\n";
+        }
+        text.push('\n');
+        text
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use cosim_formal::prove::{Assumption, Memories};
+
+    fn proof(all: &[PropertyStatus], accept_bounded: Option<u32>) -> Proof {
+        let proven = |shown: &PropertyStatus| PropertyResult {
+            kind: Kind::Always,
+            property: "something".to_owned(),
+            shown: shown.clone(),
+        };
+        let profile = ProfileProof {
+            profile: "spec".to_owned(),
+            properties: all.iter().map(proven).collect(),
+            because: None,
+        };
+        Proof {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: String::new(),
+            build: String::new(),
+            yosys: String::new(),
+            rtl: String::new(),
+            given: Rtl::default(),
+            block: "b".to_owned(),
+            only: None,
+            accept_bounded,
+            profiles: vec![profile],
+        }
+    }
+
+    #[test]
+    fn a_property_that_is_not_proved_fails_unless_its_depth_is_accepted() {
+        let proved =
+            PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::None };
+        let bounded = PropertyStatus::Bounded { cycles: 30, assumed: Assumption::Nothing };
+        let open = PropertyStatus::Open { because: String::new() };
+        for (all, accepted, holds) in [
+            (vec![], None, false),
+            (vec![], Some(1), false),
+            (vec![proved.clone()], None, true),
+            (vec![bounded.clone()], None, false),
+            (vec![bounded.clone()], Some(31), false),
+            (vec![bounded.clone()], Some(30), true),
+            (vec![proved.clone(), bounded.clone()], None, false),
+            (vec![proved.clone(), bounded.clone()], Some(1), true),
+            (vec![proved.clone(), open.clone()], Some(1), false),
+        ] {
+            assert_eq!(proof(&all, accepted).holds(), holds, "{all:?}, {accepted:?}");
+        }
+        let mut all = proof(&[proved, bounded, open], None);
+        all.profiles.push(ProfileProof {
+            profile: "clocks".to_owned(),
+            properties: Vec::new(),
+            because: Some("two clocks".to_owned()),
+        });
+        let counts = Counts { proved: 1, known: 0, bounded: 1, failed: 2 };
+        assert_eq!(Counts::of([&all]), counts);
+    }
+}

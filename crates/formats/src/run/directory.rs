@@ -1,0 +1,563 @@
+//! Run directories: one run's own, from its first file to its last.
+//!
+//! A run holds a lock on the directory's `run.lock` for as long as it writes; the system lets go of it when
+//! the process ends, however that happens.
+
+use crate::coverage::code::SOURCE_ENDINGS;
+use crate::error::{Code, Error, codes};
+use crate::files;
+use crate::models::command_line;
+use crate::mutation;
+use crate::program;
+use humantime::format_rfc3339_seconds;
+use serde::{Deserialize, Serialize};
+use std::ffi::OsStr;
+use std::fs::{self, File, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, Write};
+use std::os::unix::fs::symlink;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use std::{env, process};
+
+/// The file that is locked; it says who writes.
+const LOCK: &str = "run.lock";
+/// The folder of runs that were given no other.
+const RUNS: &str = "runs";
+/// The link to the newest of them.
+const LATEST: &str = "latest";
+/// What a run writes directly into its directory, the folders below apart.
+const FILES: &[&str] = &[
+    LOCK,
+    super::results::RESULTS,
+    super::results::PARTIAL,
+    super::results::TIMING,
+    crate::coverage::COVERAGE,
+    crate::coverage::code::lcov::INFO,
+    super::journal::JOURNAL,
+    OLD_PARTIAL,
+    JUNIT,
+    MARKDOWN,
+    HTML,
+    CODE_QUALITY,
+    mutation::RESULT,
+    mutation::GOLDEN,
+    mutation::PARTIAL,
+];
+/// Test results for CI systems.
+pub const JUNIT: &str = "junit.xml";
+/// The page for people.
+pub const HTML: &str = "report.html";
+/// The summary for a page of a CI system.
+pub const MARKDOWN: &str = "summary.md";
+/// What GitLab takes as an artifact of kind `codequality`.
+pub const CODE_QUALITY: &str = "gl-code-quality-report.json";
+/// The name of unfinished results in earlier versions.
+const OLD_PARTIAL: &str = "results.json.unfinished";
+/// The folders of a run directory.
+const FOLDERS: [&str; 4] = [
+    super::results::FAILURES,
+    super::results::SAVED,
+    crate::coverage::code::SOURCES,
+    mutation::VECTORS,
+];
+/// Endings of the files in them.
+const ENDINGS: [&str; 4] = ["json", "fst", "vcd", "v"];
+const FORMAT: &str = "cosim-run";
+
+/// Where a run is to be written.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum OutputLocation {
+    /// In this folder.
+    Named {
+        /// The folder.
+        folder: PathBuf,
+        /// Whether an earlier run in it is replaced.
+        replace: bool,
+    },
+    /// In a new folder of `runs`, named after blocks, seed and time.
+    New {
+        /// The block and the seed, as `thread2-1`; `all-1` for all blocks.
+        stem: String,
+    },
+}
+
+impl OutputLocation {
+    /// Where the run of each block is to be written: here if it is one, else each in a folder of its own
+    /// name below.
+    ///
+    /// # Errors
+    /// As [`DirectoryLock::new`]; nothing has changed then.
+    pub fn of_blocks(self, blocks: &[&str]) -> Result<Vec<Self>, Error> {
+        if blocks.len() == 1 {
+            return Ok(vec![self]);
+        }
+        let (folder, replace) = match self {
+            Self::Named { folder, replace } => {
+                check_above(&folder, blocks)?;
+                (folder, replace)
+            }
+            Self::New { stem } => {
+                let folder = fresh(&stem)?;
+                point_latest_to(&folder);
+                (folder, false)
+            }
+        };
+        let place = |block: &&str| Self::Named { folder: folder.join(block), replace };
+        let places: Vec<Self> = blocks.iter().map(place).collect();
+        for block in blocks {
+            check(&folder.join(block), replace)?;
+        }
+        Ok(places)
+    }
+}
+
+/// A folder for the runs of several blocks can be taken if it holds nothing but them.
+fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(_) => {
+            return refuse(
+                codes::BAD_OUTPUT,
+                folder,
+                "is not a readable folder; choose another --out",
+            );
+        }
+    };
+    for entry in entries {
+        let name = entry.map_err(|error| Error::unreadable(folder, &error))?.file_name();
+        if !blocks.iter().any(|block| name == OsStr::new(block)) {
+            let name = Path::new(&name).display();
+            let message = format!(
+                "contains `{name}`, which is not a run of these blocks; choose another --out"
+            );
+            return refuse(codes::OUTPUT_EXISTS, folder, message);
+        }
+    }
+    Ok(())
+}
+
+/// A new folder of `runs`.
+fn fresh(stem: &str) -> Result<PathBuf, Error> {
+    make_folder(Path::new(RUNS))?;
+    let time = format_rfc3339_seconds(SystemTime::now()).to_string().replace(['-', ':'], "");
+    for number in 1u32.. {
+        let suffix = if number == 1 { String::new() } else { format!("-{number}") };
+        let folder = Path::new(RUNS).join(format!("{stem}-{time}{suffix}"));
+        match fs::create_dir(&folder) {
+            Ok(()) => return Ok(folder),
+            Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+            Err(error) => return Err(cannot_be_made(&folder, error)),
+        }
+    }
+    Err(Error::Environment(
+        codes::SYSTEM,
+        format!(
+            "{RUNS}: no free name for a run; remove old \
+         runs, or choose another --out"
+        ),
+    ))
+}
+
+/// A folder that belongs to this run until it is dropped.
+#[derive(Debug)]
+pub struct DirectoryLock {
+    /// The folder.
+    pub folder: PathBuf,
+    lock: Lock,
+}
+
+/// The lock file while it is locked.
+///
+/// It is unlocked, not only closed: a process that was started meanwhile has it open, too, until it runs its own
+/// program, and the lock would live as long.
+#[derive(Debug)]
+struct Lock(File);
+
+impl Drop for Lock {
+    fn drop(&mut self) {
+        let _ = self.0.unlock();
+    }
+}
+
+/// Who writes, as `run.lock` has it; of a run that has ended only the format is left.
+#[derive(Debug, Default, Serialize, Deserialize)]
+struct LockOwner {
+    format: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    process: Option<u32>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    host: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    began: Option<String>,
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    command: Vec<String>,
+}
+
+impl DirectoryLock {
+    /// Makes the folder this run's own.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it belongs to a run that is still writing, or holds anything that may not be
+    /// replaced; nothing has changed then. [`Error::Write`] or [`Error::Environment`] for what the system
+    /// refuses.
+    pub fn new(place: &OutputLocation) -> Result<Self, Error> {
+        let mut claim = match place {
+            OutputLocation::Named { folder, replace } => Self::named(folder, *replace)?,
+            OutputLocation::New { stem } => Self::fresh(stem)?,
+        };
+        claim.sign(&LockOwner::this_process())?;
+        if let OutputLocation::New { .. } = place {
+            point_latest_to(&claim.folder);
+        }
+        Ok(claim)
+    }
+
+    /// Makes the folder of an interrupted run this run's own again.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it belongs to a run that is still writing.
+    pub fn again(folder: &Path) -> Result<Self, Error> {
+        let lock = locked(create(&folder.join(LOCK))?, folder)?;
+        let mut claim = Self { folder: folder.to_owned(), lock };
+        claim.sign(&LockOwner::this_process())?;
+        Ok(claim)
+    }
+
+    /// Ends the claim in good order: nothing of the process is left in the folder.
+    pub fn release(mut self) {
+        // A full disk does not matter here: the lock ends with the file.
+        let _ = self.sign(&LockOwner { format: FORMAT.to_owned(), ..LockOwner::default() });
+        files::sync_folder(&self.folder);
+    }
+
+    /// Ends the claim of a folder in which nothing was done: it is gone if nothing else is in it.
+    pub fn abandon(self) {
+        let _ = fs::remove_file(self.folder.join(LOCK));
+        let _ = fs::remove_dir(&self.folder);
+    }
+
+    fn named(folder: &Path, replace: bool) -> Result<Self, Error> {
+        let path = folder.join(LOCK);
+        let open = || OpenOptions::new().read(true).write(true).open(&path);
+        let existing = match open() {
+            Ok(file) => Some(locked(file, folder)?),
+            // What else is wrong with the folder is found below.
+            Err(_) => None,
+        };
+        check(folder, replace)?;
+        make_folder(folder)?;
+        let lock = match existing {
+            Some(lock) => lock,
+            None => locked(create(&path)?, folder)?,
+        };
+        // Another run may have come and gone in between.
+        check(folder, replace)?;
+        if replace {
+            empty(folder)?;
+        }
+        Ok(Self { folder: folder.to_owned(), lock })
+    }
+
+    fn fresh(stem: &str) -> Result<Self, Error> {
+        let folder = fresh(stem)?;
+        let lock = locked(create(&folder.join(LOCK))?, &folder)?;
+        Ok(Self { folder, lock })
+    }
+
+    fn sign(&mut self, holder: &LockOwner) -> Result<(), Error> {
+        let text = serde_json::to_string(holder).unwrap_or_default() + "\n";
+        let mut write = || {
+            let Lock(file) = &mut self.lock;
+            file.set_len(0)?;
+            file.rewind()?;
+            file.write_all(text.as_bytes())
+        };
+        write().map_err(Error::write(self.folder.join(LOCK)))
+    }
+}
+
+impl LockOwner {
+    fn this_process() -> Self {
+        Self {
+            format: FORMAT.to_owned(),
+            process: Some(process::id()),
+            host: Some(rustix::system::uname().nodename().to_string_lossy().into_owned()),
+            began: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
+            command: env::args().collect(),
+        }
+    }
+
+    fn describe(&self) -> String {
+        let mut text = "is being written by another run".to_owned();
+        if let Some(process) = self.process {
+            text += &format!(", process {process}");
+        }
+        if let Some(host) = &self.host {
+            text += &format!(" on {host}");
+        }
+        if let Some(began) = &self.began {
+            text += &format!(" since {began}");
+        }
+        if !self.command.is_empty() {
+            text += &format!(" ({})", command_line(&self.command));
+        }
+        text + "; wait for it or choose another --out"
+    }
+}
+
+fn refuse<T>(code: Code, path: &Path, message: impl Into<String>) -> Result<T, Error> {
+    Err(Error::File { code, path: path.to_owned(), message: message.into() })
+}
+
+/// The user's fault, if it is not the disk's.
+fn cannot_be_made(folder: &Path, error: io::Error) -> Error {
+    match error.kind() {
+        io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => Error::write(folder)(error),
+        _ => Error::File {
+            code: codes::BAD_OUTPUT,
+            path: folder.to_owned(),
+            message: format!("cannot be created: {error}"),
+        },
+    }
+}
+
+fn make_folder(folder: &Path) -> Result<(), Error> {
+    fs::create_dir_all(folder).map_err(|error| cannot_be_made(folder, error))
+}
+
+fn create(path: &Path) -> Result<File, Error> {
+    let mut options = OpenOptions::new();
+    // Not truncated: until it is locked it is another run's.
+    options.read(true).write(true).create(true).truncate(false);
+    options.open(path).map_err(Error::write(path))
+}
+
+/// The lock file, locked.
+fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
+    match file.try_lock() {
+        Ok(()) => Ok(Lock(file)),
+        Err(TryLockError::WouldBlock) => {
+            let mut text = String::new();
+            // Who has just begun has not said its name yet.
+            let _ = file.read_to_string(&mut text);
+            let holder: LockOwner = serde_json::from_str(&text).unwrap_or_default();
+            refuse(codes::OUTPUT_LOCKED, folder, holder.describe())
+        }
+        Err(TryLockError::Error(error)) => Err(Error::Environment(
+            codes::CANNOT_LOCK,
+            format!(
+                "{}: cannot be locked ({error}); choose an --out on another file system",
+                folder.display()
+            ),
+        )),
+    }
+}
+
+/// A folder can be taken if it is not there, is empty, or holds a run and nothing else and `replace` is given.
+fn check(folder: &Path, replace: bool) -> Result<(), Error> {
+    let entries = match fs::read_dir(folder) {
+        Ok(entries) => entries,
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
+        Err(_) => {
+            return refuse(
+                codes::BAD_OUTPUT,
+                folder,
+                "is not a readable folder; choose another --out",
+            );
+        }
+    };
+    let mut is_empty = true;
+    let mut foreign = None;
+    for entry in entries {
+        let path = entry.map_err(|error| Error::unreadable(folder, &error))?.path();
+        // The lock of a run that has just begun to look at the folder is nothing yet.
+        is_empty &= path.file_name() == Some(OsStr::new(LOCK))
+            && path.metadata().is_ok_and(|metadata| metadata.len() == 0);
+        if !is_known(&path) {
+            foreign = foreign.or(Some(path));
+        }
+    }
+    match foreign {
+        _ if is_empty => Ok(()),
+        Some(foreign) => {
+            let name = foreign.strip_prefix(folder).unwrap_or(&foreign).display();
+            let message =
+                format!("contains `{name}`, which does not belong to a run; choose another --out");
+            refuse(codes::OUTPUT_EXISTS, folder, message)
+        }
+        None if replace => Ok(()),
+        None => refuse(
+            codes::OUTPUT_EXISTS,
+            folder,
+            "contains an earlier run; choose another --out, or replace it with --force",
+        ),
+    }
+}
+
+/// Whether a run has written it.
+fn is_known(path: &Path) -> bool {
+    let Some(name) = path.file_name().and_then(OsStr::to_str) else { return false };
+    let is = |known: &str| name == known;
+    let Ok(kind) = path.symlink_metadata() else { return false };
+    if kind.is_dir() {
+        return FOLDERS.into_iter().any(is)
+            && fs::read_dir(path).is_ok_and(|mut entries| {
+                entries.all(|entry| entry.is_ok_and(|entry| is_kept(&entry.path())))
+            });
+    }
+    if !kind.is_file() {
+        return false;
+    }
+    match name {
+        super::results::RESULTS => begins_with(path, super::results::MARK),
+        LOCK => kind.len() == 0 || begins_with(path, "{\"format\":\"cosim-run\""),
+        _ => FILES.iter().copied().any(is) || is_partial(path),
+    }
+}
+
+/// Whether a file is one that runs keep in their folders.
+fn is_kept(path: &Path) -> bool {
+    let ending = path.extension().and_then(OsStr::to_str);
+    let is = |ending| ENDINGS.contains(&ending) || SOURCE_ENDINGS.contains(&ending);
+    path.symlink_metadata().is_ok_and(|kind| match kind.is_file() {
+        true => is_partial(path) || ending.is_some_and(is),
+        false => kind.is_dir() && is_partial(path),
+    })
+}
+
+/// Whether it is what a killed run left of a file.
+fn is_partial(path: &Path) -> bool {
+    let name = path.file_name().map(OsStr::to_string_lossy).unwrap_or_default();
+    name.starts_with(files::PARTIAL_PREFIX) && name.contains(files::PARTIAL)
+}
+
+fn begins_with(path: &Path, mark: &str) -> bool {
+    let mut start = vec![0; mark.len()];
+    let read = File::open(path).and_then(|mut file| file.read_exact(&mut start));
+    read.is_ok() && start == mark.as_bytes()
+}
+
+/// Removes an earlier run, its verdict first: what is left of it if this is cut short is no result.
+fn empty(folder: &Path) -> Result<(), Error> {
+    let results = folder.join(super::results::RESULTS);
+    let others = FILES.iter().filter(|name| **name != LOCK).map(|name| folder.join(name));
+    for path in [results].into_iter().chain(others) {
+        match fs::remove_file(&path) {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => {
+                return Err(Error::write(path)(error));
+            }
+            _ => {}
+        }
+    }
+    for path in FOLDERS.map(|name| folder.join(name)) {
+        if path.is_dir() {
+            fs::remove_dir_all(&path).map_err(Error::write(&path))?;
+        }
+    }
+    remove_partial(folder);
+    Ok(())
+}
+
+/// Removes what was begun and never ended. Only who holds the lock may.
+pub fn remove_partial(folder: &Path) {
+    let Ok(entries) = fs::read_dir(folder) else { return };
+    for path in entries.flatten().map(|entry| entry.path()).filter(|path| is_partial(path)) {
+        files::remove(&path);
+    }
+}
+
+/// Lets `runs/latest` point to a folder of `runs`. What is no link is left alone.
+fn point_latest_to(folder: &Path) {
+    let latest = Path::new(RUNS).join(LATEST);
+    let failed = match latest.symlink_metadata() {
+        Ok(metadata) if !metadata.is_symlink() => Some("it is not a link".to_owned()),
+        _ => replace_link(folder, &latest).err().map(|error| error.to_string()),
+    };
+    if let Some(reason) = failed {
+        program::say(format_args!("warning: cannot update {}: {reason}", latest.display()));
+    }
+}
+
+fn replace_link(folder: &Path, latest: &Path) -> io::Result<()> {
+    let name = folder.file_name().unwrap_or_default();
+    // Of one name for each process: links are renamed into place, and two runs must not share one.
+    let link = latest.with_file_name(format!("{}latest-{}", files::PARTIAL_PREFIX, process::id()));
+    let _ = fs::remove_file(&link);
+    symlink(name, &link)?;
+    fs::rename(&link, latest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use tempfile::TempDir;
+
+    fn named(folder: &Path, replace: bool) -> Result<DirectoryLock, Error> {
+        DirectoryLock::new(&OutputLocation::Named { folder: folder.to_owned(), replace })
+    }
+
+    #[test]
+    fn a_folder_belongs_to_one_run_at_a_time() {
+        let folder = TempDir::new().unwrap();
+        let first = named(folder.path(), false).unwrap();
+        for replace in [false, true] {
+            let message = named(folder.path(), replace).unwrap_err().to_string();
+            let holder = format!("is being written by another run, process {}", process::id());
+            assert!(message.contains(&holder), "{message}");
+        }
+        first.release();
+        assert!(named(folder.path(), false).is_err(), "what it left is not written over");
+        named(folder.path(), true).unwrap();
+    }
+
+    #[test]
+    fn a_run_that_was_killed_leaves_no_lock() {
+        let folder = TempDir::new().unwrap();
+        drop(named(folder.path(), false).unwrap());
+        let message = named(folder.path(), false).unwrap_err().to_string();
+        assert!(message.contains("contains an earlier run"), "{message}");
+        named(folder.path(), true).unwrap();
+    }
+
+    #[test]
+    fn a_process_that_is_being_started_holds_no_folder() {
+        let folder = TempDir::new().unwrap();
+        let claim = named(folder.path(), false).unwrap();
+        // What a process has open from its start until it runs its program.
+        let _inherited = claim.lock.0.try_clone().unwrap();
+        claim.release();
+        named(folder.path(), true).unwrap();
+    }
+
+    #[test]
+    fn only_what_runs_write_is_replaced() {
+        for foreign in ["thesis.txt", "failures/notes.txt", "failures/deep/a.json", "results.json"]
+        {
+            let folder = TempDir::new().unwrap();
+            named(folder.path(), false).unwrap().release();
+            let path = folder.path().join(foreign);
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::write(&path, "{\"mine\": 1}").unwrap();
+            let message = named(folder.path(), true).unwrap_err().to_string();
+            assert!(message.contains("does not belong to a run"), "{foreign}: {message}");
+            assert_eq!(fs::read_to_string(path).unwrap(), "{\"mine\": 1}");
+        }
+    }
+
+    #[test]
+    fn an_earlier_run_is_replaced_as_a_whole() {
+        let folder = TempDir::new().unwrap();
+        named(folder.path(), false).unwrap().release();
+        for name in ["failures", "saved"] {
+            fs::create_dir(folder.path().join(name)).unwrap();
+            fs::write(folder.path().join(name).join("a.json"), "{}").unwrap();
+        }
+        fs::write(folder.path().join("results.json"), super::super::results::MARK).unwrap();
+        fs::write(folder.path().join(".cosim-x.partial"), "").unwrap();
+        let claim = named(folder.path(), true).unwrap();
+        let left: Vec<_> = fs::read_dir(&claim.folder).unwrap().flatten().collect();
+        assert_eq!(left.len(), 1, "{left:?}");
+        assert_eq!(left[0].file_name(), "run.lock");
+    }
+}

@@ -1,0 +1,22 @@
+//! Why a run ended.
+
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+
+/// Why a run ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "kebab-case")]
+pub enum End {
+    /// Every case of the plan was run.
+    Complete,
+    /// `--until-coverage` was reached.
+    Covered,
+    /// `--time` was over.
+    Time,
+    /// `--max-failures` was reached.
+    MaxFailures,
+    /// `--max-hangs` was reached.
+    MaxHangs,
+    /// The user stopped it.
+    Interrupted,
+}

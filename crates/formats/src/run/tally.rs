@@ -1,0 +1,195 @@
+//! What a run adds up to.
+
+use super::end::End;
+use super::plan::Plan;
+use crate::coverage::Recorder;
+use crate::harness::{BlockInfo, Case, Outcome, Profile, Total, Verdict};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// Cases by verdict, and what they did.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
+pub struct Totals {
+    /// Cases that ended.
+    pub cases: u64,
+    /// Cases in which everything was equal and every check held.
+    pub matched: u64,
+    /// Cases with a differing output.
+    pub mismatched: u64,
+    /// Cases with an output or a state that was X where it has to be known.
+    #[serde(default)]
+    pub unknown: u64,
+    /// Cases that stopped making progress.
+    pub hung: u64,
+    /// Cases the scoreboard objected to.
+    pub check_failed: u64,
+    /// Cases whose model stopped by itself.
+    pub crashed: u64,
+    /// Cases in which nothing was compared, since the block has no golden model yet.
+    pub no_golden_model: u64,
+    /// Cycles compared.
+    pub cycles: u64,
+    /// Packets taken by the block.
+    pub packets: u64,
+}
+
+impl Totals {
+    /// Adds a case.
+    pub fn add(&mut self, outcome: &Outcome) {
+        let count = match outcome.verdict {
+            Verdict::Match => &mut self.matched,
+            Verdict::Mismatch(_) => &mut self.mismatched,
+            Verdict::Unknown(_) => &mut self.unknown,
+            Verdict::Hang { .. } => &mut self.hung,
+            Verdict::CheckFailed { .. } => &mut self.check_failed,
+            Verdict::Crashed { .. } => &mut self.crashed,
+            Verdict::NoGoldenModel => &mut self.no_golden_model,
+            Verdict::Cancelled => return,
+        };
+        *count += 1;
+        self.cases += 1;
+        self.cycles += outcome.cycles;
+        self.packets += outcome.packets;
+    }
+
+    /// Adds other totals.
+    pub fn add_all(&mut self, other: &Self) {
+        let Self { cases, matched, mismatched, unknown, hung, check_failed, crashed, .. } = *other;
+        let Self { no_golden_model, cycles, packets, .. } = *other;
+        self.cases += cases;
+        self.matched += matched;
+        self.mismatched += mismatched;
+        self.unknown += unknown;
+        self.hung += hung;
+        self.check_failed += check_failed;
+        self.crashed += crashed;
+        self.no_golden_model += no_golden_model;
+        self.cycles += cycles;
+        self.packets += packets;
+    }
+
+    /// Cases that failed.
+    pub fn failures(&self) -> u64 {
+        self.cases - self.matched
+    }
+
+    /// The verdict of a run with these totals, in a word or two; `passed` says whether it did, which may ask for more.
+    pub fn verdict(&self, end: End, passed: bool) -> &'static str {
+        match end {
+            End::Interrupted => "INTERRUPTED",
+            _ if passed => "PASS",
+            _ if self.no_golden_model > 0 => "NO GOLDEN MODEL",
+            _ => "FAIL",
+        }
+    }
+}
+
+/// What a run adds up to in one profile.
+#[derive(Debug, Clone, Serialize, JsonSchema)]
+pub struct ProfileTally {
+    /// The profile's name.
+    pub profile: String,
+    /// The mask of fixes.
+    pub fixes: String,
+    /// The other parameters.
+    pub parameters: BTreeMap<&'static str, u64>,
+    /// By scenario.
+    pub scenarios: Vec<(String, Totals)>,
+    /// Hits of each rule that can be hit.
+    pub rules: BTreeMap<&'static str, u64>,
+    /// Rules that no legal stimulus hits, with the reason.
+    pub unreachable: BTreeMap<&'static str, String>,
+    /// What the scoreboard counted.
+    pub counters: BTreeMap<&'static str, u64>,
+}
+
+impl ProfileTally {
+    /// Rules that could have been hit and were not.
+    pub fn missed(&self) -> impl Iterator<Item = &'static str> {
+        self.rules.iter().filter(|(_, hits)| **hits == 0).map(|(name, _)| *name)
+    }
+}
+
+/// What a run adds up to.
+#[derive(Clone)]
+pub struct Tally {
+    block: &'static BlockInfo,
+    counters: Vec<(&'static str, Total)>,
+    /// By profile, in the order of the plan.
+    pub profiles: Vec<ProfileTally>,
+    /// All of it.
+    pub totals: Totals,
+    /// What was hit.
+    pub coverage: Recorder,
+}
+
+impl Tally {
+    /// An empty tally for the profiles and scenarios of a plan.
+    pub fn new(block: &'static BlockInfo, plan: &Plan, coverage: Recorder) -> Self {
+        let profile = |profile: &Profile| {
+            let mut tally = ProfileTally {
+                profile: profile.name.to_string(),
+                fixes: format!("0x{:02x}", profile.parameters.fixes()),
+                parameters: profile.parameters.values().collect(),
+                scenarios: plan
+                    .scenarios
+                    .iter()
+                    .map(|name| (name.clone(), Totals::default()))
+                    .collect(),
+                rules: BTreeMap::new(),
+                unreachable: BTreeMap::new(),
+                counters: (block.counters)().into_iter().map(|(name, _)| (name, 0)).collect(),
+            };
+            for (index, rule) in block.rules.iter().enumerate() {
+                match block.unreachable(index, &profile.parameters) {
+                    Some(reason) => drop(tally.unreachable.insert(rule.name, reason)),
+                    None => drop(tally.rules.insert(rule.name, 0)),
+                }
+            }
+            tally
+        };
+        Self {
+            block,
+            counters: (block.counters)(),
+            profiles: plan.profiles.iter().map(profile).collect(),
+            totals: Totals::default(),
+            coverage,
+        }
+    }
+
+    /// Adds a case.
+    pub fn add(&mut self, case: &Case, outcome: &Outcome) {
+        self.totals.add(outcome);
+        self.coverage.add(case, outcome);
+        let profile = &mut self.profiles[case.profile];
+        profile.scenarios[case.scenario].1.add(outcome);
+        for (rule, hits) in self.block.rules.iter().zip(&outcome.hits) {
+            if *hits > 0 {
+                // A rule that was thought unreachable and is hit belongs to the others.
+                *profile.rules.entry(rule.name).or_default() += hits;
+                profile.unreachable.remove(rule.name);
+            }
+        }
+        for ((name, total), value) in self.counters.iter().zip(&outcome.counters) {
+            let so_far = profile.counters.entry(name).or_default();
+            *so_far = total.of(*so_far, *value);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::{Value, from_value, to_value};
+
+    #[test]
+    fn adding_totals_leaves_none_of_them_out() {
+        let mut ones = to_value(Totals::default()).unwrap();
+        ones.as_object_mut().unwrap().values_mut().for_each(|number| *number = Value::from(1));
+        let ones: Totals = from_value(ones).unwrap();
+        let mut sum = Totals::default();
+        sum.add_all(&ones);
+        assert_eq!(sum, ones);
+    }
+}

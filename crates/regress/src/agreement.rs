@@ -1,0 +1,216 @@
+//! Compares the netlist that Yosys makes of an RTL with Verilator's model of the RTL.
+//!
+//! Proofs, mutants and gates are results about the netlist. Before a command counts them, both models run the first cases
+//! of each scenario and the vectors of the block in the folder [`CORPUS`]. The check proves nothing beyond this stimulus:
+//! `docs/how-to/proof.md` lists what remains assumed.
+
+use crate::engine::{Cases, Engine, Setup, load};
+use crate::error::{Error, codes};
+use crate::harness::{
+    Block, Case, Difference, Explain, LONGEST, Profile, Scenario, Watch, first_difference,
+};
+use crate::models::{Built, Rtl};
+use crate::mutate::grade::cases_of;
+use crate::program::AnyBlock;
+use crate::vector::VectorFile;
+use crate::worker::{Action, Task};
+use crate::worker::{Finish, OneShotWorker};
+use serde::{Deserialize, Serialize};
+use std::path::Path;
+use verilated::{BeforeReset, ModelKind};
+use walkdir::WalkDir;
+
+/// The folder with a folder of vectors for each block, below the working directory.
+const CORPUS: &str = "vectors";
+/// The seed of the cases.
+const SEED: u64 = 1;
+/// Cases of each scenario.
+const CASES: u64 = 3;
+
+/// The stimulus of both models.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Comparison {
+    /// The scenarios, as JSON.
+    pub scenarios: String,
+    /// The cases.
+    pub cases: Vec<Case>,
+    /// The vectors. The worker skips those of other profiles.
+    pub vectors: Vec<VectorFile>,
+}
+
+/// A case or vector in which the models differ.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Disagreement {
+    /// Its name.
+    pub name: String,
+    /// The difference.
+    pub difference: Difference,
+}
+
+/// An RTL under one profile, and the netlist of it.
+#[derive(Clone, Copy)]
+pub struct Pair<'a> {
+    /// The block.
+    pub block: &'static dyn AnyBlock,
+    /// The profile.
+    pub profile: &'a Profile,
+    /// The RTL, as Verilator reads it.
+    pub rtl: &'a Built,
+    /// A model of the netlist.
+    pub netlist: &'a Built,
+}
+
+impl Pair<'_> {
+    /// Runs both on cases and corpus.
+    ///
+    /// # Errors
+    /// [`Error::NetlistDiffers`]; [`Error::Interrupted`]; what is wrong with a vector.
+    pub fn check(&self, desk: &OneShotWorker) -> Result<(), Error> {
+        let Self { block, profile, .. } = *self;
+        let setup = Setup {
+            profiles: vec![profile.clone()],
+            scenarios: Vec::new(),
+            packets: None,
+            rtl: Rtl::default(),
+            coverage: false,
+        };
+        let session = block.session(&setup)?;
+        let mut cases = cases_of(block.info(), &*session, profile, SEED, CASES);
+        cases.retain(|case| session.length(case) <= LONGEST);
+        self.compare(
+            desk,
+            Comparison {
+                scenarios: session.scenarios_text()?,
+                cases,
+                vectors: corpus(block.info().name)?,
+            },
+        )
+    }
+
+    fn compare(&self, desk: &OneShotWorker, comparison: Comparison) -> Result<(), Error> {
+        let Self { block, profile, rtl, netlist } = *self;
+        let task = Task {
+            block: block.info().name.to_owned(),
+            profile: profile.name.to_string(),
+            model: rtl.clone(),
+            action: Action::Compare(netlist.clone(), comparison),
+        };
+        match desk.have::<Option<Disagreement>>(task)? {
+            Finish::Done(None) => Ok(()),
+            Finish::Done(Some(Disagreement { name, difference })) => {
+                let Difference { cycle, port, values: [rtl, netlist] } = difference;
+                let port = port.as_deref().unwrap_or("the model");
+                Err(Error::NetlistDiffers {
+                    block: block.info().name.to_owned(),
+                    profile: profile.name.to_string(),
+                    name,
+                    what: format!(
+                        "at cycle {cycle}, {port}: {rtl} in the RTL, {netlist} in the netlist"
+                    ),
+                })
+            }
+            // It is not known which of the two models it was.
+            Finish::Lost(verdict) => Err(Error::Lost(
+                codes::MODEL_CRASHED,
+                format!(
+                    "{}, profile {}: the RTL or its netlist fails, so nothing was counted: \
+                     {verdict}",
+                    block.info().name,
+                    profile.name
+                ),
+            )),
+            Finish::Interrupted => Err(Error::Interrupted),
+        }
+    }
+}
+
+/// The vectors of a block, sorted.
+fn corpus(block: &str) -> Result<Vec<VectorFile>, Error> {
+    let folder = Path::new(CORPUS).join(block);
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let mut vectors = Vec::new();
+    for entry in WalkDir::new(&folder).sort_by_file_name() {
+        let entry = entry.map_err(|error| Error::File {
+            code: codes::FILE_UNREADABLE,
+            path: folder.clone(),
+            message: format!("cannot be read: {error}"),
+        })?;
+        let is_json = entry.path().extension().is_some_and(|ending| ending == "json");
+        if is_json && entry.path().is_file() {
+            vectors.push(VectorFile::read(entry.path())?);
+        }
+    }
+    Ok(vectors)
+}
+
+/// A block of which two models can be compared.
+pub trait CompareBlock {
+    /// The first case or vector in which two models of an RTL differ. In a worker only.
+    ///
+    /// # Errors
+    /// As [`compare`]; [`Error::Model`] if a model cannot be loaded.
+    fn compare(
+        &self,
+        profile: &str,
+        models: [&Built; 2],
+        comparison: &Comparison,
+        watch: &Watch,
+    ) -> Result<Option<Disagreement>, Error>;
+}
+
+impl<B: Explain> CompareBlock for Engine<B> {
+    fn compare(
+        &self,
+        profile: &str,
+        [rtl, netlist]: [&Built; 2],
+        comparison: &Comparison,
+        watch: &Watch,
+    ) -> Result<Option<Disagreement>, Error> {
+        let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
+        let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
+        compare::<B>(comparison, &profile, &rtl, netlist, watch)
+    }
+}
+
+/// The first case or vector in which two models differ.
+///
+/// # Errors
+/// [`Error::Environment`] for scenarios that cannot be read; what is wrong with a vector.
+pub fn compare<B: Block>(
+    comparison: &Comparison,
+    profile: &Profile,
+    rtl: &ModelKind<B::Inputs, B::Outputs>,
+    netlist: ModelKind<B::Inputs, B::Outputs>,
+    watch: &Watch,
+) -> Result<Option<Disagreement>, Error> {
+    // A netlist of `mutate` has mutations, and none is switched on here.
+    let netlist = netlist.with_mutation(0);
+    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
+    let cases = Cases::<B> { scenarios, profiles: vec![profile.clone()], packets: None };
+    let mut all = Vec::new();
+    for file in comparison.vectors.iter().filter(|file| file.block == B::NAME) {
+        let vector = file.parse::<B>()?;
+        let profiles = Profile::parse_beside(&vector.fixes, &vector.parameters, B::PROFILES);
+        if profiles.is_ok_and(|profiles| profiles.contains(profile)) {
+            all.push((file.path.display().to_string(), vector.stimulus));
+        }
+    }
+    let drawn = comparison.cases.iter().map(|case| (case.name.clone(), cases.stimulus(case)));
+    for (name, stimulus) in drawn.chain(all) {
+        // A seed gives a register bits by its name, and a netlist has other names.
+        let before_reset = match stimulus.before_reset {
+            BeforeReset::Random(_) => BeforeReset::Zeros,
+            given => given,
+        };
+        let [left, right] = [rtl, &netlist].map(|kind| watch.model(|| kind.create(before_reset)));
+        let (mut left, mut right) = (left?, right?);
+        let duts = [&mut left, &mut right];
+        if let Some(difference) = first_difference(&stimulus, &profile.parameters, duts, watch) {
+            return Ok(Some(Disagreement { name, difference }));
+        }
+    }
+    Ok(None)
+}

@@ -1,0 +1,319 @@
+//! A block without its types: [`Engine`] implements [`RunBlock`] once for every [`Block`].
+//!
+//! A command makes one dynamic call for a case; everything inside a case is compiled for its block. Features that need
+//! the types of a block have a trait of their own, which `Engine` implements, too; [`AnyBlock`](crate::program::AnyBlock)
+//! joins them.
+
+mod bench;
+mod explain;
+mod replay;
+mod session;
+mod shrink;
+mod vectors;
+
+use crate::coverage::code::Point;
+use crate::error::{Error, codes};
+use crate::files::{LARGEST_INPUT, read_input_text};
+use crate::harness::{
+    Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
+};
+use crate::models::{Built, Rtl, View};
+use crate::mutate;
+use crate::vector::{self, Origin, Vector, VectorFile};
+pub use bench::{BenchReport, InstructionScope, MeasureBlock, PartTiming, Speed};
+pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
+pub use replay::Waves;
+use schemars::SchemaGenerator;
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+pub use session::Cases;
+use session::{BlockSession, Kind, LoadedModels, points};
+use std::marker::PhantomData;
+use std::path::Path;
+use std::sync::Arc;
+pub use vectors::{LoadedVector, Replayed, ShrinkProgress, ShrunkVector};
+use verilated::{BeforeReset, ModelKind};
+
+/// A block whose cases can be run and whose vectors can be read. Other features have traits of their own, beside them.
+pub trait RunBlock: Sync {
+    /// The block as data.
+    fn info(&self) -> &'static BlockInfo;
+
+    /// What a run needs, models not yet built.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] or [`Error::Input`] for a scenario.
+    fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error>;
+
+    /// A vector of raw pins: for each cycle behind the one in reset the names of the bits that are 1.
+    ///
+    /// # Errors
+    /// [`Error::VectorTooLarge`].
+    fn raw_vector(
+        &self,
+        profile: &Profile,
+        cycles: &[Vec<String>],
+        before_reset: BeforeReset,
+        origin: Origin,
+        recorded: Option<&Verdict>,
+    ) -> Result<String, Error>;
+
+    /// Loads a model and looks at its ports; says why it is driven with two evaluations a cycle, if it is.
+    /// In a worker only, as everything that loads a model.
+    ///
+    /// # Errors
+    /// [`Error::Model`].
+    fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error>;
+
+    /// What is counted of the code of a model that was built for it. In a worker only.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it cannot be loaded.
+    fn points(&self, profile: &str, model: &Built) -> Result<Vec<Point>, Error>;
+
+    /// Loads the models of a run. In a worker only.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if a model cannot be loaded, or has other ports.
+    fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error>;
+
+    /// Reads a vector of this block.
+    ///
+    /// # Errors
+    /// [`Error::Input`] or [`Error::File`].
+    fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error>;
+
+    /// The JSON schema of the block's vectors.
+    fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value;
+}
+
+/// What a run is to be done with.
+#[derive(Debug, Clone)]
+pub struct Setup {
+    /// Profiles.
+    pub profiles: Vec<Profile>,
+    /// Scenarios, by name or file; all built-in ones if empty.
+    pub scenarios: Vec<String>,
+    /// Packets of a case; drawn for each if there is no number.
+    pub packets: Option<u32>,
+    /// The RTL.
+    pub rtl: Rtl,
+    /// Whether it is counted what of its code cases reach.
+    pub coverage: bool,
+}
+
+/// What a run consists of: its scenarios, profiles and RTL.
+pub trait Session: Send + Sync {
+    /// Names of the scenarios, in the order of [`Case::scenario`].
+    fn scenarios(&self) -> Vec<String>;
+
+    /// Packets of a case.
+    fn length(&self, case: &Case) -> u32;
+
+    /// The vector of a case.
+    ///
+    /// # Errors
+    /// [`Error::VectorTooLarge`].
+    fn vector(
+        &self,
+        case: &Case,
+        origin: Origin,
+        recorded: Option<&Verdict>,
+    ) -> Result<String, Error>;
+
+    /// The scenarios, as a worker reads them.
+    ///
+    /// # Errors
+    /// [`Error::Environment`].
+    fn scenarios_text(&self) -> Result<String, Error>;
+
+    /// Builds the models; gives what a worker needs to run cases.
+    ///
+    /// # Errors
+    /// As [`RunBlock::build`].
+    fn opening(&self) -> Result<SessionSetup, Error>;
+}
+
+/// What the cases of a run have in common, for a worker.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct SessionSetup {
+    /// The block.
+    pub block: String,
+    /// Names of the profiles, with their models.
+    pub models: Vec<(String, Built)>,
+    /// The scenarios, as JSON.
+    pub scenarios: String,
+    /// Packets of a case, if they are not drawn.
+    pub packets: Option<u32>,
+}
+
+impl SessionSetup {
+    /// Whether a program simulates a model of it, which a worker has to start.
+    pub fn is_simulated(&self) -> bool {
+        self.models.iter().any(|(_, model)| model.is_simulated())
+    }
+}
+
+/// Loaded models of a run.
+pub trait Models: Send {
+    /// Runs one case; `watch` sees how far it is. A match of a case whose golden side was judged before may come without
+    /// hits and counters.
+    fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome;
+}
+
+/// The implementation of [`RunBlock`] for a block.
+#[derive(Debug, Clone, Copy)]
+pub struct Engine<B>(PhantomData<fn() -> B>);
+
+impl<B> Engine<B> {
+    /// The engine; it has no state.
+    pub const NEW: Self = Self(PhantomData);
+}
+
+impl<B: Explain> RunBlock for Engine<B> {
+    fn info(&self) -> &'static BlockInfo {
+        BlockInfo::of::<B>()
+    }
+
+    fn session(&self, setup: &Setup) -> Result<Arc<dyn Session>, Error> {
+        let scenarios = scenarios::<B>(&setup.scenarios)?;
+        let names: Vec<&str> = scenarios.iter().map(|scenario| scenario.name.as_str()).collect();
+        if let Some(twice) = (1..names.len()).find(|index| names[..*index].contains(&names[*index]))
+        {
+            let name = names[twice];
+            return Err(Error::Usage(
+                codes::BAD_SCENARIO,
+                format!(
+                    "--scenario: two scenarios have the name `{name}`, so their cases would have \
+                     equal names; rename one"
+                ),
+            ));
+        }
+        setup.rtl.check_profiles(self.info(), &setup.profiles)?;
+        let Setup { profiles, packets, rtl, coverage, .. } = setup.clone();
+        let view = if coverage { View::Covered } else { View::Bare };
+        let cases = Cases { scenarios, profiles, packets };
+        Ok(Arc::new(BlockSession::<B> { cases, rtl, view }))
+    }
+
+    fn raw_vector(
+        &self,
+        profile: &Profile,
+        cycles: &[Vec<String>],
+        before_reset: BeforeReset,
+        origin: Origin,
+        recorded: Option<&Verdict>,
+    ) -> Result<String, Error> {
+        let cycles = cycles.iter().map(|bits| mutate::pins::<B>(bits)).collect();
+        let stimulus = Stimulus::<B>::cycles(cycles).with_before_reset(before_reset);
+        Vector::new(profile, origin, stimulus, recorded.cloned()).to_text()
+    }
+
+    fn try_load(&self, profile: &str, model: &Built) -> Result<Option<String>, Error> {
+        match model {
+            Built::Icarus(_) => Ok(None),
+            model => load::<B>(profile, model).map(|(_, kind)| kind.two_evaluations()),
+        }
+    }
+
+    fn points(&self, profile: &str, model: &Built) -> Result<Vec<Point>, Error> {
+        let (_, mut kind) = load::<B>(profile, model)?;
+        Ok(points::<B>(&mut kind)?.all)
+    }
+
+    fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error> {
+        let scenarios = serde_json::from_str(&opening.scenarios).map_err(|error| {
+            Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}"))
+        })?;
+        let models = opening.models.iter();
+        let profiles =
+            models.clone().map(|(name, _)| profile::<B>(name)).collect::<Result<_, Error>>()?;
+        let kind = |(name, model): &(String, Built)| match model {
+            Built::Icarus(compiled) => Ok(Kind::Icarus(compiled.clone())),
+            model => {
+                let (_, mut kind) = load::<B>(name, model)?;
+                if !kind.covers() {
+                    return Ok(Kind::Model(kind));
+                }
+                let points = points::<B>(&mut kind)?;
+                Ok(Kind::Covered(kind, points))
+            }
+        };
+        let kinds = models.map(kind).collect::<Result<_, Error>>()?;
+        let packets = opening.packets;
+        Ok(Box::new(LoadedModels::<B> { cases: Cases { scenarios, profiles, packets }, kinds }))
+    }
+
+    fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error> {
+        Ok(Box::new(vectors::TypedVector::<B>::new(file)?))
+    }
+
+    fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value {
+        vector::schema::<B>(generator)
+    }
+}
+
+/// The profile of a name.
+fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
+    let found = Profile::parse(name, B::PROFILES);
+    let found = found.map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, error.to_string()))?;
+    found.into_iter().next().ok_or_else(|| {
+        Error::Usage(
+            codes::UNKNOWN_PROFILE,
+            format!(
+                "no profile has the name \
+             `{name}`"
+            ),
+        )
+    })
+}
+
+/// A profile of a name, and its model.
+pub fn load<B: Block>(name: &str, model: &Built) -> Result<ProfileModel<B>, Error> {
+    let profile = profile::<B>(name)?;
+    let kind = model.load::<B>(&profile.parameters)?;
+    Ok((profile, kind))
+}
+
+/// The scenarios of these names, or in these files; the built-in ones if there are none.
+pub fn scenarios<B: Block>(names: &[String]) -> Result<Vec<Scenario<B::Weights>>, Error> {
+    match names {
+        [] => Ok(B::scenarios()),
+        names => names.iter().map(|name| scenario::<B>(name)).collect(),
+    }
+}
+
+/// The scenario of a name, or the one in a file.
+fn scenario<B: Block>(name: &str) -> Result<Scenario<B::Weights>, Error> {
+    let built_in = B::scenarios();
+    if let Some(scenario) = built_in.iter().find(|scenario| scenario.name == name) {
+        return Ok(scenario.clone());
+    }
+    let path = Path::new(name);
+    if !path.is_file() {
+        let names: Vec<&str> = built_in.iter().map(|scenario| scenario.name.as_str()).collect();
+        return Err(Error::Usage(
+            codes::UNKNOWN_SCENARIO,
+            format!(
+                "block {} has no scenario `{name}`, and no file has this path; expected {}",
+                B::NAME,
+                names.join(", ")
+            ),
+        ));
+    }
+    let text = read_input_text(path, LARGEST_INPUT)?;
+    let scenario: Scenario<B::Weights> =
+        serde_json::from_str(&text).map_err(|error| Error::json(path, &error))?;
+    let simple = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_';
+    if scenario.name.is_empty() || !scenario.name.chars().all(simple) {
+        let message = format!(
+            "the scenario's name `{}` must consist of letters, digits, - and _",
+            scenario.name
+        );
+        return Err(Error::File { code: codes::BAD_SCENARIO, path: path.to_owned(), message });
+    }
+    Ok(scenario)
+}
+
+/// A profile and its model.
+type ProfileModel<B> = (Profile, ModelKind<<B as Block>::Inputs, <B as Block>::Outputs>);

@@ -1,0 +1,147 @@
+//! What a run consists of, for its block: cases, and the models that run them.
+
+use super::{Models, Session, SessionSetup};
+use crate::coverage::code::Points;
+use crate::error::{Error, codes};
+use crate::fourvalue;
+use crate::harness::{
+    self, Block, BlockInfo, Case, Explain, Outcome, Profile, Scenario, Stimulus, Verdict, Watch,
+};
+use crate::models::{Rtl, View};
+use crate::vector::{Origin, Vector};
+use rayon::prelude::*;
+use std::path::PathBuf;
+use verilated::{BeforeReset, ModelKind};
+
+/// Contents of registers that are drawn to see what a model goes through when power comes up, whatever they hold.
+const POWER_UPS: u32 = 6;
+
+/// What makes a case's stimulus.
+pub struct Cases<B: Block> {
+    /// By [`Case::scenario`].
+    pub scenarios: Vec<Scenario<B::Weights>>,
+    /// By [`Case::profile`].
+    pub profiles: Vec<Profile>,
+    /// Packets of a case, if they are not drawn.
+    pub packets: Option<u32>,
+}
+
+impl<B: Block> Cases<B> {
+    /// The stimulus of a case.
+    pub fn stimulus(&self, case: &Case) -> Stimulus<B> {
+        let weights = &self.scenarios[case.scenario].weights;
+        let parameters = &self.profiles[case.profile].parameters;
+        B::stimulus(weights, parameters, self.length(case), &mut case.rng())
+            .with_before_reset(case.before_reset())
+    }
+
+    /// Packets of a case.
+    fn length(&self, case: &Case) -> u32 {
+        let long = self.scenarios[case.scenario].long.as_ref();
+        self.packets.unwrap_or_else(|| case.packets(long))
+    }
+}
+
+/// The cases of a run, and its RTL.
+pub(super) struct BlockSession<B: Block> {
+    pub(super) cases: Cases<B>,
+    pub(super) rtl: Rtl,
+    pub(super) view: View,
+}
+
+impl<B: Explain> Session for BlockSession<B> {
+    fn scenarios(&self) -> Vec<String> {
+        self.cases.scenarios.iter().map(|scenario| scenario.name.clone()).collect()
+    }
+
+    fn length(&self, case: &Case) -> u32 {
+        self.cases.length(case)
+    }
+
+    fn vector(
+        &self,
+        case: &Case,
+        origin: Origin,
+        recorded: Option<&Verdict>,
+    ) -> Result<String, Error> {
+        let profile = &self.cases.profiles[case.profile];
+        Vector::<B>::new(profile, origin, self.cases.stimulus(case), recorded.cloned()).to_text()
+    }
+
+    fn scenarios_text(&self) -> Result<String, Error> {
+        serde_json::to_string(&self.cases.scenarios)
+            .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
+    }
+
+    fn opening(&self) -> Result<SessionSetup, Error> {
+        // In parallel: a model that is not linked in is compiled now.
+        let build = |profile: &Profile| {
+            let built =
+                self.rtl.build_for_user(BlockInfo::of::<B>(), &profile.parameters, self.view)?;
+            Ok((profile.name.to_string(), built))
+        };
+        let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;
+        let scenarios = self.scenarios_text()?;
+        Ok(SessionSetup {
+            block: B::NAME.to_owned(),
+            models,
+            scenarios,
+            packets: self.cases.packets,
+        })
+    }
+}
+
+/// The cases of a run, and its models.
+pub(super) struct LoadedModels<B: Block> {
+    pub(super) cases: Cases<B>,
+    /// By profile.
+    pub(super) kinds: Vec<Kind<B>>,
+}
+
+/// What simulates a profile's RTL.
+pub(super) enum Kind<B: Block> {
+    Model(ModelKind<B::Inputs, B::Outputs>),
+    /// One that counts what of its code it reaches.
+    Covered(ModelKind<B::Inputs, B::Outputs>, Points),
+    Icarus(PathBuf),
+}
+
+impl<B: Block> Models for LoadedModels<B> {
+    fn run(&self, case: &Case, is_judged: bool, watch: &Watch) -> Outcome {
+        let run = if is_judged { harness::run_judged::<B, _> } else { harness::run::<B> };
+        let parameters = &self.cases.profiles[case.profile].parameters;
+        let stimulus = self.cases.stimulus(case);
+        match &self.kinds[case.profile] {
+            Kind::Model(kind) => match kind.create(stimulus.before_reset) {
+                Ok(mut model) => run(&stimulus, parameters, &mut model, watch),
+                Err(error) => Outcome::crashed(None, error.to_string()),
+            },
+            Kind::Covered(kind, points) => match kind.create(stimulus.before_reset) {
+                Ok(mut model) => {
+                    let outcome = run(&stimulus, parameters, &mut model, watch);
+                    Outcome { reached: points.reached(&model.counts()), ..outcome }
+                }
+                Err(error) => Outcome::crashed(None, error.to_string()),
+            },
+            Kind::Icarus(compiled) => fourvalue::run(compiled, &stimulus, parameters, None, watch)
+                .unwrap_or_else(|error| Outcome::crashed(None, error.to_string())),
+        }
+    }
+}
+
+/// What a model counts.
+pub(super) fn points<B: Block>(
+    kind: &mut ModelKind<B::Inputs, B::Outputs>,
+) -> Result<Points, Error> {
+    let counters = kind.points()?;
+    let mut always = vec![true; counters.len()];
+    let random = (1..=POWER_UPS).map(BeforeReset::Random);
+    for before_reset in [BeforeReset::Zeros, BeforeReset::Ones].into_iter().chain(random) {
+        let mut model = kind.create(before_reset)?;
+        model.settle(&harness::power_up_inputs::<B>(), &mut B::Outputs::default())?;
+        for (always, count) in always.iter_mut().zip(model.counts()) {
+            *always &= count > 0;
+        }
+    }
+    Ok(Points::new(&counters, B::RTL.clock, &always))
+}

@@ -1,0 +1,497 @@
+//! One run directory out of the shards of a run, with the bytes that the run would have written on one machine.
+//!
+//! Shards are read side by side, a line of each at a time, and written in the order of the plan by what writes the results of a
+//! run, so memory does not grow with the number of cases. `docs/how-to/scale-out.md` is for those who do it.
+
+mod files;
+mod shard;
+
+use crate::coverage::code::Sources;
+use crate::coverage::{CoverageMerge, Database, Recorder, Run};
+use crate::error::{Error, codes};
+use crate::harness::{BlockInfo, Signature, Verdict};
+use crate::program;
+use crate::program::AnyBlock;
+use crate::runner::{
+    self, CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS,
+    RunDirectory, Shard, Tally, Totals,
+};
+use crate::runner::{ProfileResults, Results, RunTiming};
+use nix::sys::resource::{Resource, getrlimit, setrlimit};
+use serde_json::Value;
+use shard::ShardFile;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What a run has, whole or begun.
+pub const RUN: [&str; 2] = [RESULTS, PARTIAL];
+
+/// Shards that are missing of which each is named.
+const MISSING_NAMED: usize = 16;
+
+/// The shards of the run of one block, each of them once.
+pub struct Shards {
+    block: &'static dyn AnyBlock,
+    /// The plan of what they make.
+    plan: Plan,
+    /// What identifies that.
+    pub header: Header,
+    /// By index.
+    shards: Vec<ShardFile>,
+}
+
+/// What the shards of a run come to.
+pub struct Merged {
+    /// Totals, rules and counters.
+    pub tally: Tally,
+    /// What was covered.
+    pub coverage: Database,
+    /// The text of the RTL, if it was counted what of it was reached.
+    pub sources: Option<Sources>,
+    /// The failures.
+    pub failures: Vec<Group>,
+    /// Why the run ended.
+    pub end: End,
+    /// The UTC day on which the last shard ended, if the run has waivers.
+    pub day: Option<Day>,
+    /// Times of the shards.
+    pub times: Vec<RunTiming>,
+}
+
+/// The runs that lie in folders of shards, by their folders' names if each has several. What a run is, any of some `files` says.
+///
+/// # Errors
+/// [`Error::File`] if one of the folders has other blocks than the first.
+pub fn runs(
+    folders: &[PathBuf],
+    files: &[&str],
+) -> Result<BTreeMap<Option<String>, Vec<PathBuf>>, Error> {
+    let mut runs: BTreeMap<Option<String>, Vec<PathBuf>> = BTreeMap::new();
+    for folder in folders {
+        let blocks = blocks(folder, files)?;
+        if let Some(first) = folders.first().filter(|_| !runs.is_empty()) {
+            let words = |block: &Option<String>| match block {
+                Some(block) => format!("a run of {block}"),
+                None => "the run of one block".to_owned(),
+            };
+            let missing = runs.keys().find(|known| !blocks.contains(known));
+            let more = blocks.iter().find(|block| !runs.contains_key(*block));
+            let message = match (missing, more) {
+                (Some(block), _) => {
+                    format!("lacks {}, which {} has", words(block), first.display())
+                }
+                (_, Some(block)) => {
+                    format!("has {}, which {} lacks", words(block), first.display())
+                }
+                _ => String::new(),
+            };
+            if !message.is_empty() {
+                return Err(Error::File { code: codes::OTHER_RUN, path: folder.clone(), message });
+            }
+        }
+        for block in blocks {
+            let place = block.as_ref().map_or_else(|| folder.clone(), |block| folder.join(block));
+            runs.entry(block).or_default().push(place);
+        }
+    }
+    Ok(runs)
+}
+
+/// Whether any of some folders is one, or holds one, by its `files`.
+pub fn any(folders: &[PathBuf], files: &[&str]) -> bool {
+    folders.iter().any(|folder| blocks(folder, files).is_ok())
+}
+
+/// What a folder has runs of: nothing if it is a run directory itself.
+fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
+    let runs = runner::runs_in(folder, files)?;
+    let name = |run: &PathBuf| {
+        let below = (run != folder).then(|| run.file_name()).flatten();
+        below.map(|name| name.to_string_lossy().into_owned())
+    };
+    let blocks: Vec<Option<String>> = runs.iter().map(name).collect();
+    if blocks.is_empty() {
+        let message = format!("is not a run directory and contains none: there is no {RESULTS}");
+        return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
+    }
+    Ok(blocks)
+}
+
+impl Shards {
+    /// Looks at all shards of the run of one block. Nothing but what identifies them is read.
+    ///
+    /// # Errors
+    /// [`Error::File`] for a shard that is not whole, there twice, or of another run; [`Error::Usage`] if some are missing.
+    pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
+        allow_many_files();
+        let mut shards = folders.iter().map(|folder| ShardFile::open(folder));
+        let mut shards = shards.by_ref().collect::<Result<Vec<ShardFile>, Error>>()?;
+        let Some(first) = shards.first() else {
+            return Err(Error::Usage(
+                codes::NOTHING_SELECTED,
+                "no shard was named; name the run directories of all shards".to_owned(),
+            ));
+        };
+        for shard in &shards {
+            of_this_program(shard)?;
+            of_one_run(first, shard)?;
+        }
+        let header = Header { shard: Shard::WHOLE, ..first.header.clone() };
+        shards.sort_by_key(|shard| shard.header.shard.index());
+        complete(&shards)?;
+        let wrong = |message: String| Error::File {
+            code: codes::OTHER_BUILD,
+            path: shards[0].folder.clone(),
+            message,
+        };
+        let block = program::find(&header.block).ok_or_else(|| {
+            wrong(format!(
+                "this program has no block `{}`; use the program that \
+                 made the results",
+                header.block
+            ))
+        })?;
+        let plan = Plan::of_header(&header, block.info()).map_err(wrong)?;
+        Ok(Self { block, plan, header, shards })
+    }
+
+    /// The block.
+    pub fn block_name(&self) -> &'static str {
+        self.block.info().name
+    }
+
+    /// Where the block stands among those of the program.
+    pub fn place_of_block(&self) -> Option<usize> {
+        program::blocks().iter().position(|block| block.info().name == self.block.info().name)
+    }
+
+    /// Writes the cases and what is kept of failures into the directory of the whole run.
+    ///
+    /// # Errors
+    /// What is wrong with a shard, with the line; what cannot be written.
+    pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
+        let reported = self.cases(directory)?;
+        let results = (0..self.shards.len()).map(|index| self.results(index));
+        let results = results.collect::<Result<Vec<Results>, Error>>()?;
+        let day = self.day(&results)?;
+        let coverage = self.coverage(&results)?;
+        let recorder = Recorder::new(coverage.clone(), unused(&self.header), vec![], vec![]);
+        let mut tally = Tally::new(self.block.info(), &self.plan, recorder);
+        let (mut groups, mut ended) = (Vec::new(), Vec::new());
+        for results in results {
+            add(&mut tally, self.block.info(), &results.totals, &results.profiles);
+            ended.push(results.ended);
+            groups.push(results.failures);
+        }
+        let ends = [End::MaxHangs, End::MaxFailures, End::Time, End::Covered];
+        let end = ends.into_iter().find(|end| ended.contains(end)).unwrap_or(End::Complete);
+        let failures = self.failures(groups, reported, directory.folder())?;
+        let times = self.shards.iter().map(|shard| RunTiming::read(&shard.folder));
+        let times = times.collect::<Result<Vec<RunTiming>, Error>>()?;
+        let counted = self.header.coverage.then(|| Sources::read(&self.shards[0].folder));
+        let sources = counted.transpose()?;
+        Ok(Merged { tally, coverage, sources, failures, end, day, times })
+    }
+
+    /// Which of the shards has a place.
+    fn shard_of(&self, place: u64) -> usize {
+        let count = self.shards[0].header.shard.count();
+        (place % count) as usize
+    }
+
+    /// The cases that a shard has.
+    fn plan_of(&self, shard: &ShardFile) -> Plan {
+        Plan { shard: shard.header.shard, ..self.plan.clone() }
+    }
+
+    /// Writes the cases in the order of the plan.
+    fn cases(&mut self, directory: &mut RunDirectory) -> Result<ReportedCases, Error> {
+        let count = self.shards.len() as u64;
+        let plans: Vec<Plan> = self.shards.iter().map(|shard| self.plan_of(shard)).collect();
+        let mut reported = ReportedCases::default();
+        let mut is_at_end = vec![false; self.shards.len()];
+        let mut at_end = 0;
+        let mut place = self.plan.first_place();
+        while at_end < count {
+            let shard = self.shard_of(place);
+            if !is_at_end[shard] {
+                match self.shards[shard].next(&plans[shard])? {
+                    Some(ended) => self.case(ended, shard, directory, &mut reported)?,
+                    None => {
+                        is_at_end[shard] = true;
+                        at_end += 1;
+                    }
+                }
+            }
+            place += 1;
+        }
+        Ok(reported)
+    }
+
+    fn case(
+        &self,
+        ended: FinishedCase,
+        shard: usize,
+        directory: &mut RunDirectory,
+        reported: &mut ReportedCases,
+    ) -> Result<(), Error> {
+        let case = || self.plan.case(ended.place);
+        match &ended.failure {
+            Some(Failure { signature, verdict }) if directory.is_told(signature) => {
+                let Some(verdict) = verdict else {
+                    let name = case().name;
+                    let message = format!("lacks the full verdict of {name}");
+                    let path = self.shards[shard].folder.clone();
+                    return Err(Error::File { code: codes::DAMAGED, path, message });
+                };
+                if *verdict != Verdict::NoGoldenModel {
+                    reported.failed.push((ended.place, signature.clone()));
+                }
+            }
+            None if reported.saved < self.header.save_vectors => {
+                reported.saved += 1;
+                let name = case().name;
+                files::saved(&self.shards[shard].folder, directory.folder(), &name)?;
+            }
+            _ => {}
+        }
+        directory.ended(&ended, case)
+    }
+
+    /// What a shard says beside its cases, which were read. It has all of them.
+    fn results(&mut self, index: usize) -> Result<Results, Error> {
+        let results = self.shards[index].finish()?;
+        let shard = &self.shards[index];
+        let wrong = |message: String| {
+            Err(Error::File { code: codes::INCOMPLETE, path: shard.folder.clone(), message })
+        };
+        let cases = results.totals.cases;
+        let planned = self.plan_of(shard).len();
+        match results.ended {
+            End::Interrupted => wrong(format!(
+                "is incomplete: it was interrupted after {cases} cases; continue it with `resume`"
+            )),
+            End::Complete if cases != planned => {
+                wrong(format!("is incomplete: it has {cases} of {planned} cases"))
+            }
+            _ => Ok(results),
+        }
+    }
+
+    /// The UTC day on which the last shard ended. Waivers are checked against it.
+    fn day(&self, results: &[Results]) -> Result<Option<Day>, Error> {
+        if self.header.waivers.is_empty() {
+            return Ok(None);
+        }
+        let days = self.shards.iter().zip(results).map(|(shard, results)| {
+            let message = "has waivers but no `day` to check their dates against; repeat the run";
+            let missing = || Error::File {
+                code: codes::INCOMPLETE,
+                path: shard.folder.clone(),
+                message: message.to_owned(),
+            };
+            results.day.clone().ok_or_else(missing)
+        });
+        Ok(days.collect::<Result<Vec<Day>, Error>>()?.into_iter().max())
+    }
+
+    /// The coverage of a shard. Its results record the checksum.
+    fn covered(shard: &ShardFile, results: &Results) -> Result<Database, Error> {
+        Database::read_of_run(&shard.folder, results.coverage.as_deref().unwrap_or_default())
+    }
+
+    fn coverage(&self, results: &[Results]) -> Result<Database, Error> {
+        // One of them at a time is in memory.
+        let mut together = CoverageMerge::new(self.plan.index_step());
+        for (shard, results) in self.shards.iter().zip(results) {
+            together.look(&Self::covered(shard, results)?);
+        }
+        let place = |name: &str| self.plan.place(name);
+        for (shard, results) in self.shards.iter().zip(results) {
+            together.add(Self::covered(shard, results)?, place).map_err(|error| {
+                let message = format!(
+                    "its coverage cannot be merged with that of other shards: \
+                     {error}"
+                );
+                Error::File { code: codes::COVERAGE_MISMATCH, path: shard.folder.clone(), message }
+            })?;
+        }
+        let whole = together.finish();
+        let path = self.shards[0].folder.clone();
+        whole.ok_or_else(|| Error::File {
+            code: codes::COVERAGE_MISMATCH,
+            path,
+            message: "has no coverage database; copy the whole run directory, or repeat the shard"
+                .to_owned(),
+        })
+    }
+
+    /// The failures of the run, with the files that it would have kept.
+    fn failures(
+        &self,
+        shards: Vec<Vec<Group>>,
+        reported: ReportedCases,
+        out: &Path,
+    ) -> Result<Vec<Group>, Error> {
+        let place = |name: &str| self.plan.place(name).unwrap_or(u64::MAX);
+        let folder = |place: u64| self.shards[self.shard_of(place)].folder.as_path();
+        let mut groups = match <[Vec<Group>; 1]>::try_from(shards) {
+            // It is all of it.
+            Ok([groups]) => groups,
+            Err(shards) => runner::merge_groups(shards, place),
+        };
+        let mut copies = files::Copies::new(out);
+        for group in &groups {
+            copies.group(group, |case| folder(place(case)))?;
+        }
+        for (place, signature) in &reported.failed {
+            copies.further(folder(*place), signature, &self.plan.case(*place).name)?;
+        }
+        if self.shards.len() > 1 {
+            runner::settle_groups(&mut groups);
+        }
+        for group in &mut groups {
+            let of_group =
+                reported.failed.iter().filter(|(_, signature)| *signature == group.signature);
+            let cases = of_group.map(|(place, _)| self.plan.case(*place));
+            group.first_cases = cases.take(CASES_SHOWN).collect();
+        }
+        crate::files::sync_folder(out);
+        Ok(groups)
+    }
+}
+
+/// Cases of which something is kept.
+#[derive(Default)]
+struct ReportedCases {
+    /// Failures that are told in full, in the order of the plan.
+    failed: Vec<(u64, Signature)>,
+    /// Cases that matched and have a vector.
+    saved: u64,
+}
+
+/// Adds what a part of a run came to; coverage has its own file.
+pub fn add(tally: &mut Tally, block: &BlockInfo, totals: &Totals, profiles: &[ProfileResults]) {
+    tally.totals.add_all(totals);
+    let counters = (block.counters)();
+    for (profile, part) in tally.profiles.iter_mut().zip(profiles) {
+        for ((_, sum), (_, totals)) in profile.scenarios.iter_mut().zip(&part.scenarios) {
+            sum.add_all(totals);
+        }
+        for rule in block.rules {
+            if let Some(hits) = part.rules.get(rule.name) {
+                *profile.rules.entry(rule.name).or_default() += hits;
+                profile.unreachable.remove(rule.name);
+            }
+        }
+        for (name, total) in &counters {
+            let value = part.counters.get(*name).copied().unwrap_or(0);
+            let so_far = profile.counters.entry(name).or_default();
+            *so_far = total.of(*so_far, value);
+        }
+    }
+}
+
+/// Nothing is recorded any more.
+fn unused(header: &Header) -> Run {
+    let Header { build, rtl, seed, packets, .. } = header.clone();
+    Run { build, rtl, seed, packets }
+}
+
+/// What rules, counters and bins mean is known to the program that ran the shard.
+fn of_this_program(shard: &ShardFile) -> Result<(), Error> {
+    let (build, now) = (&shard.header.build, program::build());
+    if build == now {
+        return Ok(());
+    }
+    let message = format!(
+        "was run by build {build}, and this is build {now}; merge with the program that ran it"
+    );
+    Err(Error::File { code: codes::OTHER_BUILD, path: shard.folder.clone(), message })
+}
+
+/// Everything that identifies a run is the same in all of its shards.
+fn of_one_run(first: &ShardFile, shard: &ShardFile) -> Result<(), Error> {
+    let fields = |shard: &ShardFile| {
+        let header = Header { shard: Shard::WHOLE, ..shard.header.clone() };
+        serde_json::to_value(header).unwrap_or_default()
+    };
+    let count = |shard: &ShardFile| Value::from(shard.header.shard.count());
+    let differs = |what: &str, here: &Value, there: &Value| {
+        let message = format!(
+            "is not a shard of the same run as {}: {what} is {} here and {} there",
+            first.folder.display(),
+            shown(here),
+            shown(there)
+        );
+        Err(Error::File { code: codes::OTHER_RUN, path: shard.folder.clone(), message })
+    };
+    let (here, there) = (fields(shard), fields(first));
+    let names = here.as_object().into_iter().chain(there.as_object()).flat_map(|all| all.keys());
+    for name in names {
+        if here[name] != there[name] {
+            return differs(name, &here[name], &there[name]);
+        }
+    }
+    if count(shard) != count(first) {
+        return differs("the number of shards", &count(shard), &count(first));
+    }
+    Ok(())
+}
+
+/// A value for a message.
+fn shown(value: &Value) -> String {
+    let text = value.to_string();
+    match text.char_indices().nth(200) {
+        Some((end, _)) => format!("{}...", &text[..end]),
+        None => text,
+    }
+}
+
+/// Each shard is there, once; they are sorted.
+fn complete(shards: &[ShardFile]) -> Result<(), Error> {
+    for pair in shards.windows(2) {
+        if pair[0].header.shard == pair[1].header.shard {
+            let (shard, other) = (pair[0].header.shard, pair[0].folder.display());
+            let message = format!("is shard {shard}, and so is {other}; name only one of them");
+            return Err(Error::File {
+                code: codes::SHARD_SET,
+                path: pair[1].folder.clone(),
+                message,
+            });
+        }
+    }
+    let count = shards[0].header.shard.count();
+    let is_missing = |index: &u64| {
+        shards.binary_search_by_key(index, |shard| shard.header.shard.index()).is_err()
+    };
+    let missing = count - shards.len() as u64;
+    if missing == 0 {
+        return Ok(());
+    }
+    let named: Vec<String> = (1..=count)
+        .filter(is_missing)
+        .take(MISSING_NAMED)
+        .map(|index| format!("{index}/{count}"))
+        .collect();
+    let more = missing - named.len() as u64;
+    let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+    let block = &shards[0].header.block;
+    Err(Error::Usage(
+        codes::SHARD_SET,
+        format!(
+            "shards of {block} are missing: {}{more}; run them (--shard I/{count}), or name their folders",
+            named.join(", ")
+        ),
+    ))
+}
+
+/// A file of each shard is open at a time.
+fn allow_many_files() {
+    if let Ok((soft, hard)) = getrlimit(Resource::RLIMIT_NOFILE)
+        && soft < hard
+    {
+        // If it is refused, what cannot be opened is told.
+        let _ = setrlimit(Resource::RLIMIT_NOFILE, hard, hard);
+    }
+}

@@ -1,0 +1,244 @@
+//! A shard's `results.json`, read case by case: its length does not matter.
+
+use crate::checksum;
+use crate::error::{Error, codes};
+use crate::harness::Signature;
+use crate::runner::{Entry, Results};
+use crate::runner::{
+    Failure, FinishedCase, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals,
+};
+use serde_json::Value;
+use std::collections::{HashMap, VecDeque};
+use std::fs::File;
+use std::io::{BufRead, BufReader, Read};
+use std::path::{Path, PathBuf};
+
+/// How the line before the first case reads.
+const CASES: &str = "\"cases\": [";
+/// The file before the first case has not more than that.
+const LONGEST_HEAD: u64 = 64 << 20;
+
+/// A shard whose cases are read one after the other.
+pub(super) struct ShardFile {
+    /// Its run directory.
+    pub folder: PathBuf,
+    /// What identifies it.
+    pub header: Header,
+    path: PathBuf,
+    /// The text up to the first case.
+    head: String,
+    head_lines: usize,
+    lines: BufReader<File>,
+    /// The number of the line that was read last.
+    line: usize,
+    row: VecDeque<FinishedCase>,
+    signatures: HashMap<u64, Signature>,
+    /// The place that comes next.
+    place: Option<u64>,
+    /// What its cases came to so far: cases, cycles, packets.
+    sums: [u64; 3],
+    /// The text after the last case.
+    tail: Option<String>,
+}
+
+impl ShardFile {
+    /// Reads what identifies a shard.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it is none, or not whole.
+    pub fn open(folder: &Path) -> Result<Self, Error> {
+        let path = folder.join(RESULTS);
+        let file = File::open(&path).map_err(|error| {
+            let message = match folder.join(PARTIAL).exists() {
+                true => "is incomplete: its run was killed or still runs, and has no results.json \
+                     yet; continue it with `resume`"
+                    .to_owned(),
+                false => format!("is not a run directory: {RESULTS} cannot be read: {error}"),
+            };
+            Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message }
+        })?;
+        let mut lines = BufReader::with_capacity(1 << 14, file);
+        let mut head = String::new();
+        let mut head_lines = 0;
+        loop {
+            let begin = head.len();
+            let most = LONGEST_HEAD - begin as u64;
+            let read = lines.by_ref().take(most).read_line(&mut head);
+            let read = read.map_err(|error| Error::unreadable(&path, &error))?;
+            head_lines += 1;
+            if read == 0 {
+                let message = format!(
+                    "is incomplete or was not written by cosim: {RESULTS} has no line `{CASES}`"
+                );
+                return Err(Error::File { code: codes::INCOMPLETE, path, message });
+            }
+            if head[begin..].trim_end() == CASES {
+                break;
+            }
+        }
+        let header = header(&path, &head)?;
+        checksum::verify_file(&path)?;
+        Ok(Self {
+            folder: folder.to_owned(),
+            header,
+            path,
+            head,
+            head_lines,
+            line: head_lines,
+            lines,
+            row: VecDeque::new(),
+            signatures: HashMap::new(),
+            place: None,
+            sums: [0; 3],
+            tail: None,
+        })
+    }
+
+    /// The next case; none after the last. `plan` is that of the shard.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it cannot be read, or is not the one that comes next.
+    pub fn next(&mut self, plan: &Plan) -> Result<Option<FinishedCase>, Error> {
+        if self.row.is_empty() && self.tail.is_none() {
+            self.read(plan)?;
+        }
+        let Some(ended) = self.row.pop_front() else { return Ok(None) };
+        let [cases, cycles, packets] = &mut self.sums;
+        *cases += 1;
+        *cycles = cycles.saturating_add(ended.cycles);
+        *packets = packets.saturating_add(ended.packets);
+        Ok(Some(ended))
+    }
+
+    /// Reads a line: a case, several, or the end of them.
+    fn read(&mut self, plan: &Plan) -> Result<(), Error> {
+        let mut text = String::new();
+        let unreadable = |error| Error::unreadable(&self.path, &error);
+        if self.lines.read_line(&mut text).map_err(unreadable)? == 0 {
+            return Err(self.wrong(
+                "ends within its list of cases: the file is incomplete; copy it \
+                 again, or repeat the shard",
+            ));
+        }
+        self.line += 1;
+        if text.starts_with(']') {
+            self.lines.read_to_string(&mut text).map_err(unreadable)?;
+            self.tail = Some(text);
+            return Ok(());
+        }
+        let text = text.trim_end();
+        let entry: Entry = serde_json::from_str(text.strip_suffix(',').unwrap_or(text))
+            .map_err(|error| self.wrong(&format!("is not an entry of `cases`: {error}")))?;
+        let step = plan.shard.count();
+        let mut place = self.place.or_else(|| plan.iter().next().map(|case| case.place));
+        if self.header.until_coverage.is_some() {
+            // They come in the order in which they were chosen.
+            let (Entry::Failed { place: at, .. } | Entry::Row { from: at, .. }) = &entry;
+            place = Some(*at);
+        }
+        let mut row = std::mem::take(&mut self.row);
+        match entry {
+            Entry::Failed { place: at, group, verdict, cycles, packets, name } => {
+                self.follows(at, place)?;
+                if plan.case(at).name != name {
+                    let message = format!("{name} is not case {at} of this run");
+                    return Err(self.wrong(&message));
+                }
+                let Some(signature) = Signature::of(&verdict) else {
+                    return Err(self.wrong(&format!("{name} did not fail")));
+                };
+                self.signatures.insert(group, signature.clone());
+                let failure = Some(Failure { signature, verdict: Some(verdict) });
+                row.push_back(FinishedCase { place: at, cycles, packets, failure });
+                place = at.checked_add(step);
+            }
+            Entry::Row { from, cycles, packets, groups } => {
+                self.follows(from, place)?;
+                let columns = [packets.len(), groups.len().max(cycles.len())];
+                if columns != [cycles.len(); 2]
+                    || !(groups.is_empty() || groups.len() == columns[0])
+                {
+                    return Err(self.wrong("the columns of a row differ in length"));
+                }
+                let mut at = from;
+                for (number, (cycles, packets)) in cycles.into_iter().zip(packets).enumerate() {
+                    let failure = match groups.get(number) {
+                        None => None,
+                        Some(group) => Some(self.known(*group)?),
+                    };
+                    row.push_back(FinishedCase { place: at, cycles, packets, failure });
+                    at = at
+                        .checked_add(step)
+                        .ok_or_else(|| self.wrong("the place does not exist"))?;
+                }
+                place = Some(at);
+            }
+        }
+        (self.place, self.row) = (place, row);
+        Ok(())
+    }
+
+    /// Nothing is left out, and nothing is there twice.
+    fn follows(&self, at: u64, expected: Option<u64>) -> Result<(), Error> {
+        if Some(at) == expected {
+            return Ok(());
+        }
+        let expected = expected.map_or_else(|| "none".to_owned(), |place| place.to_string());
+        Err(self.wrong(&format!("found place {at}, expected {expected}")))
+    }
+
+    /// A failure that is not told in full.
+    fn known(&self, group: u64) -> Result<Failure, Error> {
+        match self.signatures.get(&group) {
+            Some(signature) => Ok(Failure { signature: signature.clone(), verdict: None }),
+            None => Err(self.wrong(&format!("no earlier case has signature {group}"))),
+        }
+    }
+
+    /// What the file says after its cases, once they are read; it can be asked once.
+    ///
+    /// # Errors
+    /// [`Error::Input`] if it cannot be read, or is not what the cases come to.
+    pub fn finish(&mut self) -> Result<Results, Error> {
+        let Some(tail) = self.tail.take() else {
+            return Err(self.wrong("has more cases than planned"));
+        };
+        let text = std::mem::take(&mut self.head) + &tail;
+        let results = Results::without_cases(&text).map_err(|error| {
+            let below = error.line().saturating_sub(self.head_lines + 1);
+            let (path, column) = (self.path.clone(), error.column());
+            let message = error.to_string();
+            let message = message.split(" at line ").next().unwrap_or_default().to_owned();
+            Error::Input { code: codes::DAMAGED, path, line: self.line + below, column, message }
+        })?;
+        let Totals { cases, cycles, packets, .. } = results.totals;
+        if [cases, cycles, packets] != self.sums {
+            return Err(self.wrong("`totals` differ from the sums of the cases"));
+        }
+        Ok(results)
+    }
+
+    fn wrong(&self, message: &str) -> Error {
+        let (path, message) = (self.path.clone(), message.to_owned());
+        Error::Input { code: codes::DAMAGED, path, line: self.line, column: 1, message }
+    }
+}
+
+/// What identifies a run, of the text before its cases.
+fn header(path: &Path, head: &str) -> Result<Header, Error> {
+    let wrong =
+        |message: String| Error::File { code: codes::WRONG_FORMAT, path: path.to_owned(), message };
+    let json = |error| Error::json(path, &error);
+    let head: Value = serde_json::from_str(&format!("{head}]}}")).map_err(json)?;
+    if head["format"] != RESULTS_FORMAT {
+        return Err(wrong(format!("format is {}, expected \"{RESULTS_FORMAT}\"", head["format"])));
+    }
+    if head["version"] != RESULTS_VERSION {
+        return Err(wrong(format!(
+            "version is {}, and this program reads {RESULTS_VERSION}; merge with the program that \
+             ran it",
+            head["version"]
+        )));
+    }
+    serde_json::from_value(head["run"].clone()).map_err(json)
+}

@@ -1,0 +1,27 @@
+//! Grading of a bench: faults are put into the RTL, and the harness has to find them.
+//!
+//! - [`build`] lets [Yosys](crate::yosys) choose the faults, and makes a model of them; [`mutation`] is one of them.
+//! - [`cut`] says which of them mean something and can be judged.
+//! - [`netlist`] puts all of them into one netlist, each switched on by its number.
+//! - [`kill`] is what a worker does: cases, each on every fault that is still alive.
+//! - [`golden`] puts them into the golden model: what does the scoreboard notice?
+//! - [`grade`] hands out the cases until each fault is found, or all cases were run.
+//! - [`equivalence`] says of those that are left whether anything can find them.
+//! - [`report`] is what comes of it.
+
+mod block;
+mod build;
+pub mod equivalence;
+pub mod golden;
+pub mod grade;
+mod kill;
+pub mod merge;
+pub mod netlist;
+
+pub use block::MutateBlock;
+pub use build::Mutants;
+pub use build::{netlist_model, woven_model};
+pub use cosim_formats::mutation as report;
+pub use cosim_formats::mutation::{KillMethod, Mode, Mutation, Source};
+pub use kill::pins;
+pub use kill::{AttemptResult, Kill, KillAttempt, MutationJob};

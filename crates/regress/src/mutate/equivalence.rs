@@ -1,0 +1,443 @@
+//! The formal judge of mutations that no case has found: does any input make them differ from the RTL?
+
+use super::build::BASE;
+use super::build::Mutants;
+use super::report::Proof;
+use crate::error::{Error, codes};
+use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
+use crate::formal::cut::{cut, followed, unjudged};
+use crate::formal::monitor::{MONITOR, Monitor, TOP};
+use crate::formal::rtlil::Unknown;
+use crate::formal::{
+    Answer, Graph, MEMORY, SECONDS, SHORT, STEP, ask, graph, memory_bits, whole_graph,
+};
+use crate::harness::{BlockInfo, WordAbstraction};
+use crate::yosys::YosysSession;
+use cosim_formats::mutation::Mutation;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::sync::{Arc, Mutex};
+
+/// The netlist with mutations, flat; without memories.
+const FILES: [&str; 2] = ["flat.il", "cut.il"];
+/// The module that says what words of a memory mean, and its graph.
+const MEANING: [&str; 2] = ["meaning.v", "meaning.aag"];
+/// The input that switches mutations on.
+const SELECT: &str = "cosim_select";
+/// How the names of outputs begin that break what is to hold in every cycle.
+const NEVER: &str = "cosim_never_";
+/// How it is proved, where an induction does not do.
+const INVARIANT: &str = "pdr -F 20 -C 1000 -T 10";
+/// Frames of the bounded search, and conflicts that a call of its solver may have.
+const BOUNDED: [u32; 2] = [40, 20_000];
+/// The same of a search with memories as they are, in which a frame is much larger.
+const SEARCHED: [u32; 2] = [20, 5_000];
+/// A search that takes little. What is found needs none of the proofs that take longer.
+const GLANCE: &str = "bmc3 -F 40 -C 20000 -T 3";
+/// The limits of the proof.
+const PROVED: [u32; 2] = [100, 2_000];
+/// How far from a mutation registers may be that differ, in a proof that takes little, and what shows it.
+const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
+const NEARBY: &str = "pdr -F 40 -C 20000 -T 2";
+/// The same with more time, where it is one of the last that are left.
+const NEARBY_LONGER: &str = "pdr -F 100 -C 20000 -T 20";
+/// What shows that one register alone is reached. It is a small network that may have to be followed for long: a counter and
+/// one that counts in another order have many pairs of values.
+const ALONE: &str = "pdr -F 600 -C 5000 -T 3";
+/// What shows that words of memories stay the same where they count.
+const WORD: &str = "scorr; dc2; pdr -F 100 -C 20000 -T 30";
+/// A proof that needs no more than that registers of both sides that are always equal are one.
+const REGISTERS: &str = "lcorr; pdr -F 2 -C 100 -T 10";
+/// The same of any signals.
+const SIGNALS: &str = "dc2; scorr; pdr -F 2 -C 100 -T 10";
+
+/// What the judge says of a mutation.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum EquivalenceVerdict {
+    /// It never makes a difference; how that was shown.
+    Equivalent(Proof),
+    /// Inputs that make a difference, if memories gave what the trace says: for each cycle behind the one in reset
+    /// the names of the bits that are 1.
+    Differs(Vec<Vec<String>>),
+    /// Nothing was shown.
+    Open(String),
+}
+
+/// An RTL with mutations, as the judge sees it. Several threads may ask it.
+#[derive(Debug)]
+pub struct EquivalenceChecker<'a> {
+    workshop: &'a YosysSession,
+    aig: Aig,
+    reset: Option<(&'static str, bool)>,
+    /// Numbers of mutations, and the values that switch them on.
+    selected: BTreeMap<u32, u32>,
+    /// Those that cannot be judged, and why.
+    apart: BTreeMap<u32, &'static str>,
+    /// Properties of the RTL that its monitor looks at.
+    property_range: u32,
+    /// Outputs that are proved to be 0 in every cycle, of the RTL as it is.
+    proved: Vec<String>,
+    /// What words mean, by the numbers of memories.
+    word_abstractions: BTreeMap<String, Aig>,
+    /// With memories as they are, or the reason why there is none; made when it is first asked.
+    whole: Mutex<Option<Result<Arc<Aig>, String>>>,
+}
+
+impl<'a> EquivalenceChecker<'a> {
+    /// Reads the RTL with these mutations.
+    ///
+    /// # Errors
+    /// The reason why it cannot be judged, or [`Error`] for what Yosys cannot do.
+    pub fn new(
+        info: &'static BlockInfo,
+        mutants: &'a Mutants,
+    ) -> Result<Result<Self, String>, Error> {
+        let Mutants { workshop, parameters, mutations } = mutants;
+        let monitor = |bits| Monitor::of_invariants(info, parameters, (SELECT, bits), NEVER);
+        let reset = info.reset.map(|pin| pin.name_and_level());
+        let judge = Self::of(workshop, mutations, monitor, info.rtl.clock, reset)?;
+        let word_abstractions = (info.properties)(parameters).word_abstractions;
+        Ok(match judge {
+            Ok(judge) => Ok(judge.with_word_abstractions(&word_abstractions)?),
+            Err(because) => Err(because),
+        })
+    }
+
+    /// Learns what words of memories mean.
+    fn with_word_abstractions(
+        mut self,
+        word_abstractions: &[WordAbstraction],
+    ) -> Result<Self, Error> {
+        let [flat, ..] = FILES;
+        let [verilog, graph] = MEANING;
+        let followed = followed(&self.workshop.text(flat)?);
+        for WordAbstraction { memory, width, meaning } in word_abstractions {
+            let is_it = |name: &str| {
+                let name = name.trim_start_matches('\\');
+                name == *memory || name.strip_suffix(memory).is_some_and(|path| path.ends_with('.'))
+            };
+            let Some((_, number)) = followed.iter().find(|(name, _)| is_it(name)) else { continue };
+            let high = width - 1;
+            let text = format!(
+                "module meaning(input [{high}:0] word, output [{high}:0] meaning);\n  assign meaning = {meaning};\nendmodule\n"
+            );
+            self.workshop.write(verilog, &text)?;
+            self.workshop.script(&format!(
+                "read_verilog {verilog}\nproc\ntechmap\naigmap\nopt_clean\nwrite_aiger -ascii -symbols {graph}\n"
+            ))?;
+            self.word_abstractions.extend(
+                Aig::parse(&self.workshop.text(graph)?).map(|aig| (number.to_string(), aig)),
+            );
+        }
+        Ok(self)
+    }
+
+    fn of(
+        workshop: &'a YosysSession,
+        mutations: &[Mutation],
+        monitor: impl Fn(u32) -> Result<Option<Monitor>, Error>,
+        clock: &str,
+        reset: Option<(&'static str, bool)>,
+    ) -> Result<Result<Self, String>, Error> {
+        let [flat, cut_open] = FILES;
+        let base = workshop.text(BASE)?;
+        let unjudged = unjudged(&base);
+        // One of these would spoil the netlist for all.
+        let (mut apart, mut selected) = (BTreeMap::new(), BTreeMap::new());
+        let mut commands = Vec::new();
+        for mutation in mutations {
+            let Mutation { id, module, cell, port, .. } = mutation;
+            if let Some(because) = unjudged.get(&(module.as_str(), cell.as_str(), port.as_str())) {
+                apart.insert(*id, *because);
+            } else {
+                commands.push(mutation.command());
+                selected.insert(*id, commands.len() as u32);
+            }
+        }
+        let width = (commands.len() + 1).ilog2() + 1;
+        let mut script = format!("read_ilang {BASE}\n");
+        for (command, value) in commands.iter().zip(1..) {
+            script += &format!("mutate -ctrl {SELECT} {width} {value} {command}\n");
+        }
+        // Of another RTL, which may not have what the block names, nothing is known.
+        let monitor = match commands.is_empty() {
+            true => None,
+            false => monitor(width)?.filter(|monitor| monitor.missing(&base).is_empty()),
+        };
+        script += "flatten\nopt_clean\n";
+        if let Some(monitor) = &monitor {
+            workshop.write(MONITOR, &monitor.text)?;
+            script.extend(monitor.inside().map(|name| format!("expose w:{name}\n")));
+            script += &format!(
+                "read_verilog -sv {MONITOR}\nhierarchy -check -top {TOP}\nproc\nflatten\n"
+            );
+        }
+        script += &format!("async2sync\nopt_clean\nwrite_ilang {flat}\n");
+        workshop.script(&script)?;
+        let text = match cut(&workshop.text(flat)?, clock) {
+            Ok(text) => text,
+            Err(Unknown(what)) => return Ok(Err(what)),
+        };
+        workshop.write(cut_open, &text)?;
+        let Graph { text, words } = graph(workshop, cut_open)?;
+        let Some(aig) = Aig::parse(&text) else {
+            return Ok(Err("its network has a combinational loop".to_owned()));
+        };
+        let aig = aig.with_words(&words);
+        Ok(Ok(Self {
+            workshop,
+            aig,
+            reset,
+            selected,
+            apart,
+            property_range: monitor.map_or(0, |monitor| monitor.properties.len() as u32),
+            proved: Vec::new(),
+            word_abstractions: BTreeMap::new(),
+            whole: Mutex::default(),
+        }))
+    }
+
+    /// The places of what the block promises of the RTL as it is.
+    pub fn property_range(&self) -> Range<u32> {
+        0..self.property_range
+    }
+
+    /// Takes it that the RTL does what is promised at these places: that [holds](Self::holds). It helps proofs; what is seen at
+    /// once does without.
+    pub fn with_proved(self, mut places: Vec<u32>) -> Self {
+        places.sort_unstable();
+        Self { proved: places.into_iter().map(never).collect(), ..self }
+    }
+
+    /// Whether the RTL as it is does in every cycle what is promised at a place, as far as that takes little to show.
+    ///
+    /// # Errors
+    /// As [`EquivalenceChecker::soon`].
+    pub fn holds(&self, place: u32) -> Result<bool, Error> {
+        let output = &never(place);
+        for reads in [Reads::Anything, Reads::Word] {
+            let question = self.aig.property(&self.interface(false), output, reads);
+            let (file, inputs) = match question {
+                None => continue,
+                Some(EquivalenceQuery::Same) => return Ok(true),
+                Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
+            };
+            let put = |engines| ask(self.workshop, output, &file, &inputs, engines);
+            if put(SHORT)?.is_base() && put(STEP)? == Answer::Never
+                || put(INVARIANT)? == Answer::Never
+            {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Why a mutation cannot be judged; `None` if it can be.
+    pub fn apart(&self, id: u32) -> Option<&'static str> {
+        self.apart.get(&id).copied()
+    }
+
+    /// Judges a mutation by what can be seen at once; `None` if that does not do.
+    pub fn at_once(&self, id: u32) -> Option<EquivalenceVerdict> {
+        let value = *self.selected.get(&id)?;
+        match self.question(value, &self.aig, false) {
+            EquivalenceQuery::Same => Some(EquivalenceVerdict::Equivalent(Proof::Structure)),
+            EquivalenceQuery::Open { .. } => None,
+        }
+    }
+
+    /// Judges a mutation by what takes little: whether it can be shown to be equivalent. Memories are cut out.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
+    pub fn soon(&self, id: u32) -> Result<bool, Error> {
+        Ok(self.near(id, NEARBY)? || self.by(id, REGISTERS)?)
+    }
+
+    /// Whether registers near the mutation are all that it reaches.
+    fn near(&self, id: u32, engine: &str) -> Result<bool, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+        for hops in NEAR {
+            let question = self.aig.nearby(&self.interface(false), *value, hops);
+            let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
+            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, engine)? {
+                Answer::Never => return Ok(true),
+                // It may still be that it goes no farther.
+                Answer::Seen(_) => {}
+                // What is farther away is more to look at.
+                Answer::Open { .. } => break,
+            }
+        }
+        Ok(false)
+    }
+
+    /// The same by what takes a little longer, where [`EquivalenceChecker::soon`] does not do.
+    ///
+    /// # Errors
+    /// As [`EquivalenceChecker::soon`].
+    pub fn later(&self, id: u32) -> Result<bool, Error> {
+        Ok(self.by(id, SIGNALS)?
+            || self.alone(id)?
+            || self.by_word(id)?
+            || self.near(id, NEARBY_LONGER)?)
+    }
+
+    /// Whether nothing differs but words of memories that mean the same.
+    fn by_word(&self, id: u32) -> Result<bool, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+        Ok(match self.aig.by_word(&self.interface(false), *value, &self.word_abstractions) {
+            None => false,
+            Some(EquivalenceQuery::Same) => true,
+            Some(EquivalenceQuery::Open { file, inputs }) => {
+                ask(self.workshop, &format!("word-{id}"), &file, &inputs, WORD)? == Answer::Never
+            }
+        })
+    }
+
+    /// Whether one register alone is ever reached.
+    fn alone(&self, id: u32) -> Result<bool, Error> {
+        let Some(value) = self.selected.get(&id) else { return Ok(false) };
+        for question in self.aig.alone(&self.interface(false), *value) {
+            let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
+            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ALONE)? == Answer::Never {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    fn by(&self, id: u32, engines: &str) -> Result<bool, Error> {
+        Ok(matches!(self.judge(id, &self.aig, false, engines)?, EquivalenceVerdict::Equivalent(_)))
+    }
+
+    /// Judges a mutation by what takes its time. Memories are cut out.
+    ///
+    /// # Errors
+    /// As [`EquivalenceChecker::soon`].
+    pub fn rule(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
+        let [[frames, conflicts], [most, each]] = [BOUNDED, PROVED];
+        let search = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
+        let found = self.judge(id, &self.aig, false, &search)?;
+        let EquivalenceVerdict::Open(because) = &found else { return Ok(found) };
+        let proof = format!("scorr; dc2; pdr -F {most} -C {each} -T {SECONDS}");
+        Ok(match self.judge(id, &self.aig, false, &proof)? {
+            EquivalenceVerdict::Open(more) if more != *because => {
+                open(format!("{because}; {more}"))
+            }
+            EquivalenceVerdict::Open(_) => open(because),
+            shown => shown,
+        })
+    }
+
+    /// Searches for a difference as far as that takes little, with memories cut out or as they are. It proves nothing.
+    ///
+    /// # Errors
+    /// As [`EquivalenceChecker::soon`].
+    pub fn glance(&self, id: u32, with_memories: bool) -> Result<EquivalenceVerdict, Error> {
+        match with_memories {
+            false => self.judge(id, &self.aig, false, GLANCE),
+            true => self.with_memories(id, GLANCE),
+        }
+    }
+
+    /// Searches for a difference with memories as they are: registers, many of them. It proves nothing.
+    ///
+    /// # Errors
+    /// As [`EquivalenceChecker::soon`].
+    pub fn search(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
+        let [frames, conflicts] = SEARCHED;
+        self.with_memories(id, &format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}"))
+    }
+
+    fn with_memories(&self, id: u32, engine: &str) -> Result<EquivalenceVerdict, Error> {
+        let aig = match self.whole()? {
+            Ok(aig) => aig,
+            Err(because) => return Ok(open(because)),
+        };
+        Ok(match self.judge(id, &aig, true, engine)? {
+            // Of registers that begin with some values, not with any.
+            EquivalenceVerdict::Equivalent(_) => open("with exact memories nothing differs"),
+            EquivalenceVerdict::Open(because) => open(format!("with exact memories: {because}")),
+            differs @ EquivalenceVerdict::Differs(_) => differs,
+        })
+    }
+
+    /// The graph with memories as they are.
+    fn whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
+        let Ok(mut whole) = self.whole.lock() else {
+            return Err(Error::Environment(
+                codes::INTERNAL,
+                "a thread of the equivalence checker ended unexpectedly".to_owned(),
+            ));
+        };
+        if let Some(whole) = &*whole {
+            return Ok(whole.clone());
+        }
+        let made = self.make_whole()?;
+        *whole = Some(made.clone());
+        Ok(made)
+    }
+
+    fn make_whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
+        let [flat, _] = FILES;
+        if memory_bits(&self.workshop.text(flat)?) > MEMORY {
+            return Ok(Err("its memories are too large for an exact search".to_owned()));
+        }
+        let aig = Aig::parse(&whole_graph(self.workshop, flat)?.text);
+        let because = || "with exact memories its network has a combinational loop".to_owned();
+        Ok(aig.map(Arc::new).ok_or_else(because))
+    }
+
+    fn question(&self, value: u32, aig: &Aig, filled: bool) -> EquivalenceQuery {
+        aig.question(&self.interface(filled), value)
+    }
+
+    fn interface(&self, filled: bool) -> Interface<'_> {
+        Interface {
+            reset: self.reset,
+            filled,
+            select: SELECT,
+            never: NEVER,
+            proved: &self.proved,
+            ..Interface::OURS
+        }
+    }
+
+    fn judge(
+        &self,
+        id: u32,
+        aig: &Aig,
+        filled: bool,
+        engines: &str,
+    ) -> Result<EquivalenceVerdict, Error> {
+        let Some(value) = self.selected.get(&id) else {
+            return Ok(open(self.apart(id).unwrap_or(
+                "the equivalence checker does not include this \
+                 mutation",
+            )));
+        };
+        let (file, inputs) = match self.question(*value, aig, filled) {
+            EquivalenceQuery::Same => return Ok(EquivalenceVerdict::Equivalent(Proof::Structure)),
+            EquivalenceQuery::Open { file, inputs } => (file, inputs),
+        };
+        let name = format!("question-{id}");
+        Ok(match ask(self.workshop, &name, &file, &inputs, engines)? {
+            Answer::Never => EquivalenceVerdict::Equivalent(Proof::Induction),
+            Answer::Seen(cycles) => EquivalenceVerdict::Differs(cycles),
+            Answer::Open { because, .. } => EquivalenceVerdict::Open(because),
+        })
+    }
+}
+
+/// The output of what is promised at a place.
+fn never(place: u32) -> String {
+    format!("{NEVER}{place}")
+}
+
+/// Nothing was shown.
+fn open(because: impl Into<String>) -> EquivalenceVerdict {
+    EquivalenceVerdict::Open(because.into())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,298 @@
+//! What the judge says of small RTLs, against what they do.
+
+use super::*;
+use crate::mutate::Mode;
+use crate::mutate::build::{begin, chosen};
+use cosim_formal::prove::{Kind, Property};
+use std::iter;
+
+const CHOICE: &str = "module top(input [1:0] s, a, b, input [2:0] n, output reg [1:0] y, output z);
+    always @* case (s)
+        0: y = a;
+        1: y = b;
+        2: y = a | b;
+        3: y = a & b;
+    endcase
+    wire [4:0] all = {b, a, s[0]};
+    assign z = all[n];
+    endmodule";
+
+/// Whether the Verilog that is written of a mutation differs, by its number: Yosys reads it again, and says so.
+fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
+    let [mut write, mut ask] = [String::new(), String::new()];
+    for mutation in mutations {
+        let (id, command) = (mutation.id, mutation.command());
+        write += &format!(
+            "read_ilang {BASE}\nmutate {command}\nwrite_verilog -noattr {id}.v\ndesign -reset\n"
+        );
+        ask += &format!(
+            "read_verilog {id}.v\nrename top mutant\nproc\nread_ilang {BASE}\n\
+             miter -equiv -flatten -make_outputs top mutant miter\n\
+             sat -prove trigger 0 -dump_json {id}.json miter\ndesign -reset\n"
+        );
+    }
+    workshop.script(&write).unwrap();
+    for mutation in mutations {
+        // To Verilator, unlike Yosys, this is a comment.
+        let name = format!("{}.v", mutation.id);
+        let text = workshop.text(&name).unwrap().replace("// synopsys parallel_case", "");
+        workshop.write(&name, &text).unwrap();
+    }
+    workshop.script(&ask).unwrap();
+    let ids = mutations.iter().map(|mutation| mutation.id);
+    ids.filter(|id| workshop.path(&format!("{id}.json")).exists()).collect()
+}
+
+#[test]
+fn the_judge_says_what_the_verilog_does_that_is_written_of_a_mutation() {
+    let workshop = YosysSession::of_verilog(CHOICE);
+    begin(&workshop, &[]).unwrap();
+    let mut mutations = chosen(&workshop, 1000, 1).unwrap();
+    // Where several cases may come to be at once, and what lies beyond a signal.
+    mutations.retain(|Mutation { cell, port, .. }| match port.as_str() {
+        "S" => true,
+        "Y" => cell.contains("CMP"),
+        "B" => cell.contains("shiftx"),
+        _ => false,
+    });
+    mutations.truncate(60);
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
+    let differing = differing(&workshop, &mutations);
+    let mut same = 0;
+    for mutation in &mutations {
+        let ruling = judge.rule(mutation.id).unwrap();
+        // What takes little says nothing else.
+        if judge.soon(mutation.id).unwrap() || judge.later(mutation.id).unwrap() {
+            assert!(
+                matches!(ruling, EquivalenceVerdict::Equivalent(_)),
+                "{ruling:?}: {}",
+                mutation.words()
+            );
+        }
+        if differing.contains(&mutation.id) {
+            assert!(
+                matches!(ruling, EquivalenceVerdict::Differs(_)),
+                "{ruling:?}: {}",
+                mutation.words()
+            );
+        } else {
+            same += 1;
+            assert!(
+                matches!(ruling, EquivalenceVerdict::Equivalent(_)),
+                "{ruling:?}: {}",
+                mutation.words()
+            );
+        }
+    }
+    assert!((1..40).contains(&same), "{same} are the same");
+    let makes_two_hot = |mutation: &&Mutation| {
+        mutation.cell.contains("procmux") && mutation.port == "S" && mutation.mode == Mode::Const1
+    };
+    let two_hot: Vec<u32> = mutations.iter().filter(makes_two_hot).map(|m| m.id).collect();
+    assert!(two_hot.iter().any(|id| differing.contains(id)), "none is chosen: take more");
+}
+
+#[test]
+fn a_mutation_at_the_clock_is_not_judged_and_does_not_keep_others_from_it() {
+    let workshop = YosysSession::of_verilog(
+        "module top(input clk, input [1:0] a, output reg y, output z);
+         reg [1:0] m [0:1];
+         always @(posedge clk) begin m[a[0]] <= a; y <= a[1] & a[0]; end
+         assign z = m[0][1];
+         endmodule",
+    );
+    begin(&workshop, &[]).unwrap();
+    let mutations = chosen(&workshop, 1000, 1).unwrap();
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", None).unwrap().unwrap();
+    let mut apart = 0;
+    for mutation in &mutations {
+        let is_clock = mutation.port == "CLK";
+        apart += usize::from(is_clock);
+        assert_eq!(judge.apart(mutation.id).is_some(), is_clock, "{}", mutation.words());
+    }
+    assert!(apart > 0);
+    let at = |port: &str| mutations.iter().find(|m| m.port == port && m.mode == Mode::Inv);
+    let ruling = judge.rule(at("CLK").unwrap().id).unwrap();
+    assert_eq!(ruling, open("its clock is mutated"));
+    assert!(matches!(judge.rule(at("Y").unwrap().id).unwrap(), EquivalenceVerdict::Differs(_)));
+}
+
+/// `s` is never 3, so `hidden` is never seen; `chain` is, five cycles later.
+const NEVER_THREE: &str = "module top(input clk, input rst, input a, output y);
+    reg [1:0] s; reg hidden; reg [4:0] chain;
+    always @(posedge clk or posedge rst) if (rst) s <= 0; else s <= s == 2 ? 0 : s + 1;
+    always @(posedge clk) begin hidden <= a; chain <= {chain[3:0], a}; end
+    assign y = s == 3 ? hidden : chain[4];
+    endmodule";
+
+#[test]
+fn what_stays_near_a_mutation_is_shown_soon_and_what_comes_out_later_is_not() {
+    let workshop = YosysSession::of_verilog(NEVER_THREE);
+    begin(&workshop, &[]).unwrap();
+    let mutations = chosen(&workshop, 1000, 1).unwrap();
+    let reset = Some(("rst", true));
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let of = |signal: &str| -> Vec<u32> {
+        let is_it = |m: &&Mutation| {
+            m.signal.as_deref() == Some(signal) && m.port == "Q" && m.mode == Mode::Inv
+        };
+        mutations.iter().filter(is_it).map(|mutation| mutation.id).collect()
+    };
+    assert_eq!(of("hidden[0]").len(), 1);
+    for id in of("hidden[0]") {
+        assert_eq!(judge.at_once(id), None, "the network alone does not show it");
+        assert!(judge.soon(id).unwrap());
+    }
+    for signal in ["chain[0]", "chain[4]", "s[0]"] {
+        assert_eq!(of(signal).len(), 1, "{signal}");
+        for id in of(signal) {
+            assert!(!judge.soon(id).unwrap(), "{signal}");
+            assert!(!judge.later(id).unwrap(), "{signal}");
+        }
+    }
+}
+
+/// A timer that counts in another order and takes as many steps is the same; one that takes more or fewer is not.
+#[test]
+fn another_order_of_counting_is_shown_to_be_the_same() {
+    let workshop = YosysSession::of_verilog(
+        "module top(input clk, input rst, input go, input [7:0] a, output reg tick, output reg [7:0] sum);
+         reg [4:0] t; reg busy;
+         wire [4:0] t_d = busy ? t + 5'd1 : 5'd0;
+         always @(posedge clk or posedge rst)
+           if (rst) begin t <= 0; busy <= 0; tick <= 0; sum <= 0; end
+           else begin
+             t <= t_d;
+             busy <= go;
+             tick <= busy && t == 31;
+             sum <= tick ? 8'd0 : sum + a;
+           end
+         endmodule",
+    );
+    begin(&workshop, &[]).unwrap();
+    let mut mutations = chosen(&workshop, 1000, 1).unwrap();
+    mutations.retain(|mutation| {
+        let is_of = |name| mutation.signal.as_ref().is_some_and(|signal| signal.starts_with(name));
+        is_of("t[") && mutation.port == "Q" || is_of("t_d[") && mutation.port == "D"
+    });
+    let reset = Some(("rst", true));
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let mut same = 0;
+    for mutation in &mutations {
+        let Mutation { id, mode, bit, control, .. } = mutation;
+        let seen = |held: u32| {
+            let is_control = control.is_some_and(|control| held >> control & 1 == 1);
+            match mode {
+                Mode::Inv => held ^ 1 << bit,
+                Mode::Const0 => held & !(1 << bit),
+                Mode::Const1 => held | 1 << bit,
+                Mode::Cnot0 => held ^ u32::from(!is_control) << bit,
+                Mode::Cnot1 => held ^ u32::from(is_control) << bit,
+            }
+        };
+        // It is cleared before it counts, and wraps to what it is cleared to.
+        let steps = if mutation.port == "Q" {
+            let values = iter::successors(Some(0), |held| Some((seen(*held) + 1) % 32));
+            values.take(100).position(|held| seen(held) == 31)
+        } else {
+            let values = iter::successors(Some(seen(0)), |held| Some(seen((*held + 1) % 32)));
+            values.take(100).position(|held| held == 31)
+        };
+        let is_same = steps == Some(31);
+        same += u32::from(is_same);
+        assert_eq!(judge.alone(*id).unwrap(), is_same, "{}", mutation.words());
+    }
+    assert!(same > 0 && same < mutations.len() as u32, "{same} of {}", mutations.len());
+}
+
+/// A word's flag counts where its number is 2; it is 0 elsewhere, which nobody sees.
+#[test]
+fn words_of_a_memory_that_mean_the_same_make_no_difference() {
+    let workshop = YosysSession::of_verilog(
+        "module top(input clk, input rst, input we, input [1:0] to, at, input [2:0] d, output y, output [1:0] z);
+         reg [2:0] m [0:3];
+         wire flag = d[2] & d[1:0] == 2;
+         wire [2:0] w = m[at];
+         always @(posedge clk) if (we & ~rst) m[to] <= {flag, d[1:0]};
+         assign y = w[2] & w[1:0] == 2;
+         assign z = w[1:0];
+         endmodule",
+    );
+    begin(&workshop, &[]).unwrap();
+    let mut mutations = chosen(&workshop, 1000, 1).unwrap();
+    mutations.retain(|mutation| mutation.port != "CLK");
+    let reset = Some(("rst", true));
+    let judge = || {
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap()
+    };
+    let meaning = "{word[2] & word[1:0] == 2'd2, word[1:0]}";
+    let meaning = WordAbstraction { memory: "m", width: 3, meaning };
+    let (plain, judge) = (judge(), judge().with_word_abstractions(&[meaning]).unwrap());
+    let whole = judge.whole().unwrap().unwrap();
+    let mut more = 0;
+    for Mutation { id, .. } in &mutations {
+        let known = judge.by_word(*id).unwrap();
+        more += u32::from(known && !plain.by_word(*id).unwrap());
+        let is_same = judge.judge(*id, &whole, false, "pdr -F 40 -T 10").unwrap();
+        assert_eq!(
+            known,
+            matches!(is_same, EquivalenceVerdict::Equivalent(_)),
+            "{id}: {is_same:?}"
+        );
+    }
+    assert!(more > 0, "none takes what words mean");
+    // A bit that counts is one of what a word means.
+    let meaning = WordAbstraction { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
+    let wrong =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    let wrong = wrong.with_word_abstractions(&[meaning]).unwrap();
+    assert!(mutations.iter().all(|mutation| !wrong.by_word(mutation.id).unwrap()));
+}
+
+#[test]
+fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
+    let workshop = YosysSession::of_verilog(NEVER_THREE);
+    begin(&workshop, &[]).unwrap();
+    let mutations = chosen(&workshop, 1000, 1).unwrap();
+    let text = format!(
+        "module {TOP}(input clk, input rst, input a, input [63:0] {SELECT}, output y,
+           output {NEVER}0, output {NEVER}1);
+         wire [1:0] s;
+         top dut(.clk(clk), .rst(rst), .a(a), .{SELECT}({SELECT}), .y(y), .s(s));
+         assign {NEVER}0 = s == 3;
+         assign {NEVER}1 = s == 2;
+         endmodule"
+    );
+    let property =
+        |text: &str| Property { kind: Kind::Always, text: text.to_owned(), of_registers: true };
+    let monitor = |bits: u32| {
+        Ok(Some(Monitor {
+            text: text.replace("[63:0]", &format!("[{}:0]", bits - 1)),
+            state: None,
+            registers: vec![("s", 2)],
+            properties: vec![property("not 3"), property("not 2")],
+            assumes: false,
+        }))
+    };
+    let reset = Some(("rst", true));
+    let judge =
+        EquivalenceChecker::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
+    let held: Vec<bool> = judge.property_range().map(|place| judge.holds(place).unwrap()).collect();
+    assert_eq!(held, [true, false]);
+    let judge = judge.with_proved(vec![0]);
+    assert_eq!(judge.proved, [format!("{NEVER}0")]);
+    // With it, and without it, the same is equivalent.
+    let plain =
+        EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
+    for Mutation { id, .. } in mutations.iter().step_by(7) {
+        let [with, without] = [&judge, &plain].map(|judge| {
+            judge.at_once(*id).is_some()
+                || matches!(judge.rule(*id).unwrap(), EquivalenceVerdict::Equivalent(_))
+        });
+        assert_eq!(with, without, "{id}");
+    }
+}

@@ -1,0 +1,280 @@
+//! Hands out cases until every mutation is found, or all cases were run.
+//!
+//! The verdict on a mutation is that of the first case of the plan that finds it, whatever workers did in what
+//! order: pieces of a round are joined by the place of the case.
+
+use super::KillMethod;
+use super::kill::{Kill, MutationJob};
+use crate::engine::Session;
+use crate::error::{Error, codes};
+use crate::harness::{BlockInfo, Case, LONGEST, Outcome, Profile, Verdict};
+use crate::models::Built;
+
+use crate::runner::{Plan, Shard};
+use crate::worker::Program;
+use crate::worker::wire::{Answer, Work};
+use crate::worker::worker_pool::{self, Client, Completion, PoolAction};
+use crate::worker::{Action, Task};
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+/// Mutations of a piece at most: what is recorded once serves so many.
+const GROUP: usize = 64;
+/// Pieces for each worker in a round, so that all end at about the same time.
+const PIECES: usize = 4;
+
+/// Cases of each scenario after which a round ends: most mutations are found by the first ones, and what is found
+/// is not run again.
+const ROUNDS: [u64; 5] = [1, 3, 10, 40, 150];
+
+/// Cases of each scenario after which a round ends, if there are so many of each.
+pub fn rounds(cases: u64) -> impl Iterator<Item = u64> {
+    ROUNDS.into_iter().filter(move |end| *end < cases).chain([cases])
+}
+
+/// The first cases of a run with one profile, whose session it is, in the order in which they find mutations: far longer
+/// ones, which take as long as hundreds of others, only where all others find nothing.
+pub fn cases_of(
+    block: &BlockInfo,
+    session: &dyn Session,
+    profile: &Profile,
+    seed: u64,
+    cases: u64,
+) -> Vec<Case> {
+    let plan = Plan {
+        block: block.name,
+        seed,
+        profiles: vec![profile.clone()],
+        scenarios: session.scenarios(),
+        indices: 0..cases,
+        shard: Shard::WHOLE,
+    };
+    let mut cases: Vec<Case> = plan.iter().collect();
+    cases.sort_by_key(|case| session.length(case) > LONGEST);
+    cases
+}
+
+/// What the cases of a profile have in common.
+#[derive(Debug)]
+pub struct CaseSet<'a> {
+    /// The block.
+    pub block: &'a str,
+    /// The profile.
+    pub profile: &'a str,
+    /// The model with the mutations.
+    pub model: &'a Built,
+    /// The scenarios, as JSON.
+    pub scenarios: &'a str,
+    /// Packets of a case, if they are not drawn.
+    pub packets: Option<u32>,
+    /// The cases.
+    pub cases: &'a [Case],
+    /// What is to find mutations.
+    pub method: KillMethod,
+}
+
+/// Workers.
+#[derive(Debug, Clone, Copy)]
+pub struct Workers<'a> {
+    /// What they are started from.
+    pub program: &'a Program,
+    /// How many.
+    pub threads: usize,
+    /// Set when the user does not want to wait.
+    pub interrupted: &'a Arc<AtomicBool>,
+}
+
+/// What found a mutation: a case of [`CaseSet::cases`] by its index, and how it ended.
+pub type FirstKill = (usize, Outcome);
+
+impl Workers<'_> {
+    /// Runs some of the cases on mutations, and says which case found which.
+    ///
+    /// # Errors
+    /// [`Error::Interrupted`]; if there can be no workers.
+    pub fn round(
+        &self,
+        ground: &CaseSet<'_>,
+        cases: Range<usize>,
+        mutations: &[u32],
+    ) -> Result<BTreeMap<u32, FirstKill>, Error> {
+        let mut round = GradingRound {
+            ground,
+            interrupted: self.interrupted,
+            pieces: pieces(cases, mutations, self.threads),
+            found: BTreeMap::new(),
+            again: Vec::new(),
+        };
+        while !round.pieces.is_empty() {
+            worker_pool::run(self.program, None, self.threads, &mut round)?;
+            if self.interrupted.load(Ordering::Relaxed) {
+                return Err(Error::Interrupted);
+            }
+            round.pieces = std::mem::take(&mut round.again).into();
+        }
+        Ok(round.found)
+    }
+}
+
+/// Some mutations and the cases they are run with.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct MutantBatch {
+    mutations: Vec<u32>,
+    cases: Range<usize>,
+}
+
+/// Cuts a round into pieces.
+fn pieces(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<MutantBatch> {
+    let wanted = threads * PIECES;
+    let group = mutations.len().div_ceil(wanted).clamp(1, GROUP);
+    let groups = mutations.len().div_ceil(group).max(1);
+    let share = cases.len().div_ceil(wanted.div_ceil(groups)).max(1);
+    let mut all = VecDeque::new();
+    for first in cases.clone().step_by(share) {
+        for mutations in mutations.chunks(group) {
+            let cases = first..cases.end.min(first + share);
+            all.push_back(MutantBatch { mutations: mutations.to_vec(), cases });
+        }
+    }
+    all
+}
+
+impl MutantBatch {
+    /// Smaller ones, if a worker was lost with it: which mutation and which case it was is not known.
+    fn parts(&self) -> Vec<Self> {
+        if self.mutations.len() > 1 {
+            let part = |mutation: &u32| Self { mutations: vec![*mutation], ..self.clone() };
+            return self.mutations.iter().map(part).collect();
+        }
+        let part = |case| Self { cases: case..case + 1, ..self.clone() };
+        self.cases.clone().map(part).collect()
+    }
+
+    fn is_whole(&self) -> bool {
+        self.mutations.len() == 1 && self.cases.len() == 1
+    }
+}
+
+struct GradingRound<'a> {
+    ground: &'a CaseSet<'a>,
+    interrupted: &'a AtomicBool,
+    pieces: VecDeque<MutantBatch>,
+    found: BTreeMap<u32, FirstKill>,
+    /// Parts of pieces with which a worker was lost.
+    again: Vec<MutantBatch>,
+}
+
+impl GradingRound<'_> {
+    fn note(&mut self, mutation: u32, case: usize, outcome: Outcome) {
+        match self.found.get(&mutation) {
+            Some((earlier, _)) if *earlier <= case => {}
+            _ => drop(self.found.insert(mutation, (case, outcome))),
+        }
+    }
+}
+
+impl Client for GradingRound<'_> {
+    type Item = MutantBatch;
+
+    fn next(&mut self) -> Option<(MutantBatch, Work)> {
+        loop {
+            let mut piece = self.pieces.pop_front()?;
+            // What an earlier case has found need not be run with a later one.
+            let found = &self.found;
+            let is_open = |mutation: &u32| {
+                found.get(mutation).is_none_or(|(case, _)| *case >= piece.cases.start)
+            };
+            piece.mutations.retain(is_open);
+            if piece.mutations.is_empty() {
+                continue;
+            }
+            let CaseSet { block, profile, model, scenarios, packets, cases, method } = self.ground;
+            let run_job = MutationJob {
+                scenarios: (*scenarios).to_owned(),
+                packets: *packets,
+                cases: cases[piece.cases.clone()].to_vec(),
+                mutations: piece.mutations.clone(),
+                method: *method,
+            };
+            let task = Task {
+                block: (*block).to_owned(),
+                profile: (*profile).to_owned(),
+                model: (*model).clone(),
+                action: Action::MutationJob(run_job),
+            };
+            return Some((piece, Work::Task(Box::new(task))));
+        }
+    }
+
+    fn look(&mut self) -> PoolAction {
+        if self.interrupted.load(Ordering::Relaxed) {
+            PoolAction::Stop
+        } else {
+            PoolAction::Continue
+        }
+    }
+
+    fn landed(&mut self, piece: MutantBatch, landing: Completion) -> Result<PoolAction, Error> {
+        let lost = match landing {
+            Completion::Answer(Answer::Task(json)) => {
+                let deaths: Vec<Kill> = serde_json::from_str(&json).map_err(|error| {
+                    Error::Environment(codes::WORKER_FAILED, format!("a worker's answer: {error}"))
+                })?;
+                for Kill { mutation, case, outcome } in deaths {
+                    self.note(mutation, piece.cases.start + case, outcome);
+                }
+                return Ok(PoolAction::Continue);
+            }
+            Completion::Answer(Answer::Panicked(message)) => {
+                Verdict::Crashed { cycle: None, message }
+            }
+            Completion::Lost(verdict) => verdict,
+            Completion::Answer(answer) => {
+                return Err(Error::Environment(
+                    codes::WORKER_FAILED,
+                    format!("a worker answers a task with {answer:?}"),
+                ));
+            }
+        };
+        if piece.is_whole() {
+            self.note(piece.mutations[0], piece.cases.start, Outcome::without_cycles(lost));
+        } else {
+            self.again.extend(piece.parts());
+        }
+        Ok(PoolAction::Continue)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_have_every_mutation_with_every_case_once() {
+        for (cases, mutations, threads) in
+            [(0..1, 1, 1), (3..20, 1, 2), (0..9, 300, 2), (5..6, 7, 4)]
+        {
+            let list: Vec<u32> = (1..=mutations).collect();
+            let mut seen = BTreeMap::new();
+            for piece in pieces(cases.clone(), &list, threads) {
+                for (mutation, case) in
+                    piece.mutations.iter().flat_map(|m| piece.cases.clone().map(move |c| (*m, c)))
+                {
+                    *seen.entry((mutation, case)).or_insert(0) += 1;
+                }
+            }
+            assert_eq!(seen.len(), cases.len() * list.len(), "{cases:?} {mutations} {threads}");
+            assert!(seen.values().all(|times| *times == 1));
+        }
+    }
+
+    #[test]
+    fn a_piece_with_which_a_worker_was_lost_is_parted_until_it_is_one_case_of_one_mutation() {
+        let piece = MutantBatch { mutations: vec![4, 9], cases: 3..6 };
+        let parts = piece.parts();
+        assert_eq!(parts.len(), 2);
+        assert!(parts.iter().all(|part| part.parts().iter().all(MutantBatch::is_whole)));
+    }
+}

@@ -1,0 +1,206 @@
+//! What a worker does: it runs cases, each on every mutation that no case before has found.
+
+use super::KillMethod;
+use crate::engine::Cases;
+use crate::error::{Error, codes};
+use crate::formal::aig::split;
+use crate::harness::{
+    Block, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, SideFailure, Stimulus,
+    Verdict, Watch, follow, run_all, run_golden,
+};
+use crate::vector::{Origin, Vector};
+use serde::{Deserialize, Serialize};
+use std::collections::VecDeque;
+use verilated::{BeforeReset, Model, ModelKind, Pins};
+use zerocopy::IntoBytes;
+
+/// Cycles that a mutant alone may take for each one of the golden model, and beyond that.
+const CYCLES: [u64; 2] = [4, 10_000];
+
+/// Cases, and the mutations that they are to find.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct MutationJob {
+    /// The scenarios, as JSON.
+    pub scenarios: String,
+    /// Packets of a case, if they are not drawn.
+    pub packets: Option<u32>,
+    /// The cases, in order.
+    pub cases: Vec<Case>,
+    /// Numbers of mutations; 0 is the RTL as it is.
+    pub mutations: Vec<u32>,
+    /// What is to find them.
+    pub method: KillMethod,
+}
+
+/// A mutation that was found.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Kill {
+    /// Its number.
+    pub mutation: u32,
+    /// The case, as an index into [`MutationJob::cases`].
+    pub case: usize,
+    /// How the case ended.
+    pub outcome: Outcome,
+}
+
+/// Runs the cases, the golden side of each once. A mutation is run up to the first case that finds it.
+///
+/// # Errors
+/// [`Error::Environment`] for scenarios that cannot be read.
+pub fn run_job<B: Block>(
+    run_job: &MutationJob,
+    profile: Profile,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    watch: &Watch,
+) -> Result<Vec<Kill>, Error> {
+    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&run_job.scenarios)
+        .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
+    let parameters = profile.parameters;
+    let cases = Cases::<B> { scenarios, profiles: vec![profile], packets: run_job.packets };
+    let mut alive = run_job.mutations.clone();
+    let mut deaths = Vec::new();
+    for (index, case) in run_job.cases.iter().enumerate() {
+        if alive.is_empty() || watch.is_cancelled() {
+            break;
+        }
+        let stimulus = cases.stimulus(case);
+        let mut found = |mutation, outcome: Outcome| {
+            let is_found = outcome.verdict.is_failure();
+            if is_found {
+                deaths.push(Kill { mutation, case: index, outcome });
+            }
+            is_found
+        };
+        // Of each that has a model.
+        let mut models = Vec::new();
+        alive.retain(|mutation| {
+            let create = || kind.with_mutation(*mutation).create(stimulus.before_reset);
+            match watch.model(create) {
+                Ok(model) => models.push(model),
+                Err(error) => {
+                    let message = error.to_string();
+                    let verdict = Verdict::Crashed { cycle: None, message };
+                    return !found(*mutation, Outcome::without_cycles(verdict));
+                }
+            }
+            true
+        });
+        let outcomes = match run_job.method {
+            KillMethod::Compare => {
+                let (golden, outcomes) = run_all(&stimulus, &parameters, &mut models, watch);
+                outcomes
+                    .into_iter()
+                    .map(|of_own| of_own.unwrap_or_else(|| golden.clone()))
+                    .collect()
+            }
+            KillMethod::Checks => judged(&stimulus, &parameters, &mut models, watch),
+        };
+        let mut outcomes: VecDeque<Outcome> = outcomes;
+        alive.retain(|mutation| match outcomes.pop_front() {
+            Some(outcome) => !found(*mutation, outcome),
+            None => true,
+        });
+    }
+    Ok(deaths)
+}
+
+/// What the checks say of each mutant alone; a match if they have no objection.
+fn judged<B: Block>(
+    stimulus: &Stimulus<B>,
+    parameters: &Parameters,
+    models: &mut [Model<B::Inputs, B::Outputs>],
+    watch: &Watch,
+) -> VecDeque<Outcome> {
+    let Drive::Traffic(traffic) = &stimulus.drive else {
+        return models.iter().map(|_| Outcome::without_cycles(Verdict::Match)).collect();
+    };
+    let most = CYCLES[0] * run_golden(stimulus, parameters, watch).cycles + CYCLES[1];
+    let judge = |model| {
+        let followed = watch.during(|| follow::<B>(traffic, parameters, model, most, watch));
+        Outcome::without_cycles(match followed {
+            None => Verdict::Cancelled,
+            Some((None, _)) => Verdict::Match,
+            Some((Some(SideFailure { cycle, violation }), _)) => {
+                Verdict::CheckFailed { cycle, violation }
+            }
+        })
+    };
+    models.iter_mut().map(judge).collect()
+}
+
+/// Inputs that the judge says make a difference.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct KillAttempt {
+    /// The mutation.
+    pub mutation: u32,
+    /// For each cycle behind the one in reset, the names of the bits that are 1, as in `data[3]`.
+    pub cycles: Vec<Vec<String>>,
+    /// What the vector is to say of itself.
+    #[serde(with = "cosim_harness::as_json")]
+    pub origin: Origin,
+}
+
+/// What came of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub enum AttemptResult {
+    /// The mutation is found, and the RTL as it is does what the golden model does: the vector that shows it.
+    Found(String),
+    /// It is not found.
+    NotFound,
+    /// The RTL as it is differs from the golden model in it.
+    Red {
+        /// How.
+        verdict: String,
+        /// The vector that shows it.
+        vector: String,
+    },
+}
+
+/// Drives the inputs into the RTL as it is and into the mutation.
+///
+/// # Errors
+/// [`Error::Model`] if there can be no model; [`Error::VectorTooLarge`].
+pub fn attempt<B: Block>(
+    request: &KillAttempt,
+    profile: &Profile,
+    kind: &ModelKind<B::Inputs, B::Outputs>,
+    watch: &Watch,
+) -> Result<AttemptResult, Error> {
+    let cycles: Vec<B::Inputs> = request.cycles.iter().map(|bits| pins::<B>(bits)).collect();
+    for before_reset in [BeforeReset::Ones, BeforeReset::Zeros, BeforeReset::Random(1)] {
+        let stimulus = Stimulus::<B>::cycles(cycles.clone()).with_before_reset(before_reset);
+        let recording = Recording::<B>::new(&stimulus, &profile.parameters);
+        let run = |mutation| {
+            watch.model(|| -> Result<Outcome, Error> {
+                let mut model = kind.with_mutation(mutation).create(before_reset)?;
+                Ok(recording.run(&mut model, watch))
+            })
+        };
+        let vector =
+            |stimulus| Vector::<B>::new(profile, request.origin.clone(), stimulus, None).to_text();
+        let original = run(0)?.verdict;
+        if original != Verdict::Match {
+            return Ok(AttemptResult::Red {
+                verdict: original.to_string(),
+                vector: vector(stimulus)?,
+            });
+        }
+        if run(request.mutation)?.verdict.is_failure() {
+            return vector(stimulus).map(AttemptResult::Found);
+        }
+    }
+    Ok(AttemptResult::NotFound)
+}
+
+/// The inputs of a cycle of which these bits are 1.
+pub fn pins<B: Block>(bits: &[String]) -> B::Inputs {
+    let mut bytes = B::Inputs::default().as_bytes().to_vec();
+    bytes.fill(0);
+    for (name, bit) in bits.iter().map(|name| split(name)) {
+        let port = B::Inputs::PORTS.iter().find(|port| port.name == name);
+        if let Some(port) = port.filter(|port| bit < port.width) {
+            bytes[port.offset + bit as usize / 8] |= 1 << (bit % 8);
+        }
+    }
+    B::Inputs::of_bytes(&bytes)
+}

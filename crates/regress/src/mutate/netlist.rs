@@ -1,0 +1,407 @@
+//! All mutations in one netlist, each switched on by its number.
+//!
+//! Yosys's own `mutate -ctrl` splits a signal into single bits, which Verilator then takes for loops: the
+//! model is ten times slower. Here each port that some mutation is at goes through a module that inverts
+//! the bits of the one that is switched on, as a word. What a mutation means is as in Yosys: `docs/how-to/mutation.md`.
+
+use crate::formal::cut::{Cell, parts};
+use crate::formal::rtlil::{Unknown, plain, width, widths};
+use cosim_formats::mutation::{Mode, Mutation};
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+/// How the names begin of what is put in.
+const PREFIX: &str = "cosim_mutation";
+
+/// Where a mutation is: module, cell and port.
+type Port<'a> = (&'a str, &'a str, &'a str);
+
+/// A netlist in Yosys's own language with the mutations in it.
+#[derive(Debug)]
+pub struct Woven {
+    /// The netlist.
+    pub netlist: String,
+    /// The modules it instantiates that do the mutations, in SystemVerilog.
+    pub modules: String,
+}
+
+/// Puts mutations into a netlist whose top is `top`.
+///
+/// # Errors
+/// The mutation, or the line of the netlist, that is not understood.
+pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, Unknown> {
+    let mut at: BTreeMap<Port<'_>, Vec<&Mutation>> = BTreeMap::new();
+    for mutation in mutations {
+        let Mutation { module, cell, port, .. } = mutation;
+        at.entry((module, cell, port)).or_default().push(mutation);
+    }
+    let widths = widths(netlist);
+    let initial = InitialValues::new(netlist, &widths, &at);
+    let mut woven = String::new();
+    let mut modules = selector();
+    let (mut module, mut cell, mut kind) = ("", "", "");
+    let mut placed = 0;
+    // What belongs to the module: behind the present cell, and, since wires are declared first, at its beginning.
+    let (mut behind, mut declared, mut begin) = (String::new(), String::new(), 0);
+    for line in netlist.lines() {
+        let words = line.trim_start();
+        if words.starts_with(INITIAL) {
+            continue;
+        } else if let Some(name) = words.strip_prefix("module ") {
+            module = plain(name);
+            begin = woven.len() + line.len() + 1;
+        } else if let Some(name) = name_of_wire(line) {
+            woven += &initial.left((module, name));
+        } else if let Some(rest) = words.strip_prefix("cell ") {
+            (kind, cell) = rest.split_once(' ').unwrap_or((rest, ""));
+            cell = plain(cell);
+        } else if let Some((port, signal)) = words
+            .strip_prefix("connect ")
+            .filter(|_| !cell.is_empty())
+            .and_then(|rest| rest.split_once(' '))
+            && let Some(here) = at.get(&(module, cell, plain(port)))
+        {
+            let width = width(signal, widths.get(module))
+                .ok_or_else(|| Unknown(format!("the width of {signal} in {module}")))?;
+            if here.iter().any(|m| m.bit >= width || m.control.is_some_and(|bit| bit >= width)) {
+                return Err(Unknown(format!("a mutation beyond {port} of {cell}")));
+            }
+            placed += here.len();
+            let name = format!("{PREFIX}_{}", here[0].id);
+            let is_output = is_output(kind, port, netlist);
+            let (from, to) = match is_output {
+                true => (format!("\\{name}_signal"), signal.to_owned()),
+                false => (signal.to_owned(), format!("\\{name}_signal")),
+            };
+            if is_output {
+                declared += &initial.moved(module, signal, widths.get(module));
+            }
+            let _ = writeln!(declared, "  wire width {width} \\{name}_signal");
+            let _ = writeln!(behind, "  cell \\{name} \\{name}_cell");
+            let _ = writeln!(behind, "    connect \\i {from}\n    connect \\o {to}\n  end");
+            modules += &text(&name, width, here);
+            let _ = writeln!(woven, "    connect {port} \\{name}_signal");
+            continue;
+        } else if words == "end" {
+            if !cell.is_empty() {
+                cell = "";
+                woven += line;
+                woven += "\n";
+                woven += &std::mem::take(&mut behind);
+                continue;
+            }
+            woven.insert_str(begin, &std::mem::take(&mut declared));
+            if line == "end" && module == top {
+                let _ = writeln!(woven, "  cell \\{PREFIX}_select \\{PREFIX}_select_cell\n  end");
+            }
+        }
+        woven += line;
+        woven += "\n";
+    }
+    if placed < mutations.len() {
+        return Err(Unknown("the cell of a mutation does not exist".to_owned()));
+    }
+    Ok(Woven { netlist: woven, modules })
+}
+
+/// The package with the number that is switched on, and the module that the top instantiates to set it. A model that
+/// is given no number has none of the mutations.
+pub fn selector() -> String {
+    format!(
+        "package {PREFIX};\n  int selected;\n  function automatic int number();\n    \
+         if (!$value$plusargs(\"{PREFIX}=%d\", number)) number = 0;\n  endfunction\nendpackage\n\n\
+         module {PREFIX}_select;\n  initial {PREFIX}::selected = {PREFIX}::number();\nendmodule\n"
+    )
+}
+
+/// The module that does the mutations of one port.
+fn text(name: &str, width: u32, mutations: &[&Mutation]) -> String {
+    let mut bits: BTreeMap<u32, Vec<String>> = BTreeMap::new();
+    for mutation in mutations {
+        let Mutation { id, bit, .. } = mutation;
+        let is_on = format!("{PREFIX}::selected == {id}");
+        // What the bit is inverted by.
+        let when = match (mutation.mode, mutation.control) {
+            (Mode::Const0, _) => format!("({is_on}) & i[{bit}]"),
+            (Mode::Const1, _) => format!("({is_on}) & ~i[{bit}]"),
+            (Mode::Cnot0, Some(control)) => format!("({is_on}) & ~i[{control}]"),
+            (Mode::Cnot1, Some(control)) => format!("({is_on}) & i[{control}]"),
+            _ => format!("({is_on})"),
+        };
+        bits.entry(*bit).or_default().push(when);
+    }
+    // From the most significant bit down.
+    let mut parts = Vec::new();
+    let mut above = width;
+    for (bit, terms) in bits.iter().rev() {
+        if above > bit + 1 {
+            parts.push(format!("{}'b0", above - bit - 1));
+        }
+        parts.push(format!("1'({})", terms.join(" | ")));
+        above = *bit;
+    }
+    if above > 0 {
+        parts.push(format!("{above}'b0"));
+    }
+    format!(
+        "\nmodule {name} (input wire [{high}:0] i, output wire [{high}:0] o);\n  assign o = i ^ {{{}}};\n\
+         endmodule\n",
+        parts.join(", "),
+        high = width - 1
+    )
+}
+
+/// Whether a port of a cell drives its signal.
+fn is_output(kind: &str, port: &str, netlist: &str) -> bool {
+    if kind.starts_with('$') && !kind.starts_with("$paramod") {
+        let is_read = kind.starts_with("$memrd") && port == "\\DATA";
+        return is_read || ["\\Y", "\\Q", "\\X", "\\CO", "\\RD_DATA"].contains(&port);
+    }
+    // An instance: its module says so.
+    let mut inside = false;
+    for line in netlist.lines() {
+        if let Some(name) = line.strip_prefix("module ") {
+            inside = name == kind;
+        } else if inside && let Some(wire) = line.strip_prefix("  wire ") {
+            let mut words: Vec<&str> = wire.split(' ').collect();
+            if words.pop() == Some(port) {
+                return words.contains(&"output") || words.contains(&"inout");
+            }
+        }
+    }
+    false
+}
+
+/// How the line begins that says what a wire begins with.
+const INITIAL: &str = "attribute \\init ";
+
+/// What wires begin with, by module and name, the lowest bit first. It belongs to the register that drives a wire:
+/// where a mutation comes between, it goes with the register.
+struct InitialValues<'a> {
+    values: BTreeMap<(&'a str, &'a str), Vec<char>>,
+    /// Bits of wires behind a mutation.
+    behind: BTreeSet<(&'a str, &'a str, u32)>,
+}
+
+impl<'a> InitialValues<'a> {
+    fn new(
+        netlist: &'a str,
+        widths: &BTreeMap<&str, BTreeMap<&str, u32>>,
+        at: &BTreeMap<Port<'_>, Vec<&Mutation>>,
+    ) -> Self {
+        let mut values = BTreeMap::new();
+        let (mut module, mut value) = ("", None);
+        for line in netlist.lines() {
+            if let Some(name) = line.strip_prefix("module ") {
+                module = plain(name);
+            } else if let Some(number) = line.trim_start().strip_prefix(INITIAL) {
+                value = Some(digits(number));
+            } else if let Some(name) = name_of_wire(line) {
+                values.extend(value.take().map(|value| ((module, name), value)));
+            } else if !line.trim_start().starts_with("attribute ") {
+                // Attributes of what is no wire.
+                value = None;
+            }
+        }
+        let mut behind = BTreeSet::new();
+        for cell in parts(netlist).0 {
+            let Cell { module, kind, name, .. } = cell;
+            for (port, signal) in cell.ports() {
+                let is_mutated = at.contains_key(&(module, name, plain(port)));
+                if is_mutated && is_output(kind, port, netlist) {
+                    let bits = bits(signal, widths.get(module)).unwrap_or_default();
+                    behind
+                        .extend(bits.into_iter().flatten().map(|(wire, bit)| (module, wire, bit)));
+                }
+            }
+        }
+        Self { values, behind }
+    }
+
+    /// What is left to a wire.
+    fn left(&self, (module, wire): (&str, &str)) -> String {
+        let Some(value) = self.values.get(&(module, wire)) else { return String::new() };
+        let is_behind = |bit: u32| self.behind.contains(&(module, wire, bit));
+        attribute(
+            value.iter().zip(0..).map(|(digit, bit)| if is_behind(bit) { 'x' } else { *digit }),
+        )
+    }
+
+    /// What goes to the wire that drives a signal through a mutation.
+    fn moved(&self, module: &str, signal: &str, wires: Option<&BTreeMap<&str, u32>>) -> String {
+        let digit = |bit: Option<(&str, u32)>| {
+            let (wire, bit) = bit?;
+            self.values.get(&(module, wire))?.get(bit as usize).copied()
+        };
+        let bits = bits(signal, wires).unwrap_or_default();
+        attribute(bits.into_iter().map(|bit| digit(bit).unwrap_or('x')))
+    }
+}
+
+/// The digits of a number in two's complement, the lowest first.
+fn digits(number: &str) -> Vec<char> {
+    match number.split_once('\'') {
+        Some((_, digits)) => digits.chars().rev().collect(),
+        None => {
+            let number = number.parse::<i32>().unwrap_or(0);
+            (0..32).map(|bit| if number >> bit & 1 == 1 { '1' } else { '0' }).collect()
+        }
+    }
+}
+
+/// The line that says what a wire begins with; nothing if it may begin with anything.
+fn attribute(lowest_first: impl Iterator<Item = char>) -> String {
+    let digits: Vec<char> = lowest_first.collect();
+    if digits.iter().all(|digit| *digit == 'x') {
+        return String::new();
+    }
+    format!("  {INITIAL}{}'{}\n", digits.len(), digits.iter().rev().collect::<String>())
+}
+
+fn name_of_wire(line: &str) -> Option<&str> {
+    line.strip_prefix("  wire ")?.split(' ').next_back()
+}
+
+/// The bits of a signal, the lowest first: the wire and its bit; `None` for those that are numbers.
+fn bits<'a>(
+    signal: &'a str,
+    wires: Option<&BTreeMap<&str, u32>>,
+) -> Option<Vec<Option<(&'a str, u32)>>> {
+    let mut words = signal.split_whitespace().peekable();
+    let mut all = Vec::new();
+    while let Some(word) = words.next() {
+        if matches!(word, "{" | "}") {
+            continue;
+        }
+        let mut part: Vec<Option<(&str, u32)>> = if word.starts_with(['\\', '$']) {
+            (0..*wires?.get(word)?).map(|bit| Some((word, bit))).collect()
+        } else {
+            vec![None; width(word, wires)? as usize]
+        };
+        while let Some(range) = words.peek().and_then(|word| word.strip_prefix('[')) {
+            let range = range.trim_end_matches(']');
+            let (high, low) = range.split_once(':').unwrap_or((range, range));
+            let [high, low]: [usize; 2] = [high.parse().ok()?, low.parse().ok()?];
+            part = part.get(low..=high)?.to_vec();
+            words.next();
+        }
+        // The highest part comes first.
+        part.append(&mut all);
+        all = part;
+    }
+    Some(all)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const NETLIST: &str = "\
+module \\top
+  wire width 8 input 1 \\a
+  wire width 8 output 2 \\y
+  wire $b
+  cell $and $and$1
+    parameter \\A_WIDTH 8
+    connect \\A \\a
+    connect \\B { 4'0000 \\a [6:4] $b }
+    connect \\Y \\y
+  end
+  connect $b \\a [0]
+end
+";
+
+    fn mutation(id: u32, mode: Mode, port: &str, bit: u32) -> Mutation {
+        Mutation {
+            id,
+            mode,
+            module: "top".to_owned(),
+            cell: "$and$1".to_owned(),
+            port: port.to_owned(),
+            bit,
+            control: None,
+            signal: None,
+            sources: Vec::new(),
+        }
+    }
+
+    #[test]
+    fn the_width_of_a_signal_is_that_of_its_parts() {
+        let all = widths(NETLIST);
+        for (signal, expected) in [
+            ("\\a", Some(8)),
+            ("$b", Some(1)),
+            ("\\a [3]", Some(1)),
+            ("\\a [6:4]", Some(3)),
+            ("12'000000000000", Some(12)),
+            ("{ 4'0000 \\a [6:4] $b }", Some(8)),
+            ("-3", Some(32)),
+            ("\\unknown", None),
+        ] {
+            assert_eq!(width(signal, all.get("top")), expected, "{signal}");
+        }
+    }
+
+    #[test]
+    fn an_input_is_changed_before_the_cell_and_an_output_behind_it() {
+        let mutations = [mutation(1, Mode::Const0, "B", 2), mutation(2, Mode::Inv, "Y", 7)];
+        let Woven { netlist, modules } = weave(NETLIST, "top", &mutations).unwrap();
+        for part in [
+            "    connect \\B \\cosim_mutation_1_signal\n",
+            "    connect \\i { 4'0000 \\a [6:4] $b }\n    connect \\o \\cosim_mutation_1_signal\n",
+            "    connect \\Y \\cosim_mutation_2_signal\n",
+            "    connect \\i \\cosim_mutation_2_signal\n    connect \\o \\y\n",
+            "  cell \\cosim_mutation_select \\cosim_mutation_select_cell\n  end\nend\n",
+        ] {
+            assert!(netlist.contains(part), "{part} is not in\n{netlist}");
+        }
+        assert!(
+            modules.contains(
+                "assign o = i ^ {5'b0, 1'((cosim_mutation::selected == 1) & i[2]), 2'b0};"
+            )
+        );
+        assert!(modules.contains("assign o = i ^ {1'((cosim_mutation::selected == 2)), 7'b0};"));
+    }
+
+    /// A register that begins with 4'1010, of which the middle has another name. Yosys writes attributes in an order of
+    /// its own.
+    const REGISTERS: &str = "\
+module \\top
+  attribute \\init 4'1010
+  attribute \\src \"top.v:1.2-3.4\"
+  attribute \\keep 1
+  wire width 4 output 1 \\a
+  attribute \\src \"top.v:2.2-3.4\"
+  attribute \\init 3
+  wire width 32 output 2 \\b
+  cell $dff $one
+    connect \\Q { \\a [2:1] \\b [1] }
+  end
+  cell $dff $two
+    connect \\Q \\b [0]
+  end
+end
+";
+
+    #[test]
+    fn what_a_register_begins_with_goes_with_it_and_not_with_what_is_behind_a_mutation() {
+        let mutation = Mutation { cell: "$one".to_owned(), ..mutation(1, Mode::Inv, "Q", 2) };
+        let Woven { netlist, .. } = weave(REGISTERS, "top", &[mutation]).unwrap();
+        let b = format!("{}x1", "0".repeat(30));
+        for part in [
+            "  attribute \\init 3'011\n  wire width 3 \\cosim_mutation_1_signal\n",
+            "  attribute \\init 4'1xx0\n  wire width 4 output 1 \\a\n",
+            &format!("  attribute \\init 32'{b}\n  wire width 32 output 2 \\b\n"),
+        ] {
+            assert!(netlist.contains(part), "{part} is not in\n{netlist}");
+        }
+        assert_eq!(weave(REGISTERS, "top", &[]).unwrap().netlist.matches("init").count(), 2);
+    }
+
+    #[test]
+    fn a_mutation_that_is_nowhere_is_refused() {
+        for mutation in [mutation(1, Mode::Inv, "Z", 0), mutation(1, Mode::Inv, "Y", 8)] {
+            assert!(weave(NETLIST, "top", &[mutation]).is_err());
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! Collects what a run does: totals, failures, journal and results.
+
+use super::{Event, Events, WriteFailures};
+use crate::coverage::Database;
+use crate::engine::Session;
+use crate::error::{Error, codes};
+use crate::harness::{Case, Outcome, Profile, Verdict};
+use crate::merge;
+use crate::program::AnyBlock;
+use crate::runner::{
+    Failures, Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, ProfileResults,
+    Progress, RunDirectory, State, Tally,
+};
+use crate::vector::Origin;
+use serde_json::Value;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// Collects what the run does.
+pub(super) struct Collector<'a, 'e> {
+    /// Who is to know what happens.
+    pub events: &'a mut Events<'e>,
+    pub tally: Tally,
+    pub directory: RunDirectory,
+    pub failures: Failures,
+    pub session: Arc<dyn Session>,
+    pub profiles: Vec<Profile>,
+    pub origin: Origin,
+    /// Vectors of matching cases still to be saved.
+    pub save: u64,
+    pub unwritten: WriteFailures,
+    /// Time spent on failures.
+    pub aside: Duration,
+    /// When the run began.
+    pub began: Instant,
+    pub milestones: Milestones,
+    /// The journal that lets `resume` continue the run, if it can be written.
+    pub journal: Option<Journal>,
+    /// Cases whose model did not return.
+    pub hangs: u64,
+    /// Workers lost to causes outside the RTL.
+    pub lost_workers: LostWorkers,
+    /// Seconds of cases and of failures before the run was resumed.
+    pub before: (f64, f64),
+    /// Percent of the reachable bins of every profile at which the run ends.
+    pub until: Option<f64>,
+}
+
+impl Progress for Collector<'_, '_> {
+    fn is_enough(&self) -> bool {
+        self.until.is_some_and(|percent| self.tally.coverage.reaches(percent))
+    }
+
+    fn lost_worker(&mut self, how: &str) {
+        self.lost_workers.add(how);
+    }
+
+    fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        // A case cut short by the user has no verdict; it counts nowhere and is written nowhere.
+        if outcome.verdict == Verdict::Cancelled {
+            // A resumed run begins here again, and has no gap.
+            self.journal = None;
+            return Ok(());
+        }
+        let kinds = self.failures.kinds();
+        self.take(case, outcome)?;
+        // Of a failure that the user did not wait for, all is to be kept when the run is resumed.
+        if outcome.verdict.is_failure() && self.failures.is_interrupted() {
+            self.journal = None;
+        }
+        let Some(mut journal) = self.journal.take() else { return Ok(()) };
+        // What took long is not done again.
+        let written = match kinds == self.failures.kinds() {
+            true => journal.add(case, outcome),
+            false => Ok(true),
+        };
+        let written = written.and_then(|is_long| match is_long {
+            true => journal.renew(&self.state(case.place + 1)),
+            false => Ok(()),
+        });
+        match written {
+            Ok(()) => self.journal = Some(journal),
+            Err(error) => {
+                (self.events)(Event::Warning(format!(
+                    "cannot write the journal, so this run cannot be resumed: {error}"
+                )));
+                journal.remove();
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Collector<'_, '_> {
+    /// Counts a case that has ended, and keeps what is to be kept of it.
+    pub fn take(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+        self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
+        self.tally.add(case, outcome);
+        let seconds = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
+        self.milestones.pass(seconds, self.tally.totals.cycles);
+        (self.events)(Event::Case { case, outcome, totals: &self.tally.totals });
+        if outcome.verdict.is_failure() {
+            (self.events)(Event::Shrinking(case));
+            let begin = Instant::now();
+            self.failures.add(case, &self.profiles[case.profile], outcome)?;
+            self.aside += begin.elapsed();
+        } else if self.save > 0 && outcome.verdict == Verdict::Match {
+            self.save -= 1;
+            let about = format!("{}: everything matches", case.name);
+            let origin = Origin { about, case: Some(case.name.clone()), ..self.origin.clone() };
+            let text = self.session.vector(case, origin, None);
+            if let Err(error) = text.and_then(|text| self.directory.save(case, &text)) {
+                self.unwritten.add(&error);
+            }
+        }
+        if let Err(error) = self.directory.case(case, outcome) {
+            // Said at once: a long run goes on without.
+            (self.events)(Event::Warning(format!("cannot write results: {error}")));
+        }
+        Ok(())
+    }
+
+    /// Seconds of cases and of failures since the run was begun.
+    pub fn seconds(&self) -> (f64, f64) {
+        let cases = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
+        (self.before.0 + cases, self.before.1 + self.aside.as_secs_f64())
+    }
+
+    /// Where the run stands if no place before `next` is left.
+    pub fn state(&self, next: u64) -> State {
+        let Database { parts, finds, .. } = self.tally.coverage.part();
+        let groups = self.failures.groups().to_vec();
+        let unwritten = self.failures.unwritten().iter().map(ToString::to_string);
+        let mut state = State {
+            next,
+            profiles: serde_json::to_value(&self.tally.profiles).unwrap_or_default(),
+            totals: self.tally.totals,
+            hangs: self.hangs,
+            first_cases: groups.iter().map(|group| group.first_cases.clone()).collect(),
+            groups,
+            parts,
+            finds,
+            save: self.save,
+            seconds: self.seconds(),
+            unwritten: self.unwritten.all.iter().cloned().chain(unwritten).collect(),
+            ..State::default()
+        };
+        self.directory.stand(&mut state);
+        state
+    }
+
+    /// Continues where a run was left; the place of the next case. Nothing is run.
+    ///
+    /// # Errors
+    /// If what was left cannot be read.
+    pub fn restore(&mut self, block: &dyn AnyBlock, left: InterruptedRun) -> Result<u64, Error> {
+        let InterruptedRun { state, cases, .. } = left;
+        let profiles: Vec<ProfileResults> = match state.profiles {
+            Value::Null => Vec::new(),
+            profiles => serde_json::from_value(profiles)
+                .map_err(|error| Error::json(&self.directory.folder().join(JOURNAL), &error))?,
+        };
+        merge::add(&mut self.tally, block.info(), &state.totals, &profiles);
+        self.tally.coverage.restore(state.parts, state.finds);
+        let groups = state.groups.into_iter().zip(state.first_cases);
+        let groups = groups.map(|(group, first_cases)| Group { first_cases, ..group });
+        self.failures.restore(groups.collect());
+        self.hangs = state.hangs;
+        self.save = state.save;
+        self.before = state.seconds;
+        state
+            .unwritten
+            .into_iter()
+            .for_each(|text| self.unwritten.add(&Error::Environment(codes::WRITE_FAILED, text)));
+        let mut next = state.next;
+        for (case, outcome) in cases {
+            self.take(&case, &outcome)?;
+            next = case.place + 1;
+        }
+        Ok(next)
+    }
+}

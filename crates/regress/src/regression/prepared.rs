@@ -1,0 +1,278 @@
+//! A regression whose models are built: begin or resume it, run it, conclude it.
+
+use super::code::CodeCoverage;
+use super::collector::Collector;
+use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
+use crate::coverage::{Database, Recorder, Run, weights_hashes};
+use crate::engine::{Session, SessionSetup, Waves};
+use crate::error::{Error, codes};
+use crate::program;
+use crate::runner::{
+    self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones,
+    OutputLocation, PeakMemory, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
+};
+use crate::vector::{Origin, VectorFile};
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::VectorJob;
+use humantime::format_rfc3339_millis;
+use serde_json::Value;
+use std::env;
+use std::path::Path;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant, SystemTime};
+
+/// A run directory in which a regression begins, or goes on.
+pub struct RunStart {
+    directory: RunDirectory,
+    journal: Option<Journal>,
+    /// Where it was left.
+    left: Option<InterruptedRun>,
+}
+
+impl RunStart {
+    /// Cases that had ended when it was left.
+    pub fn cases(&self) -> u64 {
+        self.left.as_ref().map_or(0, |left| left.state.totals.cases + left.cases.len() as u64)
+    }
+}
+
+/// A regression whose models are built.
+pub struct PreparedRegression<'a> {
+    pub(super) job: &'a Regression,
+    pub(super) session: Arc<dyn Session>,
+    pub(super) opening: SessionSetup,
+    pub(super) worker: OneShotWorker,
+    pub(super) plan: Plan,
+    pub(super) header: Header,
+    /// What is counted of the RTL's code, if it is.
+    pub(super) counted: Option<CodeCoverage>,
+    pub(super) interrupted: Arc<AtomicBool>,
+    /// Whether what is judged beside this RTL is believed of other RTL.
+    pub(super) learns: bool,
+}
+
+impl PreparedRegression<'_> {
+    /// Makes a place the run's own.
+    ///
+    /// # Errors
+    /// If it is no place for a run.
+    pub fn begin(
+        &self,
+        place: &OutputLocation,
+        events: &mut Events<'_>,
+    ) -> Result<RunStart, Error> {
+        let directory = RunDirectory::begin(place, &self.header)?;
+        let mut state = State { save: self.job.save, ..State::default() };
+        directory.stand(&mut state);
+        let run_command = RunCommand {
+            command: env::args().collect(),
+            folder: env::current_dir().unwrap_or_default(),
+            header: self.identity(),
+        };
+        let journal = Journal::begin(directory.folder(), run_command, &state);
+        let journal = journal.map_err(|error| {
+            events(Event::Warning(format!(
+                "cannot write the journal, so this run cannot be resumed: {error}"
+            )));
+        });
+        Ok(RunStart { directory, journal: journal.ok(), left: None })
+    }
+
+    /// Resumes a run that was left in a folder.
+    ///
+    /// # Errors
+    /// [`Error::File`] if it was another one, or is being written.
+    pub fn again(&self, folder: &Path, left: InterruptedRun) -> Result<RunStart, Error> {
+        let now = self.identity();
+        let then = &left.run_command.header;
+        let keys = [&now, then].into_iter().flat_map(|header| header.as_object());
+        for key in keys.flat_map(|header| header.keys()) {
+            let (then, value) = (&then[key], &now[key]);
+            if then != value {
+                let message = format!(
+                    "cannot be resumed: {key} was {then} and is {value} now; repeat the run with `run --force`"
+                );
+                return Err(Error::File {
+                    code: codes::CANNOT_RESUME,
+                    path: folder.to_owned(),
+                    message,
+                });
+            }
+        }
+        let directory = RunDirectory::again(folder, &left.state)?;
+        Ok(RunStart { directory, journal: None, left: Some(left) })
+    }
+
+    /// What identifies the run, as `results.json` has it.
+    fn identity(&self) -> Value {
+        serde_json::to_value(&self.header).unwrap_or_default()
+    }
+
+    /// Runs the cases and writes the directory; begins no case after a `time`.
+    ///
+    /// # Errors
+    /// If there can be no workers. What cannot be written is in the report.
+    pub fn run(
+        &self,
+        place: RunStart,
+        time: Option<Duration>,
+        events: &mut Events<'_>,
+    ) -> Result<FinishedRun, Error> {
+        let RunStart { directory, journal, left } = place;
+        // Cases of the journal are events of their own.
+        let before = left.as_ref().map_or(0, |left| left.state.totals.cases);
+        events(Event::Started { plan: &self.plan, before });
+        let mut collector = self.collector(directory, events);
+        collector.journal = journal;
+        let Self { job, opening, plan, interrupted, .. } = self;
+        let (mut start, mut place) = (Start::default(), 0);
+        if let Some(left) = left {
+            let run_command = left.run_command.clone();
+            place = collector.restore(job.block, left)?;
+            start.failures = collector.tally.totals.failures();
+            start.hangs = collector.hangs;
+            let state = collector.state(place);
+            collector.journal =
+                Some(Journal::begin(collector.directory.folder(), run_command, &state)?);
+        }
+        let before = Duration::from_secs_f64(collector.before.0);
+        let time = time.map(|time| time.saturating_sub(before));
+        let limits = Limits { time, ..job.limits };
+        let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
+        let (program, observed) = (&job.program, &mut collector);
+        let end = runner::run(
+            program,
+            (opening, &mut judged),
+            (plan.from(place), start),
+            &limits,
+            interrupted,
+            observed,
+        )?;
+        judged.keep();
+        let (seconds, failures_seconds) = collector.seconds();
+        (collector.events)(Event::Ended);
+
+        let Collector {
+            tally,
+            directory,
+            milestones,
+            mut failures,
+            mut unwritten,
+            lost_workers,
+            ..
+        } = collector;
+        // The failures of a part of a run are put together with those of the others first.
+        if plan.shard.is_whole() {
+            failures.settle();
+        }
+        failures.unwritten().iter().for_each(|error| unwritten.add(error));
+        let ended = SystemTime::now();
+        let day = (!self.header.waivers.is_empty()).then(|| Day::of(ended));
+        let timing = Timing {
+            ended: format_rfc3339_millis(ended).to_string(),
+            command: env::args().collect(),
+            threads: job.limits.threads,
+            seconds,
+            failures_seconds,
+            cycles_per_second: tally.totals.cycles as f64 / seconds,
+            peak_memory: PeakMemory::now(),
+            commit: runner::commit(),
+            progress: milestones.into_points(),
+            sandbox: program.in_force().map(|in_force| in_force.to_string()),
+            lost_workers,
+            judged_before: judged.used(),
+        };
+        let coverage = match plan.shard.is_whole() {
+            true => tally.coverage.database(),
+            false => tally.coverage.part(),
+        };
+        let (header, failures) = (self.header.clone(), failures.groups().to_vec());
+        let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
+        let outcome =
+            Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
+        Ok(outcome.conclude(directory))
+    }
+
+    /// Who collects what the run does.
+    fn collector<'a, 'e>(
+        &self,
+        directory: RunDirectory,
+        events: &'a mut Events<'e>,
+    ) -> Collector<'a, 'e> {
+        let Self { job, session, worker, plan, header, .. } = self;
+        let origin = Origin {
+            seed: Some(job.seed),
+            build: Some(program::build().to_owned()),
+            rtl: Some(header.rtl.clone()),
+            given: job.setup.rtl.clone(),
+            ..Origin::default()
+        };
+        let folder = directory.folder().to_owned();
+        Collector {
+            events,
+            tally: Tally::new(job.block.info(), plan, self.recorder()),
+            directory,
+            failures: Failures::new(
+                job.block,
+                Arc::clone(session),
+                job.setup.rtl.clone(),
+                &folder,
+                origin.clone(),
+                job.keep,
+                worker.clone(),
+            ),
+            session: Arc::clone(session),
+            profiles: plan.profiles.clone(),
+            origin,
+            save: job.save,
+            unwritten: WriteFailures::default(),
+            aside: Duration::ZERO,
+            began: Instant::now(),
+            milestones: Milestones::default(),
+            journal: None,
+            hangs: 0,
+            lost_workers: LostWorkers::default(),
+            before: (0.0, 0.0),
+            until: job.until,
+        }
+    }
+
+    /// What can be covered.
+    fn nothing_covered(&self) -> Database {
+        let mut database = Database::new(self.job.block.info(), &self.plan.profiles);
+        if let Some(counted) = &self.counted {
+            database.code.clone_from(&counted.code);
+        }
+        database
+    }
+
+    /// Who collects what is covered.
+    fn recorder(&self) -> Recorder {
+        let Self { job, plan, header, opening, .. } = self;
+        let run = Run {
+            build: program::build().to_owned(),
+            rtl: header.rtl.clone(),
+            seed: job.seed,
+            packets: job.setup.packets,
+        };
+        let profiles = plan.profiles.iter().map(|profile| profile.name.to_string()).collect();
+        let weights = weights_hashes(&opening.scenarios);
+        let scenarios = plan.scenarios.iter().cloned().zip(weights).collect();
+        Recorder::new(self.nothing_covered(), run, profiles, scenarios)
+    }
+
+    /// Writes waves of the first case.
+    ///
+    /// # Errors
+    /// If they cannot be made or written.
+    pub fn trace(&self, waves: Waves) -> Result<(), Error> {
+        let Some(case) = self.plan.iter().next() else { return Ok(()) };
+        let text = self.session.vector(&case, Origin::default(), None)?;
+        let vector = VectorFile::from_text(text, Path::new(&case.name))?;
+        let (block, rtl) = (self.job.block, &self.job.setup.rtl);
+        let profile = &self.plan.profiles[case.profile];
+        self.worker.trace(&VectorJob { block, vector: &vector, profile, rtl }, waves)?.done()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,431 @@
+//! What is kept of failing cases: groups by signature, vectors, waves.
+
+use super::{
+    CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_VARIANTS, VECTORS_PER_GROUP, Variant,
+    file_stem, settle_groups,
+};
+use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
+use crate::error::{Error, codes};
+use crate::files::{Sync, write_whole};
+use crate::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
+use crate::models::Rtl;
+use crate::vector::{Origin, VectorFile};
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::VectorJob;
+use std::cell::Cell;
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use verilated_build::Tracing;
+
+/// Cycles that shrinking one failure may run.
+pub const SHRINK_BUDGET: u64 = 16_000_000;
+/// Notes of one failure.
+const MOST_NOTES: usize = 6;
+/// How long vectors of failures are still written after an interruption: there may be hundreds, of many MiB.
+const LAST_WORK: Duration = Duration::from_millis(300);
+/// What is done with the first failure of a signature.
+#[derive(Debug, Clone, Copy)]
+pub struct FailureHandling {
+    /// Its vector is shrunk.
+    pub shrink: bool,
+    /// Its waves are written.
+    pub waves: bool,
+}
+
+/// Keeps failures, in the order of the plan.
+pub struct Failures {
+    block: &'static dyn RunBlock,
+    session: Arc<dyn Session>,
+    rtl: Rtl,
+    folder: PathBuf,
+    origin: Origin,
+    keep: FailureHandling,
+    worker: OneShotWorker,
+    groups: Vec<Group>,
+    unwritten: Vec<Error>,
+    /// When an interruption was seen.
+    interrupted: Cell<Option<Instant>>,
+}
+
+impl Failures {
+    /// Failures of a run in `folder`; `origin` has what their vectors have in common.
+    pub fn new(
+        block: &'static dyn RunBlock,
+        session: Arc<dyn Session>,
+        rtl: Rtl,
+        folder: &Path,
+        origin: Origin,
+        keep: FailureHandling,
+        worker: OneShotWorker,
+    ) -> Self {
+        let folder = folder.to_owned();
+        Self {
+            block,
+            session,
+            rtl,
+            folder,
+            origin,
+            keep,
+            worker,
+            groups: Vec::new(),
+            unwritten: Vec::new(),
+            interrupted: Cell::new(None),
+        }
+    }
+
+    /// The groups, by first appearance.
+    pub fn groups(&self) -> &[Group] {
+        &self.groups
+    }
+
+    /// Goes on where failures stood that had these groups.
+    pub fn restore(&mut self, groups: Vec<Group>) {
+        self.groups = groups;
+    }
+
+    /// How many failures were shrunk, traced and judged: each the first of its kind.
+    pub fn kinds(&self) -> usize {
+        self.groups.iter().map(|group| group.variants.len()).sum()
+    }
+
+    /// Whether the user does not want to wait, so that not everything may be kept of a failure.
+    pub fn is_interrupted(&self) -> bool {
+        self.worker.is_interrupted()
+    }
+
+    /// What could not be written, with the reason.
+    pub fn unwritten(&self) -> &[Error] {
+        &self.unwritten
+    }
+
+    /// Adds a failing case. What cannot be written is noted; the failure counts all the same.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if it has no vector.
+    pub fn add(&mut self, case: &Case, profile: &Profile, outcome: &Outcome) -> Result<(), Error> {
+        let Some(signature) = Signature::of(&outcome.verdict) else { return Ok(()) };
+        if outcome.verdict == Verdict::NoGoldenModel {
+            // Of all cases alike: there is nothing to judge, to shrink or to keep.
+            return Ok(());
+        }
+        let stem = file_stem(&format!("{signature}-{}", case.name));
+        let origin = Origin {
+            about: format!("{}: {}", case.name, outcome.verdict),
+            case: Some(case.name.clone()),
+            ..self.origin.clone()
+        };
+        let rule =
+            Fingerprint::of(&outcome.verdict).map_or_else(String::new, Fingerprint::into_rule);
+        if let Some(place) = self.groups.iter().position(|group| group.signature == signature) {
+            let group = &mut self.groups[place];
+            group.count += 1;
+            if group.first_cases.len() < CASES_SHOWN {
+                group.first_cases.push(case.clone());
+            }
+            match group.variants.iter().position(|variant| variant.rule == rule) {
+                Some(known) => group.variants[known].count += 1,
+                None if group.variants.len() >= MOST_VARIANTS => {
+                    *group.further_rules.entry(rule).or_default() += 1;
+                }
+                None => {
+                    let mut notes = Vec::new();
+                    let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
+                    let judgement = self.judge(&kept, profile, &mut notes);
+                    let first = Evidence { judgement, notes, ..kept.evidence };
+                    let group = &mut self.groups[place];
+                    group.variants.push(Variant { rule, with: None, count: 1, first });
+                    return Ok(());
+                }
+            }
+            if self.groups[place].count <= VECTORS_PER_GROUP {
+                let text = self.vector(case, origin, outcome);
+                let group = &mut self.groups[place];
+                let name = format!("{stem}.json");
+                if let Err(error) = text.and_then(|text| write(&self.folder, &name, &text)) {
+                    let note = format!("cannot write a further vector: {error}");
+                    let notes = &mut group.first.notes;
+                    if !notes.contains(&note) && notes.len() < MOST_NOTES {
+                        notes.push(note);
+                    }
+                    self.unwritten.push(error);
+                }
+            }
+            return Ok(());
+        }
+        let mut notes = Vec::new();
+        let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
+        let judgement = self.judge(&kept, profile, &mut notes);
+        let SavedFailure { evidence, text, lost, .. } = kept;
+        let waves = format!("{FAILURES}/{stem}.fst");
+        let traced = self.keep.waves
+            && !lost
+            && match text.as_ref().map(|text| self.trace(text.clone(), &waves, profile)) {
+                Some(Ok(())) => true,
+                None => false,
+                Some(Err(error)) => {
+                    notes.push(format!("no waves: {error}"));
+                    if matches!(error, Error::Write { .. } | Error::Worker { .. })
+                        && error.code().exit() == 3
+                    {
+                        self.unwritten.push(error);
+                    }
+                    false
+                }
+            };
+        let explanation = traced.then(|| self.explain(text, &stem, profile, &mut notes)).flatten();
+        let first = Evidence { judgement, notes, ..evidence };
+        self.groups.push(Group {
+            explanation,
+            signature,
+            count: 1,
+            waived: None,
+            first: first.clone(),
+            waves: traced.then_some(waves),
+            variants: vec![Variant { rule, with: None, count: 1, first }],
+            further_rules: BTreeMap::new(),
+            first_cases: vec![case.clone()],
+        });
+        Ok(())
+    }
+
+    /// Keeps the first failure of its kind: its vector as it is, and shrunk.
+    fn keep_first(
+        &mut self,
+        (case, profile): (&Case, &Profile),
+        outcome: &Outcome,
+        origin: Origin,
+        stem: &str,
+        notes: &mut Vec<String>,
+    ) -> SavedFailure {
+        let hangs = matches!(outcome.verdict, Verdict::Hang { cycle: None, .. });
+        let lost = hangs || matches!(outcome.verdict, Verdict::Crashed { cycle: None, .. });
+        // As it is first: whatever happens to what follows, the failure is kept.
+        let name = format!("{stem}.json");
+        let as_found = self.vector(case, origin, outcome);
+        let mut vector = self.keep_vector(&name, as_found.as_deref(), notes);
+        let mut text = as_found.ok();
+        let mut original = None;
+        let mut shown = outcome.clone();
+        let mut drawn = None;
+        // Each try of a model that does not return takes all the time that is waited for one.
+        if let Some(found) = text.clone().filter(|_| self.keep.shrink && !hangs) {
+            let shrunk = if lost {
+                self.shrink_lost(found.clone(), profile, &outcome.verdict)
+            } else {
+                self.shrink(found.clone(), profile)
+            };
+            match shrunk {
+                Ok(shrunk) => {
+                    if shrunk.out_of_budget {
+                        notes.push(format!(
+                            "shrinking stopped early; candidates tried: {}",
+                            shrunk.tried
+                        ));
+                    }
+                    // The larger of the two may be what the disk has no room for.
+                    let unshrunk = format!("{stem}.original.json");
+                    original = match &vector {
+                        Some(path) => self.name_again(path, &unshrunk),
+                        None => None,
+                    }
+                    .or_else(|| self.keep_vector(&unshrunk, Ok(&found), notes));
+                    if let Some(path) = self.keep_vector(&name, Ok(&shrunk.text), notes) {
+                        vector = Some(path);
+                        text = Some(shrunk.text);
+                        drawn = Some(found);
+                        shown = shrunk.outcome;
+                    }
+                }
+                Err(error) => notes.push(format!("not shrunk: {error}")),
+            }
+        }
+        let evidence = Evidence {
+            case: case.name.clone(),
+            verdict: shown.verdict,
+            judgement: None,
+            notes: Vec::new(),
+            vector,
+            original,
+            packets: shown.packets,
+            cycles: shown.cycles,
+        };
+        SavedFailure { evidence, text, drawn, lost }
+    }
+
+    /// The vector of a case as it was drawn.
+    fn vector(&self, case: &Case, origin: Origin, outcome: &Outcome) -> Result<String, Error> {
+        if self.is_late() {
+            return Err(Error::Interrupted);
+        }
+        self.session.vector(case, origin, Some(&outcome.verdict))
+    }
+
+    /// Whether a vector is not begun any more, as the user does not want to wait. What is known without one is
+    /// in the results, with the command that shows the case again.
+    fn is_late(&self) -> bool {
+        if self.interrupted.get().is_none() && self.worker.is_interrupted() {
+            self.interrupted.set(Some(Instant::now()));
+        }
+        self.interrupted.get().is_some_and(|since| since.elapsed() > LAST_WORK)
+    }
+
+    /// An error once the user does not want to wait: a large vector is not even taken in hand.
+    fn go_on(&self) -> Result<(), Error> {
+        if self.worker.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+    }
+
+    /// Ends the grouping, see [`settle`].
+    pub fn settle(&mut self) {
+        settle_groups(&mut self.groups);
+    }
+
+    /// Writes a vector, or notes why not; its path in the run directory.
+    fn keep_vector(
+        &mut self,
+        name: &str,
+        text: Result<&str, &Error>,
+        notes: &mut Vec<String>,
+    ) -> Option<String> {
+        let written = match text {
+            Ok(text) => write(&self.folder, name, text),
+            Err(error) => Err(Error::Environment(codes::INTERNAL, format!("{name}: {error}"))),
+        };
+        match written {
+            Ok(path) => Some(path),
+            Err(error) => {
+                let note = format!("not written: {error}");
+                // A vector is written as it was found, and once more when it is shrunk.
+                if !notes.contains(&note) {
+                    notes.push(note);
+                    self.unwritten.push(error);
+                }
+                None
+            }
+        }
+    }
+
+    /// Gives a vector that is written another name, which stays when a smaller one takes the first: large ones
+    /// are not written twice. Not every file system can.
+    fn name_again(&self, path: &str, name: &str) -> Option<String> {
+        let again = format!("{FAILURES}/{name}");
+        fs::hard_link(self.folder.join(path), self.folder.join(&again)).ok().map(|()| again)
+    }
+
+    /// Shrinks a vector whose model takes its process with it.
+    fn shrink_lost(
+        &self,
+        text: String,
+        profile: &Profile,
+        verdict: &Verdict,
+    ) -> Result<ShrunkVector, Error> {
+        self.go_on()?;
+        let vector = VectorFile::from_text(text, &self.folder)?;
+        let subject = self.subject(&vector, profile);
+        self.worker.shrink_lost(&subject, verdict, SHRINK_BUDGET, &mut ())
+    }
+
+    fn shrink(&self, text: String, profile: &Profile) -> Result<ShrunkVector, Error> {
+        self.go_on()?;
+        let vector = VectorFile::from_text(text, &self.folder)?;
+        self.worker.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
+    }
+
+    /// What is decided of a failure's shrunk vector, else of the drawn one, if any check decides at all.
+    fn judge(
+        &self,
+        kept: &SavedFailure,
+        profile: &Profile,
+        notes: &mut Vec<String>,
+    ) -> Option<Blame> {
+        if kept.lost {
+            return None;
+        }
+        let mut first: Option<Blame> = None;
+        for (text, shrunk) in [(kept.text.as_ref(), true), (kept.drawn.as_ref(), false)] {
+            let Some(text) = text else { continue };
+            if first.as_ref().is_some_and(Blame::is_of_raw_pins) {
+                break;
+            }
+            match self.judge_one(text, profile) {
+                Ok(judgement) if judgement.is_decided() => {
+                    if !shrunk {
+                        notes.push(
+                            "blame is that of the original case, before shrinking".to_owned(),
+                        );
+                    }
+                    return Some(judgement);
+                }
+                Ok(judgement) => first = first.or(Some(judgement)),
+                Err(error) => notes.push(format!("not judged: {error}")),
+            }
+        }
+        first
+    }
+
+    fn judge_one(&self, text: &str, profile: &Profile) -> Result<Blame, Error> {
+        self.go_on()?;
+        let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
+        self.worker.judge(&self.subject(&vector, profile))?.done()
+    }
+
+    fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
+        self.go_on()?;
+        let path = self.folder.join(waves);
+        let folder = self.folder.join(FAILURES);
+        fs::create_dir_all(&folder).map_err(Error::write(folder))?;
+        let vector = VectorFile::from_text(text, &path)?;
+        self.worker.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
+    }
+
+    /// Keeps what there is to say of a failure; its path in the run directory.
+    fn explain(
+        &self,
+        text: Option<String>,
+        stem: &str,
+        profile: &Profile,
+        notes: &mut Vec<String>,
+    ) -> Option<String> {
+        let explain = |text| {
+            self.go_on()?;
+            let vector = VectorFile::from_text(text, &self.folder)?;
+            let explanation =
+                self.worker.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
+            let text = serde_json::to_string(&explanation)
+                .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
+            write(&self.folder, &format!("{stem}{EXPLAINED}"), &(text + "\n"))
+        };
+        match explain(text?) {
+            Ok(path) => Some(path),
+            Err(error) => {
+                notes.push(format!("not explained: {error}"));
+                None
+            }
+        }
+    }
+
+    fn subject<'a>(&'a self, vector: &'a VectorFile, profile: &'a Profile) -> VectorJob<'a> {
+        VectorJob { block: self.block, vector, profile, rtl: &self.rtl }
+    }
+}
+
+/// The first failure of its kind, once it is kept.
+struct SavedFailure {
+    evidence: Evidence,
+    /// The vector's text, as it was written last, unless it is too large.
+    text: Option<String>,
+    /// The text as it was before it was shrunk.
+    drawn: Option<String>,
+    /// Running it takes the process's thread along.
+    lost: bool,
+}
+
+/// Writes a failure's file; returns its path in the run directory.
+fn write(run: &Path, name: &str, text: &str) -> Result<String, Error> {
+    let folder = run.join(FAILURES);
+    fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+    write_whole(&folder.join(name), text.as_bytes(), Sync::OnDisk)?;
+    Ok(format!("{FAILURES}/{name}"))
+}

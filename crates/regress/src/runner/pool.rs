@@ -1,0 +1,512 @@
+//! Runs the cases of a plan, and ends where a limit says so.
+
+use super::End;
+use crate::engine::SessionSetup;
+use crate::error::{Error, codes};
+use crate::harness::{Case, Outcome, Verdict};
+use crate::judged::Judged;
+use crate::worker::wire::{Answer, Work};
+use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
+use std::iter::Peekable;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+/// When a run ends before its plan does.
+#[derive(Debug, Clone, Copy)]
+pub struct Limits {
+    /// Workers at the same time; at least 1.
+    pub threads: usize,
+    /// Failures after which the run ends.
+    pub max_failures: Option<u64>,
+    /// Cases whose model did not return after which the run ends.
+    pub max_hangs: u64,
+    /// Time after which no new case begins.
+    pub time: Option<Duration>,
+}
+
+/// What happened before a run is resumed.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Start {
+    /// Failures before.
+    pub failures: u64,
+    /// Cases before whose model did not return.
+    pub hangs: u64,
+}
+
+/// Told of every case, in the order in which they come.
+pub trait Progress {
+    /// A case ended.
+    ///
+    /// # Errors
+    /// If it cannot be written down; the run ends then.
+    fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error>;
+
+    /// Whether the cases so far reach the goal of the run, which then ends.
+    fn is_enough(&self) -> bool {
+        false
+    }
+
+    /// A worker was lost, as the text says, and its case is run again.
+    fn lost_worker(&mut self, _: &str) {}
+}
+
+/// Runs cases until there is none any more, a limit, or `interrupted`.
+///
+/// # Errors
+/// What `progress` returns, or if there can be no workers.
+pub fn run(
+    launch: &impl Launch,
+    (opening, judged): (&SessionSetup, &mut Judged),
+    (source, start): (impl Iterator<Item = Case>, Start),
+    limits: &Limits,
+    interrupted: &AtomicBool,
+    progress: &mut dyn Progress,
+) -> Result<End, Error> {
+    let mut cases = Cases::new((source, start), judged, limits, interrupted, progress);
+    if cases.is_over() {
+        return Ok(cases.end);
+    }
+    worker_pool::run(launch, Some(opening), limits.threads, &mut cases)?;
+    Ok(cases.end)
+}
+
+/// The cases of a run that goes on.
+struct Cases<'a, S: Iterator<Item = Case>> {
+    /// Where they come from.
+    source: Peekable<S>,
+    judged: &'a mut Judged,
+    limits: &'a Limits,
+    interrupted: &'a AtomicBool,
+    progress: &'a mut dyn Progress,
+    begin: Instant,
+    failures: u64,
+    hangs: u64,
+    end: End,
+}
+
+/// What came of a case.
+///
+/// # Errors
+/// [`Error::Environment`] if it is no answer to a case.
+fn outcome_of(landing: Completion) -> Result<Outcome, Error> {
+    match landing {
+        Completion::Answer(Answer::Case(outcome)) => Ok(*outcome),
+        Completion::Lost(verdict) => Ok(Outcome::without_cycles(verdict)),
+        Completion::Answer(Answer::Panicked(message)) => {
+            Ok(Outcome::without_cycles(Verdict::Crashed { cycle: None, message }))
+        }
+        Completion::Answer(answer) => Err(Error::Environment(
+            codes::WORKER_FAILED,
+            format!("a worker answers a case with {answer:?}"),
+        )),
+    }
+}
+
+impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
+    type Item = Case;
+
+    fn next(&mut self) -> Option<(Case, Work)> {
+        let case = self.source.next()?;
+        let work = self.work(&case);
+        Some((case, work))
+    }
+
+    fn look(&mut self) -> PoolAction {
+        if self.interrupted.load(Ordering::Relaxed) {
+            self.end = End::Interrupted;
+            return PoolAction::Stop;
+        }
+        let over = self.limits.time.is_some_and(|time| self.begin.elapsed() >= time);
+        if over && self.end == End::Complete && self.source.peek().is_some() {
+            self.end = End::Time;
+        }
+        if self.end == End::Time { PoolAction::Drain } else { PoolAction::Continue }
+    }
+
+    fn landed(&mut self, case: Case, landing: Completion) -> Result<PoolAction, Error> {
+        let outcome = self.outcome(&case, landing)?;
+        self.ended(&case, &outcome)
+    }
+
+    fn lost_worker(&mut self, how: &str) {
+        Cases::lost_worker(self, how);
+    }
+}
+
+impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
+    /// None yet, but what was before.
+    fn new(
+        (source, start): (S, Start),
+        judged: &'a mut Judged,
+        limits: &'a Limits,
+        interrupted: &'a AtomicBool,
+        progress: &'a mut dyn Progress,
+    ) -> Self {
+        let Start { failures, hangs } = start;
+        let (begin, end) = (Instant::now(), End::Complete);
+        let source = source.peekable();
+        Self { source, judged, limits, interrupted, progress, begin, failures, hangs, end }
+    }
+
+    /// The work that a case is.
+    fn work(&self, case: &Case) -> Work {
+        Work::Case { case: case.clone(), is_judged: self.judged.has(case) }
+    }
+
+    /// What came of a case.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if it is no answer to a case.
+    fn outcome(&mut self, case: &Case, landing: Completion) -> Result<Outcome, Error> {
+        Ok(self.judged.complete(case, outcome_of(landing)?))
+    }
+
+    /// Tells of a case that has ended; whether there is to be a further one.
+    ///
+    /// # Errors
+    /// If it cannot be written down.
+    fn ended(&mut self, case: &Case, outcome: &Outcome) -> Result<PoolAction, Error> {
+        self.progress.case(case, outcome)?;
+        self.failures += u64::from(outcome.verdict.is_failure());
+        self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
+        if self.end == End::Interrupted {
+            // What was done before is written down, and that is all.
+            return Ok(PoolAction::Continue);
+        }
+        Ok(if self.is_over() { PoolAction::Abandon } else { PoolAction::Continue })
+    }
+
+    /// A worker was lost.
+    fn lost_worker(&mut self, how: &str) {
+        self.progress.lost_worker(how);
+    }
+
+    /// Whether a limit or the goal of the run is reached.
+    fn is_over(&mut self) -> bool {
+        if self.limits.max_failures.is_some_and(|most| self.failures >= most) {
+            self.end = End::MaxFailures;
+        } else if self.hangs >= self.limits.max_hangs {
+            self.end = End::MaxHangs;
+        } else if self.progress.is_enough() {
+            self.end = End::Covered;
+        } else {
+            return false;
+        }
+        true
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Parameters, Profile};
+    use crate::runner::{Plan, Shard};
+    use crate::worker::Loss;
+    use crate::worker::supervisor::{Link, Received};
+    use crate::worker::wire::{Frames, Reply, Request, frame};
+    use std::collections::{BTreeSet, VecDeque};
+    use std::io;
+    use std::ops::Range;
+    use std::sync::atomic::AtomicU64;
+    use std::sync::{Arc, Mutex};
+
+    const PANICS: u64 = 3;
+    const HANGS_BY_VERDICT: u64 = 5;
+    const EXITS: u64 = 7;
+    const EXITS_AFTER_OTHERS: u64 = 9;
+    const WRITES_NONSENSE: u64 = 11;
+    const HANGS_ONCE: u64 = 2_000_001;
+    const IS_KILLED_ONCE: u64 = 2_000_003;
+    const IS_SIGNALLED_ONCE: u64 = 2_000_005;
+    const IS_ALWAYS_KILLED: u64 = 3_000_001;
+    const NEVER_RETURNS: u64 = 1_000_000;
+
+    /// Starts scripted workers, whose cases do what their place says; no model and no process is involved.
+    #[derive(Default)]
+    struct Scripts {
+        started: AtomicU64,
+        ended: Arc<AtomicU64>,
+        lost_before: Arc<Mutex<BTreeSet<u64>>>,
+    }
+
+    impl Launch for Scripts {
+        type Link = Script;
+
+        fn launch(&self, _: bool) -> Result<Script, Error> {
+            self.started.fetch_add(1, Ordering::Relaxed);
+            Ok(Script {
+                ended: Arc::clone(&self.ended),
+                lost_before: Arc::clone(&self.lost_before),
+                requests: Frames::default(),
+                work: VecDeque::new(),
+                done: 0,
+                says: VecDeque::new(),
+                is_alive: true,
+                is_lost: false,
+            })
+        }
+
+        /// Scripts answer at once or never.
+        fn stuck_after(&self) -> Duration {
+            Duration::ZERO
+        }
+    }
+
+    struct Script {
+        ended: Arc<AtomicU64>,
+        lost_before: Arc<Mutex<BTreeSet<u64>>>,
+        requests: Frames,
+        work: VecDeque<(u64, Case)>,
+        done: u64,
+        says: VecDeque<Reply>,
+        is_alive: bool,
+        is_lost: bool,
+    }
+
+    impl Script {
+        /// Whether this is the first worker that gets the case.
+        fn is_lost_now(&mut self, place: u64) -> bool {
+            self.is_lost |= self.lost_before.lock().unwrap().insert(place);
+            self.is_lost
+        }
+    }
+
+    impl Link for Script {
+        fn send(&mut self, bytes: &[u8]) -> io::Result<()> {
+            self.requests.buffer().extend(bytes);
+            while let Some(request) = self.requests.message::<Request>().expect("requests") {
+                match request {
+                    Request::Open(_) => self.says.push_back(Reply::Ready),
+                    Request::Work { place, work: Work::Case { case, .. } } => {
+                        self.work.push_back((place, case))
+                    }
+                    other => panic!("{other:?}"),
+                }
+            }
+            Ok(())
+        }
+
+        fn receive(&mut self, buffer: &mut Vec<u8>, _: Duration) -> Received {
+            if let Some(reply) = self.says.pop_front() {
+                buffer.extend(frame(&reply).expect("a frame"));
+                return Received::Bytes;
+            }
+            let Some((number, case)) = self.work.front() else { return Received::Quiet };
+            let (number, place) = (*number, case.place);
+            let mut outcome = Outcome::without_cycles(Verdict::Match);
+            outcome.cycles = place;
+            let answer = match place {
+                EXITS => return Received::Closed,
+                EXITS_AFTER_OTHERS if self.done > 0 => return Received::Closed,
+                // The first worker that gets the case is lost.
+                HANGS_ONCE if self.is_lost_now(place) => {
+                    let alive = Reply::Alive(Some((1, 0)));
+                    buffer.extend(frame(&alive).expect("a frame"));
+                    return Received::Bytes;
+                }
+                IS_KILLED_ONCE | IS_SIGNALLED_ONCE if self.is_lost_now(place) => {
+                    return Received::Closed;
+                }
+                IS_ALWAYS_KILLED => return Received::Closed,
+                NEVER_RETURNS => {
+                    let alive = Reply::Alive(Some((1, 0)));
+                    buffer.extend(frame(&alive).expect("a frame"));
+                    return Received::Bytes;
+                }
+                WRITES_NONSENSE => {
+                    buffer.extend([0xff; 8]);
+                    return Received::Bytes;
+                }
+                PANICS => Answer::Panicked(format!("case {place} breaks")),
+                HANGS_BY_VERDICT => {
+                    outcome.verdict = Verdict::Hang { cycle: Some(1), state: "s".to_owned() };
+                    Answer::Case(Box::new(outcome))
+                }
+                _ => Answer::Case(Box::new(outcome)),
+            };
+            self.work.pop_front();
+            self.done += 1;
+            buffer.extend(frame(&Reply::Done { place: number, answer }).expect("a frame"));
+            Received::Bytes
+        }
+
+        fn end(&mut self) -> Loss {
+            self.kill();
+            match self.work.front().map(|(_, case)| case.place) {
+                Some(IS_KILLED_ONCE | IS_ALWAYS_KILLED) => Loss::Killed("killed".to_owned()),
+                Some(IS_SIGNALLED_ONCE) => Loss::Signalled("terminated".to_owned()),
+                _ => Loss::Died("process exited with code 0".to_owned()),
+            }
+        }
+
+        fn used(&mut self) -> Duration {
+            Duration::ZERO
+        }
+
+        fn is_runnable(&mut self) -> bool {
+            false
+        }
+
+        fn kill(&mut self) {
+            if std::mem::take(&mut self.is_alive) {
+                self.ended.fetch_add(1, Ordering::Relaxed);
+            }
+        }
+    }
+
+    #[derive(Default)]
+    struct Log(Vec<(u64, String)>, Vec<String>);
+
+    impl Progress for Log {
+        fn case(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
+            self.0.push((case.place, outcome.verdict.to_string()));
+            Ok(())
+        }
+
+        fn lost_worker(&mut self, how: &str) {
+            self.1.push(how.to_owned());
+        }
+    }
+
+    fn plan(indices: Range<u64>) -> Plan {
+        Plan {
+            block: "b",
+            seed: 1,
+            profiles: vec![Profile::new("spec", Parameters::NONE)],
+            scenarios: vec!["s".to_owned()],
+            indices,
+            shard: Shard::WHOLE,
+        }
+    }
+
+    fn run_script(indices: Range<u64>, limits: Limits, interrupted: bool) -> (End, Log) {
+        let (end, log) = try_script(indices, limits, interrupted);
+        (end.unwrap(), log)
+    }
+
+    fn try_script(
+        indices: Range<u64>,
+        limits: Limits,
+        interrupted: bool,
+    ) -> (Result<End, Error>, Log) {
+        let (scripts, mut log) = (Scripts::default(), Log::default());
+        let opening = SessionSetup {
+            block: "b".to_owned(),
+            models: Vec::new(),
+            scenarios: String::new(),
+            packets: Some(1),
+        };
+        let interrupted = AtomicBool::new(interrupted);
+        let end = run(
+            &scripts,
+            (&opening, &mut Judged::none()),
+            (plan(indices).iter(), Start::default()),
+            &limits,
+            &interrupted,
+            &mut log,
+        );
+        let [started, ended] =
+            [&scripts.started, &*scripts.ended].map(|n| n.load(Ordering::Relaxed));
+        assert_eq!(started, ended, "no worker is left behind");
+        (end, log)
+    }
+
+    const LIMITS: Limits = Limits { threads: 2, max_failures: None, max_hangs: 10, time: None };
+
+    #[test]
+    fn cases_arrive_in_order_and_each_lost_worker_is_one_verdict() {
+        for threads in [1, 2, 5] {
+            let (end, Log(log, _)) = run_script(0..200, Limits { threads, ..LIMITS }, false);
+            assert_eq!(end, End::Complete);
+            let places: Vec<u64> = log.iter().map(|(place, _)| *place).collect();
+            assert_eq!(places, (0..200).collect::<Vec<_>>());
+            let failures: Vec<&(u64, String)> =
+                log.iter().filter(|(_, verdict)| verdict != "match").collect();
+            let of = |place: u64| log[place as usize].1.as_str();
+            assert_eq!(of(PANICS), "crashed: case 3 breaks");
+            assert_eq!(of(EXITS), "crashed: process exited with code 0");
+            assert_eq!(
+                of(WRITES_NONSENSE),
+                "crashed: process corrupted its channel to the program"
+            );
+            // With many workers it may be the first thing that one of them does.
+            if threads == 1 {
+                assert_eq!(
+                    of(EXITS_AFTER_OTHERS),
+                    "crashed: process exited with code 0; it did not happen again when the case ran alone"
+                );
+                assert_eq!(failures.len(), 5, "{failures:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_ends_at_the_same_failure_whatever_the_threads() {
+        for threads in [1, 2, 5] {
+            let limits = Limits { threads, max_failures: Some(2), ..LIMITS };
+            let (end, Log(log, _)) = run_script(0..200, limits, false);
+            assert_eq!(log.last().map(|(place, _)| *place), Some(5), "{threads} threads");
+            assert_eq!(end, End::MaxFailures);
+        }
+    }
+
+    #[test]
+    fn a_model_that_does_not_return_hangs_and_the_others_go_on() {
+        let limits = Limits { threads: 1, ..LIMITS };
+        let (end, Log(log, _)) = run_script(NEVER_RETURNS - 1..NEVER_RETURNS + 10, limits, false);
+        assert_eq!(end, End::Complete);
+        assert_eq!(log.len(), 11);
+        assert_eq!(log[1].1, "hang: the model did not return");
+        assert_eq!(log[10].1, "match");
+    }
+
+    #[test]
+    fn models_that_do_not_return_end_the_run() {
+        let limits = Limits { max_hangs: 1, ..LIMITS };
+        let (end, Log(log, _)) = run_script(NEVER_RETURNS..NEVER_RETURNS + 10, limits, false);
+        assert_eq!((end, log.len()), (End::MaxHangs, 1));
+    }
+
+    /// Workers that somebody stops or ends change no verdict, and the run says that they were lost.
+    #[test]
+    fn a_case_whose_worker_is_lost_to_others_is_run_again() {
+        for threads in [1, 3] {
+            let limits = Limits { threads, ..LIMITS };
+            let (end, Log(log, mut lost)) =
+                run_script(HANGS_ONCE - 1..IS_SIGNALLED_ONCE + 2, limits, false);
+            assert_eq!(end, End::Complete);
+            assert_eq!(log.len(), 7);
+            assert!(log.iter().all(|(_, verdict)| verdict == "match"), "{log:?}");
+            lost.sort();
+            let expected = [
+                (HANGS_ONCE, "process made no progress"),
+                (IS_KILLED_ONCE, "killed"),
+                (IS_SIGNALLED_ONCE, "terminated"),
+            ];
+            assert_eq!(lost, expected.map(|(case, how)| format!("b/spec/s/{case}: {how}")));
+        }
+    }
+
+    #[test]
+    fn a_case_whose_worker_is_always_killed_ends_the_run() {
+        let (end, Log(log, _)) = try_script(IS_ALWAYS_KILLED..IS_ALWAYS_KILLED + 1, LIMITS, false);
+        let error = end.unwrap_err();
+        assert_eq!(error.code().exit(), 3);
+        assert!(error.to_string().contains(&IS_ALWAYS_KILLED.to_string()), "{error}");
+        assert!(log.is_empty());
+    }
+
+    #[test]
+    fn an_interrupted_run_ends() {
+        let (end, Log(log, _)) = run_script(10..1000, LIMITS, true);
+        assert_eq!((end, log.len()), (End::Interrupted, 0));
+    }
+
+    #[test]
+    fn time_ends_a_run_without_end() {
+        let limits = Limits { time: Some(Duration::from_secs(1)), ..LIMITS };
+        let (end, Log(log, _)) = run_script(20..u64::MAX, limits, false);
+        assert_eq!(end, End::Time);
+        assert!(!log.is_empty());
+    }
+}

@@ -1,0 +1,260 @@
+//! The worker's side: takes work, does it, and tells what came out.
+//!
+//! Three threads: one reads requests, so that a cancellation is heard while a model is at work; one is the
+//! model's; one says several times a second how far the model is. Standard output and input belong to the
+//! RTL, which may print: the channel is on descriptors of its own.
+
+use super::sandbox::{self, ActiveSandbox};
+use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
+use crate::engine::{Models, SessionSetup, ShrinkProgress, ShrunkVector};
+use crate::error::{Error, codes};
+use crate::harness::Watch;
+use crate::program;
+use rustix::process::{
+    Pid, Resource, Rlimit, Signal, getppid, set_parent_process_death_signal, setrlimit,
+};
+use std::any::Any;
+use std::fs::{File, OpenOptions};
+use std::io::{self, Read, Write};
+use std::os::fd::AsFd;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::path::PathBuf;
+use std::process::{self, ExitCode};
+use std::sync::mpsc::{self, Receiver};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// How often a worker says that it is alive.
+const HEARTBEAT: Duration = Duration::from_millis(200);
+/// How often at most it says how far a shrink is.
+const NEWS: Duration = Duration::from_millis(100);
+/// How often at most it sends the smallest vector so far, as a multiple of the time that takes.
+const BEST_SHARE: u32 = 20;
+/// Stack of the model's thread.
+const STACK: usize = 16 << 20;
+/// Bytes that are read at once.
+const CHUNK: usize = 1 << 16;
+
+/// What a worker is started with.
+#[derive(Debug)]
+pub struct Settings {
+    /// The process that started it.
+    pub parent: i32,
+    /// Address space in bytes.
+    pub memory: Option<u64>,
+    /// Put no restrictions on the process.
+    pub no_sandbox: bool,
+    /// A folder in which files may be written.
+    pub writable: Vec<PathBuf>,
+    /// Programs simulate models.
+    pub simulated: bool,
+}
+
+/// Works until there is no more work.
+///
+/// # Errors
+/// [`Error::Environment`] if the system does not let it.
+pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
+    confine(settings)?;
+    let (mut requests, replies) = channel().map_err(|error| environment(&error))?;
+    // Before there are other threads, which inherit it.
+    let in_force = match settings.no_sandbox {
+        true => ActiveSandbox::Off,
+        false => sandbox::enter(&settings.writable, settings.simulated)?,
+    };
+    let replies = Arc::new(Mutex::new(replies));
+    send(&replies, &Reply::Started(in_force));
+    let watch = Arc::new(Watch::default());
+    let (sender, work) = mpsc::channel();
+    let of_model =
+        Worker { replies: Arc::clone(&replies), watch: Arc::clone(&watch), models: None };
+    thread::Builder::new()
+        // The name keeps a panic in a case, which is its verdict, from being reported as our own fault.
+        .name("case-model".to_owned())
+        .stack_size(STACK)
+        .spawn(move || of_model.work(&work))
+        .map_err(|error| environment(&error))?;
+    let of_heart = Arc::clone(&watch);
+    thread::spawn(move || {
+        loop {
+            thread::sleep(HEARTBEAT);
+            send(&replies, &Reply::Alive(of_heart.progress()));
+        }
+    });
+    let mut frames = Frames::default();
+    loop {
+        match frames.message() {
+            Ok(Some(Request::Cancel)) => watch.cancel(),
+            // The model's thread ends with the process only.
+            Ok(Some(request)) => drop(sender.send(request)),
+            Ok(None) => {
+                if read(&mut requests, frames.buffer()).unwrap_or(0) == 0 {
+                    return Ok(ExitCode::SUCCESS);
+                }
+            }
+            Err(_) => {
+                let message = "`worker` is an internal command; see `cosim --help`";
+                return Err(Error::Usage(codes::COMMAND_LINE, message.to_owned()));
+            }
+        }
+    }
+}
+
+fn environment(error: &io::Error) -> Error {
+    Error::Environment(codes::SYSTEM, format!("cannot start a worker: {error}"))
+}
+
+/// Binds the process to its parent's life, and to what it may take.
+fn confine(settings: &Settings) -> Result<(), Error> {
+    let environment = |error: rustix::io::Errno| environment(&error.into());
+    set_parent_process_death_signal(Some(Signal::KILL)).map_err(environment)?;
+    if getppid().map(Pid::as_raw_pid) != Some(settings.parent) {
+        // It is gone already.
+        process::exit(1);
+    }
+    let none = Rlimit { current: Some(0), maximum: Some(0) };
+    setrlimit(Resource::Core, none).map_err(environment)?;
+    if let Some(memory) = settings.memory {
+        let limit = Rlimit { current: Some(memory), maximum: Some(memory) };
+        // A lower limit of the user's stays.
+        let _ = setrlimit(Resource::As, limit);
+    }
+    Ok(())
+}
+
+/// Takes standard input and output for the channel; what RTL prints goes to standard error.
+fn channel() -> io::Result<(File, File)> {
+    let requests = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+    let replies = File::from(io::stdout().as_fd().try_clone_to_owned()?);
+    let nothing = OpenOptions::new().read(true).open("/dev/null")?;
+    rustix::stdio::dup2_stdin(&nothing)?;
+    rustix::stdio::dup2_stdout(io::stderr())?;
+    Ok((requests, replies))
+}
+
+fn read(from: &mut File, buffer: &mut Vec<u8>) -> io::Result<usize> {
+    let before = buffer.len();
+    buffer.resize(before + CHUNK, 0);
+    let read = from.read(&mut buffer[before..]);
+    buffer.truncate(before + read.as_ref().map_or(0, |read| *read));
+    read
+}
+
+/// Sends a message. A worker that nobody hears is of no use.
+fn send(replies: &Mutex<File>, reply: &Reply) {
+    let Some(bytes) = frame(reply) else {
+        // The parent takes it for the end that it is.
+        process::abort();
+    };
+    let mut replies = replies.lock().unwrap_or_else(PoisonError::into_inner);
+    if replies.write_all(&bytes).is_err() {
+        process::abort();
+    }
+}
+
+/// The model's thread.
+struct Worker {
+    replies: Arc<Mutex<File>>,
+    watch: Arc<Watch>,
+    models: Option<Box<dyn Models>>,
+}
+
+impl Worker {
+    fn work(mut self, requests: &Receiver<Request>) {
+        for request in requests {
+            let reply = match request {
+                Request::Open(opening) => self.open(&opening),
+                Request::Work { place, work } => {
+                    let run = AssertUnwindSafe(|| self.answer(&work));
+                    let answer = catch_unwind(run).unwrap_or_else(|payload| {
+                        Answer::Panicked(panic_message(payload.as_ref()))
+                    });
+                    Reply::Done { place, answer }
+                }
+                Request::Cancel => continue,
+            };
+            send(&self.replies, &reply);
+        }
+    }
+
+    fn answer(&self, work: &Work) -> Answer {
+        let refused = |error: Error| Answer::Refused(Refusal::of(&error));
+        match (work, &self.models) {
+            (Work::Case { case, is_judged }, Some(models)) => {
+                let run = || models.run(case, *is_judged, &self.watch);
+                Answer::Case(Box::new(self.watch.model(run)))
+            }
+            (Work::Case { .. }, None) => refused(Error::Environment(
+                codes::WORKER_FAILED,
+                "a case came before its models".to_owned(),
+            )),
+            (Work::Task(task), _) => {
+                let mut news = ShrinkReporter::new(&self.replies);
+                task.run(&self.watch, &mut news).map_or_else(refused, Answer::Task)
+            }
+        }
+    }
+
+    fn open(&mut self, opening: &SessionSetup) -> Reply {
+        let block = program::find(&opening.block).ok_or_else(|| {
+            Error::Usage(
+                codes::UNKNOWN_BLOCK,
+                format!("`{}` is not a block of this program", opening.block),
+            )
+        });
+        match block.and_then(|block| self.watch.model(|| block.open(opening))) {
+            Ok(models) => {
+                self.models = Some(models);
+                Reply::Ready
+            }
+            Err(error) => Reply::NotReady(Refusal::of(&error)),
+        }
+    }
+}
+
+fn panic_message(payload: &(dyn Any + Send)) -> String {
+    payload
+        .downcast_ref::<&str>()
+        .map(|text| (*text).to_owned())
+        .or_else(|| payload.downcast_ref::<String>().cloned())
+        .unwrap_or_else(|| "a panic without message".to_owned())
+}
+
+/// Tells how far a shrink is, not more often than anyone needs to know.
+struct ShrinkReporter<'a> {
+    replies: &'a Mutex<File>,
+    last_report: Instant,
+    /// When the smallest vector was sent last; the first is sent at once.
+    best: Option<Instant>,
+    /// What the smallest vector so far took to be written.
+    cost: Duration,
+}
+
+impl<'a> ShrinkReporter<'a> {
+    fn new(replies: &'a Mutex<File>) -> Self {
+        Self { replies, last_report: Instant::now(), best: None, cost: Duration::ZERO }
+    }
+}
+
+impl ShrinkProgress for ShrinkReporter<'_> {
+    fn candidate(&mut self, tried: u64, kept: u64) {
+        if self.last_report.elapsed() > NEWS {
+            send(self.replies, &Reply::Shrinking { tried, kept });
+            self.last_report = Instant::now();
+        }
+    }
+
+    fn kept(&mut self, best: &dyn Fn() -> Result<ShrunkVector, Error>) {
+        let pause = NEWS.max(self.cost * BEST_SHARE);
+        if self.best.is_some_and(|last| last.elapsed() < pause) {
+            return;
+        }
+        let begin = Instant::now();
+        if let Ok(best) = best() {
+            send(self.replies, &Reply::Best(Box::new(best)));
+        }
+        self.best = Some(Instant::now());
+        self.cost = begin.elapsed();
+    }
+}

@@ -1,0 +1,95 @@
+//! Work on a vector that a worker does: everything it needs, and what comes of it.
+
+use crate::agreement::Comparison;
+use crate::engine::{LoadedVector, ShrinkProgress, Waves};
+use crate::error::{Error, codes};
+use crate::harness::Watch;
+use crate::models::Built;
+use crate::mutate::{KillAttempt, MutationJob};
+use crate::program;
+use crate::vector::VectorFile;
+use serde::{Deserialize, Serialize};
+
+/// A piece of work, with all it needs.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub struct Task {
+    /// The block.
+    pub block: String,
+    /// Name of the profile.
+    pub profile: String,
+    /// The model.
+    pub model: Built,
+    /// What is to be done.
+    pub action: Action,
+}
+
+/// What is to be done.
+#[derive(Debug, Clone, Serialize, Deserialize)]
+pub enum Action {
+    /// See whether the model can be loaded and has the block's ports; gives why it is driven with two
+    /// evaluations a cycle, if it is.
+    Load,
+    /// Say what is counted of the code; gives a list of [`Point`](crate::coverage::code::Point).
+    Points,
+    /// Run a vector; gives a [`Replayed`](crate::engine::Replayed).
+    Replay(VectorFile),
+    /// Say which side of a vector violates the specification; returns a [`Blame`](crate::harness::Blame).
+    Judge(VectorFile),
+    /// Write the waves of a vector; gives nothing.
+    Trace(VectorFile, Built, Waves),
+    /// Make a vector smaller, with so many cycles; gives a [`ShrunkVector`](crate::engine::ShrunkVector).
+    Shrink(VectorFile, u64),
+    /// Take the failure of a vector apart; gives an [`Explanation`](crate::engine::Explanation).
+    Explain(VectorFile, Built),
+    /// Measure the model against the plain one; gives a [`BenchReport`](crate::engine::BenchReport).
+    Bench(Built),
+    /// Run cases on mutations of the RTL; gives a list of [`Kill`](crate::mutate::Kill).
+    MutationJob(MutationJob),
+    /// Run another model beside it; gives a [`Found`](crate::agreement::Found), if they differ.
+    Compare(Built, Comparison),
+    /// Drive what is said to make a difference into a mutation; gives a [`AttemptResult`](crate::mutate::AttemptResult).
+    Try(KillAttempt),
+}
+
+impl Task {
+    /// Does the work; gives its result as JSON.
+    ///
+    /// # Errors
+    /// What the work returns.
+    pub fn run(&self, watch: &Watch, progress: &mut dyn ShrinkProgress) -> Result<String, Error> {
+        let block = program::find(&self.block).ok_or_else(|| {
+            Error::Environment(
+                codes::INTERNAL,
+                format!("`{}` is not a block of this program", self.block),
+            )
+        })?;
+        let load = |file: &VectorFile| -> Result<Box<dyn LoadedVector>, Error> { block.load(file) };
+        let (profile, model) = (self.profile.as_str(), &self.model);
+        match &self.action {
+            Action::Load => watch.model(|| block.try_load(profile, model)).and_then(to_json),
+            Action::Points => watch.model(|| block.points(profile, model)).and_then(to_json),
+            Action::Replay(file) => load(file)?.replay(profile, model, watch).and_then(to_json),
+            Action::Judge(file) => load(file)?.judge(profile, model, watch).and_then(to_json),
+            Action::Trace(file, observed, waves) => {
+                load(file)?.trace(profile, model, observed, waves, watch).and_then(to_json)
+            }
+            Action::Shrink(file, budget) => {
+                load(file)?.shrink(profile, model, *budget, watch, progress).and_then(to_json)
+            }
+            Action::Explain(file, observed) => {
+                load(file)?.explain(profile, model, observed, watch).and_then(to_json)
+            }
+            Action::MutationJob(job) => block.run_job(profile, model, job, watch).and_then(to_json),
+            Action::Try(attempt) => block.attempt(profile, model, attempt, watch).and_then(to_json),
+            Action::Compare(other, comparison) => {
+                block.compare(profile, [model, other], comparison, watch).and_then(to_json)
+            }
+            Action::Bench(plain) => block.bench(profile, model, plain).and_then(to_json),
+        }
+    }
+}
+
+fn to_json(value: impl Serialize) -> Result<String, Error> {
+    serde_json::to_string(&value)
+        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
+}

@@ -1,0 +1,65 @@
+//! The page of a proof: each property in a line.
+
+use super::page::render;
+use crate::error::Error;
+use crate::program;
+use crate::prove::PropertyStatus;
+use cosim_formats::proof::{Proof, PropertyResult};
+use serde::Serialize;
+use std::path::Path;
+
+const TEMPLATE: &str = include_str!("../../templates/proof.html");
+
+#[derive(Serialize)]
+struct Page<'a> {
+    proof: &'a Proof,
+    result: &'static str,
+    about: Option<&'static str>,
+    /// How many properties came to what.
+    counts: Vec<(&'static str, usize)>,
+    rows: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    profile: &'a str,
+    property: &'a str,
+    word: &'static str,
+    more: String,
+    holds: bool,
+    vector: Option<&'a Path>,
+}
+
+/// The page.
+///
+/// # Errors
+/// [`Error::Environment`] if the template does not take what it is given.
+pub fn page(proof: &Proof) -> Result<String, Error> {
+    let all = proof.profiles.iter();
+    let all = all.flat_map(|profile| profile.properties.iter().map(move |one| (profile, one)));
+    let rows: Vec<Row<'_>> =
+        all.map(|(profile, proven)| row(&profile.profile, proven, proof.accept_bounded)).collect();
+    let mut counts: Vec<(&'static str, usize)> = Vec::new();
+    for Row { word, .. } in &rows {
+        match counts.iter_mut().find(|(known, _)| known == word) {
+            Some((_, count)) => *count += 1,
+            None => counts.push((word, 1)),
+        }
+    }
+    let result = if proof.holds() { "PASS" } else { "FAIL" };
+    let about = program::find(&proof.block).map(|block| block.info().title);
+    let title = format!("{result}: proof of {}", proof.block);
+    render(&title, TEMPLATE, &Page { proof, result, about, counts, rows })
+}
+
+fn row<'a>(profile: &'a str, proven: &'a PropertyResult, accepted: Option<u32>) -> Row<'a> {
+    let PropertyResult { property, shown, .. } = proven;
+    let vector = match shown {
+        PropertyStatus::Reached { vector, .. }
+        | PropertyStatus::Refuted { vector, .. }
+        | PropertyStatus::Unconfirmed { vector, .. } => Some(vector.as_path()),
+        _ => None,
+    };
+    let holds = shown.holds(accepted);
+    Row { profile, property, word: shown.word(), more: shown.more(), holds, vector }
+}

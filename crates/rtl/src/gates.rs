@@ -1,0 +1,236 @@
+//! What Yosys synthesises of an RTL: a netlist of generic gates, in Verilog, that runs in the RTL's place.
+//!
+//! A simulator does what the language says, and synthesis what it takes the text to mean. Where the two differ,
+//! a green regression says nothing of the chip. `docs/how-to/gates.md` says which constructs do.
+
+use crate::error::{Error, codes};
+use crate::harness::{BlockInfo, Parameters};
+use crate::models::{Examined, FileRead, Pragmas, PreprocessedRtl};
+use crate::yosys::{YosysSession, version};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::fmt;
+use std::fs;
+use std::path::Path;
+use verilated_build::{Design, Hash, Kept, KeptFile, SourceFile};
+
+/// From what was read to gates. The state machine's codes are left as they are, so that the state register means the
+/// same; memories stay memories, as for a compiler of RAM. Assertions are no part of the design.
+const SYNTHESIS: &str = "chformal -remove\nsynth -nofsm -flatten -run begin:fine\nopt -fast -full\n\
+                         opt -undriven -fine\nopt -full\ntechmap\nopt -fast\nabc -fast\nopt -fast\nclean";
+/// The netlist for us, for simulators, and its longest path.
+const WRITTEN: [&str; 3] = ["gates.il", "gates.v", "depth.txt"];
+/// The folder of the netlist, as simulators see it.
+const FOLDER: &str = "@netlist";
+/// What stands before the numbers in a kept netlist.
+const MARK: &str = "// cosim ";
+
+/// How large a netlist is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
+pub struct Area {
+    /// Its cells, registers included and memories not.
+    pub cells: u64,
+    /// Those that are flip-flops.
+    pub flip_flops: u64,
+    /// Those that are latches.
+    pub latches: u64,
+    /// Bits of memories.
+    pub memory_bits: u64,
+    /// Cells on the longest path from one register or pin to the next.
+    pub depth: u64,
+}
+
+impl fmt::Display for Area {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { cells, flip_flops, latches, memory_bits, depth } = self;
+        write!(f, "{cells} cells, {flip_flops} of them flip-flops")?;
+        if *latches > 0 {
+            write!(f, " and {latches} {}", if *latches == 1 { "latch" } else { "latches" })?;
+        }
+        if *memory_bits > 0 {
+            write!(f, ", {memory_bits} bits of memory")?;
+        }
+        write!(f, ", depth {depth}")
+    }
+}
+
+/// A netlist.
+#[derive(Debug, Clone)]
+pub struct Netlist {
+    /// How large it is.
+    pub area: Area,
+    top: String,
+    text: String,
+    identity: String,
+}
+
+/// The netlist of an RTL with these parameters, made unless it is among the kept ones.
+///
+/// # Errors
+/// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
+pub fn netlist(
+    info: &'static BlockInfo,
+    examined: &Examined,
+    parameters: &Parameters,
+    kept: &Kept,
+) -> Result<Netlist, Error> {
+    let values = info.verilog(parameters, &examined.parameters);
+    let top = &examined.design.top;
+    let version = version()?;
+    let mut hash = Hash::default();
+    hash.add(&version);
+    hash.add(SYNTHESIS);
+    hash.add(format!("{top} {values:?}"));
+    // What Yosys reads, and nothing else, decides.
+    let PreprocessedRtl { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
+    for texts in [libraries, sources] {
+        hash.add(texts.len().to_le_bytes());
+        texts.iter().for_each(|text| hash.add(text));
+    }
+    for file in &examined.design.data {
+        hash.add(&file.name);
+        hash.add(file.text.as_deref().unwrap_or_default());
+    }
+    let words: Vec<String> =
+        values.iter().map(|(name, value)| format!(" {name}={value}")).collect();
+    let about = format!("netlist of {top}{}, {version}", words.concat());
+    let name = format!("{top}-{}.v", hash.hex());
+    let kept: KeptFile = kept.obtain(&name, &about, |_, result| {
+        let text = synthesise(examined, &values)?;
+        fs::write(result, text).map_err(Error::write(result))
+    })?;
+    let path = kept.path().to_owned();
+    let wrong = |message: &str| Error::File {
+        code: codes::DAMAGED,
+        path: path.clone(),
+        message: message.to_owned(),
+    };
+    let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
+    let (first, _) = text.split_once('\n').ok_or_else(|| wrong("is not a netlist"))?;
+    let area = first.strip_prefix(MARK).and_then(|area| serde_json::from_str(area).ok());
+    let area = area.ok_or_else(|| wrong("is a netlist without recorded area"))?;
+    Ok(Netlist { area, top: top.clone(), text, identity: examined.identity.clone() })
+}
+
+impl Netlist {
+    /// The netlist in the place of its RTL: a file without parameters.
+    pub fn examined(self) -> Examined {
+        let name = Path::new(FOLDER).join(format!("{}.v", self.top));
+        let mut examined = Examined::default();
+        examined.identity = self.identity;
+        examined.files = vec![FileRead { path: format!("{}.v", self.top), built_in: true }];
+        examined.design =
+            Design { top: self.top, sources: vec![name.clone()], ..Design::default() };
+        examined.texts = vec![SourceFile { name, text: self.text.into_bytes().into() }];
+        examined
+    }
+}
+
+/// The netlist in Verilog, its area in the first line.
+fn synthesise(examined: &Examined, parameters: &[(String, String)]) -> Result<String, Error> {
+    let workshop = YosysSession::new(examined, Pragmas::Obeyed)?;
+    gates(&workshop, parameters)
+}
+
+fn gates(workshop: &YosysSession, parameters: &[(String, String)]) -> Result<String, Error> {
+    let [il, verilog, depth] = WRITTEN;
+    let at = |name: &str| format!("\"{}\"", workshop.path(name).display());
+    workshop.read(
+        parameters,
+        &format!("{SYNTHESIS}\nwrite_ilang {}\nwrite_verilog -noattr {}", at(il), at(verilog)),
+    )?;
+    workshop.script(&format!("read_ilang {il}\ntee -q -o {depth} ltp -noff\n"))?;
+    let mut area = area(&workshop.text(il)?);
+    area.depth = depth_of(&workshop.text(depth)?).unwrap_or(0);
+    let area = serde_json::to_string(&area)
+        .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
+    // The line that says which Yosys wrote it differs from one machine to the next.
+    let text = workshop.text(verilog)?;
+    let text: Vec<&str> = text.lines().filter(|line| !line.starts_with("/*")).collect();
+    Ok(format!("{MARK}{area}\n{}\n", text.join("\n")))
+}
+
+/// The cells of a flat netlist.
+fn area(netlist: &str) -> Area {
+    let mut area = Area::default();
+    let mut memory = [0, 0];
+    let mut lines = netlist.lines().map(str::trim_start);
+    while let Some(line) = lines.next() {
+        let Some(cell) = line.strip_prefix("cell ") else { continue };
+        let kind = cell.split(' ').next().unwrap_or_default();
+        if kind.starts_with("$mem") {
+            for line in lines.by_ref().take_while(|line| *line != "end") {
+                for (place, name) in ["\\SIZE", "\\WIDTH"].into_iter().enumerate() {
+                    let value =
+                        line.strip_prefix("parameter ").and_then(|line| line.strip_prefix(name));
+                    memory[place] =
+                        value.and_then(|value| number(value.trim())).unwrap_or(memory[place]);
+                }
+            }
+            area.memory_bits += memory[0] * memory[1];
+            continue;
+        }
+        area.cells += 1;
+        let is = |kinds: &[&str]| kinds.iter().any(|known| kind.starts_with(known));
+        area.flip_flops += u64::from(is(&["$_DFF", "$_SDFF", "$_ALDFF", "$_FF_"]));
+        area.latches += u64::from(is(&["$_DLATCH", "$_SR_"]));
+    }
+    area
+}
+
+/// A number of RTLIL.
+fn number(text: &str) -> Option<u64> {
+    match text.split_once('\'') {
+        Some((_, digits)) => u64::from_str_radix(digits, 2).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// The length of the longest path, as `ltp` tells it.
+fn depth_of(said: &str) -> Option<u64> {
+    said.split_once("(length=")?.1.split_once(')')?.0.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_netlist_is_counted() {
+        let workshop = YosysSession::of_verilog(
+            "module top(input clk, input [1:0] a, input [3:0] d, output reg [3:0] q, output [3:0] r, output reg l);
+             reg [3:0] memory [0:3];
+             always @(posedge clk) begin q <= d; memory[a] <= d; end
+             always @* if (a[0]) l = d[0];
+             assign r = memory[a];
+             endmodule",
+        );
+        let text = gates(&workshop, &[]).unwrap();
+        let area = text.lines().next().unwrap().strip_prefix(MARK).unwrap();
+        let Area { cells, flip_flops, latches, memory_bits, .. } =
+            serde_json::from_str(area).unwrap();
+        assert_eq!((flip_flops, latches, memory_bits), (4, 1, 16), "{text}");
+        assert_eq!(cells, 5, "{text}");
+        assert!(text.contains("module top"), "{text}");
+    }
+
+    #[test]
+    fn the_longest_path_is_read() {
+        assert_eq!(
+            depth_of("\nLongest topological path in top (length=61):\n    0: \\a\n"),
+            Some(61)
+        );
+        assert_eq!(depth_of("nothing"), None);
+    }
+
+    #[test]
+    fn an_area_is_told_in_words() {
+        let area = Area { cells: 9, flip_flops: 2, depth: 3, ..Area::default() };
+        assert_eq!(area.to_string(), "9 cells, 2 of them flip-flops, depth 3");
+        let area = Area { latches: 1, memory_bits: 16, ..area };
+        assert_eq!(
+            area.to_string(),
+            "9 cells, 2 of them flip-flops and 1 latch, 16 bits of memory, depth 3"
+        );
+    }
+}

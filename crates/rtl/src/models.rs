@@ -1,0 +1,446 @@
+//! Where a model comes from: linked in, or compiled at run time from built-in or given RTL.
+
+mod copies;
+mod data;
+mod examined;
+mod expanded;
+mod file_list;
+mod given;
+mod observer;
+mod on_disk;
+mod rtl;
+mod special;
+
+use crate::answers::Answers;
+use crate::answers::store::Store;
+use crate::error::{Error, codes};
+use crate::fourvalue;
+use crate::gates::{self, Area};
+use crate::harness::{Block, BlockInfo, Parameters, Profile};
+use crate::program;
+use crate::yosys;
+pub use copies::{Copies, data as copied_data};
+pub use examined::{Examined, FileRead};
+pub use expanded::{Pragmas, PreprocessedRtl};
+use observer::{OBSERVING_TOP, observing_top};
+pub use on_disk::OnDisk;
+pub use rtl::command_line;
+pub use rtl::{Rtl, Simulator};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::env;
+use std::ffi::OsString;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use verilated::{Library, ModelKind, Port};
+use verilated_build::{
+    BuiltLibrary, Design, Kept, LibraryCache, Port as BuildPort, Ports, SourceFile, Tracing,
+    Verilator, trust,
+};
+
+/// The target that models are compiled for.
+pub const TARGET: &str = env!("COSIM_TARGET");
+/// Bytes of the cache if `COSIM_CACHE_LIMIT` does not say otherwise.
+const CACHE_LIMIT: u64 = 2 << 30;
+/// The folder of answers below that of compiled models.
+const ANSWERS: &str = "answers";
+/// The part of the cache's limit that is for answers; the others are for compiled models.
+const ANSWERS_PART: u64 = 8;
+
+/// How a model is built.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum View {
+    /// To be run: with registered inputs where they make no difference.
+    Bare,
+    /// As Verilator makes it of the RTL alone, driven with two evaluations a cycle: the yardstick.
+    Plain,
+    /// As `Bare`, and it counts through which of its lines and branches it goes, and which of its bits toggle.
+    Covered,
+    /// Inside a top that also holds the golden model's outputs, state and rule, with waves of both.
+    Observed(Tracing),
+}
+
+/// A model that was built, not yet loaded: what a worker is given.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub enum Built {
+    /// It is part of the program.
+    Linked,
+    /// A shared library.
+    Library {
+        /// Its file.
+        path: PathBuf,
+        /// BLAKE3 of its bytes: these are loaded, or none.
+        blake3: String,
+    },
+    /// What Icarus compiled; it is simulated in a process of its own.
+    Icarus(PathBuf),
+}
+
+impl From<&BuiltLibrary> for Built {
+    fn from(library: &BuiltLibrary) -> Self {
+        Self::Library { path: library.path().to_owned(), blake3: library.blake3().to_owned() }
+    }
+}
+
+impl Built {
+    /// Whether a program simulates it, which a worker has to start.
+    pub fn is_simulated(&self) -> bool {
+        matches!(self, Self::Icarus(_))
+    }
+
+    /// Loads the model into this process: from then on RTL can do to it what it likes.
+    ///
+    /// # Errors
+    /// [`Error::Model`] if it cannot be loaded, or if its ports differ from those the program was built
+    /// with.
+    pub fn load<B: Block>(
+        &self,
+        parameters: &Parameters,
+    ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
+        match self {
+            Self::Linked => B::RTL.linked(parameters).ok_or_else(|| {
+                Error::Environment(
+                    codes::INTERNAL,
+                    "this program has no model with these \
+                     parameters; choose a profile of `cosim list`"
+                        .to_owned(),
+                )
+            }),
+            Self::Icarus(_) => Err(Error::Usage(
+                codes::OPTIONS_CONFLICT,
+                "--simulator icarus works with run, replay, shrink and explain only; leave it out"
+                    .to_owned(),
+            )),
+            Self::Library { path, blake3 } => {
+                let library = BuiltLibrary::again(path.clone(), blake3.clone())?;
+                Ok(Library::load(&library)?.kind()?)
+            }
+        }
+    }
+}
+
+/// What Verilator said of RTL, by block.
+type Known = BTreeMap<(&'static str, Rtl), Arc<Examined>>;
+static KNOWN: Mutex<Known> = Mutex::new(BTreeMap::new());
+
+/// Lets Verilator be asked again: the RTL may be another one by now.
+pub fn forget_examined() {
+    KNOWN.lock().unwrap_or_else(PoisonError::into_inner).clear();
+}
+
+impl Rtl {
+    /// What Verilator says of this RTL. It is asked once: for a whole command, the RTL is what it was
+    /// then.
+    ///
+    /// # Errors
+    /// As [`Examined::new`].
+    pub fn examined(&self, info: &'static BlockInfo) -> Result<Arc<Examined>, Error> {
+        // Held while Verilator is asked: others that want to know wait for the answer.
+        let mut known = KNOWN.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (info.name, self.clone());
+        if let Some(examined) = known.get(&key) {
+            return Ok(Arc::clone(examined));
+        }
+        let examined = Arc::new(Examined::new(info, self)?);
+        for place in &examined.computed {
+            program::say(format_args!(
+                "warning: {place}: the RTL computes the name of a file that it opens, so the \
+                 contents of that file are not part of the RTL's identity"
+            ));
+        }
+        known.insert(key, Arc::clone(&examined));
+        Ok(examined)
+    }
+
+    /// What is simulated under these parameters: the RTL, or the netlist that Yosys makes of it with them.
+    ///
+    /// # Errors
+    /// As [`Rtl::examined`] and [`gates::netlist`].
+    pub fn simulated(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        kept: &Kept,
+    ) -> Result<Arc<Examined>, Error> {
+        let examined = self.examined(info)?;
+        match self.netlist {
+            true => Ok(Arc::new(gates::netlist(info, &examined, parameters, kept)?.examined())),
+            false => Ok(examined),
+        }
+    }
+
+    /// How large the netlist is that runs in the RTL's place, if one does.
+    ///
+    /// # Errors
+    /// As [`Rtl::simulated`].
+    pub fn area(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+    ) -> Result<Option<Area>, Error> {
+        if !self.netlist {
+            return Ok(None);
+        }
+        Ok(Some(gates::netlist(info, &*self.examined(info)?, parameters, &kept()?)?.area))
+    }
+
+    /// A hash of the names and texts of all files of the RTL, included ones too, to tell two of them
+    /// apart: a copy of the built-in RTL has the same as that.
+    ///
+    /// # Errors
+    /// As [`Rtl::examined`].
+    pub fn identity(&self, info: &'static BlockInfo) -> Result<String, Error> {
+        Ok(self.examined(info)?.identity.clone())
+    }
+
+    /// RTL without a parameter has one behaviour where others have one for each value; `profiles` must
+    /// say which.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] if they say several; as [`Rtl::examined`].
+    pub fn check_profiles(
+        &self,
+        info: &'static BlockInfo,
+        profiles: &[Profile],
+    ) -> Result<(), Error> {
+        let examined = self.examined(info)?;
+        let values = |profile: &Profile| profile.parameters.verilog(info.rtl.mask_parameter);
+        let Some(first) = profiles.first().map(values) else { return Ok(()) };
+        for (index, (name, value)) in first.iter().enumerate() {
+            let is_same = |profile: &Profile| values(profile)[index].1 == *value;
+            if !examined.parameters.contains(name) && !profiles.iter().all(is_same) {
+                let names: Vec<&str> = profiles.iter().map(|profile| &*profile.name).collect();
+                return Err(Error::Usage(
+                    codes::NO_SUCH_PARAMETER,
+                    format!(
+                        "module {} of this RTL has no parameter {name}, so it has one behavior; \
+                         select the profile that it implements with --fixes: {}, or a mask",
+                        info.rtl.top,
+                        names.join(", ")
+                    ),
+                ));
+            }
+        }
+        Ok(())
+    }
+
+    /// Builds a model of this RTL unless it is linked in, or among the `kept` ones already. It is not
+    /// loaded.
+    ///
+    /// # Errors
+    /// [`Error::Build`] with Verilator's or the compiler's message, or if the ports differ from those
+    /// the program was built with.
+    pub fn build(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        view: View,
+        kept: &Kept,
+    ) -> Result<Built, Error> {
+        if self.simulator == Simulator::Icarus {
+            return Ok(Built::Icarus(fourvalue::compile(info, self, parameters, kept)?));
+        }
+        match view {
+            View::Bare if self.is_linked(info, parameters) => Ok(Built::Linked),
+            View::Bare | View::Plain | View::Covered => self.compile(info, parameters, view, kept),
+            View::Observed(_) => {
+                // First without the top around it, so that wrong ports are reported as what they are.
+                self.build(info, parameters, View::Bare, kept)?;
+                self.compile(info, parameters, view, kept)
+            }
+        }
+    }
+
+    /// As [`Rtl::build`], among the models that the program keeps for its user.
+    ///
+    /// # Errors
+    /// As [`Rtl::build`] and [`kept`].
+    pub fn build_for_user(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        view: View,
+    ) -> Result<Built, Error> {
+        // A user without a folder for models can run those of the program.
+        if view == View::Bare && self.is_linked(info, parameters) {
+            return Ok(Built::Linked);
+        }
+        self.build(info, parameters, view, &kept()?)
+    }
+
+    /// Whether its model is part of the program.
+    fn is_linked(&self, info: &'static BlockInfo, parameters: &Parameters) -> bool {
+        self.is_usual() && info.rtl.linked(parameters).is_some()
+    }
+
+    fn compile(
+        &self,
+        info: &'static BlockInfo,
+        parameters: &Parameters,
+        view: View,
+        kept: &Kept,
+    ) -> Result<Built, Error> {
+        let examined = self.simulated(info, parameters, kept)?;
+        let mut texts = examined.texts.clone();
+        let mut design = Design {
+            clock: info.rtl.clock.into(),
+            prefix: "Vmodel".to_owned(),
+            ..examined.design.clone()
+        };
+        design.parameters = parameters.verilog(info.rtl.mask_parameter);
+        design.parameters.retain(|(name, _)| examined.parameters.contains(name));
+        if let View::Observed(tracing) = view {
+            let name = PathBuf::from(format!("{OBSERVING_TOP}.sv"));
+            let text = observing_top(info, &examined.parameters).into_bytes().into();
+            texts.push(SourceFile { name: name.clone(), text });
+            design.sources.insert(0, name);
+            design.top = OBSERVING_TOP.to_owned();
+            design.tracing = tracing;
+        }
+        let ports = ports(info);
+        let expected = (!matches!(view, View::Observed(_))).then_some(&ports);
+        design.registered = matches!(view, View::Bare | View::Covered);
+        design.coverage = view == View::Covered;
+        // Counting takes most of its time: what the compiler can do about the rest is not worth the wait.
+        design.quick = self.netlist || view == View::Covered;
+        let cache = LibraryCache::new(verilator()?, TARGET, kept.clone());
+        let library = cache.library(&design, &texts, expected);
+        library.map(|library| Built::from(&library)).map_err(|error| examined.plain(error))
+    }
+}
+
+/// The ports the program was built with.
+pub fn ports(info: &'static BlockInfo) -> Ports {
+    let all = |ports: &[Port]| -> Vec<BuildPort> {
+        let port = |port: &Port| BuildPort { name: port.name.to_owned(), width: port.width };
+        ports.iter().map(port).collect()
+    };
+    Ports {
+        clock: info.rtl.clock.to_owned(),
+        inputs: all(info.inputs),
+        outputs: all(info.outputs),
+        observing: false,
+    }
+}
+
+/// The Verilator that the environment names. It is looked for once: asking it takes as long as a small regression.
+///
+/// # Errors
+/// As [`Verilator::find`].
+pub fn verilator() -> Result<Verilator, Error> {
+    static FOUND: OnceLock<Verilator> = OnceLock::new();
+    if let Some(found) = FOUND.get() {
+        return Ok(found.clone());
+    }
+    let found = Verilator::find()?;
+    Ok(FOUND.get_or_init(|| found).clone())
+}
+
+/// Where the program keeps compiled models: `COSIM_CACHE`, else `cosim` in the user's cache folder. For
+/// its commands alone: whoever builds models with this library says where they are kept.
+///
+/// # Errors
+/// [`Error::Environment`] if there is no such folder, [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
+pub fn kept() -> Result<Kept, Error> {
+    kept_in(cache_folder()?.ok_or_else(|| {
+        let message = "there is no folder for compiled models; set COSIM_CACHE to one";
+        Error::Environment(codes::CACHE_UNWRITABLE, message.to_owned())
+    })?)
+}
+
+/// A folder for compiled models, with their part of the cache's limit.
+///
+/// # Errors
+/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
+pub fn kept_in(folder: PathBuf) -> Result<Kept, Error> {
+    let limit = cache_limit()?;
+    Ok(Kept::new(folder, limit - limit / ANSWERS_PART))
+}
+
+/// Where the program keeps answers of Yosys and ABC: below the folder of [`kept`] models.
+///
+/// # Errors
+/// As [`kept`].
+pub fn answer_store() -> Result<Option<Store>, Error> {
+    let limit = cache_limit()?;
+    Ok(cache_folder()?.map(|folder| Store::new(folder.join(ANSWERS), limit / ANSWERS_PART)))
+}
+
+/// The answers that a command may use, unless it `ignores` them. Without a folder for them there are none.
+///
+/// # Errors
+/// [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size; [`Error::Environment`] if there is no Yosys.
+pub fn answers(ignores: bool) -> Result<Answers, Error> {
+    let store = if ignores { None } else { answer_store()? };
+    let Some(store) = store else { return Ok(Answers::none()) };
+    let programs = yosys::identity()?;
+    Ok(programs.map_or_else(Answers::none, |programs| Answers::new(store, programs)))
+}
+
+/// The value of a variable of the environment that is not empty.
+fn variable(name: &str) -> Option<OsString> {
+    env::var_os(name).filter(|value| !value.is_empty())
+}
+
+/// The folder of the cache, if the environment names one: models in it are executed and answers are believed, so it is
+/// one that no other user can write.
+///
+/// # Errors
+/// As [`trust::folder`].
+fn cache_folder() -> Result<Option<PathBuf>, Error> {
+    let from = |name: &str| variable(name).map(PathBuf::from);
+    let folder = from("COSIM_CACHE")
+        .or_else(|| from("XDG_CACHE_HOME").map(|folder| folder.join("cosim")))
+        .or_else(|| from("HOME").map(|folder| folder.join(".cache/cosim")));
+    Ok(folder.map(|folder| trust::folder(&folder)).transpose()?)
+}
+
+/// The limit of the cache in bytes.
+fn cache_limit() -> Result<u64, Error> {
+    match variable("COSIM_CACHE_LIMIT") {
+        None => Ok(CACHE_LIMIT),
+        Some(text) => bytes(&text.to_string_lossy()).ok_or_else(|| {
+            let text = text.to_string_lossy();
+            Error::Usage(
+                codes::BAD_VARIABLE,
+                format!(
+                    "COSIM_CACHE_LIMIT: `{text}` is not a size; expected for example 500M or 2G"
+                ),
+            )
+        }),
+    }
+}
+
+/// The bytes of a size such as `500`, `64K`, `500M`, `2G` or `1T`.
+pub fn bytes(text: &str) -> Option<u64> {
+    let units = [('K', 10), ('M', 20), ('G', 30), ('T', 40)];
+    let unit = units.into_iter().find_map(|(unit, shift)| {
+        Some((text.strip_suffix([unit, unit.to_ascii_lowercase()])?, shift))
+    });
+    let (number, shift) = unit.unwrap_or((text, 0));
+    number.parse::<u64>().ok()?.checked_mul(1 << shift)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::bytes;
+
+    #[test]
+    fn a_size_has_a_unit() {
+        for (text, expected) in [
+            ("0", Some(0)),
+            ("500", Some(500)),
+            ("64K", Some(65_536)),
+            ("500m", Some(524_288_000)),
+            ("2G", Some(2_147_483_648)),
+            ("", None),
+            ("G", None),
+            ("-1", None),
+            ("2T", Some(2_199_023_255_552)),
+            ("2X", None),
+            ("99999999999G", None),
+        ] {
+            assert_eq!(bytes(text), expected, "{text}");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! The RTL a command works on, as the user names it.
+
+use crate::error::{Error, codes};
+use schemars::JsonSchema;
+use serde::{Deserialize, Serialize};
+use std::path::{Path, PathBuf};
+
+/// What simulates an RTL.
+#[derive(
+    Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(rename_all = "snake_case")]
+pub enum Simulator {
+    /// Two values, in models that are part of this program or compiled by it: as fast as can be.
+    #[default]
+    Verilator,
+    /// Four values: registers are X before reset, and payload is while nobody may look at it.
+    Icarus,
+}
+
+impl Simulator {
+    /// Whether it is the usual one.
+    pub fn is_verilator(&self) -> bool {
+        *self == Self::Verilator
+    }
+}
+
+/// What was given to take the place of the built-in RTL, as typed; nothing at all is the built-in RTL.
+#[derive(
+    Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize, JsonSchema,
+)]
+#[serde(deny_unknown_fields)]
+pub struct Rtl {
+    /// Verilog files, and folders of them (`--rtl`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub paths: Vec<PathBuf>,
+    /// Folders searched first for included files and for modules (`-I`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub include: Vec<PathBuf>,
+    /// Macros, as `NAME` or `NAME=VALUE` (`-D`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub defines: Vec<String>,
+    /// Verilog file lists (`-f`).
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub lists: Vec<PathBuf>,
+    /// What simulates it (`--simulator`).
+    #[serde(default, skip_serializing_if = "Simulator::is_verilator")]
+    pub simulator: Simulator,
+    /// Whether what runs is the netlist that Yosys makes of it (`--netlist`).
+    #[serde(default, skip_serializing_if = "is_off")]
+    pub netlist: bool,
+}
+
+#[expect(clippy::trivially_copy_pass_by_ref, reason = "serde asks so")]
+fn is_off(value: &bool) -> bool {
+    !value
+}
+
+impl Rtl {
+    /// The word that names the built-in RTL on the command line.
+    pub const BUILT_IN: &str = "built-in";
+
+    /// Whether it is the RTL the program was built with, as it is.
+    pub fn is_built_in(&self) -> bool {
+        let Self { paths, include, defines, lists, simulator: _, netlist: _ } = self;
+        paths.is_empty() && include.is_empty() && defines.is_empty() && lists.is_empty()
+    }
+
+    /// Whether nothing was given, and Verilator simulates it as it is.
+    pub fn is_usual(&self) -> bool {
+        *self == Self::default()
+    }
+
+    /// Whether what runs are Verilator's models of the RTL as it is.
+    pub fn is_of_models(&self) -> bool {
+        self.simulator.is_verilator() && !self.netlist
+    }
+
+    /// The words that give it on a command line.
+    pub fn arguments(&self) -> Vec<String> {
+        // An option and its value are one word, whatever the value begins with.
+        let long = |option: &str, path: &Path| format!("{option}={}", path.display());
+        let plain = |path: &PathBuf| {
+            let text = path.display().to_string();
+            if text.starts_with('-') {
+                vec![long("--rtl", path)]
+            } else {
+                vec!["--rtl".to_owned(), text]
+            }
+        };
+        let mut words: Vec<String> = self.paths.iter().flat_map(plain).collect();
+        words.extend(self.lists.iter().map(|path| format!("-f{}", path.display())));
+        words.extend(self.include.iter().map(|path| format!("-I{}", path.display())));
+        words.extend(self.defines.iter().map(|define| format!("-D{define}")));
+        if self.simulator == Simulator::Icarus {
+            words.extend(["--simulator".to_owned(), "icarus".to_owned()]);
+        }
+        if self.netlist {
+            words.push("--netlist".to_owned());
+        }
+        words
+    }
+
+    /// [`Rtl::arguments`], quoted for a shell.
+    pub fn command_line(&self) -> String {
+        command_line(&self.arguments())
+    }
+
+    /// The built-in RTL, simulated as this RTL is.
+    #[must_use]
+    pub fn built_in(&self) -> Self {
+        Self { simulator: self.simulator, netlist: self.netlist, ..Self::default() }
+    }
+
+    /// Everything named is still there.
+    ///
+    /// # Errors
+    /// [`Error::File`] with the first that is not.
+    pub fn check_there(&self) -> Result<(), Error> {
+        let named = self.paths.iter().chain(&self.include).chain(&self.lists);
+        match named.into_iter().find(|path| !path.exists()) {
+            Some(path) => Err(Error::File {
+                code: codes::RTL_NOT_FOUND,
+                path: path.clone(),
+                message: "does not exist".to_owned(),
+            }),
+            None => Ok(()),
+        }
+    }
+}
+
+/// Words of a command line, quoted for a shell.
+pub fn command_line(words: &[String]) -> String {
+    shlex::try_join(words.iter().map(String::as_str)).unwrap_or_else(|_| words.join(" "))
+}

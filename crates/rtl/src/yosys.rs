@@ -1,0 +1,294 @@
+//! Yosys, and ABC, which comes with it: what every command that works on netlists has in common.
+
+use crate::answers::Answers;
+use crate::error::{Error, codes};
+use crate::models::{Examined, Pragmas, PreprocessedRtl};
+use std::env;
+use std::fs::{self, File};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, OnceLock};
+use tempfile::TempDir;
+use verilated_build::{Error as BuildError, output, output_within};
+
+/// The program, unless the environment names another one.
+const YOSYS: &str = "yosys";
+/// Where else it is looked for.
+const VARIABLE: &str = "YOSYS";
+/// How it is installed.
+const INSTALL: &str = "install it with `apt-get install yosys` (0.23 or newer), or set YOSYS to it";
+/// Levels of folders above the data files, so that `..` in their names stays inside the workshop.
+const DEPTH: usize = 8;
+/// The folder of the data files.
+const DATA: &str = "data";
+
+/// A folder in which Yosys works on one RTL with one set of parameters.
+#[derive(Debug)]
+pub struct YosysSession {
+    folder: TempDir,
+    examined: Examined,
+    expanded: Arc<PreprocessedRtl>,
+    /// Scripts so far: each has a file of its own, since several threads may work here.
+    scripts: AtomicU32,
+    answers: Answers,
+}
+
+impl YosysSession {
+    /// A folder for an RTL; Yosys has read none of it yet, and no answer is kept.
+    ///
+    /// # Errors
+    /// [`Error::Write`]; [`Error::Build`] with the words of Verilator's preprocessor.
+    pub fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
+        let folder = TempDir::with_prefix("cosim-").map_err(Error::write("a temporary folder"))?;
+        let workshop = Self {
+            folder,
+            examined: examined.clone(),
+            expanded: examined.expanded(pragmas)?,
+            scripts: AtomicU32::new(0),
+            answers: Answers::none(),
+        };
+        let PreprocessedRtl { libraries, sources } = &*workshop.expanded;
+        for (number, text) in libraries.iter().chain(sources).enumerate() {
+            workshop.write(&file(number), text)?;
+        }
+        let root = workshop.data();
+        fs::create_dir_all(&root).map_err(Error::write(&root))?;
+        let data = examined.design.data.iter();
+        let data = data.filter_map(|file| Some((Path::new(&file.name), file.text.as_ref()?)));
+        for (name, text) in data.filter(|(name, _)| name.is_relative()) {
+            let path = root.join(name);
+            let folder = path.parent().unwrap_or(&root);
+            fs::create_dir_all(folder).map_err(Error::write(folder))?;
+            fs::write(&path, text).map_err(Error::write(&path))?;
+        }
+        Ok(workshop)
+    }
+
+    /// The same with these answers of earlier sessions.
+    #[must_use]
+    pub fn with_answers(self, answers: Answers) -> Self {
+        Self { answers, ..self }
+    }
+
+    /// The answers that may be used in place of asking.
+    pub fn answers(&self) -> &Answers {
+        &self.answers
+    }
+
+    /// The folder in which names of data files begin.
+    fn data(&self) -> PathBuf {
+        self.path(DATA).join(["x"; DEPTH].join("/"))
+    }
+
+    /// A file of the folder.
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.folder.path().join(name)
+    }
+
+    /// The text of a file of the folder.
+    ///
+    /// # Errors
+    /// [`Error::File`].
+    pub fn text(&self, name: &str) -> Result<String, Error> {
+        let path = self.path(name);
+        fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))
+    }
+
+    /// Writes a file of the folder.
+    ///
+    /// # Errors
+    /// [`Error::Write`].
+    pub fn write(&self, name: &str, text: &str) -> Result<(), Error> {
+        let path = self.path(name);
+        fs::write(&path, text).map_err(Error::write(&path))
+    }
+
+    /// A place in the RTL as the user knows it; the program's own files by their names alone.
+    pub fn typed(&self, place: &str) -> String {
+        self.examined.typed(&PreprocessedRtl::place(place))
+    }
+
+    /// Runs a script in the folder.
+    ///
+    /// # Errors
+    /// [`Error::Environment`] with the first error that Yosys tells of.
+    pub fn script(&self, script: &str) -> Result<(), Error> {
+        self.run(script, self.folder.path(), |said| format!("Yosys: {said}"))
+    }
+
+    /// A netlist of the folder, in Verilog. The line that says which Yosys wrote it is left out: it differs from one machine to
+    /// the next.
+    ///
+    /// # Errors
+    /// As [`YosysSession::script`].
+    pub fn verilog(&self, netlist: &str) -> Result<String, Error> {
+        let name = format!("{netlist}.v");
+        self.script(&format!("read_ilang {netlist}\nwrite_verilog -noattr {name}\n"))?;
+        let text = self.text(&name)?;
+        let lines = text.lines().filter(|line| !line.starts_with("/*"));
+        Ok(lines.map(|line| format!("{line}\n")).collect())
+    }
+
+    /// Reads the RTL with these parameters, elaborates it and does what `commands` say. Yosys runs where the RTL finds its
+    /// data files, so commands name the files that they write by [`YosysSession::path`].
+    ///
+    /// # Errors
+    /// [`Error::Environment`] if there is no Yosys, or if it cannot read the RTL.
+    pub fn read(&self, parameters: &[(String, String)], commands: &str) -> Result<(), Error> {
+        let libraries = self.expanded.libraries.len();
+        let mut script = String::new();
+        for number in 0..libraries + self.expanded.sources.len() {
+            let option = if number < libraries { " -defer" } else { "" };
+            let path = self.path(&file(number));
+            script += &format!("read_verilog -sv{option} \"{}\"\n", path.display());
+        }
+        script += &format!("hierarchy -check -top {}", self.examined.design.top);
+        for (name, value) in parameters {
+            script += &format!(" -chparam {name} {value}");
+        }
+        script += &format!("\n{commands}\n");
+        self.run(&script, &self.data(), |said| {
+            format!(
+                "Yosys cannot read this RTL: {said}; it supports Verilog and a subset of \
+                 SystemVerilog"
+            )
+        })
+    }
+
+    fn run(&self, script: &str, folder: &Path, told: impl Fn(&str) -> String) -> Result<(), Error> {
+        let number = self.scripts.fetch_add(1, Ordering::Relaxed);
+        let file = self.path(&format!("script-{number}.ys"));
+        fs::write(&file, script).map_err(Error::write(&file))?;
+        let mut command = yosys();
+        command.arg("-q").arg("-s").arg(&file).current_dir(folder);
+        let said = said_by(command)?;
+        if said.status.success() {
+            return Ok(());
+        }
+        let text =
+            [said.stdout, said.stderr].map(|bytes| String::from_utf8_lossy(&bytes).into_owned());
+        let text = text.join("\n");
+        let line = text.lines().find(|line| line.contains("ERROR")).unwrap_or_else(|| text.trim());
+        Err(Error::Environment(
+            codes::YOSYS_FAILED,
+            told(&self.typed(line.trim_start_matches("ERROR: "))),
+        ))
+    }
+}
+
+/// The file of a text that Yosys reads.
+fn file(number: usize) -> String {
+    format!("read-{number}.v")
+}
+
+/// Yosys's version, in its own words. Yosys is asked once.
+///
+/// # Errors
+/// [`Error::Environment`] if there is no Yosys.
+pub fn version() -> Result<String, Error> {
+    static VERSION: OnceLock<String> = OnceLock::new();
+    if let Some(version) = VERSION.get() {
+        return Ok(version.clone());
+    }
+    let mut command = yosys();
+    command.arg("-V");
+    let version = String::from_utf8_lossy(&said_by(command)?.stdout).trim().to_owned();
+    Ok(VERSION.get_or_init(|| version).clone())
+}
+
+/// What tells Yosys and ABC from other versions of them: a hash of both programs, and Yosys's version, since a program
+/// may be a script that starts another one. `None` if a program is not found.
+///
+/// # Errors
+/// As [`version`].
+pub fn identity() -> Result<Option<String>, Error> {
+    let mut hash = blake3::Hasher::new();
+    for program in [program(), abc_program()] {
+        let Some(mut file) = found(&program).and_then(|path| File::open(path).ok()) else {
+            return Ok(None);
+        };
+        if hash.update_reader(&mut file).is_err() {
+            return Ok(None);
+        }
+    }
+    Ok(Some(format!("{} {}", hash.finalize().to_hex(), version()?)))
+}
+
+/// The file of a program: its path, or a file of this name in a folder of `PATH`.
+fn found(program: &Path) -> Option<PathBuf> {
+    if program.components().count() > 1 {
+        return Some(program.to_owned());
+    }
+    let folders = env::var_os("PATH")?;
+    env::split_paths(&folders).map(|folder| folder.join(program)).find(|path| path.is_file())
+}
+
+fn yosys() -> Command {
+    Command::new(program())
+}
+
+fn program() -> PathBuf {
+    let program = env::var_os(VARIABLE).filter(|name| !name.is_empty());
+    program.map_or_else(|| PathBuf::from(YOSYS), PathBuf::from)
+}
+
+/// ABC lies beside Yosys.
+fn abc_program() -> PathBuf {
+    let mut name = program().file_name().unwrap_or_default().to_owned();
+    name.push("-abc");
+    program().with_file_name(name)
+}
+
+/// What ABC, which comes with Yosys, says to some commands, with so many seconds of processor time at most: not all of its
+/// commands can be given a limit.
+///
+/// # Errors
+/// [`Error::Environment`] if there is none; [`Error::Interrupted`].
+pub fn abc(commands: &str, seconds: u64) -> Result<Output, Error> {
+    let mut command = Command::new(abc_program());
+    // A user's `abc.rc` may give commands another meaning.
+    command.arg("-s").arg("-c").arg(commands);
+    needed(output_within(seconds, command))
+}
+
+fn said_by(command: Command) -> Result<Output, Error> {
+    needed(output(command))
+}
+
+/// What a program of Yosys said, or that it is needed.
+fn needed(said: Result<Output, BuildError>) -> Result<Output, Error> {
+    said.map_err(|error| match error {
+        BuildError::Program { program, source } => Error::Environment(
+            codes::YOSYS_MISSING,
+            format!("cannot run Yosys as `{program}` ({source}); {INSTALL}"),
+        ),
+        other => other.into(),
+    })
+}
+
+/// An RTL of one Verilog text with the top module `top`. For tests.
+#[doc(hidden)]
+pub fn verilog(text: &str) -> Examined {
+    let name = PathBuf::from("top.v");
+    let mut examined = Examined::default();
+    examined.texts =
+        vec![verilated_build::SourceFile { name: name.clone(), text: text.as_bytes().into() }];
+    examined.design = verilated_build::Design {
+        top: "top".to_owned(),
+        sources: vec![name],
+        ..Default::default()
+    };
+    examined
+}
+
+impl YosysSession {
+    /// A session on [`verilog`] text. For tests.
+    ///
+    /// # Panics
+    /// If there can be no session.
+    #[doc(hidden)]
+    pub fn of_verilog(text: &str) -> Self {
+        Self::new(&verilog(text), Pragmas::Ignored).expect("a session on a text")
+    }
+}

@@ -1,0 +1,152 @@
+// Device B of the Ack/Nak data link layer: delivers the TLP it wants next, drops every other one,
+// and answers with at most one pending Ack or Nak.
+// Rules B1..B14 and F0: docs/blocks/dll.md, section 7. Every output is a register.
+
+`include "PcieAckNak.vh"
+
+`default_nettype none
+
+module PcieDllRx #(
+  parameter       ACKNAK_LATENCY = 16,    // cycles from a good TLP to its Ack, 2 or more
+  parameter [7:0] FIXES          = 8'h00  // bit n switches fix Fn on; 8'h00 is S3 to the letter
+) (
+  // ---- Clock and reset -------------------------------------------------------------------------
+  input  wire                    clk,
+  input  wire                    rst,            // asynchronous, active high
+
+  // ---- TLPs from the link ----------------------------------------------------------------------
+  input  wire                    link_valid,
+  input  wire [`PCIE_SEQ_W-1:0]  link_seq,
+  input  wire [`PCIE_DATA_W-1:0] link_data,
+  input  wire                    link_crc_ok,    // 0: damaged on the way
+
+  // ---- TLPs delivered, always accepted ---------------------------------------------------------
+  output reg                     deliver_valid,
+  output reg  [`PCIE_DATA_W-1:0] deliver_data,
+
+  // ---- DLLPs to the link: the pending DLLP -----------------------------------------------------
+  output reg                     dllp_valid,
+  input  wire                    dllp_ready,
+  output reg                     dllp_nak,       // 1: Nak, 0: Ack
+  output reg  [`PCIE_SEQ_W-1:0]  dllp_seq,
+
+  // ---- State -----------------------------------------------------------------------------------
+  output reg  [`PCIE_SEQ_W-1:0]  next_rcv_seq,   // sequence number wanted next
+  output reg                     nak_scheduled   // a Nak is out, its TLP has not come
+);
+
+  localparam TIMER_W = $clog2(ACKNAK_LATENCY);
+
+  localparam [TIMER_W-1:0]     TIMER_ZERO = {TIMER_W{1'b0}};
+  localparam [TIMER_W-1:0]     TIMER_ONE  = 1;
+  localparam [TIMER_W-1:0]     TIMER_LAST = ACKNAK_LATENCY[TIMER_W-1:0] - TIMER_ONE;
+  localparam [`PCIE_SEQ_W-1:0] SEQ_ONE    = 1;
+
+  // ---- State that is not a pin -----------------------------------------------------------------
+  reg               acknak_timer_on;  // AckNak_LATENCY_TIMER runs
+  reg [TIMER_W-1:0] acknak_timer;     // its count, 0 whenever it is stopped
+
+  // ---- What happens at this edge ---------------------------------------------------------------
+  // How far the TLP is ahead of the wanted one, modulo the sequence space.
+  wire [`PCIE_SEQ_W-1:0] tlp_dist = link_seq - next_rcv_seq;
+
+  wire tlp_good      = link_valid && link_crc_ok;
+  wire tlp_bad       = link_valid && !link_crc_ok;
+  wire tlp_wanted    = tlp_good && link_seq == next_rcv_seq;                    // B1
+  wire tlp_duplicate = tlp_good && tlp_dist >= `PCIE_SEQ_HALF;                  // B2, B3, F0
+  wire tlp_ahead     = tlp_good && !tlp_wanted && !tlp_duplicate;               // B5, B6
+
+  // With nak_scheduled set, everything but the wanted TLP is met with silence (B2, B6). With F0 on,
+  // a duplicate is heard even then: it may mean that an Ack was lost.
+  wire duplicate_heard = tlp_duplicate
+                      && (!nak_scheduled || FIXES[`PCIE_F0_DUPLICATE_ACKED]);   // B3, F0
+  wire nak_due         = (tlp_bad || tlp_ahead) && !nak_scheduled;              // B4, B5
+  wire ack_due         = acknak_timer_on && acknak_timer == TIMER_LAST
+                      && !nak_due;                                              // B7
+
+  wire nak_waits = dllp_valid && !dllp_ready && dllp_nak == `PCIE_DLLP_NAK;
+
+  // ---- Next state ------------------------------------------------------------------------------
+  reg                     deliver_valid_d;
+  reg [`PCIE_DATA_W-1:0]  deliver_data_d;
+  reg [`PCIE_SEQ_W-1:0]   next_rcv_seq_d;
+  reg                     nak_scheduled_d;
+  reg                     acknak_timer_on_d;
+  reg [TIMER_W-1:0]       acknak_timer_d;
+  reg                     dllp_valid_d;
+  reg                     dllp_nak_d;
+  reg [`PCIE_SEQ_W-1:0]   dllp_seq_d;
+
+  always @* begin
+    deliver_valid_d   = 1'b0;
+    deliver_data_d    = deliver_data;
+    next_rcv_seq_d    = next_rcv_seq;
+    nak_scheduled_d   = nak_scheduled;
+    acknak_timer_on_d = acknak_timer_on;
+    acknak_timer_d    = acknak_timer;
+    dllp_valid_d      = dllp_valid;
+    dllp_nak_d        = dllp_nak;
+    dllp_seq_d        = dllp_seq;
+
+    // B1: delivered, and a Nak that was out is answered.
+    if (tlp_wanted) begin
+      deliver_valid_d = 1'b1;
+      deliver_data_d  = link_data;
+      next_rcv_seq_d  = next_rcv_seq + SEQ_ONE;
+      nak_scheduled_d = 1'b0;
+    end
+
+    // B4, B5: the first error since the last wanted TLP.
+    if (nak_due) nak_scheduled_d = 1'b1;
+
+    // B4, B5, B7 stop the timer; a TLP of the same edge is covered by the DLLP now due. Otherwise
+    // it counts (B13), or stands at 0 until B1, B3 or F0 starts it.
+    if (nak_due || ack_due) begin
+      acknak_timer_on_d = 1'b0;
+      acknak_timer_d    = TIMER_ZERO;
+    end else if (acknak_timer_on) begin
+      acknak_timer_d    = acknak_timer + TIMER_ONE;
+    end else if (tlp_wanted || duplicate_heard) begin
+      acknak_timer_on_d = 1'b1;
+    end
+
+    // B11: the link has the pending DLLP.
+    if (dllp_valid && dllp_ready) dllp_valid_d = 1'b0;
+
+    // B8, B12 for an Ack; B9, B12 for a Nak; B10: a waiting Nak stays. The number is that of the
+    // newest TLP delivered, one of this edge included.
+    if ((nak_due || ack_due) && !nak_waits) begin
+      dllp_valid_d = 1'b1;
+      dllp_nak_d   = nak_due ? `PCIE_DLLP_NAK : `PCIE_DLLP_ACK;
+      dllp_seq_d   = next_rcv_seq_d - SEQ_ONE;
+    end
+  end
+
+  // ---- Registers -------------------------------------------------------------------------------
+  always @(posedge clk or posedge rst) begin
+    if (rst) begin  // B14
+      deliver_valid   <= 1'b0;
+      deliver_data    <= {`PCIE_DATA_W{1'b0}};
+      next_rcv_seq    <= `PCIE_SEQ_FIRST;
+      nak_scheduled   <= 1'b0;
+      acknak_timer_on <= 1'b0;
+      acknak_timer    <= TIMER_ZERO;
+      dllp_valid      <= 1'b0;
+      dllp_nak        <= `PCIE_DLLP_ACK;
+      dllp_seq        <= {`PCIE_SEQ_W{1'b0}};
+    end else begin
+      deliver_valid   <= deliver_valid_d;
+      deliver_data    <= deliver_data_d;
+      next_rcv_seq    <= next_rcv_seq_d;
+      nak_scheduled   <= nak_scheduled_d;
+      acknak_timer_on <= acknak_timer_on_d;
+      acknak_timer    <= acknak_timer_d;
+      dllp_valid      <= dllp_valid_d;
+      dllp_nak        <= dllp_nak_d;
+      dllp_seq        <= dllp_seq_d;
+    end
+  end
+
+endmodule
+
+`default_nettype wire
