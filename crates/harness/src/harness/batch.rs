@@ -295,11 +295,11 @@ fn again<B: Block>(
         DutResult::Mismatch { cycle, port, actual } => {
             format!("{port} is {actual} in cycle {cycle}")
         }
-        DutResult::Crashed { cycle } => format!("it stops in cycle {cycle}"),
+        DutResult::Crashed { cycle } => format!("the model stops in cycle {cycle}"),
         DutResult::Ended | DutResult::Match | DutResult::Cancelled => "nothing differs".to_owned(),
     };
     let message = format!(
-        "the model does not do the same twice: in batches {batch}, cycle by cycle it is {}",
+        "the model behaves differently when it runs again: in batches {batch}; cycle by cycle {}",
         outcome.verdict
     );
     Outcome { verdict: Verdict::Crashed { cycle: None, message }, ..outcome }

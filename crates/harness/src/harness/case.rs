@@ -119,7 +119,7 @@ pub trait Dut<B: Block> {
     /// Drives a batch of cycles and compares its outputs, up to the first difference; see
     /// [`Model::run_batch`]. Only if the DUT does so.
     fn run_batch(&mut self, inputs: &[B::Inputs], _: &[B::Outputs]) -> BatchEnd<B::Outputs> {
-        let error = Error::Stopped("this DUT drives no batches".to_owned());
+        let error = Error::Stopped("this DUT does not support batches".to_owned());
         BatchEnd::Stopped { cycle: inputs.len(), error }
     }
 
@@ -131,7 +131,7 @@ pub trait Dut<B: Block> {
     where
         Self: Sized,
     {
-        Err(Error::Stopped("this DUT drives no batches".to_owned()))
+        Err(Error::Stopped("this DUT does not support batches".to_owned()))
     }
 
     /// Whether the DUT wants to be shown the golden model in every cycle, for a trace.
@@ -299,7 +299,7 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
         Some(bin) => {
             let reason = coverage::unreachable::<B>(bin, parameters).unwrap_or_default();
             let name = coverage::bin_name::<B>(bin);
-            let message = format!("`{name}` was hit, of which is said: {reason}");
+            let message = format!("`{name}` was hit, but is declared unreachable: {reason}");
             let violation = Violation::new(UNREACHABLE, message);
             let verdict = Verdict::CheckFailed { cycle: outcome.cycles, violation };
             Outcome { verdict, ..outcome }
