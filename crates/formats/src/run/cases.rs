@@ -1,7 +1,7 @@
 //! The list of cases in `results.json`, entry by entry.
 
+use super::layout::to_json;
 use super::names::VECTORS_PER_GROUP;
-use super::results::to_json;
 use crate::harness::{Case, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

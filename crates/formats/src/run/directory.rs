@@ -3,6 +3,7 @@
 //! A run holds a lock on the directory's `run.lock` for as long as it writes; the system lets go of it when
 //! the process ends, however that happens.
 
+use super::layout::{CODE_QUALITY, HTML, JUNIT, MARKDOWN};
 use crate::coverage::code::SOURCE_ENDINGS;
 use crate::error::{Code, Error, codes};
 use crate::files;
@@ -28,12 +29,12 @@ const LATEST: &str = "latest";
 /// What a run writes directly into its directory, the folders below apart.
 const FILES: &[&str] = &[
     LOCK,
-    super::results::RESULTS,
-    super::results::PARTIAL,
-    super::results::TIMING,
+    super::layout::RESULTS,
+    super::layout::PARTIAL,
+    super::layout::TIMING,
     crate::coverage::COVERAGE,
     crate::coverage::code::lcov::INFO,
-    super::journal::JOURNAL,
+    super::layout::JOURNAL,
     OLD_PARTIAL,
     JUNIT,
     MARKDOWN,
@@ -43,20 +44,12 @@ const FILES: &[&str] = &[
     mutation::GOLDEN,
     mutation::PARTIAL,
 ];
-/// Test results for CI systems.
-pub const JUNIT: &str = "junit.xml";
-/// The page for people.
-pub const HTML: &str = "report.html";
-/// The summary for a page of a CI system.
-pub const MARKDOWN: &str = "summary.md";
-/// What GitLab takes as an artifact of kind `codequality`.
-pub const CODE_QUALITY: &str = "gl-code-quality-report.json";
 /// The name of unfinished results in earlier versions.
 const OLD_PARTIAL: &str = "results.json.unfinished";
 /// The folders of a run directory.
 const FOLDERS: [&str; 4] = [
-    super::results::FAILURES,
-    super::results::SAVED,
+    super::layout::FAILURES,
+    super::layout::SAVED,
     crate::coverage::code::SOURCES,
     mutation::VECTORS,
 ];
@@ -410,7 +403,7 @@ fn is_known(path: &Path) -> bool {
         return false;
     }
     match name {
-        super::results::RESULTS => begins_with(path, super::results::MARK),
+        super::layout::RESULTS => begins_with(path, super::layout::MARK),
         LOCK => kind.len() == 0 || begins_with(path, "{\"format\":\"cosim-run\""),
         _ => FILES.iter().copied().any(is) || is_partial(path),
     }
@@ -440,7 +433,7 @@ fn begins_with(path: &Path, mark: &str) -> bool {
 
 /// Removes an earlier run, its verdict first: what is left of it if this is cut short is no result.
 fn empty(folder: &Path) -> Result<(), Error> {
-    let results = folder.join(super::results::RESULTS);
+    let results = folder.join(super::layout::RESULTS);
     let others = FILES.iter().filter(|name| **name != LOCK).map(|name| folder.join(name));
     for path in [results].into_iter().chain(others) {
         match fs::remove_file(&path) {
@@ -553,7 +546,7 @@ mod tests {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("a.json"), "{}").unwrap();
         }
-        fs::write(folder.path().join("results.json"), super::super::results::MARK).unwrap();
+        fs::write(folder.path().join("results.json"), super::super::layout::MARK).unwrap();
         fs::write(folder.path().join(".cosim-x.partial"), "").unwrap();
         let claim = named(folder.path(), true).unwrap();
         let left: Vec<_> = fs::read_dir(&claim.folder).unwrap().flatten().collect();

@@ -7,6 +7,7 @@
 
 use super::cases::Cases;
 use super::groups::Group;
+use super::layout::JOURNAL;
 use super::tally::Totals;
 use crate::coverage::{ContributingCase, ScenarioCoverage};
 use crate::error::{Error, codes};
@@ -21,8 +22,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The file in a run directory.
-pub const JOURNAL: &str = "run.journal";
 /// How it begins.
 const MARK: &[u8] = b"cosim-journal 3\n";
 /// Bytes of ended cases after which a new file takes the place.
