@@ -2,45 +2,48 @@
 // and answers with at most one pending Ack or Nak.
 // Rules B1..B14 and F0: docs/blocks/dll.md, section 7. Every output is a register.
 
-`include "PcieAckNak.vh"
-
 `default_nettype none
 
 module PcieDllRx #(
-  parameter       ACKNAK_LATENCY = 16,    // cycles from a good TLP to its Ack, 2 or more
-  parameter [7:0] FIXES          = 8'h00  // bit n switches fix Fn on; 8'h00 is S3 to the letter
+  parameter int         ACKNAK_LATENCY = 16,    // cycles from a good TLP to its Ack, 2 to 65535
+  parameter logic [7:0] FIXES          = 8'h00  // bit n switches fix Fn on; 8'h00: S3 as specified
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                    clk,
-  input  wire                    rst,            // asynchronous, active high
+  input  wire                       clk,
+  input  wire                       rst,            // asynchronous, active high
 
   // ---- TLPs from the link ----------------------------------------------------------------------
-  input  wire                    link_valid,
-  input  wire [`PCIE_SEQ_W-1:0]  link_seq,
-  input  wire [`PCIE_DATA_W-1:0] link_data,
-  input  wire                    link_crc_ok,    // 0: damaged on the way
+  input  wire                       link_valid,
+  input  wire [dll_pkg::SEQ_W-1:0]  link_seq,
+  input  wire [dll_pkg::DATA_W-1:0] link_data,
+  input  wire                       link_crc_ok,    // 0: damaged on the way
 
   // ---- TLPs delivered, always accepted ---------------------------------------------------------
-  output reg                     deliver_valid,
-  output reg  [`PCIE_DATA_W-1:0] deliver_data,
+  output reg                        deliver_valid,
+  output reg  [dll_pkg::DATA_W-1:0] deliver_data,
 
   // ---- DLLPs to the link: the pending DLLP -----------------------------------------------------
-  output reg                     dllp_valid,
-  input  wire                    dllp_ready,
-  output reg                     dllp_nak,       // 1: Nak, 0: Ack
-  output reg  [`PCIE_SEQ_W-1:0]  dllp_seq,
+  output reg                        dllp_valid,
+  input  wire                       dllp_ready,
+  output reg                        dllp_nak,       // 1: Nak, 0: Ack
+  output reg  [dll_pkg::SEQ_W-1:0]  dllp_seq,
 
   // ---- State -----------------------------------------------------------------------------------
-  output reg  [`PCIE_SEQ_W-1:0]  next_rcv_seq,   // sequence number wanted next
-  output reg                     nak_scheduled   // a Nak is out, its TLP has not come
+  output reg  [dll_pkg::SEQ_W-1:0]  next_rcv_seq,   // sequence number wanted next
+  output reg                        nak_scheduled   // a Nak is out, its TLP has not come
 );
+
+  // ---- Ranges of the parameters ----------------------------------------------------------------
+  if (ACKNAK_LATENCY < 2 || ACKNAK_LATENCY > 65535) begin : check_acknak_latency
+    initial $fatal(1, "ACKNAK_LATENCY is %0d, expected 2 to 65535", ACKNAK_LATENCY);
+  end
 
   localparam TIMER_W = $clog2(ACKNAK_LATENCY);
 
-  localparam [TIMER_W-1:0]     TIMER_ZERO = {TIMER_W{1'b0}};
-  localparam [TIMER_W-1:0]     TIMER_ONE  = 1;
-  localparam [TIMER_W-1:0]     TIMER_LAST = ACKNAK_LATENCY[TIMER_W-1:0] - TIMER_ONE;
-  localparam [`PCIE_SEQ_W-1:0] SEQ_ONE    = 1;
+  localparam [TIMER_W-1:0]        TIMER_ZERO = {TIMER_W{1'b0}};
+  localparam [TIMER_W-1:0]        TIMER_ONE  = 1;
+  localparam [TIMER_W-1:0]        TIMER_LAST = ACKNAK_LATENCY[TIMER_W-1:0] - TIMER_ONE;
+  localparam [dll_pkg::SEQ_W-1:0] SEQ_ONE    = 1;
 
   // ---- State that is not a pin -----------------------------------------------------------------
   reg               acknak_timer_on;  // AckNak_LATENCY_TIMER runs
@@ -48,34 +51,34 @@ module PcieDllRx #(
 
   // ---- What happens at this edge ---------------------------------------------------------------
   // How far the TLP is ahead of the wanted one, modulo the sequence space.
-  wire [`PCIE_SEQ_W-1:0] tlp_dist = link_seq - next_rcv_seq;
+  wire [dll_pkg::SEQ_W-1:0] tlp_dist = link_seq - next_rcv_seq;
 
   wire tlp_good      = link_valid && link_crc_ok;
   wire tlp_bad       = link_valid && !link_crc_ok;
-  wire tlp_wanted    = tlp_good && link_seq == next_rcv_seq;                    // B1
-  wire tlp_duplicate = tlp_good && tlp_dist >= `PCIE_SEQ_HALF;                  // B2, B3, F0
-  wire tlp_ahead     = tlp_good && !tlp_wanted && !tlp_duplicate;               // B5, B6
+  wire tlp_wanted    = tlp_good && link_seq == next_rcv_seq;       // B1
+  wire tlp_duplicate = tlp_good && tlp_dist >= dll_pkg::SEQ_HALF;  // B2, B3, F0
+  wire tlp_ahead     = tlp_good && !tlp_wanted && !tlp_duplicate;  // B5, B6
 
   // With nak_scheduled set, everything but the wanted TLP is met with silence (B2, B6). With F0 on,
   // a duplicate is heard even then: it may mean that an Ack was lost.
   wire duplicate_heard = tlp_duplicate
-                      && (!nak_scheduled || FIXES[`PCIE_F0_DUPLICATE_ACKED]);   // B3, F0
+                      && (!nak_scheduled || FIXES[dll_pkg::F0_DUPLICATE_ACKED]);  // B3, F0
   wire nak_due         = (tlp_bad || tlp_ahead) && !nak_scheduled;              // B4, B5
   wire ack_due         = acknak_timer_on && acknak_timer == TIMER_LAST
                       && !nak_due;                                              // B7
 
-  wire nak_waits = dllp_valid && !dllp_ready && dllp_nak == `PCIE_DLLP_NAK;
+  wire nak_waits = dllp_valid && !dllp_ready && dllp_nak == dll_pkg::DLLP_NAK;
 
   // ---- Next state ------------------------------------------------------------------------------
-  reg                     deliver_valid_d;
-  reg [`PCIE_DATA_W-1:0]  deliver_data_d;
-  reg [`PCIE_SEQ_W-1:0]   next_rcv_seq_d;
-  reg                     nak_scheduled_d;
-  reg                     acknak_timer_on_d;
-  reg [TIMER_W-1:0]       acknak_timer_d;
-  reg                     dllp_valid_d;
-  reg                     dllp_nak_d;
-  reg [`PCIE_SEQ_W-1:0]   dllp_seq_d;
+  reg                       deliver_valid_d;
+  reg [dll_pkg::DATA_W-1:0] deliver_data_d;
+  reg [dll_pkg::SEQ_W-1:0]  next_rcv_seq_d;
+  reg                       nak_scheduled_d;
+  reg                       acknak_timer_on_d;
+  reg [TIMER_W-1:0]         acknak_timer_d;
+  reg                       dllp_valid_d;
+  reg                       dllp_nak_d;
+  reg [dll_pkg::SEQ_W-1:0]  dllp_seq_d;
 
   always @* begin
     deliver_valid_d   = 1'b0;
@@ -117,7 +120,7 @@ module PcieDllRx #(
     // newest TLP delivered, one of this edge included.
     if ((nak_due || ack_due) && !nak_waits) begin
       dllp_valid_d = 1'b1;
-      dllp_nak_d   = nak_due ? `PCIE_DLLP_NAK : `PCIE_DLLP_ACK;
+      dllp_nak_d   = nak_due ? dll_pkg::DLLP_NAK : dll_pkg::DLLP_ACK;
       dllp_seq_d   = next_rcv_seq_d - SEQ_ONE;
     end
   end
@@ -126,14 +129,14 @@ module PcieDllRx #(
   always @(posedge clk or posedge rst) begin
     if (rst) begin  // B14
       deliver_valid   <= 1'b0;
-      deliver_data    <= {`PCIE_DATA_W{1'b0}};
-      next_rcv_seq    <= `PCIE_SEQ_FIRST;
+      deliver_data    <= {dll_pkg::DATA_W{1'b0}};
+      next_rcv_seq    <= dll_pkg::SEQ_FIRST;
       nak_scheduled   <= 1'b0;
       acknak_timer_on <= 1'b0;
       acknak_timer    <= TIMER_ZERO;
       dllp_valid      <= 1'b0;
-      dllp_nak        <= `PCIE_DLLP_ACK;
-      dllp_seq        <= {`PCIE_SEQ_W{1'b0}};
+      dllp_nak        <= dll_pkg::DLLP_ACK;
+      dllp_seq        <= {dll_pkg::SEQ_W{1'b0}};
     end else begin
       deliver_valid   <= deliver_valid_d;
       deliver_data    <= deliver_data_d;

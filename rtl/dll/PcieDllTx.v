@@ -2,75 +2,82 @@
 // they are acknowledged, and sends them again after a Nak or when REPLAY_TIMER expires.
 // Rules A1..A17: docs/blocks/dll.md, section 5. Every output is a register.
 
-`include "PcieAckNak.vh"
-
 `default_nettype none
 
 module PcieDllTx #(
-  parameter REPLAY_DEPTH = 16,  // entries of the replay buffer, a power of two, 2 to 2048
-  parameter REPLAY_LIMIT = 64   // cycles without progress until everything is sent again, 2 or more
+  parameter int REPLAY_DEPTH = 16,  // entries of the replay buffer, a power of two, 2 to 2048
+  parameter int REPLAY_LIMIT = 64   // cycles without progress until all is sent again, 2 to 65535
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                          clk,
-  input  wire                          rst,            // asynchronous, active high
+  input  wire                             clk,
+  input  wire                             rst,          // asynchronous, active high
 
   // ---- New TLPs --------------------------------------------------------------------------------
-  input  wire                          tlp_valid,
-  output reg                           tlp_ready,
-  input  wire [`PCIE_DATA_W-1:0]       tlp_data,
+  input  wire                             tlp_valid,
+  output reg                              tlp_ready,
+  input  wire [dll_pkg::DATA_W-1:0]       tlp_data,
 
   // ---- TLPs to the link: the offer -------------------------------------------------------------
-  output reg                           link_valid,
-  input  wire                          link_ready,
-  output reg  [`PCIE_SEQ_W-1:0]        link_seq,
-  output reg  [`PCIE_DATA_W-1:0]       link_data,
+  output reg                              link_valid,
+  input  wire                             link_ready,
+  output reg  [dll_pkg::SEQ_W-1:0]        link_seq,
+  output reg  [dll_pkg::DATA_W-1:0]       link_data,
 
   // ---- DLLPs from the link ---------------------------------------------------------------------
-  input  wire                          dllp_valid,
-  input  wire                          dllp_nak,       // 1: Nak, 0: Ack
-  input  wire [`PCIE_SEQ_W-1:0]        dllp_seq,
-  input  wire                          dllp_crc_ok,    // 0: damaged on the way
+  input  wire                             dllp_valid,
+  input  wire                             dllp_nak,     // 1: Nak, 0: Ack
+  input  wire [dll_pkg::SEQ_W-1:0]        dllp_seq,
+  input  wire                             dllp_crc_ok,  // 0: damaged on the way
 
   // ---- State -----------------------------------------------------------------------------------
-  output reg  [`PCIE_SEQ_W-1:0]        ackd_seq,       // newest sequence number acknowledged
-  output reg  [`PCIE_SEQ_W-1:0]        next_seq,       // number of the next new TLP
-  output reg  [`PCIE_REPLAY_NUM_W-1:0] replay_num,
-  output reg                           retrain,        // pulse: replay_num rolled over
-  output reg                           dl_error        // pulse: a DLLP out of range
+  output reg  [dll_pkg::SEQ_W-1:0]        ackd_seq,     // newest sequence number acknowledged
+  output reg  [dll_pkg::SEQ_W-1:0]        next_seq,     // number of the next new TLP
+  output reg  [dll_pkg::REPLAY_NUM_W-1:0] replay_num,
+  output reg                              retrain,      // pulse: replay_num rolled over
+  output reg                              dl_error      // pulse: a DLLP out of range
 );
+
+  // ---- Ranges of the parameters ----------------------------------------------------------------
+  if (REPLAY_DEPTH < 2 || REPLAY_DEPTH > 2048
+      || REPLAY_DEPTH != 1 << $clog2(REPLAY_DEPTH)) begin : check_replay_depth
+    initial $fatal(1, "REPLAY_DEPTH is %0d, expected a power of two, 2 to 2048", REPLAY_DEPTH);
+  end
+  if (REPLAY_LIMIT < 2 || REPLAY_LIMIT > 65535) begin : check_replay_limit
+    initial $fatal(1, "REPLAY_LIMIT is %0d, expected 2 to 65535", REPLAY_LIMIT);
+  end
 
   localparam ENTRY_W = $clog2(REPLAY_DEPTH);
   localparam TIMER_W = $clog2(REPLAY_LIMIT);
 
   // The distance from ackd_seq to next_seq is the entries in use plus one: up to this one, there is
   // room for one more.
-  localparam [`PCIE_SEQ_W-1:0]        SPAN_WITH_ROOM  = REPLAY_DEPTH[`PCIE_SEQ_W-1:0];
-  localparam [TIMER_W-1:0]            TIMER_ZERO      = {TIMER_W{1'b0}};
-  localparam [TIMER_W-1:0]            TIMER_ONE       = 1;
-  localparam [TIMER_W-1:0]            TIMER_LAST      = REPLAY_LIMIT[TIMER_W-1:0] - TIMER_ONE;
-  localparam [`PCIE_SEQ_W-1:0]        SEQ_ONE         = 1;
-  localparam [`PCIE_REPLAY_NUM_W-1:0] REPLAY_NUM_ZERO = {`PCIE_REPLAY_NUM_W{1'b0}};
-  localparam [`PCIE_REPLAY_NUM_W-1:0] REPLAY_NUM_ONE  = 1;
-  localparam [`PCIE_REPLAY_NUM_W-1:0] REPLAY_NUM_LAST = {`PCIE_REPLAY_NUM_W{1'b1}};
+  localparam [dll_pkg::SEQ_W-1:0]        SPAN_WITH_ROOM  = REPLAY_DEPTH[dll_pkg::SEQ_W-1:0];
+  localparam [TIMER_W-1:0]               TIMER_ZERO      = {TIMER_W{1'b0}};
+  localparam [TIMER_W-1:0]               TIMER_ONE       = 1;
+  localparam [TIMER_W-1:0]               TIMER_LAST      = REPLAY_LIMIT[TIMER_W-1:0] - TIMER_ONE;
+  localparam [dll_pkg::SEQ_W-1:0]        SEQ_ONE         = 1;
+  localparam [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_ZERO = {dll_pkg::REPLAY_NUM_W{1'b0}};
+  localparam [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_ONE  = 1;
+  localparam [dll_pkg::REPLAY_NUM_W-1:0] REPLAY_NUM_LAST = {dll_pkg::REPLAY_NUM_W{1'b1}};
 
   // ---- State that is not a pin -----------------------------------------------------------------
-  reg [`PCIE_SEQ_W-1:0]  send_seq;       // entry to be offered next
-  reg [`PCIE_SEQ_W-1:0]  last_sent_seq;  // newest sequence number ever handed to the link
-  reg [TIMER_W-1:0]      replay_timer;
+  reg [dll_pkg::SEQ_W-1:0] send_seq;       // entry to be offered next
+  reg [dll_pkg::SEQ_W-1:0] last_sent_seq;  // newest sequence number ever handed to the link
+  reg [TIMER_W-1:0]        replay_timer;
 
   // The ring. The entry of a sequence number is its low bits, so the three pointers are
   // ackd_seq + 1 (oldest), send_seq (next to send) and next_seq (next free).
-  reg  [`PCIE_DATA_W-1:0] replay_mem [0:REPLAY_DEPTH-1];
-  wire [`PCIE_DATA_W-1:0] send_data = replay_mem[send_seq[ENTRY_W-1:0]];
+  reg [dll_pkg::DATA_W-1:0]  replay_mem [0:REPLAY_DEPTH-1];
+  wire [dll_pkg::DATA_W-1:0] send_data = replay_mem[send_seq[ENTRY_W-1:0]];
 
   // ---- What happens at this edge ---------------------------------------------------------------
   wire tlp_taken  = tlp_valid && tlp_ready;    // A1
   wire link_taken = link_valid && link_ready;  // A2
 
   // Distances ahead of ackd_seq, modulo the sequence space.
-  wire [`PCIE_SEQ_W-1:0] dllp_dist = dllp_seq - ackd_seq;
-  wire [`PCIE_SEQ_W-1:0] sent_dist = last_sent_seq - ackd_seq;
-  wire [`PCIE_SEQ_W-1:0] send_dist = send_seq - ackd_seq;
+  wire [dll_pkg::SEQ_W-1:0] dllp_dist = dllp_seq - ackd_seq;
+  wire [dll_pkg::SEQ_W-1:0] sent_dist = last_sent_seq - ackd_seq;
+  wire [dll_pkg::SEQ_W-1:0] send_dist = send_seq - ackd_seq;
 
   wire unacked       = last_sent_seq != ackd_seq;
   wire dllp_good     = dllp_valid && dllp_crc_ok;  // else A8
@@ -95,16 +102,16 @@ module PcieDllTx #(
                     && !rewind && !ack_overtakes;                                // A12
 
   // ---- Next state ------------------------------------------------------------------------------
-  reg [`PCIE_SEQ_W-1:0]        ackd_seq_d;
-  reg [`PCIE_SEQ_W-1:0]        next_seq_d;
-  reg [`PCIE_SEQ_W-1:0]        send_seq_d;
-  reg [`PCIE_SEQ_W-1:0]        last_sent_seq_d;
-  reg [TIMER_W-1:0]            replay_timer_d;
-  reg [`PCIE_REPLAY_NUM_W-1:0] replay_num_d;
-  reg                          retrain_d;
-  reg                          link_valid_d;
-  reg [`PCIE_SEQ_W-1:0]        link_seq_d;
-  reg [`PCIE_DATA_W-1:0]       link_data_d;
+  reg [dll_pkg::SEQ_W-1:0]        ackd_seq_d;
+  reg [dll_pkg::SEQ_W-1:0]        next_seq_d;
+  reg [dll_pkg::SEQ_W-1:0]        send_seq_d;
+  reg [dll_pkg::SEQ_W-1:0]        last_sent_seq_d;
+  reg [TIMER_W-1:0]               replay_timer_d;
+  reg [dll_pkg::REPLAY_NUM_W-1:0] replay_num_d;
+  reg                             retrain_d;
+  reg                             link_valid_d;
+  reg [dll_pkg::SEQ_W-1:0]        link_seq_d;
+  reg [dll_pkg::DATA_W-1:0]       link_data_d;
 
   always @* begin
     ackd_seq_d      = ackd_seq;
@@ -157,24 +164,24 @@ module PcieDllTx #(
 
   // A11: exact after this edge, with the TLP just taken and the entries just freed. The second term
   // is the sequence number rule; REPLAY_DEPTH up to 1024 implies it.
-  wire [`PCIE_SEQ_W-1:0] span_d      = next_seq_d - ackd_seq_d;
-  wire                   tlp_ready_d = span_d <= SPAN_WITH_ROOM && span_d < `PCIE_SEQ_HALF;
+  wire [dll_pkg::SEQ_W-1:0] span_d      = next_seq_d - ackd_seq_d;
+  wire                      tlp_ready_d = span_d <= SPAN_WITH_ROOM && span_d < dll_pkg::SEQ_HALF;
 
   // ---- Registers -------------------------------------------------------------------------------
   always @(posedge clk or posedge rst) begin
     if (rst) begin  // A17
-      ackd_seq      <= `PCIE_SEQ_BEFORE_FIRST;
-      next_seq      <= `PCIE_SEQ_FIRST;
-      send_seq      <= `PCIE_SEQ_FIRST;
-      last_sent_seq <= `PCIE_SEQ_BEFORE_FIRST;
+      ackd_seq      <= dll_pkg::SEQ_BEFORE_FIRST;
+      next_seq      <= dll_pkg::SEQ_FIRST;
+      send_seq      <= dll_pkg::SEQ_FIRST;
+      last_sent_seq <= dll_pkg::SEQ_BEFORE_FIRST;
       replay_timer  <= TIMER_ZERO;
       replay_num    <= REPLAY_NUM_ZERO;
       retrain       <= 1'b0;
       dl_error      <= 1'b0;
       tlp_ready     <= 1'b0;
       link_valid    <= 1'b0;
-      link_seq      <= {`PCIE_SEQ_W{1'b0}};
-      link_data     <= {`PCIE_DATA_W{1'b0}};
+      link_seq      <= {dll_pkg::SEQ_W{1'b0}};
+      link_data     <= {dll_pkg::DATA_W{1'b0}};
     end else begin
       ackd_seq      <= ackd_seq_d;
       next_seq      <= next_seq_d;

@@ -1,138 +1,136 @@
 // QP state controller: the states of 256 queue pairs, moved by Modify QP and by hardware events.
 // Rules C1..C13, H1..H9, M1..M4, Q1, E1..E4, X1: docs/blocks/qp.md.
 
-`include "QpStateCtrl.vh"
-
 `default_nettype none
 
 module QpStateCtrl (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                      clk,
-  input  wire                      rst,               // asynchronous, active high
+  input  wire                         clk,
+  input  wire                         rst,  // asynchronous, active high
 
   // ---- Modify QP -------------------------------------------------------------------------------
-  input  wire                      cmd_valid,
-  output wire                      cmd_ready,
-  input  wire [`QP_QPN_W-1:0]      cmd_qpn,
-  input  wire [`QP_STATE_W-1:0]    cmd_next,
-  input  wire [`QP_SERVICE_W-1:0]  cmd_service,
-  input  wire                      cmd_notify,
+  input  wire                         cmd_valid,
+  output wire                         cmd_ready,
+  input  wire [qp_pkg::QPN_W-1:0]     cmd_qpn,
+  input  wire [qp_pkg::STATE_W-1:0]   cmd_next,
+  input  wire [qp_pkg::SERVICE_W-1:0] cmd_service,
+  input  wire                         cmd_notify,
 
   // ---- Its answer, one cycle later -------------------------------------------------------------
-  output wire                      rsp_valid,
-  output wire [`QP_QPN_W-1:0]      rsp_qpn,
-  output wire [`QP_CODE_W-1:0]     rsp_code,
+  output wire                         rsp_valid,
+  output wire [qp_pkg::QPN_W-1:0]     rsp_qpn,
+  output wire [qp_pkg::CODE_W-1:0]    rsp_code,
 
   // ---- Hardware events -------------------------------------------------------------------------
-  input  wire                      hw_valid,
-  output wire                      hw_ready,
-  input  wire [`QP_QPN_W-1:0]      hw_qpn,
-  input  wire [`QP_KIND_W-1:0]     hw_kind,
+  input  wire                         hw_valid,
+  output wire                         hw_ready,
+  input  wire [qp_pkg::QPN_W-1:0]     hw_qpn,
+  input  wire [qp_pkg::KIND_W-1:0]    hw_kind,
 
   // ---- Request packets, answered in the same cycle ---------------------------------------------
-  input  wire                      msg_valid,
-  input  wire [`QP_QPN_W-1:0]      msg_qpn,
-  input  wire                      msg_consumes_wqe,
-  input  wire                      msg_error,
-  output wire                      msg_accept,
-  output wire                      msg_take_wqe,
-  output wire                      msg_ack,
-  output wire                      msg_nak,
+  input  wire                         msg_valid,
+  input  wire [qp_pkg::QPN_W-1:0]     msg_qpn,
+  input  wire                         msg_consumes_wqe,
+  input  wire                         msg_error,
+  output wire                         msg_accept,
+  output wire                         msg_take_wqe,
+  output wire                         msg_ack,
+  output wire                         msg_nak,
 
   // ---- Query, answered in the same cycle -------------------------------------------------------
-  input  wire [`QP_QPN_W-1:0]      query_qpn,
-  output wire [`QP_STATE_W-1:0]    query_state,
-  output wire                      query_sq_post,
-  output wire                      query_rq_post,
-  output wire                      query_sq_run,
-  output wire                      query_rq_run,
+  input  wire [qp_pkg::QPN_W-1:0]     query_qpn,
+  output wire [qp_pkg::STATE_W-1:0]   query_state,
+  output wire                         query_sq_post,
+  output wire                         query_rq_post,
+  output wire                         query_sq_run,
+  output wire                         query_rq_run,
 
   // ---- Events to software ----------------------------------------------------------------------
-  output wire                      evt_valid,
-  input  wire                      evt_ready,
-  output wire [`QP_QPN_W-1:0]      evt_qpn,
-  output wire [`QP_CODE_W-1:0]     evt_code
+  output wire                         evt_valid,
+  input  wire                         evt_ready,
+  output wire [qp_pkg::QPN_W-1:0]     evt_qpn,
+  output wire [qp_pkg::CODE_W-1:0]    evt_code
 );
 
-  localparam EVT_W = `QP_QPN_W + `QP_CODE_W;
+  localparam EVT_W = qp_pkg::QPN_W + qp_pkg::CODE_W;
 
-  localparam [`QP_EVT_COUNT_W-1:0] COUNT_FULL = `QP_EVT_DEPTH;
-  localparam [`QP_EVT_COUNT_W-1:0] COUNT_ONE  = 1;
-  localparam [`QP_EVT_PTR_W-1:0]   PTR_ONE    = 1;
+  localparam [qp_pkg::EVT_COUNT_W-1:0] COUNT_FULL = qp_pkg::EVT_DEPTH;
+  localparam [qp_pkg::EVT_COUNT_W-1:0] COUNT_ONE  = 1;
+  localparam [qp_pkg::EVT_PTR_W-1:0]   PTR_ONE    = 1;
 
   // ---- Registers -------------------------------------------------------------------------------
   // Each QP has one word: notify (event 0 is owed once the SQ has drained), service type, state. A
   // memory has no reset: a word that was not written since then reads as 0, which is RESET.
-  localparam WORD_W = 1 + `QP_SERVICE_W + `QP_STATE_W;
+  localparam WORD_W = 1 + qp_pkg::SERVICE_W + qp_pkg::STATE_W;
 
-  reg [WORD_W-1:0]          qp_words [0:`QP_COUNT-1];
-  reg [`QP_COUNT-1:0]       qp_written;
+  reg [WORD_W-1:0]        qp_words [0:qp_pkg::COUNT-1];
+  reg [qp_pkg::COUNT-1:0] qp_written;
 
   localparam [WORD_W-1:0] WORD_RESET = {WORD_W{1'b0}};
 
-  reg                       answer_valid;
-  reg [`QP_QPN_W-1:0]       answer_qpn;
-  reg [`QP_CODE_W-1:0]      answer_code;
+  reg                      answer_valid;
+  reg [qp_pkg::QPN_W-1:0]  answer_qpn;
+  reg [qp_pkg::CODE_W-1:0] answer_code;
 
   // The event queue: a ring, oldest entry at evt_head.
-  reg [EVT_W-1:0]           evt_ring [0:`QP_EVT_DEPTH-1];
-  reg [`QP_EVT_PTR_W-1:0]   evt_head;
-  reg [`QP_EVT_PTR_W-1:0]   evt_tail;
-  reg [`QP_EVT_COUNT_W-1:0] evt_count;
+  reg [EVT_W-1:0]               evt_ring [0:qp_pkg::EVT_DEPTH-1];
+  reg [qp_pkg::EVT_PTR_W-1:0]   evt_head;
+  reg [qp_pkg::EVT_PTR_W-1:0]   evt_tail;
+  reg [qp_pkg::EVT_COUNT_W-1:0] evt_count;
 
   wire evt_full = evt_count == COUNT_FULL;
 
   // ---- Service types ---------------------------------------------------------------------------
   // Answers request packets with Ack or Nak.
   function is_reliable;
-    input [`QP_SERVICE_W-1:0] service;
-    is_reliable = service == `QP_SERVICE_RC || service == `QP_SERVICE_RD
-               || service == `QP_SERVICE_XRC;
+    input [qp_pkg::SERVICE_W-1:0] service;
+    is_reliable = service == qp_pkg::SERVICE_RC || service == qp_pkg::SERVICE_RD
+               || service == qp_pkg::SERVICE_XRC;
   endfunction
 
   // Goes to RTS by itself on the first request packet.
   function is_connected;
-    input [`QP_SERVICE_W-1:0] service;
-    is_connected = is_reliable(service) || service == `QP_SERVICE_UC;
+    input [qp_pkg::SERVICE_W-1:0] service;
+    is_connected = is_reliable(service) || service == qp_pkg::SERVICE_UC;
   endfunction
 
   // ---- Hardware events: H1..H9 -----------------------------------------------------------------
-  wire [`QP_STATE_W-1:0]   hw_state;
-  wire [`QP_SERVICE_W-1:0] hw_service;
-  wire                     hw_notify;
+  wire [qp_pkg::STATE_W-1:0]   hw_state;
+  wire [qp_pkg::SERVICE_W-1:0] hw_service;
+  wire                         hw_notify;
   assign {hw_notify, hw_service, hw_state} = qp_written[hw_qpn] ? qp_words[hw_qpn] : WORD_RESET;
 
-  reg [`QP_STATE_W-1:0] hw_state_d;   // the QP's state after the event
-  reg                   hw_notify_d;
-  reg                   hw_tells;     // it needs an entry in the event queue
-  reg [`QP_CODE_W-1:0]  hw_code;
+  reg [qp_pkg::STATE_W-1:0] hw_state_d;  // the QP's state after the event
+  reg                       hw_notify_d;
+  reg                       hw_tells;    // it needs an entry in the event queue
+  reg [qp_pkg::CODE_W-1:0]  hw_code;
 
   always @* begin
     hw_state_d  = hw_state;
     hw_notify_d = hw_notify;
     hw_tells    = 1'b0;
-    hw_code     = `QP_EVT_SQ_DRAINED;
+    hw_code     = qp_pkg::EVT_SQ_DRAINED;
     case (hw_kind)
-      `QP_HW_FIRST_PACKET:
-        if (hw_state == `QP_RTR && is_connected(hw_service)) begin  // H1
-          hw_state_d = `QP_RTS;
+      qp_pkg::HW_FIRST_PACKET:
+        if (hw_state == qp_pkg::RTR && is_connected(hw_service)) begin  // H1
+          hw_state_d = qp_pkg::RTS;
           hw_tells   = 1'b1;
-          hw_code    = `QP_EVT_ESTABLISHED;
+          hw_code    = qp_pkg::EVT_ESTABLISHED;
         end
-      `QP_HW_SQ_DRAINED:
-        if (hw_state == `QP_SQD && hw_notify) begin                 // H3
+      qp_pkg::HW_SQ_DRAINED:
+        if (hw_state == qp_pkg::SQD && hw_notify) begin             // H3
           hw_notify_d = 1'b0;
           hw_tells    = 1'b1;
         end
-      `QP_HW_SQ_ERROR:
-        if (hw_state == `QP_RTS)                                    // H5, H6
-          hw_state_d = is_reliable(hw_service) ? `QP_ERR : `QP_SQE;
-      default:  // QP_HW_FATAL
-        if (hw_state != `QP_RESET) begin                            // H8
-          hw_state_d  = `QP_ERR;
+      qp_pkg::HW_SQ_ERROR:
+        if (hw_state == qp_pkg::RTS)                                // H5, H6
+          hw_state_d = is_reliable(hw_service) ? qp_pkg::ERR : qp_pkg::SQE;
+      default:  // qp_pkg::HW_FATAL
+        if (hw_state != qp_pkg::RESET) begin                        // H8
+          hw_state_d  = qp_pkg::ERR;
           hw_notify_d = 1'b0;
           hw_tells    = 1'b1;
-          hw_code     = `QP_EVT_FATAL;
+          hw_code     = qp_pkg::EVT_FATAL;
         end
     endcase
   end
@@ -145,11 +143,11 @@ module QpStateCtrl (
   wire   cmd_taken = cmd_valid && cmd_ready;
 
   // The event goes first (X1).
-  wire                   cmd_after_hw = hw_taken && hw_qpn == cmd_qpn;
-  wire [WORD_W-1:0]      cmd_word     = qp_written[cmd_qpn] ? qp_words[cmd_qpn] : WORD_RESET;
-  wire [`QP_STATE_W-1:0]   cmd_state;
-  wire [`QP_SERVICE_W-1:0] cmd_old_service;
-  wire                     cmd_flag;
+  wire                         cmd_after_hw = hw_taken && hw_qpn == cmd_qpn;
+  wire [WORD_W-1:0]            cmd_word     = qp_written[cmd_qpn] ? qp_words[cmd_qpn] : WORD_RESET;
+  wire [qp_pkg::STATE_W-1:0]   cmd_state;
+  wire [qp_pkg::SERVICE_W-1:0] cmd_old_service;
+  wire                         cmd_flag;
   assign {cmd_flag, cmd_old_service, cmd_state} =
     cmd_after_hw ? {hw_notify_d, hw_service, hw_state_d} : cmd_word;
 
@@ -157,49 +155,49 @@ module QpStateCtrl (
 
   always @* begin
     case (cmd_next)
-      `QP_INIT: cmd_legal = cmd_state == `QP_RESET || cmd_state == `QP_INIT;  // C1, C2
-      `QP_RTR:  cmd_legal = cmd_state == `QP_INIT;                            // C3
-      `QP_RTS:  cmd_legal = cmd_state == `QP_RTR || cmd_state == `QP_SQD      // C4, C6
-                         || cmd_state == `QP_SQE;                             // C8
-      `QP_SQD:  cmd_legal = cmd_state == `QP_RTS || cmd_state == `QP_SQD;     // C5, C7
-      `QP_SQE:  cmd_legal = 1'b0;
-      default:  cmd_legal = 1'b1;                                             // C9, C10, C11
+      qp_pkg::INIT: cmd_legal = cmd_state == qp_pkg::RESET || cmd_state == qp_pkg::INIT;  // C1, C2
+      qp_pkg::RTR:  cmd_legal = cmd_state == qp_pkg::INIT;                    // C3
+      qp_pkg::RTS:  cmd_legal = cmd_state == qp_pkg::RTR || cmd_state == qp_pkg::SQD  // C4, C6
+                             || cmd_state == qp_pkg::SQE;                         // C8
+      qp_pkg::SQD:  cmd_legal = cmd_state == qp_pkg::RTS || cmd_state == qp_pkg::SQD;  // C5, C7
+      qp_pkg::SQE:  cmd_legal = 1'b0;
+      default:      cmd_legal = 1'b1;                                         // C9, C10, C11
     endcase
   end
 
-  wire cmd_drains  = cmd_state == `QP_RTS && cmd_next == `QP_SQD;
+  wire cmd_drains  = cmd_state == qp_pkg::RTS && cmd_next == qp_pkg::SQD;
   wire cmd_refused = cmd_notify && !cmd_drains;                               // C13
   wire cmd_done    = cmd_legal && !cmd_refused;
-  wire cmd_destroys = cmd_next == `QP_DESTROY;
+  wire cmd_destroys = cmd_next == qp_pkg::DESTROY;
 
-  wire [`QP_STATE_W-1:0] cmd_state_d = cmd_destroys ? `QP_RESET : cmd_next;
+  wire [qp_pkg::STATE_W-1:0] cmd_state_d = cmd_destroys ? qp_pkg::RESET : cmd_next;
   // C5 loads the flag, C7 keeps it; wherever else a command leads, it is not in SQD.
-  wire cmd_flag_d = cmd_drains ? cmd_notify : cmd_flag && cmd_next == `QP_SQD;
+  wire cmd_flag_d = cmd_drains ? cmd_notify : cmd_flag && cmd_next == qp_pkg::SQD;
 
-  reg [`QP_SERVICE_W-1:0] cmd_service_d;
+  reg [qp_pkg::SERVICE_W-1:0] cmd_service_d;
 
   always @* begin
     cmd_service_d = cmd_old_service;
-    if (cmd_destroys) cmd_service_d = {`QP_SERVICE_W{1'b0}};
-    else if (cmd_state == `QP_RESET && cmd_next == `QP_INIT) cmd_service_d = cmd_service;
+    if (cmd_destroys) cmd_service_d = {qp_pkg::SERVICE_W{1'b0}};
+    else if (cmd_state == qp_pkg::RESET && cmd_next == qp_pkg::INIT) cmd_service_d = cmd_service;
   end
 
-  wire [`QP_CODE_W-1:0] cmd_code = !cmd_legal  ? `QP_RSP_ILLEGAL
-                                 : cmd_refused ? `QP_RSP_NOT_PERMITTED
-                                               : `QP_RSP_DONE;
+  wire [qp_pkg::CODE_W-1:0] cmd_code = !cmd_legal  ? qp_pkg::RSP_ILLEGAL
+                                     : cmd_refused ? qp_pkg::RSP_NOT_PERMITTED
+                                                   : qp_pkg::RSP_DONE;
 
   // ---- Request packets: M1..M4 -----------------------------------------------------------------
-  wire [`QP_STATE_W-1:0]   msg_state;
-  wire [`QP_SERVICE_W-1:0] msg_service;
-  wire                     msg_notify_unused;
+  wire [qp_pkg::STATE_W-1:0]   msg_state;
+  wire [qp_pkg::SERVICE_W-1:0] msg_service;
+  wire                         msg_notify_unused;
   assign {msg_notify_unused, msg_service, msg_state} =
     qp_written[msg_qpn] ? qp_words[msg_qpn] : WORD_RESET;
 
   wire msg_reliable = is_reliable(msg_service);
 
   wire msg_taken = !rst && msg_valid
-                && (msg_state == `QP_RTR || msg_state == `QP_RTS
-                 || msg_state == `QP_SQD || msg_state == `QP_SQE);
+                && (msg_state == qp_pkg::RTR || msg_state == qp_pkg::RTS
+                 || msg_state == qp_pkg::SQD || msg_state == qp_pkg::SQE);
   wire msg_naked = msg_taken && msg_reliable && msg_error;
 
   assign msg_accept   = msg_taken;
@@ -208,18 +206,18 @@ module QpStateCtrl (
   assign msg_take_wqe = msg_taken && msg_consumes_wqe && !msg_naked;
 
   // ---- Query: Q1 -------------------------------------------------------------------------------
-  wire [`QP_STATE_W-1:0]  asked_state;
-  wire [WORD_W-`QP_STATE_W-1:0] asked_rest_unused;
+  wire [qp_pkg::STATE_W-1:0]        asked_state;
+  wire [WORD_W-qp_pkg::STATE_W-1:0] asked_rest_unused;
   assign {asked_rest_unused, asked_state} =
     qp_written[query_qpn] ? qp_words[query_qpn] : WORD_RESET;
 
-  assign query_state   = rst ? `QP_RESET : asked_state;
-  assign query_sq_post = !rst && (asked_state == `QP_RTS || asked_state == `QP_SQD
-                               || asked_state == `QP_SQE || asked_state == `QP_ERR);
-  assign query_rq_post = !rst && asked_state != `QP_RESET;
-  assign query_sq_run  = !rst && asked_state == `QP_RTS;
-  assign query_rq_run  = !rst && (asked_state == `QP_RTR || asked_state == `QP_RTS
-                               || asked_state == `QP_SQD || asked_state == `QP_SQE);
+  assign query_state   = rst ? qp_pkg::RESET : asked_state;
+  assign query_sq_post = !rst && (asked_state == qp_pkg::RTS || asked_state == qp_pkg::SQD
+                               || asked_state == qp_pkg::SQE || asked_state == qp_pkg::ERR);
+  assign query_rq_post = !rst && asked_state != qp_pkg::RESET;
+  assign query_sq_run  = !rst && asked_state == qp_pkg::RTS;
+  assign query_rq_run  = !rst && (asked_state == qp_pkg::RTR || asked_state == qp_pkg::RTS
+                               || asked_state == qp_pkg::SQD || asked_state == qp_pkg::SQE);
 
   // ---- Answers and events shown ----------------------------------------------------------------
   assign rsp_valid = answer_valid;
@@ -228,9 +226,9 @@ module QpStateCtrl (
 
   wire [EVT_W-1:0] evt_oldest = evt_ring[evt_head];
 
-  assign evt_valid = evt_count != {`QP_EVT_COUNT_W{1'b0}};
-  assign evt_qpn   = evt_valid ? evt_oldest[EVT_W-1:`QP_CODE_W] : {`QP_QPN_W{1'b0}};
-  assign evt_code  = evt_valid ? evt_oldest[`QP_CODE_W-1:0]     : {`QP_CODE_W{1'b0}};
+  assign evt_valid = evt_count != {qp_pkg::EVT_COUNT_W{1'b0}};
+  assign evt_qpn   = evt_valid ? evt_oldest[EVT_W-1:qp_pkg::CODE_W] : {qp_pkg::QPN_W{1'b0}};
+  assign evt_code  = evt_valid ? evt_oldest[qp_pkg::CODE_W-1:0]     : {qp_pkg::CODE_W{1'b0}};
 
   wire evt_enters = hw_taken && hw_tells;                           // E1
   wire evt_leaves = evt_valid && evt_ready;                         // E2
@@ -240,19 +238,19 @@ module QpStateCtrl (
   // ---- Registers -------------------------------------------------------------------------------
   always @(posedge clk or posedge rst) begin
     if (rst) begin
-      qp_written   <= {`QP_COUNT{1'b0}};
+      qp_written   <= {qp_pkg::COUNT{1'b0}};
       answer_valid <= 1'b0;
-      answer_qpn   <= {`QP_QPN_W{1'b0}};
-      answer_code  <= {`QP_CODE_W{1'b0}};
-      evt_head     <= {`QP_EVT_PTR_W{1'b0}};
-      evt_tail     <= {`QP_EVT_PTR_W{1'b0}};
-      evt_count    <= {`QP_EVT_COUNT_W{1'b0}};
+      answer_qpn   <= {qp_pkg::QPN_W{1'b0}};
+      answer_code  <= {qp_pkg::CODE_W{1'b0}};
+      evt_head     <= {qp_pkg::EVT_PTR_W{1'b0}};
+      evt_tail     <= {qp_pkg::EVT_PTR_W{1'b0}};
+      evt_count    <= {qp_pkg::EVT_COUNT_W{1'b0}};
     end else begin
       if (hw_taken)   qp_written[hw_qpn]  <= 1'b1;
       if (cmd_writes) qp_written[cmd_qpn] <= 1'b1;
       answer_valid <= cmd_taken;
-      answer_qpn   <= cmd_taken ? cmd_qpn  : {`QP_QPN_W{1'b0}};
-      answer_code  <= cmd_taken ? cmd_code : {`QP_CODE_W{1'b0}};
+      answer_qpn   <= cmd_taken ? cmd_qpn  : {qp_pkg::QPN_W{1'b0}};
+      answer_code  <= cmd_taken ? cmd_code : {qp_pkg::CODE_W{1'b0}};
       if (evt_enters) evt_tail <= evt_tail + PTR_ONE;
       if (evt_leaves) evt_head <= evt_head + PTR_ONE;
       if (evt_enters && !evt_leaves) evt_count <= evt_count + COUNT_ONE;
@@ -260,8 +258,8 @@ module QpStateCtrl (
     end
   end
 
-  // Memories have no reset: qp_written and the queue's pointers say what counts. In reset nothing is
-  // taken, so nothing is written.
+  // Memories have no reset: qp_written and the queue's pointers say what counts. In reset nothing
+  // is taken, so nothing is written.
   always @(posedge clk) begin
     if (hw_taken)   qp_words[hw_qpn]   <= {hw_notify_d, hw_service, hw_state_d};
     // Behind the event: for the same QP the command's word is the one that stays.

@@ -2,93 +2,102 @@
 // ring with its refill, and flow control credits. Rules P0..P30, U1..U3, G1..G4, O1, K1..K3, F0:
 // docs/blocks/recv.md.
 
-`include "RecvSideFsm.vh"
-
 `default_nettype none
 
 module RecvSideFsm #(
-  parameter       LOW   = 4,      // the ring is refilled below this level
-  parameter       HIGH  = 16,     // up to this level; it holds so many after reset
-  parameter       KEEP  = 8,      // with fewer free buffers, unexpected messages are copied
-  parameter [7:0] FIXES = 8'h00   // bit n switches fix Fn on; 8'h00 is S2 to the letter
+  parameter int         LOW   = 4,     // the ring is refilled below this level, 1 to 255
+  parameter int         HIGH  = 16,    // up to this level; it holds so many after reset; 1 to 255
+  parameter int         KEEP  = 8,     // with fewer free buffers, messages are copied; 0 to 255
+  parameter logic [7:0] FIXES = 8'h00  // bit n switches fix Fn on; 8'h00: S2 as specified
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                       clk,
-  input  wire                       rst,             // asynchronous, active high
+  input  wire                           clk,
+  input  wire                           rst,            // asynchronous, active high
 
   // ---- Packets ---------------------------------------------------------------------------------
-  input  wire                       pkt_valid,
-  output reg                        pkt_ready,
-  input  wire [`RECV_KIND_W-1:0]    pkt_kind,
-  input  wire [`RECV_ID_W-1:0]      pkt_id,
-  input  wire [`RECV_LEN_W-1:0]     pkt_len,
-  input  wire [`RECV_MSG_LEN_W-1:0] pkt_msg_len,
-  input  wire                       pkt_last,        // the last packet of its message
+  input  wire                           pkt_valid,
+  output reg                            pkt_ready,
+  input  wire [recv_pkg::KIND_W-1:0]    pkt_kind,
+  input  wire [recv_pkg::ID_W-1:0]      pkt_id,
+  input  wire [recv_pkg::LEN_W-1:0]     pkt_len,
+  input  wire [recv_pkg::MSG_LEN_W-1:0] pkt_msg_len,
+  input  wire                           pkt_last,       // the last packet of its message
 
   // ---- Posted receives -------------------------------------------------------------------------
-  output wire                       match_req,
-  output wire [`RECV_ID_W-1:0]      match_id,
-  input  wire                       match_rsp,
-  input  wire                       match_found,
-  input  wire                       posted_done,     // all data of the posted receive is placed
+  output wire                           match_req,
+  output wire [recv_pkg::ID_W-1:0]      match_id,
+  input  wire                           match_rsp,
+  input  wire                           match_found,
+  input  wire                           posted_done,    // all data of the posted receive is placed
 
   // ---- Ring and pool ---------------------------------------------------------------------------
-  input  wire [`RECV_COUNT_W-1:0]   pool_free,
-  output wire                       alloc_valid,
-  output wire [`RECV_COUNT_W-1:0]   alloc_count,
-  output wire [`RECV_COUNT_W-1:0]   ring_level,
+  input  wire [recv_pkg::COUNT_W-1:0]   pool_free,
+  output wire                           alloc_valid,
+  output wire [recv_pkg::COUNT_W-1:0]   alloc_count,
+  output wire [recv_pkg::COUNT_W-1:0]   ring_level,
 
   // ---- Flow control ----------------------------------------------------------------------------
-  output wire                       credit_valid,
-  input  wire                       credit_ready,
-  output wire [`RECV_COUNT_W-1:0]   credit_count,
+  output wire                           credit_valid,
+  input  wire                           credit_ready,
+  output wire [recv_pkg::COUNT_W-1:0]   credit_count,
 
   // ---- What becomes of a packet ----------------------------------------------------------------
-  output wire                       copy_valid,
-  output wire [`RECV_ID_W-1:0]      copy_id,
-  output wire [`RECV_LEN_W-1:0]     copy_len,
-  output wire                       keep_valid,
-  output wire [`RECV_ID_W-1:0]      keep_id,
-  output wire                       release_valid,
-  output wire [`RECV_ID_W-1:0]      release_id,
-  output wire                       temp_alloc_valid,
-  output wire [`RECV_MSG_LEN_W-1:0] temp_alloc_len,
-  input  wire                       temp_alloc_ok,   // granted, in the same cycle
+  output wire                           copy_valid,
+  output wire [recv_pkg::ID_W-1:0]      copy_id,
+  output wire [recv_pkg::LEN_W-1:0]     copy_len,
+  output wire                           keep_valid,
+  output wire [recv_pkg::ID_W-1:0]      keep_id,
+  output wire                           release_valid,
+  output wire [recv_pkg::ID_W-1:0]      release_id,
+  output wire                           temp_alloc_valid,
+  output wire [recv_pkg::MSG_LEN_W-1:0] temp_alloc_len,
+  input  wire                           temp_alloc_ok,  // granted, in the same cycle
 
   // ---- State -----------------------------------------------------------------------------------
-  output wire                       protocol_error,
-  output wire [`RECV_STATE_W-1:0]   state
+  output wire                           protocol_error,
+  output wire [recv_pkg::STATE_W-1:0]   state
 );
+
+  // ---- Ranges of the parameters ----------------------------------------------------------------
+  if (LOW < 1 || LOW > 255) begin : check_low
+    initial $fatal(1, "LOW is %0d, expected 1 to 255", LOW);
+  end
+  if (HIGH < 1 || HIGH > 255) begin : check_high
+    initial $fatal(1, "HIGH is %0d, expected 1 to 255", HIGH);
+  end
+  if (KEEP < 0 || KEEP > 255) begin : check_keep
+    initial $fatal(1, "KEEP is %0d, expected 0 to 255", KEEP);
+  end
 
   // The parameters in the width of what they are compared with.
   localparam [7:0] LOW_N  = LOW[7:0];
   localparam [7:0] HIGH_N = HIGH[7:0];
   localparam [7:0] KEEP_N = KEEP[7:0];
 
-  localparam [`RECV_COUNT_W-1:0] COUNT_ZERO = {`RECV_COUNT_W{1'b0}};
-  localparam [`RECV_COUNT_W-1:0] COUNT_ONE  = 1;
+  localparam [recv_pkg::COUNT_W-1:0] COUNT_ZERO = {recv_pkg::COUNT_W{1'b0}};
+  localparam [recv_pkg::COUNT_W-1:0] COUNT_ONE  = 1;
 
   // ---- Registers -------------------------------------------------------------------------------
-  reg [`RECV_STATE_W-1:0]   cur_state;
-  reg [`RECV_COUNT_W-1:0]   level;           // buffers in the ring
-  reg [`RECV_COUNT_W-1:0]   credit_pending;  // credits not yet sent
-  reg [`RECV_ID_W-1:0]      cp_id;           // the last CP taken
-  reg [`RECV_LEN_W-1:0]     cp_len;
-  reg [`RECV_MSG_LEN_W-1:0] cp_msg_len;
-  reg                       complete;        // the message's last packet has been taken
-  reg                       copying;         // the unexpected message is copied, not kept
+  reg [recv_pkg::STATE_W-1:0]   cur_state;
+  reg [recv_pkg::COUNT_W-1:0]   level;           // buffers in the ring
+  reg [recv_pkg::COUNT_W-1:0]   credit_pending;  // credits not yet sent
+  reg [recv_pkg::ID_W-1:0]      cp_id;           // the last CP taken
+  reg [recv_pkg::LEN_W-1:0]     cp_len;
+  reg [recv_pkg::MSG_LEN_W-1:0] cp_msg_len;
+  reg                           complete;        // the message's last packet has been taken
+  reg                           copying;         // the unexpected message is copied, not kept
 
   // ---- Taking packets --------------------------------------------------------------------------
   wire ring_empty = level == COUNT_ZERO;
-  wire is_dp      = pkt_kind == `RECV_KIND_DP;
+  wire is_dp      = pkt_kind == recv_pkg::KIND_DP;
 
   always @* begin
     case (cur_state)
-      `RECV_DETERMINE_CP_TYPE: pkt_ready = !rst && !ring_empty;
-      `RECV_PROC_UNEXP_DP:     pkt_ready = !rst && !ring_empty && !complete;
+      recv_pkg::DETERMINE_CP_TYPE: pkt_ready = !rst && !ring_empty;
+      recv_pkg::PROC_UNEXP_DP:     pkt_ready = !rst && !ring_empty && !complete;
       // What is no DP waits for AWAIT_CP.
-      `RECV_POSTED_DATA:       pkt_ready = !rst && !ring_empty && pkt_valid && is_dp;
-      default:                 pkt_ready = 1'b0;
+      recv_pkg::POSTED_DATA:       pkt_ready = !rst && !ring_empty && pkt_valid && is_dp;
+      default:                     pkt_ready = 1'b0;
     endcase
   end
 
@@ -96,15 +105,15 @@ module RecvSideFsm #(
 
   // ---- The ring: G1..G4 ------------------------------------------------------------------------
   // The level without this cycle's refill; an empty ring tries a refill in every cycle.
-  wire [`RECV_COUNT_W-1:0] level_left = taken ? level - COUNT_ONE : level;
-  wire                     refills    = (taken && level_left < LOW_N) || ring_empty;
-  wire [`RECV_COUNT_W-1:0] room       = HIGH_N - level_left;
-  wire [`RECV_COUNT_W-1:0] wanted     = room < pool_free ? room : pool_free;
+  wire [recv_pkg::COUNT_W-1:0] level_left = taken ? level - COUNT_ONE : level;
+  wire                         refills    = (taken && level_left < LOW_N) || ring_empty;
+  wire [recv_pkg::COUNT_W-1:0] room       = HIGH_N - level_left;
+  wire [recv_pkg::COUNT_W-1:0] wanted     = room < pool_free ? room : pool_free;
   // No credit may be lost in the 8 bits of credit_count.
-  wire [`RECV_COUNT_W-1:0] credit_room = {`RECV_COUNT_W{1'b1}} - credit_pending;
-  wire                     allocs     = !rst && refills && wanted != COUNT_ZERO
-                                     && wanted <= credit_room;
-  wire [`RECV_COUNT_W-1:0] alloced    = allocs ? wanted : COUNT_ZERO;
+  wire [recv_pkg::COUNT_W-1:0] credit_room = {recv_pkg::COUNT_W{1'b1}} - credit_pending;
+  wire                         allocs     = !rst && refills && wanted != COUNT_ZERO
+                                         && wanted <= credit_room;
+  wire [recv_pkg::COUNT_W-1:0] alloced    = allocs ? wanted : COUNT_ZERO;
 
   assign alloc_valid = allocs;
   assign alloc_count = alloced;
@@ -114,27 +123,27 @@ module RecvSideFsm #(
   assign credit_valid = !rst && credit_pending != COUNT_ZERO;
   assign credit_count = rst ? COUNT_ZERO : credit_pending;
 
-  wire                     credit_taken = credit_valid && credit_ready;
-  wire [`RECV_COUNT_W-1:0] credit_left  = credit_taken ? COUNT_ZERO : credit_pending;
+  wire                         credit_taken = credit_valid && credit_ready;
+  wire [recv_pkg::COUNT_W-1:0] credit_left  = credit_taken ? COUNT_ZERO : credit_pending;
 
   // ---- Transitions: P0..P30 --------------------------------------------------------------------
-  reg [`RECV_STATE_W-1:0] next_state;
-  reg copies_cp;      // what becomes of the latched CP
-  reg releases_cp;
-  reg keeps_cp;
-  reg copies_pkt;     // what becomes of the packet on the pins
-  reg releases_pkt;
-  reg keeps_pkt;
-  reg misfits;
-  reg latches_cp;
-  reg next_complete;
-  reg next_copying;
+  reg [recv_pkg::STATE_W-1:0] next_state;
+  reg                         copies_cp;   // what becomes of the latched CP
+  reg                         releases_cp;
+  reg                         keeps_cp;
+  reg                         copies_pkt;  // what becomes of the packet on the pins
+  reg                         releases_pkt;
+  reg                         keeps_pkt;
+  reg                         misfits;
+  reg                         latches_cp;
+  reg                         complete_d;
+  reg                         copying_d;
 
   // Copy when the pool is low and a temporary buffer is granted, else keep.
-  wire asks_temp = !rst && cur_state == `RECV_PROC_UNEXP_CP && pool_free < KEEP_N;
+  wire asks_temp = !rst && cur_state == recv_pkg::PROC_UNEXP_CP && pool_free < KEEP_N;
   wire copy_it   = asks_temp && temp_alloc_ok;
 
-  wire cp_was_all = complete && FIXES[`RECV_F0_COMPLETE_AFTER_CP];
+  wire cp_was_all = complete && FIXES[recv_pkg::F0_COMPLETE_AFTER_CP];
 
   always @* begin
     next_state    = cur_state;
@@ -146,121 +155,122 @@ module RecvSideFsm #(
     keeps_pkt     = 1'b0;
     misfits       = 1'b0;
     latches_cp    = 1'b0;
-    next_complete = complete;
-    next_copying  = copying;
+    complete_d    = complete;
+    copying_d     = copying;
     case (cur_state)
       // Waits for a packet; takes none (P1, P2).
-      `RECV_AWAIT_CP:
-        if (pkt_valid) next_state = `RECV_DETERMINE_CP_TYPE;
+      recv_pkg::AWAIT_CP:
+        if (pkt_valid) next_state = recv_pkg::DETERMINE_CP_TYPE;
 
       // Waits for a packet that it can take (P3 to P10).
-      `RECV_DETERMINE_CP_TYPE:
+      recv_pkg::DETERMINE_CP_TYPE:
         if (taken) begin
           latches_cp    = 1'b1;
-          next_complete = pkt_last;
+          complete_d    = pkt_last;
           releases_pkt  = 1'b1;
-          next_state    = `RECV_AWAIT_CP;
+          next_state    = recv_pkg::AWAIT_CP;
           case (pkt_kind)
-            `RECV_KIND_FLOW, `RECV_KIND_RNDV_RTS, `RECV_KIND_RNDV_CTS, `RECV_KIND_SHORT: ;
-            `RECV_KIND_EAGER: begin
+            recv_pkg::KIND_FLOW, recv_pkg::KIND_RNDV_RTS, recv_pkg::KIND_RNDV_CTS,
+            recv_pkg::KIND_SHORT: ;
+            recv_pkg::KIND_EAGER: begin
               releases_pkt = 1'b0;
-              next_state   = `RECV_CHECK_POSTED;
+              next_state   = recv_pkg::CHECK_POSTED;
             end
-            `RECV_KIND_RNDV_DATA: begin
+            recv_pkg::KIND_RNDV_DATA: begin
               copies_pkt = 1'b1;
-              next_state = `RECV_POSTED_DATA;
+              next_state = recv_pkg::POSTED_DATA;
             end
             default: misfits = 1'b1;
           endcase
         end
 
       // Waits for the answer whether a receive was posted (P11 to P13).
-      `RECV_CHECK_POSTED:
+      recv_pkg::CHECK_POSTED:
         if (match_rsp) begin
           copies_cp   = match_found;
           releases_cp = match_found;
-          next_state  = match_found ? `RECV_POSTED_DATA : `RECV_PROC_UNEXP_CP;
+          next_state  = match_found ? recv_pkg::POSTED_DATA : recv_pkg::PROC_UNEXP_CP;
         end
 
       // Decides for the whole message; waits for nothing (P14 to P17).
-      `RECV_PROC_UNEXP_CP: begin
+      recv_pkg::PROC_UNEXP_CP: begin
         copies_cp    = copy_it;
         releases_cp  = copy_it;
         keeps_cp     = !copy_it;
-        next_copying = copy_it;
-        if (cp_was_all) next_state = pkt_valid ? `RECV_DETERMINE_CP_TYPE : `RECV_AWAIT_CP;
-        else            next_state = pkt_valid ? `RECV_PROC_UNEXP_DP     : `RECV_AWAIT_UNEXP_DP;
+        copying_d    = copy_it;
+        if (cp_was_all) next_state = pkt_valid ? recv_pkg::DETERMINE_CP_TYPE : recv_pkg::AWAIT_CP;
+        else next_state = pkt_valid ? recv_pkg::PROC_UNEXP_DP : recv_pkg::AWAIT_UNEXP_DP;
       end
 
       // Waits for a packet; takes none (P18, P19).
-      `RECV_AWAIT_UNEXP_DP:
-        if (pkt_valid) next_state = `RECV_PROC_UNEXP_DP;
+      recv_pkg::AWAIT_UNEXP_DP:
+        if (pkt_valid) next_state = recv_pkg::PROC_UNEXP_DP;
 
       // Takes what is there until the message is complete (P20 to P26).
-      `RECV_PROC_UNEXP_DP:
+      recv_pkg::PROC_UNEXP_DP:
         if (complete) begin
-          next_state = pkt_valid ? `RECV_DETERMINE_CP_TYPE : `RECV_AWAIT_CP;
+          next_state = pkt_valid ? recv_pkg::DETERMINE_CP_TYPE : recv_pkg::AWAIT_CP;
         end else if (!pkt_valid) begin
-          next_state = `RECV_AWAIT_UNEXP_DP;
+          next_state = recv_pkg::AWAIT_UNEXP_DP;
         end else if (taken && is_dp) begin
           copies_pkt    = copying;
           releases_pkt  = copying;
           keeps_pkt     = !copying;
-          next_complete = pkt_last;
+          complete_d    = pkt_last;
         end else if (taken) begin
           releases_pkt = 1'b1;
           misfits      = 1'b1;
         end
 
       // Waits for the end of the posted receive (P27 to P30).
-      `RECV_POSTED_DATA: begin
+      recv_pkg::POSTED_DATA: begin
         copies_pkt   = taken;
         releases_pkt = taken;
-        if (posted_done) next_state = `RECV_AWAIT_CP;
+        if (posted_done) next_state = recv_pkg::AWAIT_CP;
       end
 
-      default: next_state = `RECV_AWAIT_CP;  // P0
+      default: next_state = recv_pkg::AWAIT_CP;  // P0
     endcase
   end
 
   // ---- Outputs ---------------------------------------------------------------------------------
-  localparam [`RECV_ID_W-1:0] NO_ID = {`RECV_ID_W{1'b0}};
+  localparam [recv_pkg::ID_W-1:0] NO_ID = {recv_pkg::ID_W{1'b0}};
 
   // In reset nothing is in a state that does any of this, but the registers need not be there yet.
   assign copy_valid    = !rst && (copies_cp || copies_pkt);
   assign copy_id       = !copy_valid ? NO_ID : copies_cp ? cp_id : pkt_id;
-  assign copy_len      = !copy_valid ? {`RECV_LEN_W{1'b0}} : copies_cp ? cp_len : pkt_len;
+  assign copy_len      = !copy_valid ? {recv_pkg::LEN_W{1'b0}} : copies_cp ? cp_len : pkt_len;
   assign keep_valid    = !rst && (keeps_cp || keeps_pkt);
   assign keep_id       = !keep_valid ? NO_ID : keeps_cp ? cp_id : pkt_id;
   assign release_valid = !rst && (releases_cp || releases_pkt);
   assign release_id    = !release_valid ? NO_ID : releases_cp ? cp_id : pkt_id;
 
   assign temp_alloc_valid = asks_temp;
-  assign temp_alloc_len   = asks_temp ? cp_msg_len : {`RECV_MSG_LEN_W{1'b0}};
+  assign temp_alloc_len   = asks_temp ? cp_msg_len : {recv_pkg::MSG_LEN_W{1'b0}};
 
-  assign match_req = !rst && cur_state == `RECV_CHECK_POSTED;
+  assign match_req = !rst && cur_state == recv_pkg::CHECK_POSTED;
   assign match_id  = match_req ? cp_id : NO_ID;
 
   assign protocol_error = !rst && misfits;
-  assign state          = rst ? `RECV_AWAIT_CP : cur_state;
+  assign state          = rst ? recv_pkg::AWAIT_CP : cur_state;
 
   // ---- Registers -------------------------------------------------------------------------------
   always @(posedge clk or posedge rst) begin
     if (rst) begin
-      cur_state      <= `RECV_AWAIT_CP;
+      cur_state      <= recv_pkg::AWAIT_CP;
       level          <= HIGH_N;
       credit_pending <= COUNT_ZERO;
       cp_id          <= NO_ID;
-      cp_len         <= {`RECV_LEN_W{1'b0}};
-      cp_msg_len     <= {`RECV_MSG_LEN_W{1'b0}};
+      cp_len         <= {recv_pkg::LEN_W{1'b0}};
+      cp_msg_len     <= {recv_pkg::MSG_LEN_W{1'b0}};
       complete       <= 1'b0;
       copying        <= 1'b0;
     end else begin
       cur_state      <= next_state;
       level          <= level_left + alloced;
       credit_pending <= credit_left + alloced;
-      complete       <= next_complete;
-      copying        <= next_copying;
+      complete       <= complete_d;
+      copying        <= copying_d;
       if (latches_cp) begin
         cp_id      <= pkt_id;
         cp_len     <= pkt_len;

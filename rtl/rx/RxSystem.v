@@ -1,237 +1,232 @@
 // The receive system: dll carries descriptors of packets into a FIFO, qp judges those of request
 // packets, thread2 executes what a QP takes, recv has the message layer beside them.
-// Rules of the glue, CR1..CR5, FI1..FI3, RQ1..RQ6, PK1..PK3, EV1..EV6: docs/blocks/rx.md. Ports stand in
-// the order of the boundaries there; those with x_ are between the blocks.
-
-`include "PcieAckNak.vh"
-`include "QpStateCtrl.vh"
-`include "RecvSideFsm.vh"
-`include "RxSystem.vh"
+// Rules of the glue, CR1..CR5, FI1..FI3, RQ1..RQ6, PK1..PK3, EV1..EV6: docs/blocks/rx.md. Ports
+// stand in the order of the boundaries there; those with x_ are between the blocks.
 
 `default_nettype none
 
 module RxSystem #(
-  parameter       REPLAY_DEPTH   = 16,    // dll: entries of the replay buffer
-  parameter       REPLAY_LIMIT   = 64,    // dll: cycles until everything is sent again
-  parameter       ACKNAK_LATENCY = 16,    // dll: cycles from a good TLP to its Ack
-  parameter       LOW            = 4,     // recv: the ring is refilled below this level
-  parameter       HIGH           = 16,    // recv: up to this level
-  parameter       KEEP           = 8,     // recv: with fewer free buffers, messages are copied
-  parameter [7:0] FIXES          = 8'h00  // of dll, thread2 and recv alike
+  parameter int         REPLAY_DEPTH   = 16,    // dll: entries of the replay buffer
+  parameter int         REPLAY_LIMIT   = 64,    // dll: cycles until everything is sent again
+  parameter int         ACKNAK_LATENCY = 16,    // dll: cycles from a good TLP to its Ack
+  parameter int         LOW            = 4,     // recv: the ring is refilled below this level
+  parameter int         HIGH           = 16,    // recv: up to this level
+  parameter int         KEEP           = 8,     // recv: with fewer free buffers, it copies
+  parameter logic [7:0] FIXES          = 8'h00  // of dll, thread2 and recv alike
 ) (
   // ---- Clock and reset -------------------------------------------------------------------------
-  input  wire                          clk,
-  input  wire                          rst,                // asynchronous, active high
+  input  wire                              clk,
+  input  wire                              rst,              // asynchronous, active high
 
   // ---- 1: descriptors from the sender, and what device A sees of them --------------------------
-  input  wire                          a_tlp_valid,
-  output wire                          a_tlp_ready,
-  input  wire [`RX_DESC_W-1:0]         a_tlp_data,
-  output wire                          x_a_tlp_valid,
-  output wire                          x_a_tlp_ready,
-  output wire [`RX_COUNT_W-1:0]        x_credits_used,
+  input  wire                              a_tlp_valid,
+  output wire                              a_tlp_ready,
+  input  wire [rx_pkg::DESC_W-1:0]         a_tlp_data,
+  output wire                              x_a_tlp_valid,
+  output wire                              x_a_tlp_ready,
+  output wire [rx_pkg::COUNT_W-1:0]        x_credits_used,
 
   // ---- 2: device A and the link ----------------------------------------------------------------
-  output wire                          a_link_valid,
-  input  wire                          a_link_ready,
-  output wire [`PCIE_SEQ_W-1:0]        a_link_seq,
-  output wire [`PCIE_DATA_W-1:0]       a_link_data,
-  input  wire                          a_dllp_valid,
-  input  wire                          a_dllp_nak,
-  input  wire [`PCIE_SEQ_W-1:0]        a_dllp_seq,
-  input  wire                          a_dllp_crc_ok,
-  output wire [`PCIE_SEQ_W-1:0]        a_ackd_seq,
-  output wire [`PCIE_SEQ_W-1:0]        a_next_seq,
-  output wire [`PCIE_REPLAY_NUM_W-1:0] a_replay_num,
-  output wire                          a_retrain,
-  output wire                          a_dl_error,
+  output wire                              a_link_valid,
+  input  wire                              a_link_ready,
+  output wire [dll_pkg::SEQ_W-1:0]         a_link_seq,
+  output wire [dll_pkg::DATA_W-1:0]        a_link_data,
+  input  wire                              a_dllp_valid,
+  input  wire                              a_dllp_nak,
+  input  wire [dll_pkg::SEQ_W-1:0]         a_dllp_seq,
+  input  wire                              a_dllp_crc_ok,
+  output wire [dll_pkg::SEQ_W-1:0]         a_ackd_seq,
+  output wire [dll_pkg::SEQ_W-1:0]         a_next_seq,
+  output wire [dll_pkg::REPLAY_NUM_W-1:0]  a_replay_num,
+  output wire                              a_retrain,
+  output wire                              a_dl_error,
 
   // ---- 3: the link and device B ----------------------------------------------------------------
-  input  wire                          b_link_valid,
-  input  wire [`PCIE_SEQ_W-1:0]        b_link_seq,
-  input  wire [`PCIE_DATA_W-1:0]       b_link_data,
-  input  wire                          b_link_crc_ok,
-  output wire                          b_dllp_valid,
-  input  wire                          b_dllp_ready,
-  output wire                          b_dllp_nak,
-  output wire [`PCIE_SEQ_W-1:0]        b_dllp_seq,
-  output wire [`PCIE_SEQ_W-1:0]        b_next_rcv_seq,
-  output wire                          b_nak_scheduled,
+  input  wire                              b_link_valid,
+  input  wire [dll_pkg::SEQ_W-1:0]         b_link_seq,
+  input  wire [dll_pkg::DATA_W-1:0]        b_link_data,
+  input  wire                              b_link_crc_ok,
+  output wire                              b_dllp_valid,
+  input  wire                              b_dllp_ready,
+  output wire                              b_dllp_nak,
+  output wire [dll_pkg::SEQ_W-1:0]         b_dllp_seq,
+  output wire [dll_pkg::SEQ_W-1:0]         b_next_rcv_seq,
+  output wire                              b_nak_scheduled,
 
   // ---- 4: deliveries of device B ---------------------------------------------------------------
-  output wire                          x_b_deliver_valid,
-  output wire [`PCIE_DATA_W-1:0]       x_b_deliver_data,
+  output wire                              x_b_deliver_valid,
+  output wire [dll_pkg::DATA_W-1:0]        x_b_deliver_data,
 
   // ---- 5: ingress FIFO, and the fetch by its head's handle -------------------------------------
-  output wire                          x_fifo_overflow,    // a delivery is lost
-  output wire [`RX_COUNT_W-1:0]        x_fifo_level,
-  output wire [`RX_DESC_W-1:0]         x_fifo_head,
-  output wire                          fetch_valid,
-  output wire                          fetch_request,      // of a request packet
-  output wire [`RX_HANDLE_W-1:0]       fetch_handle,
-  input  wire                          cxt_valid,
+  output wire                              x_fifo_overflow,  // a delivery is lost
+  output wire [rx_pkg::COUNT_W-1:0]        x_fifo_level,
+  output wire [rx_pkg::DESC_W-1:0]         x_fifo_head,
+  output wire                              fetch_valid,
+  output wire                              fetch_request,    // of a request packet
+  output wire [rx_pkg::HANDLE_W-1:0]       fetch_handle,
+  input  wire                              cxt_valid,
   // Unused: the state in memory, bits 37:35; qp has the one that counts.
   // verilator lint_off UNUSEDSIGNAL
-  input  wire [`RX_CXT_HEAD_W-1:0]     cxt_head,
+  input  wire [rx_pkg::CXT_HEAD_W-1:0]     cxt_head,
   // verilator lint_on UNUSEDSIGNAL
-  input  wire [`RX_CXT_DATA_W-1:0]     cxt_data,
-  input  wire                          len_valid,
-  input  wire [`RECV_LEN_W-1:0]        len_pkt,
-  input  wire [`RECV_MSG_LEN_W-1:0]    len_msg,
+  input  wire [rx_pkg::CXT_DATA_W-1:0]     cxt_data,
+  input  wire                              len_valid,
+  input  wire [recv_pkg::LEN_W-1:0]        len_pkt,
+  input  wire [recv_pkg::MSG_LEN_W-1:0]    len_msg,
 
   // ---- 6: the question to qp, and events for it ------------------------------------------------
-  output wire                          x_msg_valid,
-  output wire [`QP_QPN_W-1:0]          x_msg_qpn,
-  output wire                          x_msg_consumes_wqe,
-  output wire                          x_msg_error,
-  output wire [`QP_QPN_W-1:0]          x_query_qpn,
-  output wire                          x_hw_valid,
-  output wire [`QP_QPN_W-1:0]          x_hw_qpn,
-  output wire [`QP_KIND_W-1:0]         x_hw_kind,
+  output wire                              x_msg_valid,
+  output wire [qp_pkg::QPN_W-1:0]          x_msg_qpn,
+  output wire                              x_msg_consumes_wqe,
+  output wire                              x_msg_error,
+  output wire [qp_pkg::QPN_W-1:0]          x_query_qpn,
+  output wire                              x_hw_valid,
+  output wire [qp_pkg::QPN_W-1:0]          x_hw_qpn,
+  output wire [qp_pkg::KIND_W-1:0]         x_hw_kind,
 
   // ---- 7: its answer, and its other pins -------------------------------------------------------
-  output wire                          x_msg_accept,
-  output wire                          x_msg_take_wqe,
-  output wire                          x_msg_ack,
-  output wire                          x_msg_nak,
-  output wire                          x_hw_ready,
-  input  wire                          qp_hw_valid,
-  output wire                          qp_hw_ready,
-  input  wire [`QP_QPN_W-1:0]          qp_hw_qpn,
-  input  wire [`QP_KIND_W-1:0]         qp_hw_kind,
-  input  wire                          qp_cmd_valid,
-  output wire                          qp_cmd_ready,
-  input  wire [`QP_QPN_W-1:0]          qp_cmd_qpn,
-  input  wire [`QP_STATE_W-1:0]        qp_cmd_next,
-  input  wire [`QP_SERVICE_W-1:0]      qp_cmd_service,
-  input  wire                          qp_cmd_notify,
-  output wire                          qp_rsp_valid,
-  output wire [`QP_QPN_W-1:0]          qp_rsp_qpn,
-  output wire [`QP_CODE_W-1:0]         qp_rsp_code,
-  input  wire [`QP_QPN_W-1:0]          qp_query_qpn,
-  output wire [`QP_STATE_W-1:0]        qp_query_state,
-  output wire                          qp_query_sq_post,
-  output wire                          qp_query_rq_post,
-  output wire                          qp_query_sq_run,
-  output wire                          qp_query_rq_run,
-  output wire                          qp_evt_valid,
-  input  wire                          qp_evt_ready,
-  output wire [`QP_QPN_W-1:0]          qp_evt_qpn,
-  output wire [`QP_CODE_W-1:0]         qp_evt_code,
+  output wire                              x_msg_accept,
+  output wire                              x_msg_take_wqe,
+  output wire                              x_msg_ack,
+  output wire                              x_msg_nak,
+  output wire                              x_hw_ready,
+  input  wire                              qp_hw_valid,
+  output wire                              qp_hw_ready,
+  input  wire [qp_pkg::QPN_W-1:0]          qp_hw_qpn,
+  input  wire [qp_pkg::KIND_W-1:0]         qp_hw_kind,
+  input  wire                              qp_cmd_valid,
+  output wire                              qp_cmd_ready,
+  input  wire [qp_pkg::QPN_W-1:0]          qp_cmd_qpn,
+  input  wire [qp_pkg::STATE_W-1:0]        qp_cmd_next,
+  input  wire [qp_pkg::SERVICE_W-1:0]      qp_cmd_service,
+  input  wire                              qp_cmd_notify,
+  output wire                              qp_rsp_valid,
+  output wire [qp_pkg::QPN_W-1:0]          qp_rsp_qpn,
+  output wire [qp_pkg::CODE_W-1:0]         qp_rsp_code,
+  input  wire [qp_pkg::QPN_W-1:0]          qp_query_qpn,
+  output wire [qp_pkg::STATE_W-1:0]        qp_query_state,
+  output wire                              qp_query_sq_post,
+  output wire                              qp_query_rq_post,
+  output wire                              qp_query_sq_run,
+  output wire                              qp_query_rq_run,
+  output wire                              qp_evt_valid,
+  input  wire                              qp_evt_ready,
+  output wire [qp_pkg::QPN_W-1:0]          qp_evt_qpn,
+  output wire [qp_pkg::CODE_W-1:0]         qp_evt_code,
 
   // ---- 8: contexts and header to thread2 -------------------------------------------------------
-  output wire                          x_cxt_valid,
-  output wire [`RX_CXT_HEAD_W-1:0]     x_cxt_head,
-  output wire [`RX_CXT_DATA_W-1:0]     x_cxt_data,
+  output wire                              x_cxt_valid,
+  output wire [rx_pkg::CXT_HEAD_W-1:0]     x_cxt_head,
+  output wire [rx_pkg::CXT_DATA_W-1:0]     x_cxt_data,
 
   // ---- 9: thread2 ------------------------------------------------------------------------------
-  output wire                          x_cxt_ready,
-  output wire                          t2_fetch_mr_ingress_valid,
-  output wire [`RX_MR_HEAD_W-1:0]      t2_fetch_mr_ingress_head,
-  output wire [`RX_MR_DATA_W-1:0]      t2_fetch_mr_ingress_data,
-  output wire                          t2_fetch_mr_ingress_start,
-  output wire                          t2_fetch_mr_ingress_last,
-  input  wire                          t2_fetch_mr_ingress_ready,
-  output wire                          t2_wqe_req_valid,
-  output wire [`RX_WQE_HEAD_W-1:0]     t2_wqe_req_head,
-  output wire                          t2_wqe_req_start,
-  output wire                          t2_wqe_req_last,
-  input  wire                          t2_wqe_req_ready,
-  input  wire                          t2_wqe_resp_valid,
-  input  wire [`RX_WQE_HEAD_W-1:0]     t2_wqe_resp_head,
-  input  wire [`RX_WQE_DATA_W-1:0]     t2_wqe_resp_data,
-  input  wire                          t2_wqe_resp_start,
-  input  wire                          t2_wqe_resp_last,
-  output wire                          t2_wqe_resp_ready,
-  output wire                          t2_cache_offset_wen,
-  output wire [`QP_QPN_W-1:0]          t2_cache_offset_addr,
-  output wire [`RX_CACHE_OFFSET_W-1:0] t2_cache_offset_din,
-  input  wire [`RX_CACHE_OFFSET_W-1:0] t2_cache_offset_dout,
-  output wire                          t2_cache_owned_wen,
-  output wire [`RX_CACHE_CELL_W-1:0]   t2_cache_owned_addr,
-  output wire [`QP_QPN_W-1:0]          t2_cache_owned_din,
-  input  wire [`QP_QPN_W-1:0]          t2_cache_owned_dout,
-  output wire                          t2_rq_offset_wen,
-  output wire [`QP_QPN_W-1:0]          t2_rq_offset_addr,
-  output wire [`RX_RQ_OFFSET_W-1:0]    t2_rq_offset_din,
-  input  wire [`RX_RQ_OFFSET_W-1:0]    t2_rq_offset_dout,
-  output wire                          t2_cq_req_valid,
-  output wire [`RX_QUEUE_REQ_W-1:0]    t2_cq_req_head,
-  input  wire                          t2_cq_req_ready,
-  input  wire                          t2_cq_resp_valid,
-  input  wire [`RX_QUEUE_RESP_W-1:0]   t2_cq_resp_head,
-  output wire                          t2_cq_resp_ready,
-  output wire                          t2_eq_req_valid,
-  output wire [`RX_QUEUE_REQ_W-1:0]    t2_eq_req_head,
-  input  wire                          t2_eq_req_ready,
-  input  wire                          t2_eq_resp_valid,
-  input  wire [`RX_QUEUE_RESP_W-1:0]   t2_eq_resp_head,
-  output wire                          t2_eq_resp_ready,
+  output wire                              x_cxt_ready,
+  output wire                              t2_fetch_mr_ingress_valid,
+  output wire [rx_pkg::MR_HEAD_W-1:0]      t2_fetch_mr_ingress_head,
+  output wire [rx_pkg::MR_DATA_W-1:0]      t2_fetch_mr_ingress_data,
+  output wire                              t2_fetch_mr_ingress_start,
+  output wire                              t2_fetch_mr_ingress_last,
+  input  wire                              t2_fetch_mr_ingress_ready,
+  output wire                              t2_wqe_req_valid,
+  output wire [rx_pkg::WQE_HEAD_W-1:0]     t2_wqe_req_head,
+  output wire                              t2_wqe_req_start,
+  output wire                              t2_wqe_req_last,
+  input  wire                              t2_wqe_req_ready,
+  input  wire                              t2_wqe_resp_valid,
+  input  wire [rx_pkg::WQE_HEAD_W-1:0]     t2_wqe_resp_head,
+  input  wire [rx_pkg::WQE_DATA_W-1:0]     t2_wqe_resp_data,
+  input  wire                              t2_wqe_resp_start,
+  input  wire                              t2_wqe_resp_last,
+  output wire                              t2_wqe_resp_ready,
+  output wire                              t2_cache_offset_wen,
+  output wire [qp_pkg::QPN_W-1:0]          t2_cache_offset_addr,
+  output wire [rx_pkg::CACHE_OFFSET_W-1:0] t2_cache_offset_din,
+  input  wire [rx_pkg::CACHE_OFFSET_W-1:0] t2_cache_offset_dout,
+  output wire                              t2_cache_owned_wen,
+  output wire [rx_pkg::CACHE_CELL_W-1:0]   t2_cache_owned_addr,
+  output wire [qp_pkg::QPN_W-1:0]          t2_cache_owned_din,
+  input  wire [qp_pkg::QPN_W-1:0]          t2_cache_owned_dout,
+  output wire                              t2_rq_offset_wen,
+  output wire [qp_pkg::QPN_W-1:0]          t2_rq_offset_addr,
+  output wire [rx_pkg::RQ_OFFSET_W-1:0]    t2_rq_offset_din,
+  input  wire [rx_pkg::RQ_OFFSET_W-1:0]    t2_rq_offset_dout,
+  output wire                              t2_cq_req_valid,
+  output wire [rx_pkg::QUEUE_REQ_W-1:0]    t2_cq_req_head,
+  input  wire                              t2_cq_req_ready,
+  input  wire                              t2_cq_resp_valid,
+  input  wire [rx_pkg::QUEUE_RESP_W-1:0]   t2_cq_resp_head,
+  output wire                              t2_cq_resp_ready,
+  output wire                              t2_eq_req_valid,
+  output wire [rx_pkg::QUEUE_REQ_W-1:0]    t2_eq_req_head,
+  input  wire                              t2_eq_req_ready,
+  input  wire                              t2_eq_resp_valid,
+  input  wire [rx_pkg::QUEUE_RESP_W-1:0]   t2_eq_resp_head,
+  output wire                              t2_eq_resp_ready,
 
   // ---- 10: message packets to recv -------------------------------------------------------------
-  output wire                          x_pkt_valid,
-  output wire [`RECV_KIND_W-1:0]       x_pkt_kind,
-  output wire [`RECV_ID_W-1:0]         x_pkt_id,
-  output wire [`RECV_LEN_W-1:0]        x_pkt_len,
-  output wire [`RECV_MSG_LEN_W-1:0]    x_pkt_msg_len,
-  output wire                          x_pkt_last,
+  output wire                              x_pkt_valid,
+  output wire [recv_pkg::KIND_W-1:0]       x_pkt_kind,
+  output wire [recv_pkg::ID_W-1:0]         x_pkt_id,
+  output wire [recv_pkg::LEN_W-1:0]        x_pkt_len,
+  output wire [recv_pkg::MSG_LEN_W-1:0]    x_pkt_msg_len,
+  output wire                              x_pkt_last,
 
   // ---- 11: recv --------------------------------------------------------------------------------
-  output wire                          x_pkt_ready,
-  output wire                          rv_match_req,
-  output wire [`RECV_ID_W-1:0]         rv_match_id,
-  input  wire                          rv_match_rsp,
-  input  wire                          rv_match_found,
-  input  wire                          rv_posted_done,
-  input  wire [`RECV_COUNT_W-1:0]      rv_pool_free,
-  output wire                          rv_alloc_valid,
-  output wire [`RECV_COUNT_W-1:0]      rv_alloc_count,
-  output wire [`RECV_COUNT_W-1:0]      rv_ring_level,
-  output wire                          rv_credit_valid,
-  input  wire                          rv_credit_ready,
-  output wire [`RECV_COUNT_W-1:0]      rv_credit_count,
-  output wire                          rv_copy_valid,
-  output wire [`RECV_ID_W-1:0]         rv_copy_id,
-  output wire [`RECV_LEN_W-1:0]        rv_copy_len,
-  output wire                          rv_keep_valid,
-  output wire [`RECV_ID_W-1:0]         rv_keep_id,
-  output wire                          rv_release_valid,
-  output wire [`RECV_ID_W-1:0]         rv_release_id,
-  output wire                          rv_temp_alloc_valid,
-  output wire [`RECV_MSG_LEN_W-1:0]    rv_temp_alloc_len,
-  input  wire                          rv_temp_alloc_ok,
-  output wire                          rv_protocol_error,
-  output wire [`RECV_STATE_W-1:0]      rv_state,
+  output wire                              x_pkt_ready,
+  output wire                              rv_match_req,
+  output wire [recv_pkg::ID_W-1:0]         rv_match_id,
+  input  wire                              rv_match_rsp,
+  input  wire                              rv_match_found,
+  input  wire                              rv_posted_done,
+  input  wire [recv_pkg::COUNT_W-1:0]      rv_pool_free,
+  output wire                              rv_alloc_valid,
+  output wire [recv_pkg::COUNT_W-1:0]      rv_alloc_count,
+  output wire [recv_pkg::COUNT_W-1:0]      rv_ring_level,
+  output wire                              rv_credit_valid,
+  input  wire                              rv_credit_ready,
+  output wire [recv_pkg::COUNT_W-1:0]      rv_credit_count,
+  output wire                              rv_copy_valid,
+  output wire [recv_pkg::ID_W-1:0]         rv_copy_id,
+  output wire [recv_pkg::LEN_W-1:0]        rv_copy_len,
+  output wire                              rv_keep_valid,
+  output wire [recv_pkg::ID_W-1:0]         rv_keep_id,
+  output wire                              rv_release_valid,
+  output wire [recv_pkg::ID_W-1:0]         rv_release_id,
+  output wire                              rv_temp_alloc_valid,
+  output wire [recv_pkg::MSG_LEN_W-1:0]    rv_temp_alloc_len,
+  input  wire                              rv_temp_alloc_ok,
+  output wire                              rv_protocol_error,
+  output wire [recv_pkg::STATE_W-1:0]      rv_state,
 
   // ---- 12: what becomes of a request packet ----------------------------------------------------
-  output wire                          req_valid,          // it leaves the FIFO
-  output wire [`RX_FATE_W-1:0]         req_fate,
-  output wire [`QP_QPN_W-1:0]          req_qpn,
-  output wire [`RX_HANDLE_W-1:0]       req_handle,
-  output wire                          req_ack,
-  output wire                          req_take_wqe
+  output wire                              req_valid,        // it leaves the FIFO
+  output wire [rx_pkg::FATE_W-1:0]         req_fate,
+  output wire [qp_pkg::QPN_W-1:0]          req_qpn,
+  output wire [rx_pkg::HANDLE_W-1:0]       req_handle,
+  output wire                              req_ack,
+  output wire                              req_take_wqe
 );
 
-  localparam [`RX_COUNT_W-1:0]    COUNT_ZERO = {`RX_COUNT_W{1'b0}};
-  localparam [`RX_COUNT_W-1:0]    COUNT_ONE  = 1;
-  localparam [`RX_COUNT_W-1:0]    COUNT_FULL = `RX_FIFO_DEPTH;
-  localparam [`RX_FIFO_PTR_W-1:0] PTR_ONE    = 1;
-  localparam [`QP_QPN_W-1:0]      NO_QPN     = {`QP_QPN_W{1'b0}};
+  localparam [rx_pkg::COUNT_W-1:0]    COUNT_ZERO = {rx_pkg::COUNT_W{1'b0}};
+  localparam [rx_pkg::COUNT_W-1:0]    COUNT_ONE  = 1;
+  localparam [rx_pkg::COUNT_W-1:0]    COUNT_FULL = rx_pkg::FIFO_DEPTH;
+  localparam [rx_pkg::FIFO_PTR_W-1:0] PTR_ONE    = 1;
+  localparam [qp_pkg::QPN_W-1:0]      NO_QPN     = {qp_pkg::QPN_W{1'b0}};
 
   // ---- Registers -------------------------------------------------------------------------------
   // The ingress FIFO: a ring, oldest entry at fifo_first.
-  reg [`RX_DESC_W-1:0]     fifo_ring [0:`RX_FIFO_DEPTH-1];
-  reg [`RX_FIFO_PTR_W-1:0] fifo_first;
-  reg [`RX_FIFO_PTR_W-1:0] fifo_free;
-  reg [`RX_COUNT_W-1:0]    fifo_level;
+  reg [rx_pkg::DESC_W-1:0]     fifo_ring [0:rx_pkg::FIFO_DEPTH-1];
+  reg [rx_pkg::FIFO_PTR_W-1:0] fifo_first;
+  reg [rx_pkg::FIFO_PTR_W-1:0] fifo_free;
+  reg [rx_pkg::COUNT_W-1:0]    fifo_level;
 
-  reg [`RX_COUNT_W-1:0]    credits_used;   // taken by A, not yet out of the FIFO
+  reg [rx_pkg::COUNT_W-1:0]    credits_used;  // taken by A, not yet out of the FIFO
 
   // Events that are owed to qp.
-  reg                      est_pending;    // first request packet
-  reg [`QP_QPN_W-1:0]      est_qpn;
-  reg                      fatal_pending;  // fatal error
-  reg [`QP_QPN_W-1:0]      fatal_qpn;
+  reg                     est_pending;    // first request packet
+  reg [qp_pkg::QPN_W-1:0] est_qpn;
+  reg                     fatal_pending;  // fatal error
+  reg [qp_pkg::QPN_W-1:0] fatal_qpn;
 
   // ---- Credits: CR1..CR5 -----------------------------------------------------------------------
   wire has_credit = !rst && credits_used != COUNT_FULL;
@@ -246,10 +241,10 @@ module RxSystem #(
   wire fifo_full = fifo_level == COUNT_FULL;
   wire has_head  = !rst && fifo_level != COUNT_ZERO;
 
-  wire [`RX_DESC_W-1:0] head = has_head ? fifo_ring[fifo_first] : {`RX_DESC_W{1'b0}};
+  wire [rx_pkg::DESC_W-1:0] head = has_head ? fifo_ring[fifo_first] : {rx_pkg::DESC_W{1'b0}};
 
-  wire                    head_request = head[`RX_DESC_REQUEST];
-  wire [`RX_HANDLE_W-1:0] head_handle  = head[`RX_DESC_HANDLE];
+  wire                        head_request = head[rx_pkg::DESC_REQUEST];
+  wire [rx_pkg::HANDLE_W-1:0] head_handle  = head[rx_pkg::DESC_HANDLE_MSB:rx_pkg::DESC_HANDLE_LSB];
 
   assign x_fifo_overflow = !rst && x_b_deliver_valid && fifo_full;
   assign x_fifo_level    = rst ? COUNT_ZERO : fifo_level;
@@ -264,9 +259,10 @@ module RxSystem #(
   wire event_pending = est_pending || fatal_pending;
 
   assign x_msg_valid        = head_request && cxt_valid && !event_pending;
-  assign x_msg_qpn          = x_msg_valid ? head[`RX_DESC_QPN] : NO_QPN;
-  assign x_msg_consumes_wqe = x_msg_valid && head[`RX_DESC_CONSUMES_WQE];
-  assign x_msg_error        = x_msg_valid && head[`RX_DESC_ERROR];
+  assign x_msg_qpn          = x_msg_valid ? head[rx_pkg::DESC_QPN_MSB:rx_pkg::DESC_QPN_LSB]
+                                          : NO_QPN;
+  assign x_msg_consumes_wqe = x_msg_valid && head[rx_pkg::DESC_CONSUMES_WQE];
+  assign x_msg_error        = x_msg_valid && head[rx_pkg::DESC_ERROR];
 
   // qp has one query port: software has it while no packet needs it.
   assign x_query_qpn = rst ? NO_QPN : x_msg_valid ? x_msg_qpn : qp_query_qpn;
@@ -274,50 +270,54 @@ module RxSystem #(
   // ---- The answer: RQ3..RQ6 --------------------------------------------------------------------
   assign x_cxt_valid = x_msg_accept && !x_msg_nak;
   // The state in memory is a copy; qp's is the one that has decided.
-  wire [`RX_CXT_HEAD_W-1:0] judged_head =
-    {cxt_head[`RX_CXT_ABOVE_STATE], qp_query_state, cxt_head[`RX_CXT_BELOW_STATE]};
+  wire [rx_pkg::CXT_HEAD_W-1:0] judged_head =
+    {cxt_head[rx_pkg::CXT_ABOVE_STATE_MSB:rx_pkg::CXT_ABOVE_STATE_LSB], qp_query_state,
+     cxt_head[rx_pkg::CXT_BELOW_STATE_MSB:rx_pkg::CXT_BELOW_STATE_LSB]};
 
-  assign x_cxt_head  = x_cxt_valid ? judged_head : {`RX_CXT_HEAD_W{1'b0}};
-  assign x_cxt_data  = x_cxt_valid ? cxt_data : {`RX_CXT_DATA_W{1'b0}};
+  assign x_cxt_head  = x_cxt_valid ? judged_head : {rx_pkg::CXT_HEAD_W{1'b0}};
+  assign x_cxt_data  = x_cxt_valid ? cxt_data : {rx_pkg::CXT_DATA_W{1'b0}};
 
   wire request_taken   = x_cxt_valid && x_cxt_ready;      // RQ4
   wire request_refused = x_msg_valid && x_msg_nak;        // RQ5
   wire request_dropped = x_msg_valid && !x_msg_accept;    // RQ6
 
   assign req_valid    = request_taken || request_refused || request_dropped;
-  assign req_fate     = request_refused ? `RX_FATE_REFUSED
-                      : request_dropped ? `RX_FATE_DROPPED
-                                        : `RX_FATE_TAKEN;
+  assign req_fate     = request_refused ? rx_pkg::FATE_REFUSED
+                      : request_dropped ? rx_pkg::FATE_DROPPED
+                                        : rx_pkg::FATE_TAKEN;
   assign req_qpn      = req_valid ? x_msg_qpn : NO_QPN;
-  assign req_handle   = req_valid ? head_handle : {`RX_HANDLE_W{1'b0}};
+  assign req_handle   = req_valid ? head_handle : {rx_pkg::HANDLE_W{1'b0}};
   assign req_ack      = request_taken && x_msg_ack;
   assign req_take_wqe = request_taken && x_msg_take_wqe;
 
   // ---- Message packets: PK1..PK3 ---------------------------------------------------------------
   assign x_pkt_valid   = has_head && !head_request && len_valid;
-  assign x_pkt_kind    = x_pkt_valid ? head[`RX_DESC_KIND] : {`RECV_KIND_W{1'b0}};
-  assign x_pkt_id      = x_pkt_valid ? head_handle : {`RECV_ID_W{1'b0}};
-  assign x_pkt_len     = x_pkt_valid ? len_pkt : {`RECV_LEN_W{1'b0}};
-  assign x_pkt_msg_len = x_pkt_valid ? len_msg : {`RECV_MSG_LEN_W{1'b0}};
-  assign x_pkt_last    = x_pkt_valid && head[`RX_DESC_LAST];
+  assign x_pkt_kind    = x_pkt_valid ? head[rx_pkg::DESC_KIND_MSB:rx_pkg::DESC_KIND_LSB]
+                                     : {recv_pkg::KIND_W{1'b0}};
+  assign x_pkt_id      = x_pkt_valid ? head_handle : {recv_pkg::ID_W{1'b0}};
+  assign x_pkt_len     = x_pkt_valid ? len_pkt : {recv_pkg::LEN_W{1'b0}};
+  assign x_pkt_msg_len = x_pkt_valid ? len_msg : {recv_pkg::MSG_LEN_W{1'b0}};
+  assign x_pkt_last    = x_pkt_valid && head[rx_pkg::DESC_LAST];
 
   wire head_leaves = req_valid || (x_pkt_valid && x_pkt_ready);  // FI3
   wire head_enters = x_b_deliver_valid && !fifo_full;            // FI1
 
   // ---- Events for qp: EV1..EV6 -----------------------------------------------------------------
-  wire est_due   = (request_taken || request_refused) && qp_query_state == `QP_RTR;
+  wire est_due   = (request_taken || request_refused) && qp_query_state == qp_pkg::RTR;
   wire fatal_due = t2_fetch_mr_ingress_valid && t2_fetch_mr_ingress_ready
-                && t2_fetch_mr_ingress_data[`RX_MR_OPCODE] == `RX_OPCODE_GEN_CQE
-                && t2_fetch_mr_ingress_data[`RX_MR_STATUS] == `RX_STATUS_LEN_ERROR;
+                && t2_fetch_mr_ingress_data[rx_pkg::MR_OPCODE_MSB:rx_pkg::MR_OPCODE_LSB]
+                     == rx_pkg::OPCODE_GEN_CQE
+                && t2_fetch_mr_ingress_data[rx_pkg::MR_STATUS_MSB:rx_pkg::MR_STATUS_LSB]
+                     == rx_pkg::STATUS_LEN_ERROR;
 
   assign x_hw_valid  = !rst && (event_pending || qp_hw_valid);
   assign x_hw_qpn    = !x_hw_valid   ? NO_QPN
                      : est_pending   ? est_qpn
                      : fatal_pending ? fatal_qpn
                                      : qp_hw_qpn;
-  assign x_hw_kind   = !x_hw_valid   ? {`QP_KIND_W{1'b0}}
-                     : est_pending   ? `QP_HW_FIRST_PACKET
-                     : fatal_pending ? `QP_HW_FATAL
+  assign x_hw_kind   = !x_hw_valid   ? {qp_pkg::KIND_W{1'b0}}
+                     : est_pending   ? qp_pkg::HW_FIRST_PACKET
+                     : fatal_pending ? qp_pkg::HW_FATAL
                                      : qp_hw_kind;
   assign qp_hw_ready = x_hw_ready && !event_pending;
 
@@ -327,8 +327,8 @@ module RxSystem #(
   // ---- Register updates ------------------------------------------------------------------------
   always @(posedge clk or posedge rst) begin
     if (rst) begin
-      fifo_first    <= {`RX_FIFO_PTR_W{1'b0}};
-      fifo_free     <= {`RX_FIFO_PTR_W{1'b0}};
+      fifo_first    <= {rx_pkg::FIFO_PTR_W{1'b0}};
+      fifo_free     <= {rx_pkg::FIFO_PTR_W{1'b0}};
       fifo_level    <= COUNT_ZERO;
       credits_used  <= COUNT_ZERO;
       est_pending   <= 1'b0;
@@ -354,7 +354,7 @@ module RxSystem #(
       if (fatal_told) fatal_pending <= 1'b0;
       if (fatal_due) begin
         fatal_pending <= 1'b1;
-        fatal_qpn     <= t2_fetch_mr_ingress_data[`RX_MR_QPN];
+        fatal_qpn     <= t2_fetch_mr_ingress_data[rx_pkg::MR_QPN_MSB:rx_pkg::MR_QPN_LSB];
       end
     end
   end

@@ -82,7 +82,7 @@ fn a_line_that_no_case_reaches_is_a_hole_of_a_given_rtl() {
     );
     let folder = TempDir::new().unwrap();
     let said = qp(folder.path(), &["--rtl", rtl.path().to_str().unwrap(), "--force", "--details"]);
-    assert!(said.contains("not reached: QpStateCtrl.v:257, branch if, profile spec"), "{said}");
+    assert!(said.contains("not reached: QpStateCtrl.v:255, branch if, profile spec"), "{said}");
 }
 
 #[test]

@@ -95,5 +95,5 @@ fn a_computed_name_is_reported() {
                     if (name[1]) $readmemh({name, \".hex\"}, flip);\n  end\n  assign msg_nak = msg_naked;";
     let rtl = changed_rtl("QpStateCtrl.v", from, computed);
     let said = ends(&short(place.path(), rtl.path(), &["--out", "out"]), 0);
-    assert!(said.contains("warning: ") && said.contains("QpStateCtrl.v:210: "), "{said}");
+    assert!(said.contains("warning: ") && said.contains("QpStateCtrl.v:208: "), "{said}");
 }

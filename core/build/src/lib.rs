@@ -82,7 +82,7 @@ impl Block {
         self
     }
 
-    /// A file with RTL, in the folder, in place of `<top>.v`; may be said several times.
+    /// A file with RTL, in one of the folders, in place of `<top>.v`; may be said several times.
     #[must_use]
     pub fn source(mut self, file: impl Into<PathBuf>) -> Self {
         self.sources.push(file.into());
@@ -151,7 +151,11 @@ impl Block {
 
     /// The files Verilator is given.
     fn files(&self) -> Vec<PathBuf> {
-        self.names().iter().map(|file| self.folder.join(file)).collect()
+        let path = |name: &PathBuf| {
+            let mut paths = self.folders().map(|folder| folder.join(name));
+            paths.find(|path| path.is_file()).unwrap_or_else(|| self.folder.join(name))
+        };
+        self.names().iter().map(path).collect()
     }
 }
 
