@@ -362,7 +362,7 @@ fn what_is_wrong_with_a_block_is_found_and_named() {
         &[
             "no case of a default run hits `rules: T3`",
             "no case of a default run hits `tlps: never`",
-            "unreachable: `tlps: taken` was hit, of which is said: none is ever taken",
+            "unreachable: `tlps: taken` was hit, but is declared unreachable: none is ever taken",
         ],
     );
     finds(toy(Part::Objects).rules_are_hit(), &["toy/spec/default/0", "counted"]);

@@ -45,10 +45,10 @@ fn options_have_the_defaults_of_the_nearest_file_upwards() {
 #[test]
 fn the_command_line_comes_first() {
     let folder = folder("[run]\nblock = \"qp\"\ncases = 2\nfixes = \"spec\"\n");
-    // --case contradicts --cases, which is dropped; --block is given.
-    let arguments = ["run", "--out", "out", "--case", "recv/spec/default/0"];
+    // A case names its block and profile, and excludes --cases.
+    let arguments = ["run", "--out", "case", "--case", "recv/spec/default/0"];
     let output = run(folder.path(), &arguments);
-    assert_eq!(code(&output), 2, "recv/… contradicts the default block: {}", text(&output));
+    assert_eq!(code(&output), 0, "{}", text(&output));
     let arguments = ["run", "--out", "out", "--block", "recv", "--cases", "1"];
     let output = run(folder.path(), &arguments);
     assert_eq!(code(&output), 0, "{}", text(&output));

@@ -261,7 +261,7 @@ fn raw_pins_are_explained_by_their_fields() {
     assert!(page.contains("  cycle 1: none"), "{page}");
     assert!(page.contains("  cycle 2: fetch_cxt_egress_valid"), "{page}");
     assert!(page.contains("fetch_cxt_egress_data: local_qpn 0xad, pkt_length 0x1000"), "{page}");
-    assert!(page.contains("raw pins: no check applies"), "{page}");
+    assert!(page.contains("unconstrained random stimulus: no check applies"), "{page}");
     // The last cycle of the stimulus is the one that differs; where the golden model goes is seen.
     assert!(page.contains("golden model: IDLE_s -> JUDGE_s"), "{page}");
 }

@@ -235,7 +235,7 @@ pub struct ProfileCoverage {
 }
 
 impl ProfileCoverage {
-    /// Of 1000 bins that can be hit so many were: rounded down, so that 1000 means all.
+    /// Hit share of the reachable bins in 1/1000, rounded down, so that 1000 means all.
     pub fn per_mille(&self) -> u64 {
         match self.reachable {
             0 => 0,

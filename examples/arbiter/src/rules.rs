@@ -47,8 +47,8 @@ const CUT: Action = Action::Take { lock: false, cut: true };
 /// The rows.
 pub const ROWS: [Row<Action>; 10] = [
     Row::new("R1", "reset", RST, RST, Action::Reset),
-    Row::new("W1", "no room: nothing moves", RST | ROOM, 0, Action::Stay),
-    Row::new("F1", "free, nobody asks", SEEN, ROOM, Action::Empty),
+    Row::new("W1", "no room: no transfer", RST | ROOM, 0, Action::Stay),
+    Row::new("F1", "free, no request", SEEN, ROOM, Action::Empty),
     Row::new("F2", "free: a packet of one beat", SEEN | LAST, ROOM | OFFERED | LAST, PASS),
     Row::new(
         "F3",
@@ -59,7 +59,7 @@ pub const ROWS: [Row<Action>; 10] = [
     ),
     Row::new(
         "F4",
-        "free: cut behind its first beat",
+        "free: cut after its first beat",
         SEEN | LAST | LIMIT,
         ROOM | OFFERED | LIMIT,
         CUT,
@@ -85,7 +85,7 @@ const OTHERS: [Rule; 5] = [
     Rule { name: "N1", meaning: "requester 1 wins" },
     Rule { name: "N2", meaning: "requester 2 wins" },
     Rule { name: "N3", meaning: "requester 3 wins" },
-    Rule { name: "C1", meaning: "several ask: the one whose turn it is wins" },
+    Rule { name: "C1", meaning: "several requests: round robin picks the winner" },
 ];
 
 /// Every rule.

@@ -187,7 +187,7 @@ impl harness::Weights<Dll> for Weights {
             ),
             scenario(
                 "rollover",
-                "so many TLPs that the sequence numbers roll over two or three times",
+                "enough TLPs that the sequence numbers roll over two or three times",
                 Weights {
                     tlps_per_packet: Span::new(128, 192),
                     gap: n(5),
@@ -274,7 +274,8 @@ impl harness::Weights<Dll> for Weights {
             ),
             scenario(
                 "echo",
-                "most Acks and Naks arrive twice, the second time after others, on a link that spoils much",
+                "most Acks and Naks arrive twice, the second copy out of order, on a link with \
+                 much damage",
                 Weights {
                     tlps: LinkFaults {
                         lost: n(8),
@@ -329,7 +330,7 @@ impl harness::Weights<Dll> for Weights {
             ),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(16), ..base() },
             ),
         ]

@@ -155,7 +155,7 @@ impl Scoreboard {
         self.idle_cycles = if awaited && !goes_on { self.idle_cycles + 1 } else { 0 };
         if self.idle_cycles > self.progress_timeout {
             let message = format!(
-                "{} TLPs taken, {} delivered, {} acknowledged, and nothing more for {} cycles",
+                "no progress after {} TLPs taken, {} delivered and {} acknowledged, for {} cycles",
                 a.taken, b.delivered, a.acknowledged, self.progress_timeout
             );
             return Err(Violation::new(PROGRESS, message));

@@ -174,10 +174,10 @@ fn check_fates<Damage>(list: &str, fates: &[LinkEffect<Damage>]) -> Result<(), T
         }
         if fate.lost.get() == 1 {
             if fate.damage.is_some() {
-                return object("damage", "what is lost is not damaged, too");
+                return object("damage", "a lost transmission cannot be damaged as well");
             }
             if fate.again.is_some() {
-                return object("again", "what is lost does not arrive a second time");
+                return object("again", "a lost transmission cannot have a second copy");
             }
         }
     }

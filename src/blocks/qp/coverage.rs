@@ -44,8 +44,8 @@ cosim_core::axes! {
         "UD": "UD, CNP and the reserved codes: neither",
     }
     OWED = "notification" {
-        "none": "no news of a drain is owed",
-        "owed": "software is owed the news that the queue has drained",
+        "none": "no drain event is owed",
+        "owed": "a drain event is owed to software",
     }
     ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
     WQE = "WQE" {
@@ -109,7 +109,7 @@ cosim_core::covergroups! {
     FULL = "full": "what is on offer while the queue is full" [HELD];
     OFFERS = "offers": "what is offered and not taken, and what becomes of the offer" [OFFER, WAITS];
     QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE];
-    RESET = "reset": "resets, by what they find" [LOST];
+    RESET = "reset": "resets, by the state they interrupt" [LOST];
 }
 
 /// Section 6: whether C1 to C11 have the pair of a state and `cmd_next`.

@@ -257,7 +257,7 @@ impl harness::Weights<Recv> for Weights {
             ),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(12), ..base() },
             ),
         ]

@@ -144,7 +144,7 @@ impl harness::Weights<Rx> for Weights {
         vec![
             scenario(
                 "plain",
-                "open QPs and messages, nothing in the way",
+                "open QPs and messages, no stalls or faults",
                 Weights {
                     errors: n(0),
                     steps: n(0),
@@ -155,7 +155,7 @@ impl harness::Weights<Rx> for Weights {
                     ..base()
                 },
             ),
-            scenario("default", "a bit of everything on a link that loses nothing", base()),
+            scenario("default", "mixed traffic on a lossless link", base()),
             scenario(
                 "lossy",
                 "losses, damage, second copies and uneven delays both ways",
@@ -223,7 +223,7 @@ impl harness::Weights<Rx> for Weights {
             ),
             scenario(
                 "establish",
-                "QPs in RTR whose first packet comes, while software and hardware speak, too",
+                "QPs in RTR whose first packet arrives during commands and hardware events",
                 Weights {
                     requests_share: n(95),
                     requests: Requests {
@@ -254,7 +254,7 @@ impl harness::Weights<Rx> for Weights {
             ),
             scenario(
                 "length-errors",
-                "WQEs too short for their messages, on QPs that are opened again",
+                "WQEs too short for their messages, on reopened QPs",
                 Weights {
                     requests_share: n(85),
                     requests: Requests {
@@ -381,7 +381,7 @@ impl harness::Weights<Rx> for Weights {
             ),
             scenario(
                 "strays",
-                "packets that do not fit in messages that wait, so that many of them stand behind one another",
+                "packets that do not fit in pending messages, so that many queue up",
                 Weights {
                     requests_share: n(0),
                     steps: n(0),
@@ -446,7 +446,7 @@ impl harness::Weights<Rx> for Weights {
             ),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(16), ..base() },
             ),
         ]

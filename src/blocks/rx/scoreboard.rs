@@ -237,7 +237,7 @@ impl Scoreboard<'_> {
         let takes = outputs.x_cxt_valid.is_high() && outputs.x_cxt_ready.is_high();
         if takes != (request_leaves && outputs.req_fate.get() == TAKEN) {
             let seen = if takes { "takes" } else { "does not take" };
-            let message = format!("thread2 {seen} a packet whose fate is another");
+            let message = format!("thread2 {seen} a packet that must have another outcome");
             return Err(Violation::new(DEAD, message));
         }
         // What thread2 does not get does not wait for it.
@@ -292,7 +292,7 @@ impl Scoreboard<'_> {
         };
         if fate != expected {
             let message = format!(
-                "QP {qpn} in state {state}, service {service}: fate {fate}, expected {expected}"
+                "QP {qpn} in state {state}, service {service}: outcome {fate}, expected {expected}"
             );
             return Err(Violation::new(BY_STATE, message));
         }
@@ -320,7 +320,7 @@ impl Scoreboard<'_> {
         let mut expected = *inputs.cxt_head.words();
         expected[1] = expected[1] & !0x38 | (state as u32) << 3;
         if *outputs.x_cxt_head.words() != expected || outputs.x_cxt_data != inputs.cxt_data {
-            let message = format!("not what was fetched, with state {state} in its place");
+            let message = format!("not what was fetched with state {state} inserted");
             return Err(Violation::new(STATE, message));
         }
         Ok(())
@@ -531,7 +531,7 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
             return object(format!("{link} descriptors on the link, {fifo} in the FIFO"));
         }
         if let Some(ExpectedEvent { qpn, kind }) = self.owed.front() {
-            return object(format!("an event of kind {kind} for QP {qpn} was not told"));
+            return object(format!("an event of kind {kind} for QP {qpn} was not reported"));
         }
         let stalls = !self.delivers || self.dll.is_stalled();
         let (sent, all) = (self.requests_sent, self.requests.len());

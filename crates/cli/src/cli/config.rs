@@ -24,6 +24,9 @@ const ALL: &str = "all";
 /// Options that say what a single call does, and so have no default.
 const NEVER: [&str; 4] = ["force", "case", "out", "help"];
 
+/// What the name of a case says, so that `--case` comes before their defaults.
+const OF_A_CASE: [&str; 3] = ["block", "fixes", "parameter"];
+
 /// A command line with the defaults of the nearest `cosim.toml`, and a note of those that were added.
 ///
 /// # Errors
@@ -44,8 +47,11 @@ pub fn with_defaults(
     let config = Config::read(path, &cli)?;
     let mut added = Vec::new();
     for (option, argument, value) in config.defaults(command)? {
-        let is_given = given.value_source(argument.get_id().as_str());
-        if is_given.is_some_and(|source| source == ValueSource::CommandLine) {
+        let is_typed = |id: &str| {
+            matches!(given.try_contains_id(id), Ok(true))
+                && given.value_source(id) == Some(ValueSource::CommandLine)
+        };
+        if is_typed(argument.get_id().as_str()) || is_typed("case") && OF_A_CASE.contains(&option) {
             continue;
         }
         let new = config.words(option, argument, value)?;
@@ -171,9 +177,11 @@ impl Config {
 
     /// A path in the file counts from the folder of the file.
     fn resolved(&self, argument: &Arg, text: &str) -> PathBuf {
-        let kinds = argument.get_value_names().into_iter().flatten();
-        let is_path = kinds.clone().any(|kind| kind.contains("FILE") || kind.contains("DIR"));
-        let may_be_name = kinds.into_iter().any(|kind| kind.contains("NAME")) || text == "built-in";
+        let names = argument.get_value_names().into_iter().flatten();
+        let words: Vec<&str> =
+            names.flat_map(|name| name.split(|c: char| !c.is_ascii_alphanumeric())).collect();
+        let is_path = words.iter().any(|word| ["FILE", "DIR"].contains(word));
+        let may_be_name = words.contains(&"NAME") || text == "built-in";
         let folder = self.path.parent().unwrap_or(Path::new(""));
         let path = folder.join(text);
         if is_path && (!may_be_name || path.exists()) { path } else { text.into() }

@@ -6,7 +6,7 @@
 //! cycle; what a side does after it is its own doing, too.
 
 use super::case::{Dut, Source, Traffic, Watch};
-use super::contract::{Block, Golden, Violation, power_up_inputs, reset_inputs};
+use super::contract::{Block, Golden, Violation, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use schemars::JsonSchema;
@@ -108,15 +108,19 @@ impl Blame {
         let mut lines = vec![
             match self.broken_by {
                 Culprit::Rtl => "the RTL violates the specification",
-                Culprit::GoldenModel => "the golden model violates the specification, the RTL does not",
+                Culprit::GoldenModel => {
+                    "the golden model violates the specification, the RTL does not"
+                }
                 Culprit::Both => "both the RTL and the golden model violate the specification",
                 Culprit::Undecided => {
-                    "no check of the scoreboard decides which side is wrong; the specification has to"
+                    "no check of the scoreboard decides which side is wrong; compare both with the \
+                     specification"
                 }
                 Culprit::RawPins => {
-                    "raw pins: no check applies; which side is wrong the specification has to say"
+                    "unconstrained random stimulus: no check applies; compare both sides with the \
+                     specification"
                 }
-                Culprit::Cancelled => "the judging was cut short",
+                Culprit::Cancelled => "the command was interrupted before the blame was decided",
             }
             .to_owned(),
         ];
@@ -187,11 +191,7 @@ pub fn follow<B: Block>(
     let mut inputs = reset_inputs::<B>();
     let mut outputs = B::Outputs::new_zeroed();
     let violation = loop {
-        // As in a case, power comes up before reset.
-        let settled = match cycle {
-            0 => side.settle(&power_up_inputs::<B>(), &mut outputs),
-            _ => Ok(()),
-        };
+        let settled = if cycle == 0 { side.power_up() } else { Ok(()) };
         if let Err(error) = settled.and_then(|()| side.settle(&inputs, &mut outputs)) {
             break Some(Violation::new(RUNS, error));
         }
@@ -200,8 +200,7 @@ pub fn follow<B: Block>(
         }
         if cycle > 0 && source.clock(&inputs, &outputs, cycle) {
             let timeout = source.progress_timeout();
-            let message =
-                format!("nothing happens for more than {timeout} cycles, which nothing explains");
+            let message = format!("no handshake for more than {timeout} cycles");
             break Some(Violation::new(GOES_ON, message));
         }
         if let Err(error) = side.edge() {
@@ -212,7 +211,7 @@ pub fn follow<B: Block>(
             return None;
         }
         if cycle > most_cycles {
-            let message = format!("the stimulus is not used up after {most_cycles} cycles");
+            let message = format!("the stimulus is not finished after {most_cycles} cycles");
             break Some(Violation::new(ENDS, message));
         }
         if !source.next(&mut inputs) {

@@ -99,6 +99,14 @@ pub trait Dut<B: Block> {
     /// If the DUT stopped by itself.
     fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error>;
 
+    /// Power comes up, with the reset still inactive: the reset of cycle 0 is an edge that models can see.
+    ///
+    /// # Errors
+    /// If the DUT stopped by itself.
+    fn power_up(&mut self) -> Result<(), Error> {
+        self.settle(&power_up_inputs::<B>(), &mut B::Outputs::default())
+    }
+
     /// The rising edge.
     ///
     /// # Errors
@@ -111,7 +119,7 @@ pub trait Dut<B: Block> {
     /// Drives a batch of cycles and compares its outputs, up to the first difference; see
     /// [`Model::run_batch`]. Only if the DUT does so.
     fn run_batch(&mut self, inputs: &[B::Inputs], _: &[B::Outputs]) -> BatchEnd<B::Outputs> {
-        let error = Error::Stopped("this DUT drives no batches".to_owned());
+        let error = Error::Stopped("this DUT does not support batches".to_owned());
         BatchEnd::Stopped { cycle: inputs.len(), error }
     }
 
@@ -123,7 +131,7 @@ pub trait Dut<B: Block> {
     where
         Self: Sized,
     {
-        Err(Error::Stopped("this DUT drives no batches".to_owned()))
+        Err(Error::Stopped("this DUT does not support batches".to_owned()))
     }
 
     /// Whether the DUT wants to be shown the golden model in every cycle, for a trace.
@@ -291,7 +299,7 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
         Some(bin) => {
             let reason = coverage::unreachable::<B>(bin, parameters).unwrap_or_default();
             let name = coverage::bin_name::<B>(bin);
-            let message = format!("`{name}` was hit, of which is said: {reason}");
+            let message = format!("`{name}` was hit, but is declared unreachable: {reason}");
             let violation = Violation::new(UNREACHABLE, message);
             let verdict = Verdict::CheckFailed { cycle: outcome.cycles, violation };
             Outcome { verdict, ..outcome }
@@ -543,8 +551,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     let mut inputs = reset_inputs::<B>();
     let mut expected = B::Outputs::new_zeroed();
     let mut actual = B::Outputs::new_zeroed();
-    // Power comes up before reset: the asynchronous reset of cycle 0 is an edge that models can see.
-    if let Err(error) = dut.settle(&power_up_inputs::<B>(), &mut actual) {
+    if let Err(error) = dut.power_up() {
         let message = error.to_string();
         return (Verdict::Crashed { cycle: Some(0), message }, 0, sampled.into_hits());
     }

@@ -137,7 +137,7 @@ impl ResetPin {
             index += 1;
         }
         panic!(
-            "Block::RESET names no input of one bit: set it to the RTL's reset, as in \
+            "Block::RESET is not a 1-bit input: set it to the RTL's reset, as in \
              Some(ResetPin::low(\"rst_n\")), or to None if there is no reset"
         )
     }
@@ -307,7 +307,7 @@ impl RuleSet {
     pub const fn can_hold(rules: usize) {
         assert!(
             rules <= Self::CAPACITY,
-            "a block has at most 128 rules: join some, or widen cosim_harness::harness::RuleSet"
+            "a block has at most 128 rules: combine some, or widen cosim_harness::harness::RuleSet"
         );
     }
 

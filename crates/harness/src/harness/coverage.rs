@@ -455,7 +455,7 @@ pub mod sparse {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
         let (length, hit): (u32, Vec<(u32, u64)>) = Deserialize::deserialize(from)?;
         if length > MOST {
-            return Err(D::Error::custom("no block has so many bins"));
+            return Err(D::Error::custom("the block has more bins than the harness supports"));
         }
         let mut counts = vec![0; length as usize];
         let mut index = 0usize;

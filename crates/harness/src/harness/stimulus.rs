@@ -110,7 +110,7 @@ impl<B: Block> TryFrom<StimulusText<B>> for Stimulus<B> {
             (Some(traffic), None) => Ok(Self::traffic(traffic)),
             (None, Some(cycles)) => Ok(Self::cycles(cycles)),
             (None, None) => Err("missing field `traffic` or `cycles`"),
-            (Some(_), Some(_)) => Err("has `traffic` and `cycles`, expected one of them"),
+            (Some(_), Some(_)) => Err("has both `traffic` and `cycles`, expected one of them"),
         }
         .map(|stimulus: Self| stimulus.with_before_reset(before_reset))
     }

@@ -145,7 +145,7 @@ pub struct Goal {
 }
 
 impl Goal {
-    /// So many percent of the bins that can be hit, in every profile.
+    /// The coverage of reachable bins that every profile must reach, in percent.
     pub fn new(option: &'static str, percent: f64, coverage: &Database) -> Self {
         let covered = coverage.profiles.keys().map(|name| (name, coverage.covered(name)));
         let short = covered.filter(|(_, covered)| !covered.reaches(percent));

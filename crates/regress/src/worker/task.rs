@@ -33,7 +33,7 @@ pub enum Action {
     Points,
     /// Run a vector; gives a [`Replayed`](crate::engine::Replayed).
     Replay(VectorFile),
-    /// Say which side of a vector breaks the specification; gives a [`Blame`](crate::harness::Judgement).
+    /// Say which side of a vector violates the specification; returns a [`Blame`](crate::harness::Blame).
     Judge(VectorFile),
     /// Write the waves of a vector; gives nothing.
     Trace(VectorFile, Built, Waves),

@@ -297,7 +297,7 @@ impl<'a> Received<'a> {
         match self.due.front() {
             Some((id, _)) => {
                 let left = self.due.len();
-                let message = format!("packet {id:#04x} and so {left} in all went nowhere");
+                let message = format!("packet {id:#04x}: {left} packets in total were not placed");
                 Err(Violation::new(RECEIVE, message))
             }
             None => Ok(()),

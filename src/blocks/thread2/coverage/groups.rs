@@ -175,13 +175,13 @@ cosim_core::covergroups! {
         unless |at, parameters| no_such_wait(WAITS[at[0]], at[1], parameters.fixes());
     RING = "ring": "steps of the RQ: entry size, where it goes" [ENTRY, WRAP];
     ILLEGAL = "illegal-entries": "steps of an RQ whose entry size is not legal" [STEP];
-    CELL = "cell": "steps of the RQ: what becomes of the cache cell, whose it is" [RELEASE, OWNER];
+    CELL = "cell": "steps of the RQ: change of the cache cell, its owner" [RELEASE, OWNER];
     EVENTS = "events": "CQEs: service, whether an event follows" [SERVICE, EVENT]
         unless |at, parameters| (at[1] == 1 && !fixed(parameters, 1)).then_some("needs F1");
     LENGTH_ERRORS = "length-errors": "WQEs that are too short: opcode, how they end" [POSITION, ERROR]
         unless |_, parameters| (!fixed(parameters, 5)).then_some("needs F5");
     ORDER = "order": "packets taken: operation, and the QP of the one before" [KIND, FOLLOWS];
-    OFFSETS = "offsets": "message offsets: index, what becomes of it" [INDEX, OFFSET];
+    OFFSETS = "offsets": "message offsets: index, change" [INDEX, OFFSET];
     RESETS = "resets": "resets: the state they find" [FOUND]
         unless |at, parameters| no_such_reset(at[0], parameters);
 }
