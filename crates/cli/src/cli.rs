@@ -4,6 +4,7 @@ mod bench;
 mod cache;
 mod cover;
 mod error;
+mod examples;
 mod explain;
 mod export;
 mod finished;
@@ -26,6 +27,8 @@ mod schema;
 mod shrink;
 mod summary;
 mod watch;
+#[cfg(test)]
+mod wording;
 mod worker;
 
 use crate::error::{Error, codes};
@@ -111,7 +114,9 @@ pub fn main(program: Program) -> ExitCode {
             program::say(format_args!("internal error, please report it: {info}"));
         }
     }));
-    let command = Cli::command().name(program.identity.name).version(program.identity.version);
+    let command = examples::add(Cli::command(), program.identity.name)
+        .name(program.identity.name)
+        .version(program.identity.version);
     let words = legacy::translated(env::args_os().collect());
     let cli = command
         .try_get_matches_from(words)
@@ -234,13 +239,7 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
         }
     })
     .map_err(|error| {
-        Error::Environment(
-            codes::SYSTEM,
-            format!(
-                "cannot install the handler for ^C: \
-         {error}"
-            ),
-        )
+        Error::Environment(codes::SYSTEM, format!("cannot install the handler for ^C: {error}"))
     })?;
     Ok(Arc::clone(flag))
 }
@@ -286,8 +285,15 @@ mod tests {
         assert!(shown.len() < 30, "{}", shown.len());
         let headings: std::collections::BTreeSet<&str> =
             shown.iter().filter_map(|argument| argument.get_help_heading()).collect();
-        let expected =
-            ["Coverage", "Output", "Reproduce", "User RTL", "What to run", "When to stop"];
+        let expected = [
+            "Coverage",
+            "Output",
+            "Reproduce",
+            "Resources",
+            "User RTL",
+            "What to run",
+            "When to stop",
+        ];
         assert_eq!(headings.into_iter().collect::<Vec<_>>(), expected);
     }
 }
