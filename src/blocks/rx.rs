@@ -3,6 +3,9 @@
 //! Its specification is `docs/blocks/rx.md`. Everything that is of one block inside is that block's: golden models,
 //! environments and generators are put together, and the glue between them is here.
 
+#[macro_use]
+mod wiring;
+
 mod chaos;
 mod coverage;
 mod descriptor;

@@ -29,7 +29,8 @@ fn folders() -> Vec<PathBuf> {
 
 /// The models that are linked in.
 fn designs() -> Vec<Design> {
-    fn of<I, O>(rtl: &LinkedRtl<I, O>) -> Vec<Design> {
+    fn of<I, O>(linked: &LinkedRtl<I, O>) -> Vec<Design> {
+        let rtl = &linked.rtl;
         let parameter = |(name, value): &(&str, u64)| match rtl.mask_parameter {
             Some(mask) if mask == *name => format!("-G{name}=8'h{value:02x}"),
             _ => format!("-G{name}={value}"),

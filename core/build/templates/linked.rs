@@ -1,16 +1,18 @@
 /// The RTL and its models.
 pub const RTL: CORE::harness::LinkedRtl<Inputs, Outputs> = CORE::harness::LinkedRtl {
-    top: TOP,
-    clock: CLOCK,
-    mask_parameter: MASK,
-    sources: &[
-SOURCES    ],
-    data: &[
-DATA    ],
-    roots: &ROOTS,
-    defines: &DEFINES,
-    embedded: &[
-EMBEDDED    ],
+    rtl: CORE::harness::BuiltInRtl {
+        top: TOP,
+        clock: CLOCK,
+        mask_parameter: MASK,
+        sources: &[
+SOURCES        ],
+        data: &[
+DATA        ],
+        roots: &ROOTS,
+        defines: &DEFINES,
+        embedded: &[
+EMBEDDED        ],
+    },
     model,
 };
 

@@ -2,6 +2,7 @@
 
 mod bench;
 mod cache;
+mod config;
 mod cover;
 mod error;
 mod examples;
@@ -38,6 +39,7 @@ use crate::text;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::env;
 use std::error::Error as _;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
@@ -118,6 +120,18 @@ pub fn main(program: Program) -> ExitCode {
         .name(program.identity.name)
         .version(program.identity.version);
     let words = legacy::translated(env::args_os().collect());
+    let words = match config::with_defaults(&command, words) {
+        Ok((words, note)) => {
+            config::show(note.as_deref());
+            let text = |word: &OsString| word.to_string_lossy().into_owned();
+            program::set_command(words.iter().map(text).collect());
+            words
+        }
+        Err(error) => {
+            program::show(&format!("{}\n", error.with_code()));
+            return error.exit_code();
+        }
+    };
     let cli = command
         .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches))

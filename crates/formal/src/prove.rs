@@ -147,8 +147,7 @@ impl PropertyStatus {
         let assuming = |assumed: &Assumption| match assumed {
             Assumption::Nothing => "",
             Assumption::OffersStay => {
-                "; assumes that offers of the environment stay until they \
-                 are accepted"
+                "; assumes that offers of the environment stay until they are accepted"
             }
         };
         match self {

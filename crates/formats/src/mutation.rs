@@ -10,6 +10,7 @@ use crate::files::{Sync, write_whole};
 use crate::harness::MOST_PACKETS;
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
+use crate::program;
 use crate::run::Shard;
 pub use fault::{Mode, Mutation, Source};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -86,7 +87,7 @@ impl RunCommand {
     /// By the command line of this process.
     pub fn now() -> Self {
         let folder = env::current_dir().unwrap_or_default();
-        Self { command: env::args().collect(), folder }
+        Self { command: program::command(), folder }
     }
 }
 

@@ -47,7 +47,7 @@ pub use coverage::{bin_name, bins, unreachable};
 pub use delays::Delays;
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
-pub use driven::{UndrivenPin, environment_at, undriven};
+pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl};
 pub use naming::{Naming, Role};
 pub use noise::Noise;

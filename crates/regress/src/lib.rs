@@ -1,6 +1,7 @@
 //! Regressions and mutation analysis.
 //!
 //! - [`program`] says which blocks a program has; [`engine`] is what commands see of a block.
+//! - [`proof`] proves the properties of one block and replays counterexamples.
 //! - [`regression`] is the cases of one block, with what decides whether it passed.
 //! - [`runner`] runs many cases, in the processes of [`worker`]; [`merge`] makes one run of its shards.
 //! - [`mutate`] grades a testbench by faults in the RTL.
@@ -18,6 +19,7 @@ pub mod merge;
 pub mod mutate;
 mod observe;
 pub mod program;
+pub mod proof;
 pub mod regression;
 pub mod runner;
 pub mod worker;

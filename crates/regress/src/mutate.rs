@@ -7,8 +7,10 @@
 //! - [`golden`] puts them into the golden model: what does the scoreboard notice?
 //! - [`grade`] hands out the cases until each fault is found, or all cases were run.
 //! - [`equivalence`] says of those that are left whether anything can find them.
+//! - [`analysis`] is the whole of it: cases, equivalence checking, report.
 //! - [`report`] is what comes of it.
 
+pub mod analysis;
 mod block;
 mod build;
 pub mod equivalence;

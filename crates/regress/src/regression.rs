@@ -153,8 +153,7 @@ impl Regression {
             && plan.scenarios != [scenario.clone()]
         {
             let message = format!(
-                "--case names the scenario `{scenario}`, and --scenario another \
-                 one; leave --scenario out"
+                "--case names the scenario `{scenario}`, and --scenario another one; leave --scenario out"
             );
             return Err(Error::Usage(codes::BAD_CASE_NAME, message));
         }

@@ -97,7 +97,7 @@ impl Testbench {
         }
         let copies = Copies::new(examined)?;
         check_names(&copies, examined)?;
-        let mut parameters = profile.parameters.verilog(B::RTL.mask_parameter);
+        let mut parameters = profile.parameters.verilog(B::RTL.rtl.mask_parameter);
         parameters.retain(|(name, _)| examined.parameters.contains(name));
         let registers = registers(&copies, examined, &parameters)?;
         let recording = Recording::new(stimulus, &profile.parameters);
@@ -115,7 +115,7 @@ impl Testbench {
             title_markdown => text::markdown(title),
             cycles,
             top => examined.design.top,
-            clock => B::RTL.clock,
+            clock => B::RTL.rtl.clock,
             identity => examined.identity,
             parameters,
             inputs => texts(&input_ports, &inputs),
@@ -157,7 +157,7 @@ impl Testbench {
             }
             files.push((name, text.to_vec()));
         }
-        Ok(Self { files, cycles: cycles as u64, top: B::RTL.top, ends })
+        Ok(Self { files, cycles: cycles as u64, top: B::RTL.rtl.top, ends })
     }
 }
 

@@ -337,61 +337,24 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
         noise.drive(&mut cxt_head, context.is_some(), &held.0);
         noise.drive(&mut cxt_data, context.is_some(), &held.1);
         let noise = u64::from(lengths);
-        // No `..`: a port that the RTL gains or loses does not compile here.
-        *inputs = Inputs {
-            rst: Bits1::from(reset.asserted() || to_qp.rst.is_high()),
-            a_tlp_valid: Bits1::from(offer.is_some()),
-            a_tlp_data: offer.unwrap_or(Bits32::new(u64::from(descriptor))),
-            a_link_ready: to_dll.a_link_ready,
-            a_dllp_valid: to_dll.a_dllp_valid,
-            a_dllp_nak: to_dll.a_dllp_nak,
-            a_dllp_seq: to_dll.a_dllp_seq,
-            a_dllp_crc_ok: to_dll.a_dllp_crc_ok,
-            b_link_valid: to_dll.b_link_valid,
-            b_link_seq: to_dll.b_link_seq,
-            b_link_data: to_dll.b_link_data,
-            b_link_crc_ok: to_dll.b_link_crc_ok,
-            b_dllp_ready: to_dll.b_dllp_ready,
-            cxt_valid: Bits1::from(context.is_some()),
-            cxt_head,
-            cxt_data,
-            len_valid: Bits1::from(packet.is_some()),
-            len_pkt: Bits16::new(packet.map_or(noise >> 16, |packet| packet.len)),
-            len_msg: Bits32::new(packet.map_or(noise, |packet| packet.msg_len)),
-            qp_query_qpn: to_qp.query_qpn,
-            qp_hw_valid: to_qp.hw_valid,
-            qp_hw_qpn: to_qp.hw_qpn,
-            qp_hw_kind: to_qp.hw_kind,
-            qp_cmd_valid: to_qp.cmd_valid,
-            qp_cmd_qpn: to_qp.cmd_qpn,
-            qp_cmd_next: to_qp.cmd_next,
-            qp_cmd_service: to_qp.cmd_service,
-            qp_cmd_notify: to_qp.cmd_notify,
-            qp_evt_ready: to_qp.evt_ready,
-            t2_fetch_mr_ingress_ready: to_thread2.fetch_mr_ingress_ready,
-            t2_wqe_req_ready: to_thread2.wqe_req_ready,
-            t2_wqe_resp_valid: to_thread2.wqe_resp_valid,
-            t2_wqe_resp_head: to_thread2.wqe_resp_head,
-            t2_wqe_resp_data: to_thread2.wqe_resp_data,
-            t2_wqe_resp_start: to_thread2.wqe_resp_start,
-            t2_wqe_resp_last: to_thread2.wqe_resp_last,
-            t2_cache_offset_dout: to_thread2.cache_offset_dout,
-            t2_cache_owned_dout: to_thread2.cache_owned_dout,
-            t2_rq_offset_dout: to_thread2.rq_offset_dout,
-            t2_cq_req_ready: to_thread2.cq_req_ready,
-            t2_cq_resp_valid: to_thread2.cq_resp_valid,
-            t2_cq_resp_head: to_thread2.cq_resp_head,
-            t2_eq_req_ready: to_thread2.eq_req_ready,
-            t2_eq_resp_valid: to_thread2.eq_resp_valid,
-            t2_eq_resp_head: to_thread2.eq_resp_head,
-            rv_match_rsp: to_recv.match_rsp,
-            rv_match_found: to_recv.match_found,
-            rv_posted_done: to_recv.posted_done,
-            rv_pool_free: to_recv.pool_free,
-            rv_credit_ready: to_recv.credit_ready,
-            rv_temp_alloc_ok: to_recv.temp_alloc_ok,
-            padding: [0; _],
-        };
+        *inputs = system_inputs!(
+            {
+                rst: Bits1::from(reset.asserted() || to_qp.rst.is_high()),
+                a_tlp_valid: Bits1::from(offer.is_some()),
+                a_tlp_data: offer.unwrap_or(Bits32::new(u64::from(descriptor))),
+                cxt_valid: Bits1::from(context.is_some()),
+                cxt_head,
+                cxt_data,
+                len_valid: Bits1::from(packet.is_some()),
+                len_pkt: Bits16::new(packet.map_or(noise >> 16, |packet| packet.len)),
+                len_msg: Bits32::new(packet.map_or(noise, |packet| packet.msg_len)),
+            }
+            dll from to_dll
+            qp from to_qp
+            software from to_qp
+            thread2 from to_thread2
+            recv from to_recv
+        );
     }
 
     #[inline]

@@ -145,22 +145,9 @@ fn with_state(contexts: &Bits416, state: Bits3) -> Bits416 {
 impl Golden {
     #[inline]
     fn dll(&self, inputs: &Inputs) -> BlockCycle<Dll> {
-        let pins = dll::rtl::Inputs {
-            rst: inputs.rst,
+        let pins = wires!(dll part_inputs [dll inputs {
             a_tlp_valid: Bits1::from(inputs.a_tlp_valid.is_high() && self.glue.has_credit()),
-            a_tlp_data: inputs.a_tlp_data,
-            a_link_ready: inputs.a_link_ready,
-            a_dllp_valid: inputs.a_dllp_valid,
-            a_dllp_nak: inputs.a_dllp_nak,
-            a_dllp_seq: inputs.a_dllp_seq,
-            a_dllp_crc_ok: inputs.a_dllp_crc_ok,
-            b_link_valid: inputs.b_link_valid,
-            b_link_seq: inputs.b_link_seq,
-            b_link_data: inputs.b_link_data,
-            b_link_crc_ok: inputs.b_link_crc_ok,
-            b_dllp_ready: inputs.b_dllp_ready,
-            padding: [0; _],
-        };
+        }]);
         BlockCycle::new(&self.dll, pins)
     }
 
@@ -174,13 +161,7 @@ impl Golden {
             (None, Some(qpn)) => (Bits1::new(1), qpn, Bits2::new(FATAL)),
             (None, None) => (inputs.qp_hw_valid, inputs.qp_hw_qpn, inputs.qp_hw_kind),
         };
-        let pins = qp::rtl::Inputs {
-            rst: inputs.rst,
-            cmd_valid: inputs.qp_cmd_valid,
-            cmd_qpn: inputs.qp_cmd_qpn,
-            cmd_next: inputs.qp_cmd_next,
-            cmd_service: inputs.qp_cmd_service,
-            cmd_notify: inputs.qp_cmd_notify,
+        let pins = wires!(qp part_inputs [qp inputs {
             hw_valid,
             hw_qpn,
             hw_kind,
@@ -189,9 +170,7 @@ impl Golden {
             msg_consumes_wqe: Bits1::from(consumes_wqe),
             msg_error: Bits1::from(error),
             query_qpn: if asked.is_some() { qpn } else { inputs.qp_query_qpn },
-            evt_ready: inputs.qp_evt_ready,
-            padding: [0; _],
-        };
+        }]);
         BlockCycle::new(&self.qp, pins)
     }
 
@@ -202,31 +181,13 @@ impl Golden {
             true => (with_state(&inputs.cxt_head, state), inputs.cxt_data),
             false => (Bits416::ZERO, Bits488::ZERO),
         };
-        let pins = thread2::rtl::Inputs {
-            rst: inputs.rst,
+        let pins = wires!(thread2 part_inputs [thread2 inputs {
             fetch_cxt_egress_valid: Bits1::from(offered),
             fetch_cxt_egress_head: head,
             fetch_cxt_egress_data: data,
             fetch_cxt_egress_start: Bits1::from(offered),
             fetch_cxt_egress_last: Bits1::from(offered),
-            fetch_mr_ingress_ready: inputs.t2_fetch_mr_ingress_ready,
-            wqe_req_ready: inputs.t2_wqe_req_ready,
-            wqe_resp_valid: inputs.t2_wqe_resp_valid,
-            wqe_resp_head: inputs.t2_wqe_resp_head,
-            wqe_resp_data: inputs.t2_wqe_resp_data,
-            wqe_resp_start: inputs.t2_wqe_resp_start,
-            wqe_resp_last: inputs.t2_wqe_resp_last,
-            cache_offset_dout: inputs.t2_cache_offset_dout,
-            cache_owned_dout: inputs.t2_cache_owned_dout,
-            rq_offset_dout: inputs.t2_rq_offset_dout,
-            cq_req_ready: inputs.t2_cq_req_ready,
-            cq_resp_valid: inputs.t2_cq_resp_valid,
-            cq_resp_head: inputs.t2_cq_resp_head,
-            eq_req_ready: inputs.t2_eq_req_ready,
-            eq_resp_valid: inputs.t2_eq_resp_valid,
-            eq_resp_head: inputs.t2_eq_resp_head,
-            padding: [0; _],
-        };
+        }]);
         BlockCycle::new(&self.thread2, pins)
     }
 
@@ -238,28 +199,20 @@ impl Golden {
             Some(_) => (inputs.len_pkt, inputs.len_msg),
             None => Default::default(),
         };
-        let pins = recv::rtl::Inputs {
-            rst: inputs.rst,
+        let pins = wires!(recv part_inputs [recv inputs {
             pkt_valid: Bits1::from(packet.is_some()),
             pkt_kind: Bits3::new(u64::from(kind)),
             pkt_id: Bits8::new(u64::from(handle)),
             pkt_len: len,
             pkt_msg_len: msg_len,
             pkt_last: Bits1::from(last),
-            match_rsp: inputs.rv_match_rsp,
-            match_found: inputs.rv_match_found,
-            posted_done: inputs.rv_posted_done,
-            pool_free: inputs.rv_pool_free,
-            credit_ready: inputs.rv_credit_ready,
-            temp_alloc_ok: inputs.rv_temp_alloc_ok,
-            padding: [0; _],
-        };
+        }]);
         BlockCycle::new(&self.recv, pins)
     }
 }
 
 impl Cycle {
-    /// What the glue makes of the blocks' pins. No `..`: a port that the RTL gains or loses does not compile here.
+    /// What the glue makes of the blocks' pins.
     #[inline]
     fn outputs(&self, glue: &TopRegisters) -> Outputs {
         let BlockCycle { inputs: dll_in, outputs: dll, .. } = &self.dll;
@@ -272,120 +225,35 @@ impl Cycle {
         };
         let taken = fate == Some(PacketOutcome::Taken);
         let byte = |value: u8| Bits8::new(u64::from(value));
-        Outputs {
-            a_tlp_ready: Bits1::from(dll.a_tlp_ready.is_high() && glue.has_credit()),
-            x_a_tlp_valid: dll_in.a_tlp_valid,
-            x_a_tlp_ready: dll.a_tlp_ready,
-            x_credits_used: Bits5::new(glue.credits_used as u64),
-            a_link_valid: dll.a_link_valid,
-            a_link_seq: dll.a_link_seq,
-            a_link_data: dll.a_link_data,
-            a_ackd_seq: dll.a_ackd_seq,
-            a_next_seq: dll.a_next_seq,
-            a_replay_num: dll.a_replay_num,
-            a_retrain: dll.a_retrain,
-            a_dl_error: dll.a_dl_error,
-            b_dllp_valid: dll.b_dllp_valid,
-            b_dllp_nak: dll.b_dllp_nak,
-            b_dllp_seq: dll.b_dllp_seq,
-            b_next_rcv_seq: dll.b_next_rcv_seq,
-            b_nak_scheduled: dll.b_nak_scheduled,
-            x_b_deliver_valid: dll.b_deliver_valid,
-            x_b_deliver_data: dll.b_deliver_data,
-            x_fifo_overflow: Bits1::from(dll.b_deliver_valid.is_high() && glue.fifo.is_full()),
-            x_fifo_level: Bits5::new(glue.fifo.len as u64),
-            x_fifo_head: glue.fifo.head().unwrap_or_default(),
-            fetch_valid: Bits1::from(self.head.is_some()),
-            fetch_request: Bits1::from(matches!(self.head, Some(Descriptor::Request(_)))),
-            fetch_handle: byte(self.head.map_or(0, Descriptor::handle)),
-            x_msg_valid: qp_in.msg_valid,
-            x_msg_qpn: qp_in.msg_qpn,
-            x_msg_consumes_wqe: qp_in.msg_consumes_wqe,
-            x_msg_error: qp_in.msg_error,
-            x_msg_accept: qp.msg_accept,
-            x_msg_take_wqe: qp.msg_take_wqe,
-            x_msg_ack: qp.msg_ack,
-            x_msg_nak: qp.msg_nak,
-            x_query_qpn: qp_in.query_qpn,
-            x_hw_valid: qp_in.hw_valid,
-            x_hw_qpn: if qp_in.hw_valid.is_high() { qp_in.hw_qpn } else { Bits8::new(0) },
-            x_hw_kind: if qp_in.hw_valid.is_high() { qp_in.hw_kind } else { Bits2::new(0) },
-            x_hw_ready: qp.hw_ready,
-            qp_hw_ready: Bits1::from(qp.hw_ready.is_high() && !glue.is_event_pending()),
-            qp_cmd_ready: qp.cmd_ready,
-            qp_rsp_valid: qp.rsp_valid,
-            qp_rsp_qpn: qp.rsp_qpn,
-            qp_rsp_code: qp.rsp_code,
-            qp_query_state: qp.query_state,
-            qp_query_sq_post: qp.query_sq_post,
-            qp_query_rq_post: qp.query_rq_post,
-            qp_query_sq_run: qp.query_sq_run,
-            qp_query_rq_run: qp.query_rq_run,
-            qp_evt_valid: qp.evt_valid,
-            qp_evt_qpn: qp.evt_qpn,
-            qp_evt_code: qp.evt_code,
-            x_cxt_valid: thread2_in.fetch_cxt_egress_valid,
-            x_cxt_head: thread2_in.fetch_cxt_egress_head,
-            x_cxt_data: thread2_in.fetch_cxt_egress_data,
-            x_cxt_ready: thread2.fetch_cxt_egress_ready,
-            t2_fetch_mr_ingress_valid: thread2.fetch_mr_ingress_valid,
-            t2_fetch_mr_ingress_head: thread2.fetch_mr_ingress_head,
-            t2_fetch_mr_ingress_data: thread2.fetch_mr_ingress_data,
-            t2_fetch_mr_ingress_start: thread2.fetch_mr_ingress_start,
-            t2_fetch_mr_ingress_last: thread2.fetch_mr_ingress_last,
-            t2_wqe_req_valid: thread2.wqe_req_valid,
-            t2_wqe_req_head: thread2.wqe_req_head,
-            t2_wqe_req_start: thread2.wqe_req_start,
-            t2_wqe_req_last: thread2.wqe_req_last,
-            t2_wqe_resp_ready: thread2.wqe_resp_ready,
-            t2_cache_offset_wen: thread2.cache_offset_wen,
-            t2_cache_offset_addr: thread2.cache_offset_addr,
-            t2_cache_offset_din: thread2.cache_offset_din,
-            t2_cache_owned_wen: thread2.cache_owned_wen,
-            t2_cache_owned_addr: thread2.cache_owned_addr,
-            t2_cache_owned_din: thread2.cache_owned_din,
-            t2_rq_offset_wen: thread2.rq_offset_wen,
-            t2_rq_offset_addr: thread2.rq_offset_addr,
-            t2_rq_offset_din: thread2.rq_offset_din,
-            t2_cq_req_valid: thread2.cq_req_valid,
-            t2_cq_req_head: thread2.cq_req_head,
-            t2_cq_resp_ready: thread2.cq_resp_ready,
-            t2_eq_req_valid: thread2.eq_req_valid,
-            t2_eq_req_head: thread2.eq_req_head,
-            t2_eq_resp_ready: thread2.eq_resp_ready,
-            x_pkt_valid: recv_in.pkt_valid,
-            x_pkt_kind: recv_in.pkt_kind,
-            x_pkt_id: recv_in.pkt_id,
-            x_pkt_len: recv_in.pkt_len,
-            x_pkt_msg_len: recv_in.pkt_msg_len,
-            x_pkt_last: recv_in.pkt_last,
-            x_pkt_ready: recv.pkt_ready,
-            rv_match_req: recv.match_req,
-            rv_match_id: recv.match_id,
-            rv_alloc_valid: recv.alloc_valid,
-            rv_alloc_count: recv.alloc_count,
-            rv_ring_level: recv.ring_level,
-            rv_credit_valid: recv.credit_valid,
-            rv_credit_count: recv.credit_count,
-            rv_copy_valid: recv.copy_valid,
-            rv_copy_id: recv.copy_id,
-            rv_copy_len: recv.copy_len,
-            rv_keep_valid: recv.keep_valid,
-            rv_keep_id: recv.keep_id,
-            rv_release_valid: recv.release_valid,
-            rv_release_id: recv.release_id,
-            rv_temp_alloc_valid: recv.temp_alloc_valid,
-            rv_temp_alloc_len: recv.temp_alloc_len,
-            rv_protocol_error: recv.protocol_error,
-            rv_state: recv.state,
-            req_valid: Bits1::from(fate.is_some()),
-            req_fate: Bits2::new(fate.map_or(0, |fate| fate as u64)),
-            req_qpn: byte(request.qpn),
-            req_handle: byte(request.handle),
-            req_ack: Bits1::from(taken && qp.msg_ack.is_high()),
-            req_take_wqe: Bits1::from(taken && qp.msg_take_wqe.is_high()),
-            padding: [0; _],
-        }
+        system_outputs!(
+            {
+                a_tlp_ready: Bits1::from(dll.a_tlp_ready.is_high() && glue.has_credit()),
+                x_credits_used: Bits5::new(glue.credits_used as u64),
+                x_fifo_overflow: Bits1::from(dll.b_deliver_valid.is_high() && glue.fifo.is_full()),
+                x_fifo_level: Bits5::new(glue.fifo.len as u64),
+                x_fifo_head: glue.fifo.head().unwrap_or_default(),
+                fetch_valid: Bits1::from(self.head.is_some()),
+                fetch_request: Bits1::from(matches!(self.head, Some(Descriptor::Request(_)))),
+                fetch_handle: byte(self.head.map_or(0, Descriptor::handle)),
+                // The pins of qp behind the glue: an event that is not valid shows 0.
+                x_query_qpn: qp_in.query_qpn,
+                x_hw_valid: qp_in.hw_valid,
+                x_hw_qpn: if qp_in.hw_valid.is_high() { qp_in.hw_qpn } else { Bits8::new(0) },
+                x_hw_kind: if qp_in.hw_valid.is_high() { qp_in.hw_kind } else { Bits2::new(0) },
+                x_hw_ready: qp.hw_ready,
+                qp_hw_ready: Bits1::from(qp.hw_ready.is_high() && !glue.is_event_pending()),
+                req_valid: Bits1::from(fate.is_some()),
+                req_fate: Bits2::new(fate.map_or(0, |fate| fate as u64)),
+                req_qpn: byte(request.qpn),
+                req_handle: byte(request.handle),
+                req_ack: Bits1::from(taken && qp.msg_ack.is_high()),
+                req_take_wqe: Bits1::from(taken && qp.msg_take_wqe.is_high()),
+            }
+            dll from (dll_in, dll)
+            qp from (qp_in, qp)
+            thread2 from (thread2_in, thread2)
+            recv from (recv_in, recv)
+        )
     }
 
     /// The QP of a length error that thread2 tells at this edge.

@@ -1,8 +1,6 @@
 //! `cosim mutate`.
 
-mod equivalence;
 mod golden;
-mod grading;
 mod only;
 mod resume;
 
@@ -11,7 +9,7 @@ use super::options::{
     percent,
 };
 use super::plan::{PlannedRun, RunPlan};
-use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
+use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::answers::Answers;
 use crate::engine::Setup;
 use crate::error::{Error, codes};
@@ -21,10 +19,12 @@ use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand
 use crate::mutate::{KillMethod, Mutants};
 use crate::program;
 use crate::program::AnyBlock;
+use crate::report::write_grading;
 use crate::runner::{DirectoryLock, OutputLocation, Shard};
-use crate::worker::Program;
 use crate::yosys;
 use clap::Args;
+use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -114,9 +114,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return only::execute(arguments, id);
     }
     let interrupted = interruption()?;
-    let jobs =
-        Job::all(arguments)?.into_iter().map(|job| MutationRequest::Job(Box::new(job))).collect();
-    grade(jobs, arguments.formatting.format, arguments.min_score, &interrupted)
+    let jobs = analyses(arguments)?
+        .into_iter()
+        .map(|job| MutationRequest::Analysis(Box::new(job)))
+        .collect();
+    grade(
+        jobs,
+        arguments.formatting.format,
+        (arguments.min_score, arguments.quietness.quiet),
+        &interrupted,
+    )
 }
 
 /// Continues the analyses in a folder, as they were begun.
@@ -130,14 +137,14 @@ pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode,
     }
     let interrupted = interruption()?;
     let jobs = resume::jobs(now, folder)?;
-    grade(jobs, now.output.format(), None, &interrupted)
+    grade(jobs, now.output.format(), (None, now.output.is_quiet()), &interrupted)
 }
 
 /// Runs the analyses one after another and prints what they came to.
 fn grade(
     jobs: Vec<MutationRequest>,
     format: Format,
-    min_score: Option<f64>,
+    (min_score, is_quiet): (Option<f64>, bool),
     interrupted: &Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     let are_several = jobs.len() > 1;
@@ -145,7 +152,16 @@ fn grade(
     let mut is_interrupted = false;
     for job in jobs {
         let GradingResult { report, is_whole, folder } = match job {
-            MutationRequest::Job(job) => job.grade(interrupted)?,
+            MutationRequest::Analysis(job) => {
+                let bar = if is_quiet { ProgressBar::hidden() } else { progress_bar() };
+                let result = job.run(interrupted, &mut |event| render(&bar, event))?;
+                let folder = result.lock.folder.clone();
+                if result.is_whole {
+                    write_grading(&folder, &result.report)?;
+                }
+                result.lock.release();
+                GradingResult { report: result.report, is_whole: result.is_whole, folder }
+            }
             MutationRequest::Finished(graduated) => *graduated,
         };
         if format == Format::Text {
@@ -196,21 +212,6 @@ fn check(rtl: &Rtl) -> Result<(), Error> {
     Ok(())
 }
 
-/// The grading of one block.
-struct Job {
-    block: &'static dyn AnyBlock,
-    chosen: Vec<ChosenMutants>,
-    setup: Setup,
-    header: Header,
-    claim: DirectoryLock,
-    /// What it came to so far.
-    before: Report,
-    threads: usize,
-    program: Program,
-    judges: bool,
-    shows_progress: bool,
-}
-
 /// What is graded, before a folder is taken for it.
 struct PreparedGrading {
     /// The name of its folder, if there are several.
@@ -257,16 +258,10 @@ impl PreparedGrading {
     }
 }
 
-/// A profile and the mutants that were chosen in it.
-struct ChosenMutants {
-    profile: Profile,
-    mutants: Mutants,
-}
-
 /// A grading that is asked for.
 enum MutationRequest {
     /// It is to be started or resumed.
-    Job(Box<Job>),
+    Analysis(Box<MutationAnalysis>),
     /// It had ended before.
     Finished(Box<GradingResult>),
 }
@@ -278,76 +273,103 @@ struct GradingResult {
     folder: PathBuf,
 }
 
-impl Job {
-    /// The gradings that the arguments ask for, each in a folder of its own.
-    fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
-        let prepared: Vec<PreparedGrading> = match &arguments.plan {
-            Some(path) => {
-                let wanted = gradings(path)?.into_iter();
-                wanted
-                    .map(|run| PreparedGrading::wanted(arguments, run))
-                    .collect::<Result<_, Error>>()?
-            }
-            None => {
-                let blocks = arguments.target.blocks()?;
-                let of = |block: &&'static dyn AnyBlock| {
-                    PreparedGrading::new(arguments, *block, &blocks)
-                };
-                blocks.iter().map(of).collect::<Result<_, Error>>()?
-            }
-        };
-        Self::claimed(arguments, prepared)
+/// A progress bar where somebody looks.
+fn progress_bar() -> ProgressBar {
+    let bar = if is_watched() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}, {elapsed}") {
+        bar.set_style(style);
     }
+    bar
+}
 
-    /// Takes the folders.
-    fn claimed(arguments: &Arguments, prepared: Vec<PreparedGrading>) -> Result<Vec<Self>, Error> {
-        let place = match &arguments.out {
-            Some(folder) => {
-                OutputLocation::Named { folder: folder.clone(), replace: arguments.force }
-            }
-            None => {
-                let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
-                let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
-                let name = match plan {
-                    Some(plan) => plan.to_string_lossy().into_owned(),
-                    None => arguments.target.name(&blocks),
-                };
-                OutputLocation::New { stem: format!("mutate-{name}-{}", arguments.seed) }
-            }
-        };
-        let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
-        let places = place.of_blocks(&names)?;
-        let job = |(prepared, place): (PreparedGrading, OutputLocation)| {
-            let claim = DirectoryLock::new(&place)?;
-            // From here on it can be resumed.
-            let mut report = Report::new(prepared.header.clone());
-            report.run_command = Some(RunCommand::now());
-            report.write(&claim.folder)?;
-            Self::new(arguments, prepared, claim, report)
-        };
-        prepared.into_iter().zip(places).map(job).collect()
-    }
+/// Shows progress.
+fn render(bar: &ProgressBar, event: AnalysisEvent<'_>) {
+    let text = match event {
+        AnalysisEvent::Profile { block, profile } => {
+            bar.set_prefix(format!("{block} {profile}"));
+            "choosing mutants".to_owned()
+        }
+        AnalysisEvent::Round { alive, mutants, run, cases } => {
+            format!("{alive} of {} left, {run} of {cases} cases", counted(mutants, "mutant"))
+        }
+        AnalysisEvent::Sorting => "sorting out equivalent mutants".to_owned(),
+        AnalysisEvent::Equivalence { left } => {
+            format!("checking {} for equivalence", counted(left, "mutant"))
+        }
+        AnalysisEvent::Ended => return bar.finish_and_clear(),
+    };
+    bar.set_message(text);
+    bar.tick();
+}
 
-    fn new(
-        arguments: &Arguments,
-        PreparedGrading { block, chosen, setup, header, .. }: PreparedGrading,
-        claim: DirectoryLock,
-        before: Report,
-    ) -> Result<Self, Error> {
-        let judges = !arguments.no_judge && header.means == KillMethod::Compare;
-        Ok(Self {
-            block,
-            chosen,
-            setup,
-            header,
-            claim,
-            before,
-            threads: arguments.threads.count(),
-            program: arguments.limits.program()?,
-            judges,
-            shows_progress: is_watched() && !arguments.quietness.quiet,
-        })
-    }
+/// The gradings that the arguments ask for, each in a folder of its own.
+fn analyses(arguments: &Arguments) -> Result<Vec<MutationAnalysis>, Error> {
+    let prepared: Vec<PreparedGrading> = match &arguments.plan {
+        Some(path) => {
+            let wanted = gradings(path)?.into_iter();
+            wanted
+                .map(|run| PreparedGrading::wanted(arguments, run))
+                .collect::<Result<_, Error>>()?
+        }
+        None => {
+            let blocks = arguments.target.blocks()?;
+            let of =
+                |block: &&'static dyn AnyBlock| PreparedGrading::new(arguments, *block, &blocks);
+            blocks.iter().map(of).collect::<Result<_, Error>>()?
+        }
+    };
+    claimed(arguments, prepared)
+}
+
+/// Takes the folders.
+fn claimed(
+    arguments: &Arguments,
+    prepared: Vec<PreparedGrading>,
+) -> Result<Vec<MutationAnalysis>, Error> {
+    let place = match &arguments.out {
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
+        None => {
+            let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
+            let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
+            let name = match plan {
+                Some(plan) => plan.to_string_lossy().into_owned(),
+                None => arguments.target.name(&blocks),
+            };
+            OutputLocation::New { stem: format!("mutate-{name}-{}", arguments.seed) }
+        }
+    };
+    let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
+    let places = place.of_blocks(&names)?;
+    let job = |(prepared, place): (PreparedGrading, OutputLocation)| {
+        let lock = DirectoryLock::new(&place)?;
+        // From here on it can be resumed.
+        let mut report = Report::new(prepared.header.clone());
+        report.run_command = Some(RunCommand::now());
+        report.write(&lock.folder)?;
+        analysis(arguments, prepared, lock, report)
+    };
+    prepared.into_iter().zip(places).map(job).collect()
+}
+
+/// An analysis in a folder that was taken for it.
+fn analysis(
+    arguments: &Arguments,
+    PreparedGrading { block, chosen, setup, header, .. }: PreparedGrading,
+    lock: DirectoryLock,
+    before: Report,
+) -> Result<MutationAnalysis, Error> {
+    let checks_equivalence = !arguments.no_judge && header.means == KillMethod::Compare;
+    Ok(MutationAnalysis {
+        block,
+        chosen,
+        setup,
+        header,
+        lock,
+        before,
+        threads: arguments.threads.count(),
+        program: arguments.limits.program()?,
+        checks_equivalence,
+    })
 }
 
 /// Lets Yosys choose the mutants of every profile.

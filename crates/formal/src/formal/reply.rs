@@ -3,7 +3,8 @@
 //! A kept reply must not depend on the speed of the machine. A proof and a counterexample do not. Where nothing was
 //! shown, a limit on the work must have ended ABC, not a limit of time.
 
-use super::{Answer, MOST, SECONDS};
+use super::portfolio::SECONDS;
+use super::{Answer, MOST};
 use serde::{Deserialize, Serialize};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
@@ -56,7 +57,7 @@ impl Reply {
     }
 
     /// Whether ABC replies the same on every machine to `engines`, given what it wrote.
-    pub(super) fn is_repeatable(&self, engines: &str, said: &str, output: &Output) -> bool {
+    pub(super) fn is_repeatable(&self, limit: f64, said: &str, output: &Output) -> bool {
         if !output.status.success() {
             return false;
         }
@@ -66,9 +67,7 @@ impl Reply {
                 let is_undecided = status(said) == Some("-1");
                 is_undecided
                     && !said.to_lowercase().contains("timeout")
-                    && shortest_limit(engines).is_none_or(|limit| {
-                        seconds(said).is_some_and(|seconds| seconds < limit * IN_TIME)
-                    })
+                    && seconds(said).is_some_and(|seconds| seconds < limit * IN_TIME)
             }
         }
     }
@@ -83,16 +82,6 @@ pub(super) fn status(said: &str) -> Option<&str> {
 fn seconds(said: &str) -> Option<f64> {
     let seconds = |line: &str| line.strip_prefix("elapse: ")?.split(' ').next()?.parse().ok();
     said.lines().rev().find_map(seconds)
-}
-
-/// The shortest limit of time among the options of some engines, in seconds.
-fn shortest_limit(engines: &str) -> Option<f64> {
-    let words: Vec<&str> = engines.split([' ', ';']).collect();
-    let limit = |pair: &[&str]| match pair {
-        ["-T", limit] => limit.parse().ok(),
-        _ => None,
-    };
-    words.windows(2).filter_map(limit).reduce(f64::min)
 }
 
 /// Why ABC has shown nothing, in its own numbers.
@@ -183,7 +172,7 @@ mod tests {
         let is_repeatable = |limit: &str, elapse: &str, code| {
             let said = format!("{FRAMES} ({limit}). Time = 1.00 sec\n{elapse}\n{LAST}\n");
             let output = ended(code);
-            not_shown(&said, &output).is_repeatable("scorr; bmc3 -F 6 -C 200 -T 10", &said, &output)
+            not_shown(&said, &output).is_repeatable(10.0, &said, &output)
         };
         let conflicts = "conf limit 200";
         assert!(is_repeatable(conflicts, "elapse: 7.40 seconds, total: 7.40 seconds", 0));
@@ -197,16 +186,9 @@ mod tests {
             assert!(!is_repeatable(limit, elapse, code), "{limit} {elapse} {code}");
         }
         let silent = not_shown("", &ended(0));
-        assert!(!silent.is_repeatable("pdr -F 2", "", &ended(0)), "it did not even read the graph");
+        assert!(!silent.is_repeatable(10.0, "", &ended(0)), "it did not even read the graph");
         let proved = Reply::Never;
-        assert!(proved.is_repeatable("pdr -T 2", "elapse: 9.00 seconds", &ended(0)));
-    }
-
-    #[test]
-    fn the_shortest_limit_of_time_counts() {
-        assert_eq!(shortest_limit("scorr; dc2; pdr -F 100 -C 20000 -T 30"), Some(30.0));
-        assert_eq!(shortest_limit("bmc3 -T 10; pdr -T 2; ind -T 5"), Some(2.0));
-        assert_eq!(shortest_limit("scorr; dc2"), None);
+        assert!(proved.is_repeatable(2.0, "elapse: 9.00 seconds", &ended(0)));
     }
 
     #[test]

@@ -3,16 +3,10 @@
 use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
 use crate::error::{Error, codes};
 use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
-use crate::formal::{Answer, SHORT, STEP, ask};
-
-/// A proof that needs little more than an induction that does not show it.
-const SOON: &str = "pdr -F 20 -C 1000 -T 10";
-/// A search that takes little: what is broken is seldom broken far from reset.
-const GLANCE: &str = "bmc3 -F 30 -C 5000 -T 5";
-/// A search within so many cycles.
-const SEARCH: &str = "bmc3 -F 30 -C 20000 -T 20";
-/// A proof that takes its time.
-const LATE: &str = "scorr; dc2; pdr -F 200 -C 5000 -T 60";
+use crate::formal::portfolio::{
+    Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
+};
+use crate::formal::{Answer, ask};
 
 /// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
 pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<ProofOutcome, Error> {
@@ -56,7 +50,7 @@ impl<'a> Query<'a> {
         assumed: Assumption,
     ) -> Result<Option<Self>, Error> {
         let Some(mut asked) = Self::new(asking, assumed)? else { return Ok(None) };
-        asked.put(&[SHORT])?;
+        asked.put(&[INDUCTION_BASE])?;
         let is_shown = asked.is_proved()
             || asked.answer.is_base() && asking.step(of(assumed))?
             || asking.is_given(assumed)?;
@@ -68,7 +62,7 @@ impl<'a> Query<'a> {
 
     /// What is found in a search that takes little.
     pub(super) fn glance(&mut self) -> Result<ProofOutcome, Error> {
-        self.put(&[GLANCE])?;
+        self.put(&[QUICK_SEARCH])?;
         Ok(self.found())
     }
 
@@ -81,7 +75,7 @@ impl<'a> Query<'a> {
 
     /// Tries a proof that takes little.
     pub(super) fn prove_soon(&mut self) -> Result<(), Error> {
-        self.put(&[SOON])
+        self.put(&[SHORT_PROOF])
     }
 
     /// What was done with memories.
@@ -90,19 +84,19 @@ impl<'a> Query<'a> {
     }
 
     /// What is asked where an induction does not show it. A hang that is known of is looked for.
-    fn engines(&self) -> [&'static str; 3] {
+    fn engines(&self) -> [Attempt; 3] {
         match self.asking.prover.properties[self.asking.property].kind {
-            Kind::Hang => [SEARCH, SOON, LATE],
-            _ => [SOON, SEARCH, LATE],
+            Kind::Hang => [SEARCH, SHORT_PROOF, LONG_PROOF],
+            _ => [SHORT_PROOF, SEARCH, LONG_PROOF],
         }
     }
 
     /// Asks some engines, until there is an answer.
-    fn put(&mut self, engines: &[&str]) -> Result<(), Error> {
+    fn put(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
         let EquivalenceQuery::Open { file, inputs } = &self.question else { return Ok(()) };
-        for engine in engines {
+        for attempt in attempts {
             if let Answer::Open { cycles: before, .. } = &self.answer {
-                let mut answer = self.asking.put(of(self.assumed), file, inputs, engine)?;
+                let mut answer = self.asking.put(of(self.assumed), file, inputs, *attempt)?;
                 if let Answer::Open { cycles, .. } = &mut answer {
                     *cycles = (*cycles).max(*before);
                 }
@@ -177,10 +171,10 @@ impl QueryBuilder<'_> {
         of: &str,
         file: &[u8],
         inputs: &[String],
-        engines: &str,
+        attempt: Attempt,
     ) -> Result<Answer, Error> {
         let name = format!("{}-{:?}", self.output(of), self.memories);
-        ask(&self.prover.workshop, &name, file, inputs, engines)
+        ask(&self.prover.workshop, &name, file, inputs, attempt)
     }
 
     /// Whether it is shown by induction with what is to hold in every cycle, as far as that is proved without more being assumed.
@@ -196,7 +190,7 @@ impl QueryBuilder<'_> {
         };
         let is_base = match self.question(of)? {
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                self.put(of, &file, &inputs, SHORT)?.is_base()
+                self.put(of, &file, &inputs, INDUCTION_BASE)?.is_base()
             }
             question => question.is_some(),
         };
@@ -210,7 +204,7 @@ impl QueryBuilder<'_> {
             None => false,
             Some(EquivalenceQuery::Same) => true,
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                self.put(of, &file, &inputs, STEP)? == Answer::Never
+                self.put(of, &file, &inputs, INDUCTION_STEP)? == Answer::Never
             }
         })
     }

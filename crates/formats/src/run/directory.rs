@@ -16,8 +16,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::SystemTime;
-use std::{env, process};
 
 /// The file that is locked; it says who writes.
 const LOCK: &str = "run.lock";
@@ -284,7 +284,7 @@ impl LockOwner {
             process: Some(process::id()),
             host: Some(rustix::system::uname().nodename().to_string_lossy().into_owned()),
             began: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
-            command: env::args().collect(),
+            command: program::command(),
         }
     }
 

@@ -7,7 +7,7 @@
 //! behaves differently in the two ways is noticed.
 
 use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
-use super::contract::{Block, Golden, power_up_inputs, reset_inputs};
+use super::contract::{Block, Golden, reset_inputs};
 use super::coverage::{Coverage, CoverageSampler, Edge};
 use super::naming;
 use super::parameters::Parameters;
@@ -149,8 +149,7 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
 ) -> (DutResult, u64, Vec<u64>) {
     let mut side = GoldenSide::<B, _, C>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
-    // Power comes up before reset, as in the cycle-by-cycle loop.
-    if dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default()).is_err() {
+    if dut.power_up().is_err() {
         return (DutResult::Crashed { cycle: 0 }, 0, side.sampled.into_hits());
     }
     let seen = loop {
@@ -353,7 +352,7 @@ impl<'s, B: Block> Recording<'s, B> {
         if !D::BATCHES || !B::Golden::IS_WRITTEN {
             return case::run_cycles(self.stimulus, &self.parameters, dut, watch);
         }
-        let settled = dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default());
+        let settled = dut.power_up();
         let seen = match settled {
             Err(_) => Some(DutResult::Crashed { cycle: 0 }),
             Ok(()) => compare(dut, &self.batch, 0),
@@ -406,7 +405,7 @@ fn run_all_watched<B: Block, D: Dut<B>>(
 ) -> (Outcome, Vec<Option<Outcome>>) {
     let mut seen: Vec<Option<DutResult>> = Vec::new();
     for dut in duts.iter_mut() {
-        let settled = dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default());
+        let settled = dut.power_up();
         seen.push(settled.err().map(|_| DutResult::Crashed { cycle: 0 }));
     }
     let mut first = 0;

@@ -6,7 +6,7 @@
 //! cycle; what a side does after it is its own doing, too.
 
 use super::case::{Dut, Source, Traffic, Watch};
-use super::contract::{Block, Golden, Violation, power_up_inputs, reset_inputs};
+use super::contract::{Block, Golden, Violation, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use schemars::JsonSchema;
@@ -191,11 +191,7 @@ pub fn follow<B: Block>(
     let mut inputs = reset_inputs::<B>();
     let mut outputs = B::Outputs::new_zeroed();
     let violation = loop {
-        // As in a case, power comes up before reset.
-        let settled = match cycle {
-            0 => side.settle(&power_up_inputs::<B>(), &mut outputs),
-            _ => Ok(()),
-        };
+        let settled = if cycle == 0 { side.power_up() } else { Ok(()) };
         if let Err(error) = settled.and_then(|()| side.settle(&inputs, &mut outputs)) {
             break Some(Violation::new(RUNS, error));
         }

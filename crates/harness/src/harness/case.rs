@@ -99,6 +99,14 @@ pub trait Dut<B: Block> {
     /// If the DUT stopped by itself.
     fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error>;
 
+    /// Power comes up, with the reset still inactive: the reset of cycle 0 is an edge that models can see.
+    ///
+    /// # Errors
+    /// If the DUT stopped by itself.
+    fn power_up(&mut self) -> Result<(), Error> {
+        self.settle(&power_up_inputs::<B>(), &mut B::Outputs::default())
+    }
+
     /// The rising edge.
     ///
     /// # Errors
@@ -543,8 +551,7 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     let mut inputs = reset_inputs::<B>();
     let mut expected = B::Outputs::new_zeroed();
     let mut actual = B::Outputs::new_zeroed();
-    // Power comes up before reset: the asynchronous reset of cycle 0 is an edge that models can see.
-    if let Err(error) = dut.settle(&power_up_inputs::<B>(), &mut actual) {
+    if let Err(error) = dut.power_up() {
         let message = error.to_string();
         return (Verdict::Crashed { cycle: Some(0), message }, 0, sampled.into_hits());
     }

@@ -258,30 +258,16 @@ pub struct TrafficError {
 /// The RTL that a program was built with, and its linked models.
 #[derive(Debug, Clone, Copy)]
 pub struct LinkedRtl<I, O> {
-    /// The top module.
-    pub top: &'static str,
-    /// Its clock, as the build script names it.
-    pub clock: &'static str,
-    /// The 8-bit parameter that takes the mask of fixes; `None` for a block without errata.
-    pub mask_parameter: Option<&'static str>,
-    /// The files, as (name, text).
-    pub sources: &'static [(&'static str, &'static str)],
-    /// The files that the RTL reads while it runs, as (name in the RTL, text).
-    pub data: &'static [(&'static str, &'static [u8])],
-    /// The names of the sources that Verilator is given, in that order; it finds the others.
-    pub roots: &'static [&'static str],
-    /// Macros, as `NAME` or `NAME=VALUE`.
-    pub defines: &'static [&'static str],
-    /// The parameters of each linked model: every one by its name, the mask included.
-    pub embedded: &'static [&'static [(&'static str, u64)]],
-    /// The linked model with an index into `embedded`.
+    /// The RTL.
+    pub rtl: BuiltInRtl,
+    /// The linked model with an index into [`BuiltInRtl::embedded`].
     pub model: fn(usize) -> Option<ModelKind<I, O>>,
 }
 
 impl<I, O> LinkedRtl<I, O> {
     /// The linked model with these parameters, if it is one of those built in.
     pub fn linked(&self, parameters: &Parameters) -> Option<ModelKind<I, O>> {
-        BuiltInRtl::of(self).linked(parameters).and_then(self.model)
+        self.rtl.linked(parameters).and_then(self.model)
     }
 }
 

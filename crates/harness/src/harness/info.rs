@@ -1,8 +1,6 @@
 //! A block as data: what features read that need none of its types.
 
-use super::contract::{
-    Block, Explain, Golden, LinkedRtl, ResetPin, Rule, Scoreboard, Total, power_up_inputs,
-};
+use super::contract::{Block, Explain, Golden, ResetPin, Rule, Scoreboard, Total, power_up_inputs};
 use super::coverage::{Coverage, Covergroup, WaiverFile, unreachable_in};
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
@@ -65,35 +63,28 @@ pub struct BlockInfo {
     pub power_up: fn() -> Vec<u8>,
 }
 
-/// The RTL that a program was built with: [`LinkedRtl`] without its models.
+/// The RTL that a program was built with.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltInRtl {
-    /// [`LinkedRtl::top`].
+    /// The top module.
     pub top: &'static str,
-    /// [`LinkedRtl::clock`].
+    /// Its clock, as the build script names it.
     pub clock: &'static str,
-    /// [`LinkedRtl::mask_parameter`].
+    /// The 8-bit parameter that takes the mask of fixes; `None` for a block without errata.
     pub mask_parameter: Option<&'static str>,
-    /// [`LinkedRtl::sources`].
+    /// The files, as (name, text).
     pub sources: &'static [(&'static str, &'static str)],
-    /// [`LinkedRtl::data`].
+    /// The files that the RTL reads while it runs, as (name in the RTL, text).
     pub data: &'static [(&'static str, &'static [u8])],
-    /// [`LinkedRtl::roots`].
+    /// The names of the sources that Verilator is given, in that order; it finds the others.
     pub roots: &'static [&'static str],
-    /// [`LinkedRtl::defines`].
+    /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: &'static [&'static str],
-    /// [`LinkedRtl::embedded`].
+    /// The parameters of each linked model: every one by its name, the mask included.
     pub embedded: &'static [&'static [(&'static str, u64)]],
 }
 
 impl BuiltInRtl {
-    pub(super) const fn of<I, O>(rtl: &LinkedRtl<I, O>) -> Self {
-        let LinkedRtl {
-            top, clock, mask_parameter, sources, data, roots, defines, embedded, ..
-        } = *rtl;
-        Self { top, clock, mask_parameter, sources, data, roots, defines, embedded }
-    }
-
     /// The place of the linked model with these parameters in `embedded`, if there is one.
     pub fn linked(&self, parameters: &Parameters) -> Option<usize> {
         let mask = self.mask_parameter.map(|name| (name, u64::from(parameters.fixes())));
@@ -112,7 +103,7 @@ impl BlockInfo {
             &Self {
                 name: B::NAME,
                 title: B::TITLE,
-                rtl: BuiltInRtl::of(&B::RTL),
+                rtl: B::RTL.rtl,
                 parameters: B::PARAMETERS,
                 profiles: B::PROFILES,
                 cases: B::CASES,

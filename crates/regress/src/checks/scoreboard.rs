@@ -2,8 +2,8 @@
 
 use super::{CheckFailures, Result};
 use crate::harness::{
-    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, Parameters, Scoreboard, Stimulus,
-    Violation, Watch, case_seed, follow, is_of_the_harness, reset_inputs,
+    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, GoldenTraffic, Parameters,
+    Scoreboard, Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -44,28 +44,22 @@ pub fn shown<B: Block>(
 /// # Errors
 /// The check that fires.
 pub fn shown_of<'a, B: Block, E: Environment<'a, B>, S: Scoreboard<'a, B>>(
-    mut golden: B::Golden,
-    mut environment: E,
+    golden: B::Golden,
+    environment: E,
     mut scoreboard: S,
     mut tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
 ) -> std::result::Result<Vec<u64>, Violation> {
-    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
-    for cycle in 0..LONGEST {
-        let decided = golden.cycle(&inputs);
-        golden.outputs(&inputs, &decided, &mut outputs);
-        let (mut driven, mut shown) = (inputs, outputs);
-        tamper(cycle, &mut driven, &mut shown);
-        scoreboard.observe(&driven, &shown)?;
-        golden.clock(&inputs, &decided);
-        // The environment does not see the cycle in reset.
-        if cycle > 0 {
-            environment.clock(&inputs, &outputs);
-        }
-        if environment.finished() {
+    let mut run = GoldenTraffic::<B, E>::new(environment, golden);
+    while run.cycle < LONGEST {
+        let goes_on = run.step(|cycle, inputs, outputs| {
+            let (mut driven, mut shown) = (*inputs, *outputs);
+            tamper(cycle, &mut driven, &mut shown);
+            scoreboard.observe(&driven, &shown)
+        })?;
+        if !goes_on {
             scoreboard.finish()?;
             return Ok(scoreboard.counts());
         }
-        environment.drive(&mut inputs);
     }
     Err(Violation::new(
         "ends",
@@ -209,21 +203,12 @@ fn cut<B: Block>(
     parameters: &Parameters,
     cycles: u64,
 ) -> std::result::Result<(), Violation> {
-    let mut golden = B::Golden::new(parameters);
-    let mut environment = B::Environment::new(traffic, parameters);
+    let environment = B::Environment::new(traffic, parameters);
+    let mut run = GoldenTraffic::<B, _>::new(environment, B::Golden::new(parameters));
     let mut scoreboard = B::Scoreboard::new(traffic, parameters);
-    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
-    for cycle in 0..cycles {
-        golden.step(&inputs, &mut outputs);
-        scoreboard.observe(&inputs, &outputs)?;
-        if cycle > 0 {
-            environment.clock(&inputs, &outputs);
-        }
-        if environment.finished() {
-            break;
-        }
-        environment.drive(&mut inputs);
-    }
+    while run.cycle < cycles
+        && run.step(|_, inputs, outputs| scoreboard.observe(inputs, outputs))?
+    {}
     scoreboard.finish()
 }
 

@@ -143,5 +143,5 @@ pub(super) fn points<B: Block>(
             *always &= count > 0;
         }
     }
-    Ok(Points::new(&counters, B::RTL.clock, &always))
+    Ok(Points::new(&counters, B::RTL.rtl.clock, &always))
 }

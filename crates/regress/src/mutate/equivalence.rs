@@ -7,10 +7,13 @@ use crate::error::{Error, codes};
 use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::formal::cut::{cut, followed, unjudged};
 use crate::formal::monitor::{MONITOR, Monitor, TOP};
-use crate::formal::rtlil::Unknown;
-use crate::formal::{
-    Answer, Graph, MEMORY, SECONDS, SHORT, STEP, ask, graph, memory_bits, whole_graph,
+use crate::formal::portfolio::{
+    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
+    INDUCTION_BASE, INDUCTION_STEP, MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER,
+    QUICK_DIFFERENCE, SHORT_PROOF,
 };
+use crate::formal::rtlil::Unknown;
+use crate::formal::{Answer, Graph, MEMORY, ask, graph, memory_bits, whole_graph};
 use crate::harness::{BlockInfo, WordAbstraction};
 use crate::yosys::YosysSession;
 use cosim_formats::mutation::Mutation;
@@ -26,30 +29,8 @@ const MEANING: [&str; 2] = ["meaning.v", "meaning.aag"];
 const SELECT: &str = "cosim_select";
 /// How the names of outputs begin that break what is to hold in every cycle.
 const NEVER: &str = "cosim_never_";
-/// How it is proved, where an induction does not do.
-const INVARIANT: &str = "pdr -F 20 -C 1000 -T 10";
-/// Frames of the bounded search, and conflicts that a call of its solver may have.
-const BOUNDED: [u32; 2] = [40, 20_000];
-/// The same of a search with memories as they are, in which a frame is much larger.
-const SEARCHED: [u32; 2] = [20, 5_000];
-/// A search that takes little. What is found needs none of the proofs that take longer.
-const GLANCE: &str = "bmc3 -F 40 -C 20000 -T 3";
-/// The limits of the proof.
-const PROVED: [u32; 2] = [100, 2_000];
-/// How far from a mutation registers may be that differ, in a proof that takes little, and what shows it.
+/// How far from a mutation registers may be that differ, in a quick proof.
 const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
-const NEARBY: &str = "pdr -F 40 -C 20000 -T 2";
-/// The same with more time, where it is one of the last that are left.
-const NEARBY_LONGER: &str = "pdr -F 100 -C 20000 -T 20";
-/// What shows that one register alone is reached. It is a small network that may have to be followed for long: a counter and
-/// one that counts in another order have many pairs of values.
-const ALONE: &str = "pdr -F 600 -C 5000 -T 3";
-/// What shows that words of memories stay the same where they count.
-const WORD: &str = "scorr; dc2; pdr -F 100 -C 20000 -T 30";
-/// A proof that needs no more than that registers of both sides that are always equal are one.
-const REGISTERS: &str = "lcorr; pdr -F 2 -C 100 -T 10";
-/// The same of any signals.
-const SIGNALS: &str = "dc2; scorr; pdr -F 2 -C 100 -T 10";
 
 /// What the judge says of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -222,9 +203,9 @@ impl<'a> EquivalenceChecker<'a> {
                 Some(EquivalenceQuery::Same) => return Ok(true),
                 Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
             };
-            let put = |engines| ask(self.workshop, output, &file, &inputs, engines);
-            if put(SHORT)?.is_base() && put(STEP)? == Answer::Never
-                || put(INVARIANT)? == Answer::Never
+            let put = |attempt| ask(self.workshop, output, &file, &inputs, attempt);
+            if put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)? == Answer::Never
+                || put(SHORT_PROOF)? == Answer::Never
             {
                 return Ok(true);
             }
@@ -251,16 +232,16 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
     pub fn soon(&self, id: u32) -> Result<bool, Error> {
-        Ok(self.near(id, NEARBY)? || self.by(id, REGISTERS)?)
+        Ok(self.near(id, NEARBY)? || self.by(id, EQUAL_REGISTERS)?)
     }
 
     /// Whether registers near the mutation are all that it reaches.
-    fn near(&self, id: u32, engine: &str) -> Result<bool, Error> {
+    fn near(&self, id: u32, attempt: Attempt) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for hops in NEAR {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
-            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, engine)? {
+            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, attempt)? {
                 Answer::Never => return Ok(true),
                 // It may still be that it goes no farther.
                 Answer::Seen(_) => {}
@@ -276,10 +257,10 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
     pub fn later(&self, id: u32) -> Result<bool, Error> {
-        Ok(self.by(id, SIGNALS)?
+        Ok(self.by(id, EQUAL_SIGNALS)?
             || self.alone(id)?
             || self.by_word(id)?
-            || self.near(id, NEARBY_LONGER)?)
+            || self.near(id, NEARBY_LONG)?)
     }
 
     /// Whether nothing differs but words of memories that mean the same.
@@ -289,7 +270,8 @@ impl<'a> EquivalenceChecker<'a> {
             None => false,
             Some(EquivalenceQuery::Same) => true,
             Some(EquivalenceQuery::Open { file, inputs }) => {
-                ask(self.workshop, &format!("word-{id}"), &file, &inputs, WORD)? == Answer::Never
+                ask(self.workshop, &format!("word-{id}"), &file, &inputs, MEMORY_WORD)?
+                    == Answer::Never
             }
         })
     }
@@ -299,15 +281,17 @@ impl<'a> EquivalenceChecker<'a> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for question in self.aig.alone(&self.interface(false), *value) {
             let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
-            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ALONE)? == Answer::Never {
+            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ONE_REGISTER)?
+                == Answer::Never
+            {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn by(&self, id: u32, engines: &str) -> Result<bool, Error> {
-        Ok(matches!(self.judge(id, &self.aig, false, engines)?, EquivalenceVerdict::Equivalent(_)))
+    fn by(&self, id: u32, attempt: Attempt) -> Result<bool, Error> {
+        Ok(matches!(self.judge(id, &self.aig, false, attempt)?, EquivalenceVerdict::Equivalent(_)))
     }
 
     /// Judges a mutation by what takes its time. Memories are cut out.
@@ -315,12 +299,9 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
     pub fn rule(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
-        let [[frames, conflicts], [most, each]] = [BOUNDED, PROVED];
-        let search = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
-        let found = self.judge(id, &self.aig, false, &search)?;
+        let found = self.judge(id, &self.aig, false, DIFFERENCE)?;
         let EquivalenceVerdict::Open(because) = &found else { return Ok(found) };
-        let proof = format!("scorr; dc2; pdr -F {most} -C {each} -T {SECONDS}");
-        Ok(match self.judge(id, &self.aig, false, &proof)? {
+        Ok(match self.judge(id, &self.aig, false, EQUIVALENCE)? {
             EquivalenceVerdict::Open(more) if more != *because => {
                 open(format!("{because}; {more}"))
             }
@@ -335,8 +316,8 @@ impl<'a> EquivalenceChecker<'a> {
     /// As [`EquivalenceChecker::soon`].
     pub fn glance(&self, id: u32, with_memories: bool) -> Result<EquivalenceVerdict, Error> {
         match with_memories {
-            false => self.judge(id, &self.aig, false, GLANCE),
-            true => self.with_memories(id, GLANCE),
+            false => self.judge(id, &self.aig, false, QUICK_DIFFERENCE),
+            true => self.with_memories(id, QUICK_DIFFERENCE),
         }
     }
 
@@ -345,16 +326,15 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
     pub fn search(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
-        let [frames, conflicts] = SEARCHED;
-        self.with_memories(id, &format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}"))
+        self.with_memories(id, DIFFERENCE_WITH_MEMORIES)
     }
 
-    fn with_memories(&self, id: u32, engine: &str) -> Result<EquivalenceVerdict, Error> {
+    fn with_memories(&self, id: u32, attempt: Attempt) -> Result<EquivalenceVerdict, Error> {
         let aig = match self.whole()? {
             Ok(aig) => aig,
             Err(because) => return Ok(open(because)),
         };
-        Ok(match self.judge(id, &aig, true, engine)? {
+        Ok(match self.judge(id, &aig, true, attempt)? {
             // Of registers that begin with some values, not with any.
             EquivalenceVerdict::Equivalent(_) => open("with exact memories nothing differs"),
             EquivalenceVerdict::Open(because) => open(format!("with exact memories: {because}")),
@@ -408,7 +388,7 @@ impl<'a> EquivalenceChecker<'a> {
         id: u32,
         aig: &Aig,
         filled: bool,
-        engines: &str,
+        attempt: Attempt,
     ) -> Result<EquivalenceVerdict, Error> {
         let Some(value) = self.selected.get(&id) else {
             return Ok(open(self.apart(id).unwrap_or(
@@ -421,7 +401,7 @@ impl<'a> EquivalenceChecker<'a> {
             EquivalenceQuery::Open { file, inputs } => (file, inputs),
         };
         let name = format!("question-{id}");
-        Ok(match ask(self.workshop, &name, &file, &inputs, engines)? {
+        Ok(match ask(self.workshop, &name, &file, &inputs, attempt)? {
             Answer::Never => EquivalenceVerdict::Equivalent(Proof::Induction),
             Answer::Seen(cycles) => EquivalenceVerdict::Differs(cycles),
             Answer::Open { because, .. } => EquivalenceVerdict::Open(because),

@@ -66,7 +66,7 @@ impl PreparedRegression<'_> {
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
         let run_command = RunCommand {
-            command: env::args().collect(),
+            command: program::command(),
             folder: env::current_dir().unwrap_or_default(),
             header: self.identity(),
         };
@@ -171,7 +171,7 @@ impl PreparedRegression<'_> {
         let day = (!self.header.waivers.is_empty()).then(|| Day::of(ended));
         let timing = Timing {
             ended: format_rfc3339_millis(ended).to_string(),
-            command: env::args().collect(),
+            command: program::command(),
             threads: job.limits.threads,
             seconds,
             failures_seconds,

@@ -80,7 +80,7 @@ table! {
          vector was named (explanation, waves), name the vector itself."
     E0208 BAD_VECTOR User "the contents of the vector contradict each other or the block"
         "The JSON is well-formed, but the block's own check refuses the stimulus or the header. The message gives the \
-         JSON path. Correct the value; `cosim list --vector-schema` prints the format."
+         JSON path. Correct the value; `cosim schema vector` prints the format."
     E0209 OTHER_BLOCK User "the file belongs to another block"
         "The file names its block, and the command or the program expects another one. Leave --block out, or name a file \
          of the expected block."

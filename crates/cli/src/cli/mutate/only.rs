@@ -1,7 +1,6 @@
 //! One mutant alone: its RTL, the case that finds it, waves and explanation.
 
-use super::grading::{check_netlist, check_rtl};
-use super::{Arguments, ChosenMutants, Job, PreparedGrading};
+use super::{Arguments, PreparedGrading, claimed};
 use crate::agreement::Pair;
 use crate::cli::explain;
 use crate::cli::{interruption, print_text};
@@ -15,6 +14,7 @@ use crate::mutate::{KillMethod, Mutation};
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
 use crate::worker::one_shot::VectorJob;
+use cosim_regress::mutate::analysis::{ChosenMutants, check_netlist, check_rtl};
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -46,7 +46,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
             format!("--only: mutants have the numbers 1 to {most}"),
         ));
     }
-    let jobs = Job::claimed(arguments, vec![prepared])?;
+    let jobs = claimed(arguments, vec![prepared])?;
     let missing = || Error::Environment(codes::INTERNAL, "no mutant has this number".to_owned());
     let job = jobs.into_iter().next().ok_or_else(missing)?;
     let ChosenMutants { profile, mutants } = job.chosen.first().ok_or_else(missing)?;
@@ -60,7 +60,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     ))?;
 
     // The RTL with this one alone, put in by Yosys itself.
-    let folder = job.claim.folder.join(VECTORS);
+    let folder = job.lock.folder.join(VECTORS);
     fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
     let path = |ending: &str| folder.join(format!("{}-{id}.{ending}", profile.name));
     let rtl = Rtl { paths: vec![path("v")], ..Rtl::default() };
@@ -98,7 +98,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     }
     let Some((index, outcome)) = found else {
         print_text(&format!("survived {} cases; its RTL: {}", cases.len(), path("v").display()))?;
-        job.claim.release();
+        job.lock.release();
         return Ok(ExitCode::from(1));
     };
     let case = &cases[index];
@@ -121,7 +121,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let [vector, waves, rtl] =
         ["json", "fst", "v"].map(|ending| path(ending).display().to_string());
     print_text(&format!("vector {vector}, waves {waves}, RTL {rtl}"))?;
-    job.claim.release();
+    job.lock.release();
     Ok(ExitCode::SUCCESS)
 }
 

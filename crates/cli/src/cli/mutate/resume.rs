@@ -1,6 +1,8 @@
 //! `cosim resume` of mutation analyses that were killed or interrupted.
 
-use super::{Arguments, GradingResult, Job, MutationRequest, PreparedGrading, choose};
+use super::{
+    Arguments, GradingResult, MutationAnalysis, MutationRequest, PreparedGrading, analysis, choose,
+};
 use crate::cli::{self, resume};
 use crate::engine::Setup;
 use crate::error::{Error, codes};
@@ -54,7 +56,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
             is_whole: true,
             folder,
         }))),
-        false => Ok(MutationRequest::Job(Box::new(resumed(&arguments, &folder, report)?))),
+        false => Ok(MutationRequest::Analysis(Box::new(resumed(&arguments, &folder, report)?))),
     };
     reports.into_iter().map(todo).collect()
 }
@@ -71,7 +73,11 @@ fn tidy(folder: &Path, report: &Report) -> Result<(), Error> {
 }
 
 /// The grading that a folder was left with.
-fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, Error> {
+fn resumed(
+    arguments: &Arguments,
+    folder: &Path,
+    before: Report,
+) -> Result<MutationAnalysis, Error> {
     let wrong = |message: String| Error::File {
         code: codes::CANNOT_RESUME,
         path: folder.to_owned(),
@@ -116,5 +122,5 @@ fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, 
     let claim = DirectoryLock::again(folder)?;
     let name = block.info().name.to_owned();
     let prepared = PreparedGrading { name, block, chosen, setup, header: run };
-    Job::new(arguments, prepared, claim, before)
+    analysis(arguments, prepared, claim, before)
 }

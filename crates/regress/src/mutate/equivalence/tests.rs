@@ -237,7 +237,9 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
     for Mutation { id, .. } in &mutations {
         let known = judge.by_word(*id).unwrap();
         more += u32::from(known && !plain.by_word(*id).unwrap());
-        let is_same = judge.judge(*id, &whole, false, "pdr -F 40 -T 10").unwrap();
+        let is_same = judge
+            .judge(*id, &whole, false, Attempt { frames: 40, conflicts: None, ..SHORT_PROOF })
+            .unwrap();
         assert_eq!(
             known,
             matches!(is_same, EquivalenceVerdict::Equivalent(_)),

@@ -1,6 +1,6 @@
 //! What no case has found is judged, and what is said to make a difference is tried.
 
-use super::Job;
+use super::MutationAnalysis;
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
@@ -33,7 +33,7 @@ const UNSEEN: &str = "it changes only what is written to a memory, or needs regi
 /// What ABC finds depends on the network. So it has all mutations, whatever was found of them, was judged before an interruption,
 /// or is graded in another part: what is said of one of them depends on nothing but the choice.
 pub(super) struct Bench<'a> {
-    job: &'a Job,
+    job: &'a MutationAnalysis,
     mutants: &'a Mutants,
     judge: Mutex<Option<Result<Arc<EquivalenceChecker<'a>>, String>>>,
     /// What was asked for proofs that take little, without success.
@@ -41,7 +41,7 @@ pub(super) struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(job: &'a Job, mutants: &'a Mutants) -> Self {
+    pub(super) fn new(job: &'a MutationAnalysis, mutants: &'a Mutants) -> Self {
         Self { job, mutants, judge: Mutex::default(), asked: Mutex::default() }
     }
 
@@ -52,7 +52,7 @@ impl<'a> Bench<'a> {
             return Ok(judge.clone());
         }
         let made = match EquivalenceChecker::new(self.job.block.info(), self.mutants)? {
-            Ok(made) if self.job.judges => Ok(self.with_properties(made)?),
+            Ok(made) if self.job.checks_equivalence => Ok(self.with_properties(made)?),
             made => made,
         };
         Ok(judge.insert(made.map(Arc::new)).clone())
@@ -91,11 +91,11 @@ impl<'a> Bench<'a> {
             _ => None,
         };
         report.profiles[index].set(alive.into_iter().filter_map(at_once));
-        if !self.job.judges {
+        if !self.job.checks_equivalence {
             return Ok(());
         }
         let left = report.profiles[index].alive();
-        let mut writer = ReportWriter::new(report, index, &self.job.claim.folder);
+        let mut writer = ReportWriter::new(report, index, &self.job.lock.folder);
         each(
             &left,
             self.job.threads,
@@ -147,7 +147,7 @@ fn lost() -> Error {
     )
 }
 
-impl Job {
+impl MutationAnalysis {
     /// Judges what is left. What is judged is in the report as it comes, with its last verdict.
     pub(super) fn judge(
         &self,
@@ -157,7 +157,7 @@ impl Job {
         report: &mut Report,
         index: usize,
     ) -> Result<(), Error> {
-        let folder = &self.claim.folder;
+        let folder = &self.lock.folder;
         let graded = &mut report.profiles[index];
         let open = graded.alive();
         if open.is_empty() {
@@ -241,7 +241,7 @@ fn each<T: Send>(
 
 /// A judge, and what is needed to try what it says.
 struct EquivalenceRun<'a, 'b> {
-    job: &'a Job,
+    job: &'a MutationAnalysis,
     profile: &'a Profile,
     bench: &'a Bench<'b>,
     judge: &'a EquivalenceChecker<'b>,
@@ -327,7 +327,7 @@ impl EquivalenceRun<'_, '_> {
             Finish::Done(AttemptResult::NotFound) => Err(UNSEEN.to_owned()),
             Finish::Done(AttemptResult::Red { verdict, vector }) => {
                 let file = self.keep(&format!("{name}-red.json"), &vector)?;
-                let file = job.claim.folder.join(file);
+                let file = job.lock.folder.join(file);
                 return Err(red(&verdict, &file, &job.header.given));
             }
             Finish::Lost(verdict) => Err(verdict.to_string()),
@@ -337,7 +337,7 @@ impl EquivalenceRun<'_, '_> {
 
     /// Writes a vector; its name below the folder of the result.
     fn keep(&self, name: &str, vector: &str) -> Result<String, Error> {
-        let folder = self.job.claim.folder.join(VECTORS);
+        let folder = self.job.lock.folder.join(VECTORS);
         fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
         write_whole(&folder.join(name), vector.as_bytes(), Sync::OnDisk)?;
         Ok(format!("{VECTORS}/{name}"))

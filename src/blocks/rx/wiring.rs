@@ -1,0 +1,267 @@
+//! Which pin of the system is which port of a block inside: each connection is written once.
+//!
+//! The table is that of the specification, section 8. It is not derived from the instances in `RxSystem.v`: a golden
+//! model that took its connections from the RTL could not find a wrong one there. A port that the RTL gains or loses does
+//! not compile: all structs of pins are written without `..`.
+
+/// Calls a macro with a table of the connections of a part, as `port = pin of the system`, in groups:
+///
+/// - `pins`: inputs of the part that are inputs of the system, and that the part's environment does not drive.
+/// - `environment`: inputs of the part that its environment drives through the system's inputs.
+/// - `glue`: inputs of the part that the glue drives, and the outputs of the system that show them.
+/// - `copies`: further inputs that follow a pin of `glue`.
+/// - `outputs`: outputs of the part, and the outputs of the system that show them.
+macro_rules! wires {
+    (dll $then:ident $arguments:tt) => {
+        $then! {
+            $arguments
+            pins [rst = rst, a_tlp_data = a_tlp_data]
+            environment [
+                a_link_ready = a_link_ready, a_dllp_valid = a_dllp_valid,
+                a_dllp_nak = a_dllp_nak, a_dllp_seq = a_dllp_seq, a_dllp_crc_ok = a_dllp_crc_ok,
+                b_link_valid = b_link_valid, b_link_seq = b_link_seq, b_link_data = b_link_data,
+                b_link_crc_ok = b_link_crc_ok, b_dllp_ready = b_dllp_ready
+            ]
+            glue [a_tlp_valid = x_a_tlp_valid]
+            copies []
+            outputs [
+                a_tlp_ready = x_a_tlp_ready, a_link_valid = a_link_valid,
+                a_link_seq = a_link_seq, a_link_data = a_link_data, a_ackd_seq = a_ackd_seq,
+                a_next_seq = a_next_seq, a_replay_num = a_replay_num, a_retrain = a_retrain,
+                a_dl_error = a_dl_error, b_deliver_valid = x_b_deliver_valid,
+                b_deliver_data = x_b_deliver_data, b_dllp_valid = b_dllp_valid,
+                b_dllp_nak = b_dllp_nak, b_dllp_seq = b_dllp_seq,
+                b_next_rcv_seq = b_next_rcv_seq, b_nak_scheduled = b_nak_scheduled
+            ]
+        }
+    };
+    (qp $then:ident $arguments:tt) => {
+        $then! {
+            $arguments
+            pins [rst = rst]
+            environment [
+                cmd_valid = qp_cmd_valid, cmd_qpn = qp_cmd_qpn, cmd_next = qp_cmd_next,
+                cmd_service = qp_cmd_service, cmd_notify = qp_cmd_notify,
+                evt_ready = qp_evt_ready
+            ]
+            glue [
+                msg_valid = x_msg_valid, msg_qpn = x_msg_qpn,
+                msg_consumes_wqe = x_msg_consumes_wqe, msg_error = x_msg_error
+            ]
+            copies []
+            outputs [
+                cmd_ready = qp_cmd_ready, rsp_valid = qp_rsp_valid, rsp_qpn = qp_rsp_qpn,
+                rsp_code = qp_rsp_code, msg_accept = x_msg_accept,
+                msg_take_wqe = x_msg_take_wqe, msg_ack = x_msg_ack, msg_nak = x_msg_nak,
+                query_state = qp_query_state, query_sq_post = qp_query_sq_post,
+                query_rq_post = qp_query_rq_post, query_sq_run = qp_query_sq_run,
+                query_rq_run = qp_query_rq_run, evt_valid = qp_evt_valid, evt_qpn = qp_evt_qpn,
+                evt_code = qp_evt_code
+            ]
+        }
+    };
+    // The glue is between software and some ports of qp: these are the pins of qp,
+    (qp_behind_glue $then:ident $arguments:tt) => {
+        $then! {
+            $arguments
+            pins []
+            environment []
+            glue [
+                hw_valid = x_hw_valid, hw_qpn = x_hw_qpn, hw_kind = x_hw_kind,
+                query_qpn = x_query_qpn
+            ]
+            copies []
+            outputs [hw_ready = x_hw_ready]
+        }
+    };
+    // and these are the pins of software.
+    (software $then:ident $arguments:tt) => {
+        $then! {
+            $arguments
+            pins []
+            environment [
+                hw_valid = qp_hw_valid, hw_qpn = qp_hw_qpn, hw_kind = qp_hw_kind,
+                query_qpn = qp_query_qpn
+            ]
+            glue []
+            copies []
+            outputs [hw_ready = qp_hw_ready]
+        }
+    };
+    (thread2 $then:ident $arguments:tt) => {
+        $then! {
+            $arguments
+            pins [rst = rst]
+            environment [
+                fetch_mr_ingress_ready = t2_fetch_mr_ingress_ready,
+                wqe_req_ready = t2_wqe_req_ready, wqe_resp_valid = t2_wqe_resp_valid,
+                wqe_resp_head = t2_wqe_resp_head, wqe_resp_data = t2_wqe_resp_data,
+                wqe_resp_start = t2_wqe_resp_start, wqe_resp_last = t2_wqe_resp_last,
+                cache_offset_dout = t2_cache_offset_dout,
+                cache_owned_dout = t2_cache_owned_dout, rq_offset_dout = t2_rq_offset_dout,
+                cq_req_ready = t2_cq_req_ready, cq_resp_valid = t2_cq_resp_valid,
+                cq_resp_head = t2_cq_resp_head, eq_req_ready = t2_eq_req_ready,
+                eq_resp_valid = t2_eq_resp_valid, eq_resp_head = t2_eq_resp_head
+            ]
+            glue [
+                fetch_cxt_egress_valid = x_cxt_valid, fetch_cxt_egress_head = x_cxt_head,
+                fetch_cxt_egress_data = x_cxt_data
+            ]
+            copies [
+                fetch_cxt_egress_start = x_cxt_valid, fetch_cxt_egress_last = x_cxt_valid
+            ]
+            outputs [
+                fetch_cxt_egress_ready = x_cxt_ready,
+                fetch_mr_ingress_valid = t2_fetch_mr_ingress_valid,
+                fetch_mr_ingress_head = t2_fetch_mr_ingress_head,
+                fetch_mr_ingress_data = t2_fetch_mr_ingress_data,
+                fetch_mr_ingress_start = t2_fetch_mr_ingress_start,
+                fetch_mr_ingress_last = t2_fetch_mr_ingress_last,
+                wqe_req_valid = t2_wqe_req_valid, wqe_req_head = t2_wqe_req_head,
+                wqe_req_start = t2_wqe_req_start, wqe_req_last = t2_wqe_req_last,
+                wqe_resp_ready = t2_wqe_resp_ready, cache_offset_wen = t2_cache_offset_wen,
+                cache_offset_addr = t2_cache_offset_addr,
+                cache_offset_din = t2_cache_offset_din, cache_owned_wen = t2_cache_owned_wen,
+                cache_owned_addr = t2_cache_owned_addr, cache_owned_din = t2_cache_owned_din,
+                rq_offset_wen = t2_rq_offset_wen, rq_offset_addr = t2_rq_offset_addr,
+                rq_offset_din = t2_rq_offset_din, cq_req_valid = t2_cq_req_valid,
+                cq_req_head = t2_cq_req_head, cq_resp_ready = t2_cq_resp_ready,
+                eq_req_valid = t2_eq_req_valid, eq_req_head = t2_eq_req_head,
+                eq_resp_ready = t2_eq_resp_ready
+            ]
+        }
+    };
+    (recv $then:ident $arguments:tt) => {
+        $then! {
+            $arguments
+            pins [rst = rst]
+            environment [
+                match_rsp = rv_match_rsp, match_found = rv_match_found,
+                posted_done = rv_posted_done, pool_free = rv_pool_free,
+                credit_ready = rv_credit_ready, temp_alloc_ok = rv_temp_alloc_ok
+            ]
+            glue [
+                pkt_valid = x_pkt_valid, pkt_kind = x_pkt_kind, pkt_id = x_pkt_id,
+                pkt_len = x_pkt_len, pkt_msg_len = x_pkt_msg_len, pkt_last = x_pkt_last
+            ]
+            copies []
+            outputs [
+                pkt_ready = x_pkt_ready, match_req = rv_match_req, match_id = rv_match_id,
+                alloc_valid = rv_alloc_valid, alloc_count = rv_alloc_count,
+                ring_level = rv_ring_level, credit_valid = rv_credit_valid,
+                credit_count = rv_credit_count, copy_valid = rv_copy_valid,
+                copy_id = rv_copy_id, copy_len = rv_copy_len, keep_valid = rv_keep_valid,
+                keep_id = rv_keep_id, release_valid = rv_release_valid,
+                release_id = rv_release_id, temp_alloc_valid = rv_temp_alloc_valid,
+                temp_alloc_len = rv_temp_alloc_len, protocol_error = rv_protocol_error,
+                state = rv_state
+            ]
+        }
+    };
+}
+
+/// The pins of a part as those of the system show them, as (inputs, outputs), from one or more tables.
+macro_rules! seen {
+    ([$part:ident $inputs:ident $outputs:ident { $($to:tt)* } { $($from:tt)* }]) => {
+        (
+            $part::rtl::Inputs { $($to)* padding: [0; _] },
+            $part::rtl::Outputs { $($from)* padding: [0; _] },
+        )
+    };
+    ([$($known:tt)*] $table:ident $($rest:ident)*) => {
+        wires!($table add_seen [$($known)* [$($rest)*]])
+    };
+}
+
+macro_rules! add_seen {
+    (
+        [$part:ident $inputs:ident $outputs:ident { $($to:tt)* } { $($from:tt)* } [$($rest:ident)*]]
+        pins [$($pin_port:ident = $pin:ident),*]
+        environment [$($port:ident = $driven:ident),*]
+        glue [$($glue_port:ident = $glue:ident),*]
+        copies [$($copy_port:ident = $copy:ident),*]
+        outputs [$($output:ident = $shown:ident),*]
+    ) => {
+        seen!(
+            [$part $inputs $outputs
+                {
+                    $($to)*
+                    $($pin_port: $inputs.$pin,)*
+                    $($port: $inputs.$driven,)*
+                    $($glue_port: $outputs.$glue,)*
+                    $($copy_port: $outputs.$copy,)*
+                }
+                { $($from)* $($output: $outputs.$shown,)* }
+            ]
+            $($rest)*
+        )
+    };
+}
+
+/// The inputs of a part: those that the system's inputs give, and `own` ones of the glue.
+macro_rules! part_inputs {
+    (
+        [$part:ident $inputs:ident { $($own:tt)* }]
+        pins [$($pin_port:ident = $pin:ident),*]
+        environment [$($port:ident = $driven:ident),*]
+        glue $glue:tt
+        copies $copies:tt
+        outputs $outputs:tt
+    ) => {
+        $part::rtl::Inputs {
+            $($own)*
+            $($pin_port: $inputs.$pin,)*
+            $($port: $inputs.$driven,)*
+            padding: [0; _],
+        }
+    };
+}
+
+/// The inputs of the system: `own` ones of the glue, and those that environments of parts drive, as `TABLE from VARIABLE`.
+macro_rules! system_inputs {
+    ({ $($own:tt)* }) => {
+        Inputs { $($own)* padding: [0; _] }
+    };
+    ({ $($own:tt)* } $table:ident from $from:ident $($rest:tt)*) => {
+        wires!($table add_inputs [{ $($own)* } $from { $($rest)* }])
+    };
+}
+
+macro_rules! add_inputs {
+    (
+        [{ $($own:tt)* } $from:ident { $($rest:tt)* }]
+        pins $pins:tt
+        environment [$($port:ident = $driven:ident),*]
+        glue $glue:tt
+        copies $copies:tt
+        outputs $outputs:tt
+    ) => {
+        system_inputs!({ $($own)* $($driven: $from.$port,)* } $($rest)*)
+    };
+}
+
+/// The outputs of the system: `own` ones of the glue, and those that show pins of parts, as `TABLE from (INPUTS, OUTPUTS)`.
+macro_rules! system_outputs {
+    ({ $($own:tt)* }) => {
+        Outputs { $($own)* padding: [0; _] }
+    };
+    ({ $($own:tt)* } $table:ident from ($inputs:ident, $outputs:ident) $($rest:tt)*) => {
+        wires!($table add_outputs [{ $($own)* } $inputs $outputs { $($rest)* }])
+    };
+}
+
+macro_rules! add_outputs {
+    (
+        [{ $($own:tt)* } $inputs:ident $outputs:ident { $($rest:tt)* }]
+        pins $pins:tt
+        environment $environment:tt
+        glue [$($glue_port:ident = $glue:ident),*]
+        copies $copies:tt
+        outputs [$($output:ident = $shown:ident),*]
+    ) => {
+        system_outputs!(
+            { $($own)* $($glue: $inputs.$glue_port,)* $($shown: $outputs.$output,)* }
+            $($rest)*
+        )
+    };
+}
