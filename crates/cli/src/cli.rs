@@ -5,6 +5,7 @@ mod cache;
 mod config;
 mod cover;
 mod error;
+mod examples;
 mod explain;
 mod export;
 mod finished;
@@ -27,6 +28,8 @@ mod schema;
 mod shrink;
 mod summary;
 mod watch;
+#[cfg(test)]
+mod wording;
 mod worker;
 
 use crate::error::{Error, codes};
@@ -113,7 +116,9 @@ pub fn main(program: Program) -> ExitCode {
             program::say(format_args!("internal error, please report it: {info}"));
         }
     }));
-    let command = Cli::command().name(program.identity.name).version(program.identity.version);
+    let command = examples::add(Cli::command(), program.identity.name)
+        .name(program.identity.name)
+        .version(program.identity.version);
     let words = legacy::translated(env::args_os().collect());
     let words = match config::with_defaults(&command, words) {
         Ok((words, note)) => {
@@ -248,13 +253,7 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
         }
     })
     .map_err(|error| {
-        Error::Environment(
-            codes::SYSTEM,
-            format!(
-                "cannot install the handler for ^C: \
-         {error}"
-            ),
-        )
+        Error::Environment(codes::SYSTEM, format!("cannot install the handler for ^C: {error}"))
     })?;
     Ok(Arc::clone(flag))
 }
@@ -300,8 +299,15 @@ mod tests {
         assert!(shown.len() < 30, "{}", shown.len());
         let headings: std::collections::BTreeSet<&str> =
             shown.iter().filter_map(|argument| argument.get_help_heading()).collect();
-        let expected =
-            ["Coverage", "Output", "Reproduce", "User RTL", "What to run", "When to stop"];
+        let expected = [
+            "Coverage",
+            "Output",
+            "Reproduce",
+            "Resources",
+            "User RTL",
+            "What to run",
+            "When to stop",
+        ];
         assert_eq!(headings.into_iter().collect::<Vec<_>>(), expected);
     }
 }

@@ -15,7 +15,7 @@ cosim_core::axes! {
         "1": "one, fewer than MAX_BEATS", "more": "more, fewer than MAX_BEATS", "MAX_BEATS": "at the limit",
     }
     STATE = "state" { "FREE": "the output is free", "LOCKED": "a packet owns the output" }
-    ASKING = "requests" { "none": "nobody asks", "some": "someone asks" }
+    ASKING = "requests" { "none": "no request", "some": "some requests" }
     OUTPUT = "output" { "empty": "no beat is on offer", "beat": "a beat is on offer" }
 }
 

@@ -107,7 +107,7 @@ cosim_core::covergroups! {
     QUEUE = "queue": "the event queue: events before the edge, what moves" [LEVEL, MOVE]
         unless no_such_move;
     FULL = "full": "what is on offer while the queue is full" [HELD];
-    OFFERS = "offers": "what is offered and not taken, and what becomes of the offer" [OFFER, WAITS];
+    OFFERS = "offers": "an offer that is not taken, and its change" [OFFER, WAITS];
     QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE];
     RESET = "reset": "resets, by the state they interrupt" [LOST];
 }

@@ -22,7 +22,7 @@ cosim_core::rules! {
     H1: "the first request packet establishes the connection: RTR to RTS";
     H2: "a first request packet with nothing to establish: ignored";
     H3: "the send queue has drained and software is owed the news";
-    H4: "the send queue has drained and nobody asked: ignored";
+    H4: "the send queue has drained without a request for notification: ignored";
     H5: "a send completes with an error, unreliable service: SQE";
     H6: "a send completes with an error, reliable service: ERR";
     H7: "a send completes with an error outside of RTS: ignored";

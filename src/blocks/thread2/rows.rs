@@ -385,7 +385,7 @@ pub const ROWS: &[Row] = &[
         UPDATE_RQ_s,
         MR_FOR_WRITE_s,
         off(LENGTH_ERROR).opcodes(WRITES_WITH_IMM),
-        "RDMA WRITE with immediate goes on to its MR check",
+        "RDMA WRITE with immediate continues with its MR check",
     ),
     row(
         "T32",

@@ -2,7 +2,7 @@
 
 mod instructions;
 
-use super::options::{Format, ModelLimits, Target, heading, of_block};
+use super::options::{Format, Formatting, ModelLimits, Target, heading, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
 use crate::engine::{BenchReport, PartTiming, Speed};
@@ -20,14 +20,13 @@ pub struct Arguments {
     #[command(flatten)]
     target: Target,
     /// Count instructions per cycle with valgrind instead, for the built-in RTL.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::WHAT)]
     instructions: bool,
-    /// Do each part so many times, for who counts instructions.
+    /// Run each part N times; for counting instructions.
     #[arg(long, value_name = "N,N,N,N", hide = true, value_delimiter = ',')]
     rounds: Option<Vec<u32>>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
+    #[command(flatten)]
+    formatting: Formatting,
     #[command(flatten)]
     limits: ModelLimits,
 }
@@ -52,7 +51,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             .iter()
             .map(|profile| measure(&worker, *block, profile, &rtl, &examined))
             .collect::<Result<Vec<BenchReport>, Error>>()?;
-        if arguments.format == Format::Text {
+        if arguments.formatting.format == Format::Text {
             for report in &reports {
                 print_text(&table(report))?;
             }
@@ -68,7 +67,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
         all.extend(reports);
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         print_json(&all)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -103,13 +102,13 @@ fn count(
                 return Err(Error::Usage(codes::UNKNOWN_PROFILE, message));
             }
             let counted = instructions::count(*block, &profile.name)?;
-            if arguments.format == Format::Text {
+            if arguments.formatting.format == Format::Text {
                 print_text(&counted.rows())?;
             }
             all.push(counted);
         }
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         print_json(&all)?;
     }
     Ok(ExitCode::SUCCESS)

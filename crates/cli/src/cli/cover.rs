@@ -47,7 +47,7 @@ struct Report {
     /// Coverage databases or run directories; several are merged.
     #[arg(required = true)]
     databases: Vec<PathBuf>,
-    /// Print in this format.
+    /// Print as text, JSON, LCOV or UCIS.
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     /// Write to FILE instead of standard output.
@@ -60,9 +60,8 @@ struct Rank {
     /// Coverage databases or run directories; several are merged.
     #[arg(required = true)]
     databases: Vec<PathBuf>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: super::options::Format,
+    #[command(flatten)]
+    formatting: super::options::Formatting,
     /// Also write the cases as vectors for `cosim replay` to DIR, a new or empty folder.
     #[arg(long, short, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
@@ -70,10 +69,10 @@ struct Rank {
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum Format {
-    /// For people.
+    /// Text for the terminal.
     #[default]
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
     /// Lines and branches of the RTL as `genhtml` reads them, beside the sources of a run.
     Lcov,
@@ -98,7 +97,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 None => print_text(&text)?,
             }
         }
-        Command::Rank(Rank { databases, format, out }) => {
+        Command::Rank(Rank { databases, formatting, out }) => {
             let database = merged(databases)?;
             let ranked = rank(&database);
             if let Some(out) = out {
@@ -109,7 +108,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                     out.display()
                 ));
             }
-            match format {
+            match formatting.format {
                 super::options::Format::Text => print_text(&ranking(&database, &ranked))?,
                 super::options::Format::Json => print_text(&json_text(&ranking_json(&ranked))?)?,
             }

@@ -1,6 +1,6 @@
 //! `cosim explain`.
 
-use super::options::{Choice, Format, ModelLimits, VectorRtl, heading};
+use super::options::{Format, Formatting, ModelLimits, VectorRtl, VectorTarget};
 use super::replay::load;
 use super::summary::rtl_files;
 use super::{interruption, print_json};
@@ -33,16 +33,12 @@ pub struct Arguments {
     /// Vector to explain.
     #[arg(value_name = "VECTOR")]
     vector: PathBuf,
-    /// Fail if a vector is of another block.
-    #[arg(long, value_name = "NAME")]
-    block: Option<String>,
     #[command(flatten)]
-    choice: Choice,
+    target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
+    #[command(flatten)]
+    formatting: Formatting,
     #[command(flatten)]
     limits: ModelLimits,
 }
@@ -59,15 +55,16 @@ pub fn show(
     limits: ModelLimits,
     interrupted: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
-    let (choice, rtl) = (Choice::default(), VectorRtl::from(rtl));
-    let format = Format::Text;
-    explain(&Arguments { vector, block: None, choice, rtl, format, limits }, interrupted)
+    let (target, rtl) = (VectorTarget::default(), VectorRtl::from(rtl));
+    let formatting = Formatting { format: Format::Text };
+    explain(&Arguments { vector, target, rtl, formatting, limits }, interrupted)
 }
 
 fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
-    let vector = load(&arguments.vector, arguments.block.as_deref())?;
+    let vector = load(&arguments.vector, arguments.target.block.as_deref())?;
     let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
-    let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
+    let (fixes, overrides) =
+        (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
     vector.loaded.check_profiles(&rtl, &all)?;
     let worker = OneShotWorker::new(arguments.limits.program()?, interrupted);
@@ -79,7 +76,7 @@ fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCo
             other => other.done()?,
         });
     }
-    match arguments.format {
+    match arguments.formatting.format {
         Format::Json => {
             let examined = vector.loaded.examine(&rtl)?;
             let report = |explanation| Report {

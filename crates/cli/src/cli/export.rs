@@ -1,6 +1,6 @@
 //! `cosim export`.
 
-use super::options::{Choice, VectorRtl, heading, only, path};
+use super::options::{VectorRtl, VectorTarget, heading, only, path};
 use super::replay::{CheckedVector, expand, load};
 use super::{counted, interruption, print_text};
 use crate::error::{Error, codes};
@@ -24,11 +24,8 @@ pub struct Arguments {
     /// Write to DIR, a new or empty folder; several vectors or profiles get a folder each.
     #[arg(short, long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: PathBuf,
-    /// Fail if a vector is of another block.
-    #[arg(long, value_name = "NAME")]
-    block: Option<String>,
     #[command(flatten)]
-    choice: Choice,
+    target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
 }
@@ -48,7 +45,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_free(out)?;
     let mut vectors = Vec::new();
     for path in expand(&arguments.vectors)? {
-        let vector = load(&path, arguments.block.as_deref())?;
+        let vector = load(&path, arguments.target.block.as_deref())?;
         vectors.push((path, vector));
     }
     let jobs = arguments.jobs(&vectors)?;
@@ -98,9 +95,9 @@ fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> S
 impl Arguments {
     /// What is to be exported, each with its folder.
     fn jobs<'a>(&self, vectors: &'a [(PathBuf, CheckedVector)]) -> Result<Vec<Job<'a>>, Error> {
-        let overrides = self.choice.overrides()?;
+        let overrides = self.target.choice.overrides()?;
         let profiles_of = |vector: &CheckedVector| {
-            vector.loaded.profiles(self.choice.fixes.as_deref(), &overrides)
+            vector.loaded.profiles(self.target.choice.fixes.as_deref(), &overrides)
         };
         if let [(path, vector)] = vectors {
             let profile = only(&profiles_of(vector)?)?.clone();

@@ -1,6 +1,6 @@
 //! `cosim history`.
 
-use super::options::{Format, heading};
+use super::options::{Format, Formatting, heading};
 use super::{counted, print_json, print_text};
 use crate::error::Error;
 use crate::history::{FailureHistory, History, Run};
@@ -35,11 +35,10 @@ enum HistoryQuery {
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Show this block only.
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", help_heading = heading::WHAT)]
         block: Option<String>,
-        /// Print as text or JSON.
-        #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-        format: Format,
+        #[command(flatten)]
+        formatting: Formatting,
     },
 }
 
@@ -58,11 +57,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             let known = folders.len() as u64 - added;
             print_text(&format!("{} added, {known} already recorded", counted(added, "run")))?;
         }
-        HistoryQuery::Show { file, block, format } => {
+        HistoryQuery::Show { file, block, formatting } => {
             let history = History::existing(file)?;
             let block = block.as_deref();
             let (runs, failures) = (history.runs(block)?, history.failures(block)?);
-            match format {
+            match formatting.format {
                 Format::Json => print_json(&json!({ "runs": runs, "failures": failures }))?,
                 Format::Text => print_text(&shown(&runs, &failures))?,
             }

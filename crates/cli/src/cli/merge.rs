@@ -58,7 +58,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let names: Vec<String> = runs.iter().map(name).collect();
     let is_below = matches!(runs.as_slice(), [(Some(_), _)]);
     let places = place_of_each(arguments, is_below, &names)?;
-    let mut done = FinishedRuns::new(names.clone(), arguments.output.format);
+    let mut done = FinishedRuns::new(names.clone(), arguments.output.format());
     for (((_, shards), place), name) in runs.into_iter().zip(places).zip(&names) {
         let report = one(shards, &place, earlier)?;
         done.tell(name, &report, arguments.output.detail(), "")?;

@@ -4,7 +4,10 @@ mod golden;
 mod only;
 mod resume;
 
-use super::options::{Caching, Format, ModelLimits, Target, Threads, heading, of_block, percent};
+use super::options::{
+    Caching, Format, Formatting, ModelLimits, Quietness, Target, Threads, heading, of_block,
+    percent,
+};
 use super::plan::{PlannedRun, RunPlan};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::answers::Answers;
@@ -58,7 +61,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
-    /// Transactions of each case [default: drawn from its seed].
+    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     packets: Option<u32>,
@@ -74,29 +77,27 @@ pub struct Arguments {
     #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
     force: bool,
     /// Skip formal equivalence checking except the structural check.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::WHAT)]
     no_judge: bool,
     /// Compare no outputs: count the mutants that the scoreboard finds alone.
-    #[arg(long, conflicts_with = "only")]
+    #[arg(long, conflicts_with = "only", help_heading = heading::WHAT)]
     checks_only: bool,
     /// Inject faults into the golden model, and count those that scoreboard and corpus find without comparison.
-    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"])]
+    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"], help_heading = heading::WHAT)]
     golden: bool,
     /// With --golden, vectors that should find the faults: files, folders or patterns.
-    #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1..)]
+    #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1.., help_heading = heading::WHAT)]
     corpus: Vec<PathBuf>,
     /// Fail if the score without equivalent mutants is below PCT in any profile.
-    #[arg(long, value_name = "PCT", value_parser = percent)]
+    #[arg(long, value_name = "PCT", value_parser = percent, help_heading = heading::CHECK)]
     min_score: Option<f64>,
     /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
     #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
     only: Option<u32>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
-    /// Show no progress.
-    #[arg(long, help_heading = heading::OUTPUT)]
-    quiet: bool,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
@@ -117,7 +118,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         .into_iter()
         .map(|job| MutationRequest::Analysis(Box::new(job)))
         .collect();
-    grade(jobs, arguments.format, (arguments.min_score, arguments.quiet), &interrupted)
+    grade(
+        jobs,
+        arguments.formatting.format,
+        (arguments.min_score, arguments.quietness.quiet),
+        &interrupted,
+    )
 }
 
 /// Continues the analyses in a folder, as they were begun.
@@ -131,7 +137,7 @@ pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode,
     }
     let interrupted = interruption()?;
     let jobs = resume::jobs(now, folder)?;
-    grade(jobs, now.output.format, (None, now.output.quiet), &interrupted)
+    grade(jobs, now.output.format(), (None, now.output.is_quiet()), &interrupted)
 }
 
 /// Runs the analyses one after another and prints what they came to.

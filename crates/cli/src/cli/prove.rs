@@ -1,6 +1,6 @@
 //! `cosim prove`.
 
-use super::options::{Caching, Format, ModelLimits, Target, heading, of_block};
+use super::options::{Caching, Format, Formatting, ModelLimits, Target, heading, of_block};
 use super::{interruption, is_watched, print_json, print_text};
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
@@ -28,14 +28,13 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
     only: Option<String>,
     /// Accept an unproved property without a counterexample within DEPTH cycles of reset.
-    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::CHECK)]
     accept_bounded: Option<u32>,
     /// Write the result to DIR, a new or empty folder [default: runs/prove-BLOCK-TIME].
     #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
+    #[command(flatten)]
+    formatting: Formatting,
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
@@ -113,7 +112,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
         write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
         write_proof(&claim.folder, &proof)?;
-        if arguments.format == Format::Text {
+        if arguments.formatting.format == Format::Text {
             print_text(&format!("{}{}", proof.text(), claim.folder.join(HTML).display()))?;
         }
         claim.release();
@@ -124,7 +123,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         program::say(format_args!("{found} of {asked} answers of Yosys and ABC were in the cache"));
     }
     let holds = proofs.iter().all(Proof::holds);
-    if arguments.format == Format::Text {
+    if arguments.formatting.format == Format::Text {
         let counts = Counts::of(&proofs);
         let result = if holds { "PASS" } else { "FAIL" };
         let hint = match counts.bounded {
@@ -134,7 +133,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         print_text(&format!("{result}  {counts}{hint}"))?;
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         match proofs.as_slice() {
             [proof] => print_json(proof)?,
             proofs => print_json(&proofs)?,

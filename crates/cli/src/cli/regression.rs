@@ -4,7 +4,7 @@ mod earlier;
 mod progress;
 mod until;
 
-use super::options::{ModelLimits, Sandboxing, Target, Threads, heading, of_block};
+use super::options::{Caching, ModelLimits, Sandboxing, Target, Threads, heading, of_block};
 use super::plan::{PlannedRun, RunPlan};
 use crate::engine::Setup;
 use crate::error::Error;
@@ -64,9 +64,8 @@ pub struct Options {
     /// Write no waves of failures.
     #[arg(long, help_heading = heading::OUTPUT, hide_short_help = true)]
     no_waves: bool,
-    /// Evaluate scoreboard and coverage of every case again instead of using the results of earlier runs.
-    #[arg(long, hide_short_help = true)]
-    no_cache: bool,
+    #[command(flatten)]
+    caching: Caching,
     #[command(flatten)]
     limits: ModelLimits,
 }
@@ -192,7 +191,7 @@ impl Options {
             until: None,
             waivers: Vec::new(),
             program: self.limits.program()?,
-            judges_all: self.no_cache,
+            judges_all: self.caching.is_off(),
         })
     }
 }

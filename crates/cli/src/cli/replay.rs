@@ -1,7 +1,8 @@
 //! `cosim replay`.
 
 use super::options::{
-    Choice, ChosenRtl, Format, ModelLimits, VectorRtl, check_output, find_block, heading,
+    ChosenRtl, Format, Formatting, ModelLimits, Quietness, TraceOptions, VectorRtl, VectorTarget,
+    check_output, find_block, heading,
 };
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
@@ -34,28 +35,19 @@ pub struct Arguments {
     /// Vector files, folders with .json files, or patterns like 'vectors/*/t1*.json'.
     #[arg(required = true, value_name = "VECTOR")]
     vectors: Vec<PathBuf>,
-    /// Fail if a vector is of another block.
-    #[arg(long, value_name = "NAME")]
-    block: Option<String>,
     #[command(flatten)]
-    choice: Choice,
+    target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
-    /// Write waves of RTL and golden model: 50 cycles before the end and 10 after a mismatch.
-    #[arg(long, value_name = "FILE.fst|FILE.vcd", help_heading = heading::OUTPUT)]
-    trace: Option<PathBuf>,
-    /// Trace every cycle.
-    #[arg(long, requires = "trace", help_heading = heading::OUTPUT)]
-    trace_all: bool,
+    #[command(flatten)]
+    tracing: TraceOptions,
     /// Succeed only if each vector does what it records; a vector without a record must match.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::CHECK)]
     expect_recorded: bool,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
-    /// Print failures and the summary only.
-    #[arg(long, help_heading = heading::OUTPUT)]
-    quiet: bool,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
     #[command(flatten)]
     limits: ModelLimits,
 }
@@ -90,7 +82,7 @@ fn read(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
 
 /// Replays vectors.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    if let Some(trace) = &arguments.trace {
+    if let Some(trace) = &arguments.tracing.trace {
         Waves::format(trace)?;
         check_output(trace)?;
     }
@@ -100,8 +92,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut summary = Summary::default();
     let paths = expand(&arguments.vectors)?;
     for path in &paths {
-        let vector = load(path, arguments.block.as_deref())?;
-        let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
+        let vector = load(path, arguments.target.block.as_deref())?;
+        let (fixes, overrides) =
+            (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
         let profiles = vector.loaded.profiles(fixes, &overrides)?;
         let profiles: Vec<Profile> = if arguments.expect_recorded {
             // What is recorded was seen under the vector's own profiles and says nothing of others.
@@ -128,11 +121,15 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             });
         }
     }
-    if arguments.trace.is_some() && runs.len() != 1 {
+    if arguments.tracing.trace.is_some() && runs.len() != 1 {
         let message = "--trace takes one vector and one profile: choose with --fixes";
         return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     }
-    let waves = arguments.trace.clone().map(|path| Waves { path, all: arguments.trace_all });
+    let waves = arguments
+        .tracing
+        .trace
+        .clone()
+        .map(|path| Waves { path, all: arguments.tracing.trace_all });
 
     let mut reports = Vec::new();
     let examined: Vec<Arc<Examined>> =
@@ -154,11 +151,11 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         summary.replays += 1;
         summary.as_expected += u64::from(ok);
-        match arguments.format {
+        match arguments.formatting.format {
             Format::Json => {
                 reports.push(report(path, &profile.name, &replayed, ok, &examined[index]));
             }
-            Format::Text if ok && arguments.quiet => {}
+            Format::Text if ok && arguments.quietness.quiet => {}
             Format::Text => print_text(&line(path, &profile.name, &replayed, ok))?,
         }
         Ok(())
@@ -171,7 +168,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
-    if arguments.format == Format::Text && !arguments.quiet {
+    if arguments.formatting.format == Format::Text && !arguments.quietness.quiet {
         let mut shown: Vec<&Rtl> = Vec::new();
         for (Run { rtl, .. }, examined) in runs.iter().zip(&examined) {
             if !rtl.is_built_in() && !shown.contains(&rtl) {
@@ -183,7 +180,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             print_text(&line)?;
         }
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         print_json(&reports)?;
     } else {
         if let Some(waves) = &waves {

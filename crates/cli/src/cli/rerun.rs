@@ -1,6 +1,8 @@
 //! `cosim rerun`: repeats the failed cases of a run on the RTL that the user names.
 
-use super::options::{Format, ModelLimits, Threads, VectorRtl, find_block, heading, show_recorded};
+use super::options::{
+    Format, Formatting, ModelLimits, Quietness, Threads, VectorRtl, find_block, show_recorded,
+};
 use super::regression::hash_of_weights;
 use super::summary::rtl_files;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
@@ -34,12 +36,10 @@ pub struct Arguments {
     rtl: VectorRtl,
     #[command(flatten)]
     threads: Threads,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
-    /// Print cases that still fail and the result only.
-    #[arg(long, help_heading = heading::OUTPUT)]
-    quiet: bool,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
     #[command(flatten)]
     limits: ModelLimits,
 }
@@ -278,7 +278,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut cases = Vec::new();
     for run in &prepared {
         let PreparedRerun { examined, failed, .. } = run;
-        if arguments.format == Format::Text && !arguments.quiet {
+        if arguments.formatting.format == Format::Text && !arguments.quietness.quiet {
             let (was, now) = (&failed.header.rtl, &examined.identity);
             let same = if was == now { "the same".to_owned() } else { format!("it was {was}") };
             print_text(&format!("RTL {now}, {same}; {}", rtl_files(&examined.files)))?;
@@ -286,16 +286,17 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         run.run(&program, threads, &interrupted, &mut |reported| {
             *totals.reported.entry(reported.outcome()).or_default() += 1;
             totals.left -= 1;
-            match arguments.format {
+            match arguments.formatting.format {
                 Format::Json => cases.push(reported.json()),
-                Format::Text if arguments.quiet && reported.outcome() == RerunOutcome::Fixed => {}
+                Format::Text
+                    if arguments.quietness.quiet && reported.outcome() == RerunOutcome::Fixed => {}
                 Format::Text => print_text(&reported.line())?,
             }
             Ok(())
         })?;
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
-    match arguments.format {
+    match arguments.formatting.format {
         Format::Json => print_json(&json!({
             "passed": totals.all_fixed(),
             "fixed": totals.of(RerunOutcome::Fixed),

@@ -123,7 +123,7 @@ fn resume(arguments: &Arguments, folder: PathBuf) -> Result<ExitCode, Error> {
     let earlier = run_command.earlier.files();
     earlier.check()?;
     let interrupted = interruption()?;
-    let mut renderer = Renderer::new(arguments.output.quiet);
+    let mut renderer = Renderer::new(arguments.output.is_quiet());
     let mut ready: Vec<Option<(PreparedRegression<'_>, RunStart)>> = Vec::new();
     let mut ended = Vec::new();
     for job in &jobs {
@@ -154,12 +154,12 @@ fn go_on(
     renderer: &mut Renderer,
 ) -> Result<ExitCode, Error> {
     let names = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut done = FinishedRuns::new(names, arguments.output.format);
+    let mut done = FinishedRuns::new(names, arguments.output.format());
     for ((job, ready), ended) in jobs.iter().zip(ready).zip(ended) {
         let name = job.name.as_str();
         match (ready, ended) {
             (Some((ready, begin)), _) => {
-                if arguments.output.format == Format::Text {
+                if arguments.output.format() == Format::Text {
                     let cases = counted(begin.cases(), "case");
                     print_text(&format!("{name}: {cases} had ended before"))?;
                 }

@@ -1,7 +1,7 @@
 //! `cosim run`.
 
 use super::finished::{FinishedRuns, exit_code};
-use super::options::{OutputOptions, check_output, heading, of_block, percent};
+use super::options::{OutputOptions, TraceOptions, check_output, heading, of_block, percent};
 use super::regression::{
     CaseName, Options, PreparedRegression, PreviousRun, Regression, Renderer, RunStart,
     UntilCovered,
@@ -52,12 +52,8 @@ pub struct Arguments {
     /// Run part I of N, every N-th case; see `cosim merge`.
     #[arg(long, value_name = "I/N", help_heading = heading::WHAT)]
     shard: Option<Shard>,
-    /// Write waves of the case: 50 cycles before the end and 10 after a mismatch.
-    #[arg(long, value_name = "FILE.fst|FILE.vcd", requires = "case", help_heading = heading::REPRODUCE)]
-    trace: Option<PathBuf>,
-    /// Trace every cycle of the case.
-    #[arg(long, requires = "trace", help_heading = heading::REPRODUCE, hide_short_help = true)]
-    trace_all: bool,
+    #[command(flatten)]
+    tracing: TraceOptions,
     /// Also keep the vectors of the first N matching cases, in `saved/`.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, help_heading = heading::OUTPUT, hide_short_help = true)]
     save_vectors: u64,
@@ -105,8 +101,12 @@ impl Arguments {
 
 /// Runs a regression, of one block or run of a plan after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.tracing.trace.is_some() && arguments.case.is_none() {
+        let message = "--trace writes the waves of one case; name it with --case";
+        return Err(Error::Usage(codes::COMMAND_LINE, message.to_owned()));
+    }
     let jobs = arguments.jobs()?;
-    if let Some(trace) = &arguments.trace {
+    if let Some(trace) = &arguments.tracing.trace {
         Waves::format(trace)?;
         check_output(trace)?;
         if !matches!(jobs.as_slice(), [job] if job.setup.profiles.len() == 1) {
@@ -120,10 +120,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     // Whatever does not fit is refused before anything is written.
     let earlier = arguments.earlier.files();
     earlier.check()?;
-    let mut renderer = Renderer::new(arguments.output.quiet);
+    let mut renderer = Renderer::new(arguments.output.is_quiet());
     let begun = begin(arguments, &jobs, &interrupted, &mut renderer)?;
     let names = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut done = FinishedRuns::new(names, arguments.output.format);
+    let mut done = FinishedRuns::new(names, arguments.output.format());
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
@@ -133,8 +133,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let run = ready.run(begin, time, &mut |event| renderer.show(event))?;
         let report = earlier.publish(run);
         let mut more = String::new();
-        if let Some(path) = &arguments.trace {
-            ready.trace(Waves { path: path.clone(), all: arguments.trace_all })?;
+        if let Some(path) = &arguments.tracing.trace {
+            ready.trace(Waves { path: path.clone(), all: arguments.tracing.trace_all })?;
             more = format!("waves: {}", path.display());
         }
         done.tell(&job.name, &report, arguments.output.detail(), &more)?;

@@ -51,8 +51,8 @@ cosim_core::axes! {
         "3": "in three", "4 to 7": "in four to seven", "8 or more": "in eight or more",
     }
     SPLIT = "piece" {
-        "unit goes on": "the packet ends inside of the unit",
-        "packet goes on": "the unit ends inside of the packet",
+        "unit continues": "the packet ends inside of the unit",
+        "packet continues": "the unit ends inside of the packet",
         "both end": "unit and packet end together",
     }
     PART = "unit" {
@@ -104,7 +104,7 @@ cosim_core::axes! {
         "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request", "other": "none of these",
     }
     OFFSET = "offset" {
-        "begun": "it leaves 0", "resumed": "a packet goes on after one of another QP",
+        "begun": "it leaves 0", "resumed": "a packet continues after one of another QP",
         "cleared": "it returns to 0",
         "cleared beside": "it returns to 0, and that of another QP is not 0",
     }

@@ -35,12 +35,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut reports = Vec::new();
     for ((_, parts), place) in all.iter().zip(place_of_each(arguments, is_below, &names)?) {
         let report = one(parts, &place)?;
-        if arguments.output.format == Format::Text {
+        if arguments.output.format() == Format::Text {
             print_text(&report.text())?;
         }
         reports.push(report);
     }
-    if arguments.output.format == Format::Json {
+    if arguments.output.format() == Format::Json {
         match reports.as_slice() {
             [report] => print_json(report)?,
             reports => print_json(&reports)?,

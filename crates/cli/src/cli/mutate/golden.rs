@@ -99,14 +99,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let path = claim.folder.join(RESULT);
         write_whole(&path, format!("{text}\n").as_bytes(), Sync::OnDisk)?;
         claim.release();
-        if arguments.format == Format::Text {
+        if arguments.formatting.format == Format::Text {
             let told: String =
                 report.profiles.iter().map(|graded| graded.text(&report.block)).collect();
             print_text(&format!("{told}{}", path.display()))?;
         }
         reports.push(report);
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         match reports.as_slice() {
             [report] => print_json(report)?,
             reports => print_json(&reports)?,

@@ -48,7 +48,8 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
     let limits = then.limits.with_sandbox(now.sandboxing);
     let threads = now.threads.or(then.threads);
     let caching = if now.caching.is_off() { now.caching } else { then.caching };
-    let arguments = Arguments { threads, quiet: now.output.quiet, limits, caching, ..then };
+    let arguments =
+        Arguments { threads, quietness: now.output.quietness(), limits, caching, ..then };
     let todo = |(folder, report): (PathBuf, Report)| match report.complete {
         true => Ok(MutationRequest::Finished(Box::new(GradingResult {
             report,
