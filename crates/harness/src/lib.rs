@@ -1,9 +1,10 @@
-//! The contract of a block, and the loop that runs a case.
+//! The contract of a block, and the loop that runs one case of it.
 //!
-//! A golden model, its environment and its scoreboard need this crate and `verilated`, and nothing of what commands need.
+//! Golden models, environments and scoreboards need this crate and `verilated` only. Regressions,
+//! reports and the command line are in the crates above it.
 //!
 //! - [`harness`] has the traits that a block implements, the loop, and the [data](harness::BlockInfo) of a block.
-//! - [`value`] has numbers of so many bits.
+//! - [`value`] has unsigned numbers whose width is part of their type.
 //!
 //! ```
 //! use cosim_harness::value::Uint;

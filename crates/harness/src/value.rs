@@ -8,7 +8,7 @@ use std::fmt;
 
 /// An unsigned number of `WIDTH` bits, at most 64.
 ///
-/// In JSON a number up to 32 bits is an integer, a wider one a hex string like `"0x1f"`.
+/// In JSON, a number of up to 32 bits is an integer. A wider one is a hex string like `"0x1f"`.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Default)]
 pub struct Uint<const WIDTH: u32>(u64);
 
@@ -28,7 +28,7 @@ impl<const WIDTH: u32> Uint<WIDTH> {
         self.0
     }
 
-    /// Whether JSON shows it as a hex string.
+    /// Whether JSON stores it as a hex string.
     const IS_WIDE: bool = WIDTH > 32;
 }
 

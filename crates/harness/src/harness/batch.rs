@@ -1,10 +1,10 @@
-//! The golden side runs ahead of the DUT: it fills batches of cycles, which the DUT drives and compares by
-//! itself.
+//! Runs a case in batches: the golden side runs ahead and fills batches of cycles, which the DUT
+//! drives and compares.
 //!
-//! The stimulus never depends on the DUT, so what comes out is what the cycle-by-cycle loop of
-//! [`case`](super::case) says. It is asked whenever a case ends as anything but a match, on a new model:
-//! what a failure is told with (port, values, state, rules, hits) has one source only, and a DUT that
-//! behaves differently in the two ways is noticed.
+//! The stimulus never depends on the DUT, so the result is that of the cycle-by-cycle loop of
+//! [`case`](super::case). Any case that does not match runs again in that loop on a new model. So
+//! all details of a failure (port, values, state, rules, hits) have one source, and a DUT that
+//! behaves differently in the two ways is detected.
 
 use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
 use super::contract::{Block, Golden, reset_inputs};
@@ -16,18 +16,19 @@ use super::verdict::{Mismatch, Verdict};
 use verilated::BatchEnd;
 use zerocopy::IntoBytes;
 
-/// Cycles of a batch. Its pins stay in the cache with the model: more of them are slower again.
+/// Cycles of a batch. Its pins fit into the cache together with the model; longer batches are
+/// slower.
 const CYCLES: usize = 128;
 
-/// Inputs of consecutive cycles and what the golden model says of the outputs.
+/// Inputs and expected outputs of consecutive cycles.
 #[derive(Debug, Clone)]
 struct Batch<B: Block> {
     inputs: Vec<B::Inputs>,
     expected: Vec<B::Outputs>,
 }
 
-/// Whether the scoreboard judges finished batches in a loop of its own: golden model and scoreboard of a block with so many pins
-/// have more code than an instruction cache holds.
+/// Whether the scoreboard checks finished batches in a separate loop. The golden model and the
+/// scoreboard of a block with many pins do not fit into the instruction cache together.
 const fn is_judged_later<B: Block>() -> bool {
     size_of::<B::Inputs>() + size_of::<B::Outputs>() >= 512
 }
@@ -44,7 +45,7 @@ enum End {
 struct GoldenSide<'s, B: Block, S, C> {
     source: &'s mut S,
     golden: B::Golden,
-    /// Cycles whose rising edge has come.
+    /// Cycles whose rising edge is over.
     cycles: u64,
     sampled: CoverageSampler<B, C>,
 }
@@ -55,8 +56,9 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
         Self { source, golden, cycles: 0, sampled: CoverageSampler::new(parameters) }
     }
 
-    /// Fills a batch with at most [`CYCLES`] cycles. With `LATER` the finished batch is judged; after a violation, environment
-    /// and coverage have then run ahead of its cycle.
+    /// Fills a batch with at most [`CYCLES`] cycles. With `LATER`, the scoreboard checks the
+    /// batch afterwards; after a violation, environment and coverage have then run ahead of its
+    /// cycle.
     #[inline]
     fn fill<const LATER: bool>(&mut self, batch: &mut Batch<B>) -> Option<End> {
         let first = self.cycles;
@@ -88,7 +90,7 @@ impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
             }
             let decided = self.golden.cycle(inputs);
             self.golden.outputs(inputs, &decided, expected);
-            // The cycle in reset that begins a case is the harness's own; the source starts after it.
+            // The source starts after the harness's cycle in reset.
             let judgement = match LATER {
                 true => Ok(()),
                 false => self.source.judge(inputs, expected),
@@ -125,9 +127,9 @@ impl<B: Block> Batch<B> {
     }
 }
 
-/// What a DUT that drives batches made of a case.
+/// The result of a DUT that drives batches.
 enum DutResult {
-    /// Every output was equal in every cycle, and the golden side had nothing to object.
+    /// All outputs matched in every cycle, and no check failed.
     Match,
     /// The run was interrupted.
     Cancelled,
@@ -178,7 +180,7 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
     (seen, side.cycles, side.sampled.into_hits())
 }
 
-/// Lets a DUT drive a batch whose first cycle is `first`; `None` if it did as expected.
+/// Lets a DUT drive a batch whose first cycle is `first`. Returns `None` if all outputs matched.
 #[inline]
 fn compare<B: Block>(dut: &mut impl Dut<B>, batch: &Batch<B>, first: u64) -> Option<DutResult> {
     match dut.run_batch(&batch.inputs, &batch.expected) {
@@ -223,7 +225,8 @@ pub(super) fn run<B: Block, C: Coverage<B>>(
     told(seen, outcome, stimulus, parameters, dut, watch)
 }
 
-/// As [`run`], of a case that was judged before: environment, golden model, DUT and comparison.
+/// As [`run`], for a case whose golden side is cached: environment, golden model, DUT and
+/// comparison only.
 pub(super) fn run_judged<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -246,7 +249,7 @@ pub(super) fn run_judged<B: Block>(
     told(seen, outcome, stimulus, parameters, dut, watch)
 }
 
-/// The outcome of a case that matches, or what the cycle-by-cycle loop says of what was seen.
+/// The outcome of a matching case, or the result of the cycle-by-cycle loop.
 fn told<B: Block>(
     seen: DutResult,
     outcome: Outcome,
@@ -262,7 +265,7 @@ fn told<B: Block>(
     }
 }
 
-/// Tells what was seen with the cycle-by-cycle loop.
+/// Repeats the case in the cycle-by-cycle loop to get the details of a failure.
 #[cold]
 fn again<B: Block>(
     seen: DutResult,
@@ -305,8 +308,8 @@ fn again<B: Block>(
     Outcome { verdict: Verdict::Crashed { cycle: None, message }, ..outcome }
 }
 
-/// A case of the golden side alone, to be run on any number of DUTs: inputs and expected outputs of every
-/// cycle, and what the case is if nothing differs.
+/// The golden side of a case, to run on any number of DUTs: the inputs and expected outputs of
+/// every cycle, and the outcome if no DUT differs.
 #[derive(Debug, Clone)]
 pub struct Recording<'s, B: Block> {
     stimulus: &'s Stimulus<B>,
@@ -337,12 +340,12 @@ impl<'s, B: Block> Recording<'s, B> {
         &self.batch.expected
     }
 
-    /// What the case is if no DUT differs.
+    /// The outcome if no DUT differs.
     pub fn outcome(&self) -> &Outcome {
         &self.outcome
     }
 
-    /// Runs the case on a new DUT: as [`run`](super::run), but the golden side does not run again unless
+    /// Runs the case on a new DUT as [`run`](super::run) does. The golden side runs again only if
     /// something differs.
     pub fn run(&self, dut: &mut impl Dut<B>, watch: &Watch) -> Outcome {
         watch.during(|| self.run_watched(dut, watch))
@@ -370,7 +373,7 @@ impl<'s, B: Block> Recording<'s, B> {
     }
 }
 
-/// Runs the golden side of a stimulus and keeps nothing but the outcome.
+/// Runs the golden side of a stimulus and returns only the outcome.
 pub fn run_golden<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -379,8 +382,8 @@ pub fn run_golden<B: Block>(
     watch.during(|| record_stimulus(stimulus, parameters, watch, |_| true))
 }
 
-/// Runs one case on several DUTs, the golden side once: batch by batch, so it takes no more memory for a long case. The outcome of the
-/// golden side, and of each DUT that does anything else.
+/// Runs one case on several DUTs and the golden side once, batch by batch, so a long case needs
+/// no more memory. Returns the outcome of the golden side, and that of each DUT that differs.
 pub fn run_all<B: Block, D: Dut<B>>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -429,7 +432,8 @@ fn run_all_watched<B: Block, D: Dut<B>>(
     (golden, outcomes)
 }
 
-/// Runs the golden side of a stimulus as long as `goes_on`, which sees each batch, says so.
+/// Runs the golden side of a stimulus while `goes_on`, which is called with each batch, returns
+/// true.
 fn record_stimulus<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -445,7 +449,7 @@ fn record_stimulus<B: Block>(
                 record_traffic::<B, false>(traffic, parameters, watch, goes_on)
             };
             let outcome = match outcome.verdict {
-                // Counts of the cycles behind the violation are in it.
+                // The counters include cycles after the violation.
                 Verdict::CheckFailed { .. } if later => {
                     record_traffic::<B, false>(traffic, parameters, watch, |_| true)
                 }

@@ -1,9 +1,8 @@
-//! Who broke the specification: each side of a failing case is judged alone.
+//! Decides which side of a failing case violates the specification.
 //!
-//! In a case the environment and the scoreboard follow the golden model, whatever the DUT does. Here they
-//! follow one side at a time, in a closed loop, so the scoreboard judges what that side made of the
-//! stimulus, with nothing of the other in it. Until the first mismatch this is the same case, cycle by
-//! cycle; what a side does after it is its own doing, too.
+//! In a case, environment and scoreboard follow the golden model, whatever the DUT does. Here,
+//! each side runs alone with its own environment and scoreboard in a closed loop, so the
+//! scoreboard sees that side only. Until the first mismatch, the cycles are those of the case.
 
 use super::case::{Dut, Source, Traffic, Watch};
 use super::contract::{Block, Golden, Violation, reset_inputs};
@@ -14,53 +13,53 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use verilated::{Error, Pins};
 
-/// The check that a side fails in which nothing happens any more.
+/// Harness check: the side makes no progress.
 const GOES_ON: &str = "goes-on";
-/// The check that a side fails in which the stimulus never ends.
+/// Harness check: the side never finishes the stimulus.
 const ENDS: &str = "ends";
-/// The check that a side fails that stops by itself.
+/// Harness check: the side stops by itself.
 const RUNS: &str = "runs";
 
-/// Whether a check is one that the harness itself makes of a side, beside those of the scoreboard.
+/// Whether a check belongs to the harness and not to the scoreboard.
 pub fn is_of_the_harness(check: &str) -> bool {
     [GOES_ON, ENDS, RUNS].contains(&check)
 }
 
-/// Cycles after which the golden model's side is not waited for any more.
+/// Limit of the cycles of the golden model's side.
 const GOLDEN_CYCLES: u64 = 20_000_000;
-/// Cycles the DUT may take for each one of the golden model, and beyond that.
+/// Limit of the DUT's cycles per cycle of the golden model, and the allowance on top.
 const DUT_CYCLES: [u64; 2] = [4, 100_000];
 
-/// What the specification says of both sides of a case.
+/// The verdict of the specification's checks on both sides of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct Blame {
-    /// Who broke it.
+    /// The side that violates the specification.
     pub broken_by: Culprit,
-    /// The first check that the RTL failed.
+    /// The first check that the RTL fails.
     pub rtl: Option<SideFailure>,
-    /// The first check that the golden model failed.
+    /// The first check that the golden model fails.
     pub golden: Option<SideFailure>,
 }
 
-/// The side that broke the specification.
+/// The side that violates the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
 pub enum Culprit {
-    /// The RTL alone.
+    /// Only the RTL.
     Rtl,
-    /// The golden model alone.
+    /// Only the golden model.
     GoldenModel,
     /// Both.
     Both,
-    /// No check objects to either side.
+    /// No check fails on either side.
     Undecided,
-    /// The stimulus is raw pins, of which the specification asks nothing as a whole.
+    /// The stimulus is unconstrained, so no check of the specification applies as a whole.
     RawPins,
-    /// The judging was cut short.
+    /// The command was interrupted before the decision.
     Cancelled,
 }
 
-/// A check that a side failed when it was alone with the stimulus.
+/// A check that a side fails when it runs alone.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 pub struct SideFailure {
     /// The cycle.
@@ -82,7 +81,7 @@ impl Blame {
         Self { broken_by, rtl: None, golden: None }
     }
 
-    /// The judgement on the first breach of each side.
+    /// Blames the sides that fail a check.
     pub fn of(rtl: Option<SideFailure>, golden: Option<SideFailure>) -> Self {
         let broken_by = match (&rtl, &golden) {
             (Some(_), None) => Culprit::Rtl,
@@ -93,17 +92,17 @@ impl Blame {
         Self { broken_by, rtl, golden }
     }
 
-    /// Whether a check objects to one of the sides.
+    /// Whether a check fails on one of the sides.
     pub fn is_decided(&self) -> bool {
         self.rtl.is_some() || self.golden.is_some()
     }
 
-    /// Whether the stimulus is raw pins, on which no check decides, whatever their number.
+    /// Whether the stimulus is unconstrained, so that no check decides.
     pub fn is_of_raw_pins(&self) -> bool {
         self.broken_by == Culprit::RawPins
     }
 
-    /// The judgement in words, a line for each side that is objected to.
+    /// The result in words, with a line for each side that fails a check.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             match self.broken_by {
@@ -131,7 +130,7 @@ impl Blame {
     }
 }
 
-/// Judges both sides of a case on its stimulus; `dut` is a new model.
+/// Runs both sides of a case with its stimulus; `dut` is a new model.
 pub fn judge<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -151,14 +150,14 @@ pub fn judge<B: Block>(
     judged.unwrap_or_else(|| Blame::undecidable(Culprit::Cancelled))
 }
 
-/// A golden model in the place of a DUT: a side of its own, or one to be tampered with.
+/// A golden model in the place of a DUT. Tests also use it with injected faults.
 pub struct GoldenDut<B: Block> {
     golden: B::Golden,
     inputs: B::Inputs,
 }
 
 impl<B: Block> GoldenDut<B> {
-    /// One after reset.
+    /// The golden model after reset.
     pub fn new(parameters: &Parameters) -> Self {
         Self { golden: B::Golden::new(parameters), inputs: B::Inputs::new_zeroed() }
     }
@@ -177,8 +176,8 @@ impl<B: Block> Dut<B> for GoldenDut<B> {
     }
 }
 
-/// Runs one side with an environment and a scoreboard that see nothing else. The first breach, and the
-/// cycles it took; `None` if it was cancelled.
+/// Runs one side with its own environment and scoreboard. Returns the first failed check and the
+/// number of cycles, or `None` if the run was cancelled.
 pub fn follow<B: Block>(
     traffic: &B::Traffic,
     parameters: &Parameters,

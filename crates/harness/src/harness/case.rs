@@ -1,4 +1,4 @@
-//! The lock-step loop: one case, DUT and golden model side by side.
+//! The lock-step loop: runs DUT and golden model of one case cycle by cycle.
 
 use super::batch;
 use super::contract::{
@@ -14,21 +14,21 @@ use std::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
 use verilated::{BatchEnd, Error, Model, Pins};
 use zerocopy::{FromBytes, IntoBytes};
 
-/// Cycles between two looks at a case's [`Watch`].
+/// Cycles between two checks of a case's [`Watch`].
 const WATCH_EVERY: u64 = 1024;
 
-/// How a case is watched, and cancelled, from another thread.
+/// Progress of a case and its cancellation, shared with another thread.
 #[derive(Debug, Default)]
 pub struct Watch {
     cancelled: AtomicBool,
     cycles: AtomicU64,
     /// Cases begun.
     cases: AtomicU64,
-    /// Models at work.
+    /// Models that are working.
     at_work: AtomicU32,
 }
 
-/// A model is at work.
+/// Marks a model as working until it is dropped.
 struct BusyGuard<'a>(&'a Watch);
 
 impl Drop for BusyGuard<'_> {
@@ -38,35 +38,36 @@ impl Drop for BusyGuard<'_> {
 }
 
 impl Watch {
-    /// Asks the case to end.
+    /// Cancels the case.
     pub fn cancel(&self) {
         self.cancelled.store(true, Ordering::Relaxed);
     }
 
-    /// Whether the case was asked to end.
+    /// Whether the case is cancelled.
     pub fn is_cancelled(&self) -> bool {
         self.cancelled.load(Ordering::Relaxed)
     }
 
-    /// Cycles run so far, now and then.
+    /// Cycles run so far; updated periodically.
     pub fn cycles(&self) -> u64 {
         self.cycles.load(Ordering::Relaxed)
     }
 
-    /// Does what a model has a part in: its creation, a case, its end.
+    /// Runs work that uses a model: its creation, a case, its destruction.
     pub fn model<T>(&self, work: impl FnOnce() -> T) -> T {
         self.at_work.fetch_add(1, Ordering::Relaxed);
         let _at_work = BusyGuard(self);
         work()
     }
 
-    /// Does the work of one case.
+    /// Runs one case.
     pub fn during<T>(&self, work: impl FnOnce() -> T) -> T {
         self.cases.fetch_add(1, Ordering::Relaxed);
         self.model(work)
     }
 
-    /// Told of the cycle that was reached, now and then looks at what is asked: false if the case is to end.
+    /// Reports the current cycle. Returns false if the case is cancelled, which is checked
+    /// periodically.
     #[inline]
     pub(super) fn goes_on(&self, cycle: u64) -> bool {
         if !cycle.is_multiple_of(WATCH_EVERY) {
@@ -76,22 +77,22 @@ impl Watch {
         !self.is_cancelled()
     }
 
-    /// Told of the cycle that was reached.
+    /// Reports the current cycle.
     pub fn reached(&self, cycle: u64) {
         self.cycles.store(cycle, Ordering::Relaxed);
     }
 
-    /// Something that changes as long as models make progress; `None` while none is at work.
+    /// A value that changes while models make progress; `None` while no model works.
     pub fn progress(&self) -> Option<(u64, u64)> {
         let at_work = self.at_work.load(Ordering::Relaxed) > 0;
         at_work.then(|| (self.cases.load(Ordering::Relaxed), self.cycles()))
     }
 }
 
-/// What is compared with the golden model.
+/// The device under test, which is compared with the golden model.
 ///
-/// The one production implementation is a verilated [`Model`]; tests have others, to show that the
-/// harness notices.
+/// The production implementation is a verilated [`Model`]. Tests have others with faults, to show
+/// that the harness detects them.
 pub trait Dut<B: Block> {
     /// Drives the inputs with the clock low and reads the outputs.
     ///
@@ -99,7 +100,8 @@ pub trait Dut<B: Block> {
     /// If the DUT stopped by itself.
     fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error>;
 
-    /// Power comes up, with the reset still inactive: the reset of cycle 0 is an edge that models can see.
+    /// Powers up with an inactive reset, so that the reset of cycle 0 is an edge that models can
+    /// detect.
     ///
     /// # Errors
     /// If the DUT stopped by itself.
@@ -113,20 +115,20 @@ pub trait Dut<B: Block> {
     /// If the DUT stopped by itself.
     fn edge(&mut self) -> Result<(), Error>;
 
-    /// Whether the DUT drives and compares batches by itself.
+    /// Whether the DUT can drive and compare batches.
     const BATCHES: bool = false;
 
-    /// Drives a batch of cycles and compares its outputs, up to the first difference; see
-    /// [`Model::run_batch`]. Only if the DUT does so.
+    /// Drives a batch of cycles and compares its outputs up to the first difference; see
+    /// [`Model::run_batch`]. Called only if the DUT supports batches.
     fn run_batch(&mut self, inputs: &[B::Inputs], _: &[B::Outputs]) -> BatchEnd<B::Outputs> {
         let error = Error::Stopped("this DUT does not support batches".to_owned());
         BatchEnd::Stopped { cycle: inputs.len(), error }
     }
 
-    /// A new DUT of the same kind, not driven yet. Only if the DUT drives batches.
+    /// A new DUT of the same kind. Called only if the DUT supports batches.
     ///
     /// # Errors
-    /// If it cannot be made.
+    /// If it cannot be created.
     fn afresh(&self) -> Result<Self, Error>
     where
         Self: Sized,
@@ -134,16 +136,16 @@ pub trait Dut<B: Block> {
         Err(Error::Stopped("this DUT does not support batches".to_owned()))
     }
 
-    /// Whether the DUT wants to be shown the golden model in every cycle, for a trace.
+    /// Whether the DUT observes the golden model in every cycle, for a trace.
     const OBSERVES: bool = false;
 
-    /// The cycle, before the DUT has seen its inputs. Only if the DUT observes.
+    /// Observes the cycle before the DUT gets its inputs. Called only if the DUT observes.
     fn foresee(&mut self, _: &CycleView<'_, B>) {}
 
-    /// The DUT's outputs in the cycle that was foreseen. Only if the DUT observes.
+    /// The DUT's outputs in the observed cycle. Called only if the DUT observes.
     fn observe(&mut self, _: &CycleView<'_, B>, _actual: &B::Outputs) {}
 
-    /// Cycles to go on after the case was decided. Only if the DUT observes.
+    /// Cycles to continue after the verdict. Called only if the DUT observes.
     fn aftermath(&self) -> u64 {
         0
     }
@@ -187,7 +189,7 @@ impl<B: Block> Dut<B> for Model<B::Inputs, B::Outputs> {
     }
 }
 
-/// What one case did.
+/// The result of one case.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Outcome {
     /// How it ended.
@@ -195,19 +197,19 @@ pub struct Outcome {
     pub verdict: Verdict,
     /// Cycles compared.
     pub cycles: u64,
-    /// Packets taken; 0 for raw pins.
+    /// Packets taken; 0 for unconstrained stimulus.
     pub packets: u64,
-    /// Hits of each bin: the rules, then what [`Coverage`] declares; empty if nothing was counted.
+    /// Hits of each bin: the rules, then the bins of [`Coverage`]; empty if nothing was counted.
     #[serde(with = "super::coverage::sparse")]
     pub hits: Vec<u64>,
-    /// The scoreboard's counters; empty for raw pins.
+    /// The scoreboard's counters; empty for unconstrained stimulus.
     pub counters: Vec<u64>,
-    /// Which points of the RTL's code were reached, a bit for each; empty if they are not counted.
+    /// The reached points of the RTL's code, a bit for each; empty without code coverage.
     pub reached: Vec<u8>,
 }
 
 impl Outcome {
-    /// The outcome of a case of which only the verdict is known.
+    /// The outcome of a case with a verdict only.
     pub fn without_cycles(verdict: Verdict) -> Self {
         let (hits, counters, reached) = (Vec::new(), Vec::new(), Vec::new());
         Self { verdict, cycles: 0, packets: 0, hits, counters, reached }
@@ -229,8 +231,9 @@ pub fn run<B: Block>(
     watch.during(|| run_watched::<B, _, B::Coverage>(stimulus, parameters, dut, watch))
 }
 
-/// As [`run`], for a case that matched before and whose checks held: its scoreboard and its coverage see nothing but the
-/// golden side, so both are left out, and a match comes without hits and counters. Anything else is the outcome of [`run`].
+/// As [`run`], for a case that matched before and whose checks passed. Scoreboard and coverage
+/// depend on the golden side only, so they are left out, and a match has no hits and counters.
+/// Any other result is that of [`run`].
 pub fn run_judged<B: Block, D: Dut<B>>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -243,7 +246,7 @@ pub fn run_judged<B: Block, D: Dut<B>>(
     })
 }
 
-/// As [`run`], but of the bins only the rules are counted: to measure what the others cost.
+/// As [`run`], but counts only rules, to measure the cost of the other bins.
 pub fn run_uncovered<B: Block>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -288,8 +291,8 @@ pub(super) fn run_cycles<B: Block>(
     }
 }
 
-/// The outcome of legal stimulus as it is, unless it hit a bin of which is said that it cannot be hit: then that is what
-/// is wrong, for the RTL or the golden model does what the specification rules out, or the reason is none.
+/// Fails a case of legal stimulus that hit an unreachable bin: either RTL and golden model
+/// violate the specification, or the reason is wrong. Other outcomes stay unchanged.
 pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> Outcome {
     if outcome.verdict != Verdict::Match {
         return outcome;
@@ -307,11 +310,10 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
     }
 }
 
-/// The check that a bin with a reason why it cannot be hit is not hit.
+/// Harness check: no unreachable bin is hit.
 pub(super) const UNREACHABLE: &str = "unreachable";
 
-/// The outcome as it is, if there was a golden model to compare with. Without one there is nothing to say
-/// but that, unless the RTL stopped by itself.
+/// Replaces the verdict if there is no golden model, unless the RTL stopped by itself.
 pub(super) fn compared<B: Block>(outcome: Outcome) -> Outcome {
     match outcome.verdict {
         _ if B::Golden::IS_WRITTEN => outcome,
@@ -320,9 +322,9 @@ pub(super) fn compared<B: Block>(outcome: Outcome) -> Outcome {
     }
 }
 
-/// Where inputs come from, and who watches the outputs.
+/// The source of the inputs, with the checks of the outputs.
 pub(super) trait Source<B: Block> {
-    /// Whether the stimulus is legal, so that it is asked what it covers beside rules.
+    /// Whether the stimulus is legal, so that functional coverage applies.
     const IS_LEGAL: bool;
 
     /// Whether rules and bins are counted.
@@ -331,16 +333,16 @@ pub(super) trait Source<B: Block> {
     /// Sets the inputs of the next cycle; false at the end.
     fn next(&mut self, inputs: &mut B::Inputs) -> bool;
 
-    /// Sets the inputs of a cycle behind the end, for who wants to see where the last one leads.
+    /// Sets the inputs of a cycle after the end, to show the consequences of the last cycle.
     fn next_behind_the_end(&mut self, inputs: &mut B::Inputs);
 
-    /// Judges a cycle; a violation ends the case in it.
+    /// Checks a cycle. A violation ends the case.
     fn judge(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Result<(), Violation>;
 
-    /// The end of a cycle, but of the harness's own in reset; whether the case hangs.
+    /// Finishes a cycle other than the harness's cycle in reset. Returns whether the case hangs.
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool;
 
-    /// The case's end.
+    /// Finishes the case.
     fn finish(&mut self) -> Result<(), Violation>;
 }
 
@@ -350,7 +352,7 @@ pub(super) enum Stop {
     Hang,
 }
 
-/// Transactions that drive the block; nobody judges what comes of them.
+/// Transactions that drive the block, without a scoreboard.
 pub(super) struct Driven<'a, B: Block> {
     environment: B::Environment<'a>,
     last_handshake: u64,
@@ -372,7 +374,7 @@ impl<'a, B: Block> Driven<'a, B> {
         true
     }
 
-    /// The cycle's end; whether nothing has happened for too long.
+    /// Finishes the cycle. Returns whether the time without a handshake exceeds the timeout.
     #[inline]
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs, cycle: u64) -> bool {
         self.environment.clock(inputs, outputs);
@@ -385,11 +387,11 @@ impl<'a, B: Block> Driven<'a, B> {
     }
 }
 
-/// Transactions: environment and scoreboard.
+/// Transactions, with environment and scoreboard.
 pub(super) struct Traffic<'a, B: Block> {
     driven: Driven<'a, B>,
     scoreboard: B::Scoreboard<'a>,
-    /// The scoreboard has judged; it is not asked again.
+    /// A check failed, so the scoreboard is not called again.
     objected: bool,
 }
 
@@ -402,7 +404,7 @@ impl<'a, B: Block> Traffic<'a, B> {
         }
     }
 
-    /// Cycles without a handshake that the stimulus can explain at present.
+    /// The timeout that the stimulus allows at present, in cycles.
     pub(super) fn progress_timeout(&self) -> u64 {
         self.driven.environment.progress_timeout()
     }
@@ -446,7 +448,7 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
     }
 }
 
-/// Transactions whose golden side was judged before: environment alone.
+/// Transactions whose golden side is cached, with the environment only.
 pub(super) struct CheckedTraffic<'a, B: Block>(Driven<'a, B>);
 
 impl<'a, B: Block> CheckedTraffic<'a, B> {
@@ -488,7 +490,7 @@ impl<B: Block> Source<B> for CheckedTraffic<'_, B> {
     }
 }
 
-/// Raw pins: nothing is expected beyond equality.
+/// Unconstrained stimulus: outputs are compared, and nothing else is checked.
 pub(super) struct RawPins<'a, B: Block, const COUNTS: bool> {
     cycles: std::slice::Iter<'a, B::Inputs>,
 }
@@ -555,14 +557,14 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
         let message = error.to_string();
         return (Verdict::Crashed { cycle: Some(0), message }, 0, sampled.into_hits());
     }
-    // How the case ended, and the cycles still to go after it.
+    // The verdict, and the remaining cycles after it.
     let mut ended: Option<(Verdict, u64)> = None;
     let mut is_behind_the_end = false;
     let verdict = loop {
         let decided = golden.cycle(&inputs);
         golden.outputs(&inputs, &decided, &mut expected);
         let state = golden.state();
-        // The cycle in reset that begins a case is the harness's own; the source starts after it.
+        // The source starts after the harness's cycle in reset.
         let judgement = source.judge(&inputs, &expected);
         let hangs = cycle > 0 && source.clock(&inputs, &expected, cycle);
         let samples = S::IS_LEGAL && cycle > 0;
@@ -621,9 +623,9 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
     (verdict, cycle, sampled.into_hits())
 }
 
-/// Equality of two packed structs, without a branch per word: pins are written in pieces, and an early
-/// exit would wait for each of them. Indices rather than iterators: whether the adapters of the standard
-/// library are inlined is up to the linker's optimiser.
+/// Compares two packed structs without a branch per word: pins are written in pieces, and an
+/// early exit would wait for each of them. It uses indices, because inlining of iterator adapters
+/// depends on the optimiser.
 #[inline]
 fn same<P: Pins>(expected: &P, actual: &P) -> bool {
     let words = <[u64]>::ref_from_bytes;
@@ -646,7 +648,7 @@ fn mismatch<B: Block>(
     rules: RuleSet,
 ) -> Verdict {
     let rules: Vec<&str> = rules.iter().map(|rule| B::Golden::RULES[rule].name).collect();
-    // Structs that differ in no port differ in padding, which models leave at zero.
+    // If no port differs, the difference is in the padding, which models leave at zero.
     let (first, differs) = naming::differing::<B>(expected.as_bytes(), actual.as_bytes());
     let (port, expected, actual) = match first {
         Some(port) => (port.name, port.show(expected.as_bytes()), port.show(actual.as_bytes())),

@@ -1,20 +1,20 @@
-//! Weights that are right one by one and wrong together.
+//! Checks of weights that are legal one by one but contradict each other.
 
 use serde::Deserialize;
 use serde::de::{Deserializer, Error as _};
 
-/// What can be wrong with weights beyond their single values.
+/// A check of all weights of a scenario together.
 pub trait Checked {
-    /// What is wrong and what was expected.
+    /// What is wrong and what was expected; `None` if the weights are consistent.
     fn objection(&self) -> Option<String> {
         None
     }
 }
 
-/// Reads weights that are to be right together. The error tells the line and the column where they end.
+/// Reads weights and checks them together. The error names the line and column where they end.
 ///
 /// # Errors
-/// What they object to.
+/// The objection of [`Checked::objection`].
 pub fn checked<'de, D: Deserializer<'de>, W: Deserialize<'de> + Checked>(
     deserializer: D,
 ) -> Result<W, D::Error> {
@@ -22,7 +22,7 @@ pub fn checked<'de, D: Deserializer<'de>, W: Deserialize<'de> + Checked>(
     weights.objection().map_or(Ok(weights), |objection| Err(D::Error::custom(objection)))
 }
 
-/// The objection to shares of a whole that are more than the whole.
+/// The objection to percentages that exclude each other and add up to more than 100.
 pub fn beyond_all(shares: &[(&str, super::Percent)]) -> Option<String> {
     let sum: u64 = shares.iter().map(|(_, share)| share.get()).sum();
     let names: Vec<&str> = shares.iter().map(|(name, _)| *name).collect();
@@ -34,7 +34,7 @@ pub fn beyond_all(shares: &[(&str, super::Percent)]) -> Option<String> {
     })
 }
 
-/// The objection to relative weights that leave nothing to draw.
+/// The objection to relative weights that are all 0.
 pub fn nothing_to_draw(name: &str, weights: impl IntoIterator<Item = u64>) -> Option<String> {
     let is_nothing = weights.into_iter().all(|weight| weight == 0);
     is_nothing.then(|| format!("all weights of {name} are 0, expected at least one above 0"))

@@ -1,6 +1,7 @@
-//! The one contract between DUT, golden model and stimulus.
+//! The contract between DUT, golden model and stimulus.
 //!
-//! A [`Block`] names the parts of one RTL block; [`Weights`] draw its [`Traffic`]. In every cycle the harness asks them in this order:
+//! A [`Block`] names the parts of one RTL block, and [`Weights`] draw its [`Traffic`]. In every
+//! cycle, the harness calls them in this order:
 //!
 //! 1. [`Environment::drive`] sets every input pin, from registered state alone.
 //! 2. [`Golden::cycle`] evaluates the cycle once and [`Golden::outputs`] computes every output pin from the result. The DUT
@@ -27,32 +28,32 @@ use std::fmt::Debug;
 use verilated::{Field, ModelKind, Pins, Port};
 use zerocopy::IntoBytes;
 
-/// A block under test: its pins, its models and its stimulus. It names the parts; each part says what it
-/// is about, and [`Explain`] has what only people are told.
+/// A block under test: its pins, its models and its stimulus. [`Explain`] adds what only reports
+/// need.
 pub trait Block: Copy + Debug + Send + Sync + 'static {
     /// The name on the command line.
     const NAME: &'static str;
-    /// What the block does, in one line.
+    /// One line that describes the block.
     const TITLE: &'static str;
     /// The RTL the program was built with, from the generated module.
     const RTL: LinkedRtl<Self::Inputs, Self::Outputs>;
-    /// The RTL's parameters beside the mask of fixes, which `RTL` names.
+    /// The RTL's parameters other than the mask of fixes, which `RTL` names.
     const PARAMETERS: &'static [Parameter] = &[];
-    /// The sets of parameters that are regressed by default.
+    /// The parameter sets that a regression runs by default.
     const PROFILES: &'static [Profile] = &[
         Profile::new("spec", Parameters::of::<Self>(0x00)),
         Profile::new("repaired", Parameters::of::<Self>(0xff)),
     ];
-    /// Cases of each profile and scenario in a run that does not say how many.
+    /// Default number of cases of each profile and scenario.
     const CASES: u64 = 400;
-    /// The input that resets the block, if there is one; every case begins with a cycle in which it does,
-    /// all other inputs low.
+    /// The reset input, if there is one. Every case begins with a cycle in reset in which all
+    /// other inputs are low.
     const RESET: Option<ResetPin> = Some(ResetPin::high("rst"));
-    /// The RTL's state register inside the top module, at most 64 bits, if the block has one: waves and
-    /// explanations follow it.
+    /// The state register inside the top module, at most 64 bits, if the block has one. Waves and
+    /// explanations show it.
     const STATE_REGISTER: Option<&'static str> = None;
-    /// What the names of ports say of them; it decides which of several differing outputs is named first, and
-    /// which channels an explanation shows.
+    /// Naming rules of ports. They decide which of several differing outputs a report names
+    /// first, and which channels an explanation shows.
     const NAMING: Naming = Naming::DEFAULT;
 
     /// Every input but the clock.
@@ -61,15 +62,16 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     type Outputs: Pins + Debug + Default;
     /// The golden model.
     type Golden: Golden<Self>;
-    /// Stimulus in the block's own terms.
+    /// The transactions that drive the block.
     type Traffic: Traffic;
-    /// What surrounds the block, driven by [`Block::Traffic`].
+    /// The environment, which follows [`Block::Traffic`].
     type Environment<'a>: Environment<'a, Self>;
-    /// The judge at transaction level.
+    /// The checks at transaction level.
     type Scoreboard<'a>: Scoreboard<'a, Self>;
-    /// What a scenario weighs.
+    /// The weights of a scenario.
     type Weights: Weights<Self>;
-    /// What is to be seen in a regression, beside the golden model's rules; `()` if nothing is declared.
+    /// Functional coverage in addition to the golden model's rules; `()` if the block declares
+    /// none.
     type Coverage: Coverage<Self>;
 
     /// The built-in scenarios.
@@ -90,12 +92,13 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
         }
     }
 
-    /// What the block promises in every cycle, whatever its inputs are: `cosim prove` shows it.
+    /// Properties that hold in every cycle for all inputs; `cosim prove` proves them.
     fn properties(_parameters: &Parameters) -> Properties {
         Properties::default()
     }
 
-    /// The named fields of a wide port: differences are told by field, and shrinking clears them one by one.
+    /// The named fields of a wide port. Reports show differences by field, and shrinking clears
+    /// fields one by one.
     fn fields(_port: &str) -> &'static [(&'static str, Field)] {
         &[]
     }
@@ -109,17 +112,17 @@ pub struct ResetPin {
 }
 
 impl ResetPin {
-    /// An input that resets the block while it is high.
+    /// An active-high reset.
     pub const fn high(name: &'static str) -> Self {
         Self { name, is_high: true }
     }
 
-    /// An input that resets the block while it is low, as `rst_n`.
+    /// An active-low reset, such as `rst_n`.
     pub const fn low(name: &'static str) -> Self {
         Self { name, is_high: false }
     }
 
-    /// Its name, and the level that resets.
+    /// The name of the input, and its active level.
     pub const fn name_and_level(self) -> (&'static str, bool) {
         (self.name, self.is_high)
     }
@@ -127,7 +130,8 @@ impl ResetPin {
     /// Its port.
     ///
     /// # Panics
-    /// If it is none of `inputs`; asked of every block in a constant, so that it does not compile.
+    /// If it is not one of `inputs`. The harness calls this in a constant for every block, so a
+    /// wrong name does not compile.
     const fn port(self, inputs: &'static [Port]) -> &'static Port {
         let mut index = 0;
         while index < inputs.len() {
@@ -158,8 +162,8 @@ pub fn reset_inputs<B: Block>() -> B::Inputs {
     low_but_reset::<B>(true)
 }
 
-/// The inputs while power comes up, before the first cycle: not in reset yet, so that an asynchronous reset
-/// has its edge.
+/// The inputs at power-up, before the first cycle. The reset is still inactive, so that an
+/// asynchronous reset has an edge.
 pub fn power_up_inputs<B: Block>() -> B::Inputs {
     low_but_reset::<B>(false)
 }
@@ -178,7 +182,7 @@ fn low_but_reset<B: Block>(in_reset: bool) -> B::Inputs {
     B::Inputs::of_bytes(&bytes)
 }
 
-/// What people are told of a block, beside what its parts say: it decides nothing.
+/// Names and meanings for reports. They decide nothing.
 pub trait Explain: Block {
     /// Name of a state by its code in the RTL.
     fn state_name(_code: u64) -> Option<&'static str> {
@@ -190,43 +194,43 @@ pub trait Explain: Block {
         Vec::new()
     }
 
-    /// What a value of a field stands for, as an opcode's name.
+    /// The meaning of a field's value, such as the name of an opcode.
     fn meaning(_field: &str, _value: u64) -> Option<String> {
         None
     }
 
-    /// What a channel says in a cycle with its valid high, as in "Nak 3"; `channel` is the valid's name
-    /// without its last word.
+    /// The transfer of a channel in a cycle with a high valid, in words, as in "Nak 3". `channel`
+    /// is the name of the valid without its last word.
     fn words(_channel: &str, _inputs: &Self::Inputs, _outputs: &Self::Outputs) -> Option<String> {
         None
     }
 
-    /// The stimulus in flight, in words, where the environment is now.
+    /// The pending stimulus at the environment's position, in words.
     fn in_flight(_environment: &Self::Environment<'_>) -> Vec<String> {
         Vec::new()
     }
 }
 
-/// Stimulus in a block's own terms: an explicit list of what happens, as a vector has it.
+/// The transactions of a case: an explicit list, which a vector stores.
 pub trait Traffic: Serialize + DeserializeOwned + JsonSchema + Clone + Debug + Send + Sync {
-    /// Words in the names of numbers that are waits, in cycles: shrinking takes waits away before other numbers,
-    /// and never joins two of them.
+    /// Words in the names of numbers that are delays in cycles. Shrinking reduces delays before
+    /// other numbers and never merges two of them.
     const WAITS: &'static [&'static str] = &["gap", "stall", "delay", "after", "cycles"];
 
-    /// Checks what the types cannot say, as the order of packets.
+    /// Checks what the types cannot express, such as the order of packets.
     ///
     /// # Errors
-    /// Where it is wrong and why.
+    /// The first wrong place, and the reason.
     fn check(&self) -> Result<(), TrafficError> {
         Ok(())
     }
 }
 
-/// What a scenario weighs, and what is drawn by it.
+/// The weights of a scenario, and the stimulus drawn with them.
 pub trait Weights<B: Block<Weights = Self>>:
     Checked + Serialize + DeserializeOwned + Clone + Debug + Send + Sync
 {
-    /// The name of the scenario whose speed `bench` measures: traffic as it usually is.
+    /// The scenario that `cosim bench` measures: typical traffic.
     const BENCH: &'static str = "default";
 
     /// The built-in scenarios.
@@ -235,7 +239,8 @@ pub trait Weights<B: Block<Weights = Self>>:
     /// Draws a traffic of about `packets` packets that is legal under `parameters`.
     fn traffic(&self, parameters: &Parameters, packets: u32, rng: &mut CaseRng) -> B::Traffic;
 
-    /// Draws raw pins for as long in place of a traffic, if that is what these weights ask for.
+    /// Draws unconstrained stimulus of that length instead of a traffic, if the weights select
+    /// it.
     fn raw_pins(
         &self,
         _parameters: &Parameters,
@@ -246,7 +251,7 @@ pub trait Weights<B: Block<Weights = Self>>:
     }
 }
 
-/// What is wrong with a traffic, and where.
+/// An error in a traffic.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TrafficError {
     /// Place in the JSON of the traffic, as in `packets[3].wqe`.
@@ -265,7 +270,7 @@ pub struct LinkedRtl<I, O> {
 }
 
 impl<I, O> LinkedRtl<I, O> {
-    /// The linked model with these parameters, if it is one of those built in.
+    /// The linked model with these parameters, if there is one.
     pub fn linked(&self, parameters: &Parameters) -> Option<ModelKind<I, O>> {
         self.rtl.linked(parameters).and_then(self.model)
     }
@@ -276,7 +281,7 @@ impl<I, O> LinkedRtl<I, O> {
 pub struct Rule {
     /// The name used in reports, as in `T18`.
     pub name: &'static str,
-    /// What it says.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
@@ -287,16 +292,17 @@ pub struct RuleSet(u128);
 impl RuleSet {
     /// No rule.
     pub const EMPTY: Self = Self(0);
-    /// How many rules a block can have.
+    /// The largest number of rules of a block.
     pub const CAPACITY: usize = 128;
 
-    /// Does not compile in a constant if a set cannot hold so many rules. The harness asks it of every block:
+    /// Does not compile in a constant if a set cannot hold `rules` rules. The harness checks it
+    /// for every block:
     ///
     /// ```
     /// const _: () = cosim_harness::harness::RuleSet::can_hold(128);
     /// ```
     ///
-    /// One more is an error of the compiler:
+    /// One more rule does not compile:
     ///
     /// ```compile_fail
     /// const _: () = cosim_harness::harness::RuleSet::can_hold(129);
@@ -336,7 +342,7 @@ impl RuleSet {
         Self(self.0 | other.0)
     }
 
-    /// The set, or none of it; without a branch.
+    /// The set or the empty set, without a branch.
     #[inline]
     #[must_use]
     pub const fn only_if(self, holds: bool) -> Self {
@@ -349,7 +355,7 @@ impl RuleSet {
         self.0 & rules.0 != 0
     }
 
-    /// The rules' indices, rising.
+    /// The indices of the rules, in rising order.
     #[inline]
     pub fn iter(self) -> impl Iterator<Item = usize> {
         let mut left = self.0;
@@ -361,17 +367,18 @@ impl RuleSet {
     }
 }
 
-/// A golden model: what the block must do, in Rust, from the specification. It can be cloned, so that a bench can be graded
-/// with faults in it.
+/// A golden model: the required behavior of the block, written in Rust from the specification. It
+/// is `Clone`, so that mutation analysis can inject faults into it.
 pub trait Golden<B: Block>: Clone + Send {
-    /// Whether there is a model at all. As long as a new block says that there is none, nothing is compared:
-    /// its cases drive the RTL and end as [`Verdict::NoGoldenModel`](super::Verdict::NoGoldenModel).
+    /// Whether the model is written. While it is not, a case drives the RTL without a comparison
+    /// and ends as [`Verdict::NoGoldenModel`](super::Verdict::NoGoldenModel).
     const IS_WRITTEN: bool = true;
 
     /// Every rule, in the order of their indices in a [`RuleSet`].
     const RULES: &'static [Rule];
 
-    /// Everything in a cycle that outputs, edge and coverage share; `()` if they share nothing.
+    /// Intermediate results of a cycle that outputs, edge and coverage share; `()` if there are
+    /// none.
     type Cycle;
 
     /// Why no legal stimulus hits a rule under `parameters`; `None` if one can.
@@ -382,7 +389,7 @@ pub trait Golden<B: Block>: Clone + Send {
     /// A model after reset, with these parameters.
     fn new(parameters: &Parameters) -> Self;
 
-    /// Evaluates a cycle from the present registers and `inputs`.
+    /// Evaluates a cycle from the registers and `inputs`.
     fn cycle(&self, inputs: &B::Inputs) -> Self::Cycle;
 
     /// Computes every output before the rising edge; `cycle` is the result of [`Golden::cycle`] for the same `inputs`.
@@ -417,53 +424,57 @@ pub trait Golden<B: Block>: Clone + Send {
     fn state(&self) -> &'static str;
 }
 
-/// What surrounds the block: it answers the golden model and follows an explicit list of stimulus.
+/// The environment of the block. It responds to the golden model and follows an explicit list of
+/// stimulus.
 pub trait Environment<'a, B: Block> {
     /// An environment at the beginning of `traffic`.
     fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 
-    /// Every input of the coming cycle. Each pin is written in every cycle: `inputs` hold what was driven in some
-    /// other cycle, which [`undriven`](super::undriven) shows in a test.
+    /// Drives every input of the coming cycle. It must write each pin in every cycle, because
+    /// `inputs` holds the values of some other cycle. [`undriven`](super::undriven) finds pins
+    /// that it does not write.
     fn drive(&mut self, inputs: &mut B::Inputs);
 
-    /// The rising edge, seen with the cycle's inputs and the golden model's outputs.
+    /// Takes the rising edge; the arguments are the cycle's inputs and the golden model's
+    /// outputs.
     fn clock(&mut self, inputs: &B::Inputs, outputs: &B::Outputs);
 
-    /// Whether all stimulus was used and its consequences are over.
+    /// Whether all stimulus is used and nothing is pending.
     fn finished(&self) -> bool;
 
-    /// Handshakes so far; a case in which they stop growing hangs.
+    /// Number of handshakes so far. A case without further handshakes hangs.
     fn handshakes(&self) -> u64;
 
-    /// Cycles without a handshake that this stimulus can explain.
+    /// The longest time without a handshake that the stimulus can cause, in cycles.
     fn progress_timeout(&self) -> u64;
 
     /// Packets the block took so far.
     fn packets(&self) -> u64;
 }
 
-/// Judges whole transactions, beside the comparison of pins, on legal stimulus.
+/// Checks whole transactions of legal stimulus, in addition to the comparison of pins.
 pub trait Scoreboard<'a, B: Block>: Sized {
-    /// The name of every check, as in [`Violation::check`]. [`Checks`](crate::checks::Checks) shows that each can fire.
+    /// The name of every check, as in [`Violation::check`]. A test with
+    /// [`Checks`](crate::checks::Checks) shows that each check can fail.
     const CHECKS: &'static [&'static str] = &[];
 
     /// A scoreboard for `traffic` and a block with `parameters`.
     fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self;
 
-    /// One cycle, before its rising edge. The first one is the harness's own cycle in reset, which the
-    /// environment does not see.
+    /// Observes one cycle before its rising edge. The first one is the harness's cycle in reset,
+    /// which the environment does not observe.
     ///
     /// # Errors
     /// The first [`Violation`].
     fn observe(&mut self, inputs: &B::Inputs, outputs: &B::Outputs) -> Result<(), Violation>;
 
-    /// The end of the case.
+    /// Checks the end of the case.
     ///
     /// # Errors
-    /// A [`Violation`] for what is still owed.
+    /// A [`Violation`] if something is still pending.
     fn finish(&mut self) -> Result<(), Violation>;
 
-    /// What it counts without judging, as in "packets lost".
+    /// Names of values that it counts but does not check, as in "packets lost".
     fn counters() -> Vec<Counter<Self>> {
         Vec::new()
     }
@@ -474,11 +485,11 @@ pub trait Scoreboard<'a, B: Block>: Sized {
     }
 }
 
-/// A number of a scoreboard that a summary shows.
+/// A counter of a scoreboard that the summary shows.
 pub struct Counter<S: ?Sized> {
     /// What is counted.
     pub name: &'static str,
-    /// How the numbers of cases are put together.
+    /// How the numbers of several cases are combined.
     pub total: Total,
     /// The number of a case.
     pub value: fn(&S) -> u64,
@@ -490,23 +501,23 @@ impl<S> Counter<S> {
         Self { name, total: Total::Sum, value }
     }
 
-    /// A number of which the largest of all cases is told.
+    /// A counter that shows the largest value of all cases.
     pub fn max(name: &'static str, value: fn(&S) -> u64) -> Self {
         Self { name, total: Total::Max, value }
     }
 }
 
-/// How the numbers of cases are put together.
+/// How the numbers of several cases are combined.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Total {
     /// They are added.
     Sum,
-    /// The largest counts.
+    /// The largest is used.
     Max,
 }
 
 impl Total {
-    /// Two numbers put together.
+    /// Combines two numbers.
     pub fn of(self, left: u64, right: u64) -> u64 {
         match self {
             Self::Sum => left + right,
@@ -520,7 +531,7 @@ impl Total {
 pub struct Violation {
     /// The check's name.
     pub check: String,
-    /// What was expected and what was seen.
+    /// The expected and the observed value.
     pub message: String,
 }
 
@@ -542,32 +553,32 @@ pub struct Scenario<W> {
     pub name: String,
     /// What it is for, in one line.
     pub about: String,
-    /// What is drawn how often.
+    /// The weights.
     #[serde(deserialize_with = "checked")]
     pub weights: W,
-    /// Cases far longer than the others, if there are to be some.
+    /// The share of long cases, if there is one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub long: Option<LongCases>,
 }
 
-/// Some cases of a scenario are far longer than the others: what takes so many packets is found by nothing else.
+/// A share of long cases in a scenario, because some bugs need many packets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct LongCases {
-    /// How many they are, in percent.
+    /// Their share of the cases, in percent.
     #[serde(deserialize_with = "percent")]
     pub percent: Percent,
-    /// Packets of such a case.
+    /// Packets of a long case.
     pub packets: Span<20, 1>,
 }
 
 impl<W> Scenario<W> {
-    /// A scenario whose cases are as long as those of others.
+    /// A scenario with cases of ordinary length.
     pub fn new(name: &str, about: &str, weights: W) -> Self {
         Self { name: name.to_owned(), about: about.to_owned(), weights, long: None }
     }
 
-    /// The same with some cases that are far longer.
+    /// The same scenario with a share of long cases.
     #[must_use]
     pub fn with_long(self, percent: u64, packets: Span<20, 1>) -> Self {
         Self { long: Some(LongCases { percent: Percent::new(percent), packets }), ..self }

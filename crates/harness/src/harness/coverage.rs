@@ -1,7 +1,8 @@
-//! Functional coverage: what a block declares, and the counters that are counted up while a case runs.
+//! Functional coverage: the declarations of a block, and the counters of a case.
 //!
-//! A [`Covergroup`] has axes, an axis has values, and each combination of values is a bin. Bins have numbers,
-//! group after group in the order of [`Coverage::GROUPS`], behind those of the golden model's rules, so that a hit is one write.
+//! A [`Covergroup`] has axes, an axis has values, and each combination of values is a bin. The
+//! bins are numbered: first the golden model's rules, then the groups in the order of
+//! [`Coverage::GROUPS`]. A hit is therefore one write.
 
 use super::contract::{Block, Golden, RuleSet};
 use super::parameters::Parameters;
@@ -11,7 +12,7 @@ use std::cell::RefCell;
 use std::marker::PhantomData;
 use std::rc::Rc;
 
-/// Axes of a group at most.
+/// The largest number of axes of a group.
 pub const MOST_AXES: usize = 6;
 
 /// The name of the group that every block has: the rules of its golden model.
@@ -22,14 +23,14 @@ pub const RULES: &str = "rules";
 pub struct Value {
     /// A short name, as in `RTS`.
     pub name: &'static str,
-    /// What it means.
+    /// Its meaning.
     pub meaning: &'static str,
 }
 
 /// Values that exclude each other.
 #[derive(Debug, Clone, Copy)]
 pub struct Axis {
-    /// What they are values of.
+    /// The quantity that the values classify.
     pub name: &'static str,
     /// The values.
     pub values: &'static [Value],
@@ -42,7 +43,7 @@ impl Axis {
     }
 }
 
-/// Declares axes: each a constant, with its name and its values, a value with what it means.
+/// Declares axes: a constant for each, with its name and its values and their meanings.
 ///
 /// ```
 /// cosim_harness::axes! {
@@ -65,9 +66,10 @@ macro_rules! axes {
     };
 }
 
-/// Declares covergroups: a constant with all of them, and for each one a constant with its [`Place`].
+/// Declares covergroups: a constant with all of them, and a constant [`Place`] for each.
 ///
-/// A group has its name, what is counted, its axes and, behind `unless`, the reason for each bin that cannot be hit.
+/// A group has a name, a description, axes and, after `unless`, the reason for each unreachable
+/// bin.
 ///
 /// ```
 /// # use cosim_harness::harness::Covergroup;
@@ -103,10 +105,10 @@ macro_rules! covergroups {
     };
 }
 
-/// A file of waivers: what the RTL has and nothing reaches.
+/// A file of waivers: code of the RTL that is unreachable.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct WaiverFile {
-    /// What messages call it.
+    /// Its name in messages.
     pub path: &'static str,
     /// Its text.
     pub text: &'static str,
@@ -120,7 +122,7 @@ macro_rules! waivers {
     };
 }
 
-/// Why a bin cannot be hit; given the values of its axes.
+/// Returns why a bin is unreachable, from the values of its axes.
 type Unreachable = fn(&[usize], &Parameters) -> Option<&'static str>;
 
 /// Bins that belong together: one for each value of an axis, or for each combination of several.
@@ -128,7 +130,7 @@ type Unreachable = fn(&[usize], &Parameters) -> Option<&'static str>;
 pub struct Covergroup {
     /// The name in reports.
     pub name: &'static str,
-    /// What is counted, and when.
+    /// What it counts, and when.
     pub about: &'static str,
     /// The axes; a cross has several.
     pub axes: &'static [Axis],
@@ -136,19 +138,19 @@ pub struct Covergroup {
 }
 
 impl Covergroup {
-    /// A group whose bins can all be hit.
+    /// A group without unreachable bins.
     pub const fn new(name: &'static str, about: &'static str, axes: &'static [Axis]) -> Self {
         Self { name, about, axes, unreachable: |_, _| None }
     }
 
-    /// The group, with the reason for each bin that cannot be hit: a row of the specification, or an argument. A bin with a
-    /// reason that is hit all the same fails its case.
+    /// The same group with a reason for each unreachable bin: a row of the specification, or an
+    /// argument. A case that hits such a bin fails.
     #[must_use]
     pub const fn unless(self, unreachable: Unreachable) -> Self {
         Self { unreachable, ..self }
     }
 
-    /// How many bins it has.
+    /// The number of its bins.
     pub const fn bins(&self) -> usize {
         let (mut bins, mut axis) = (1, 0);
         while axis < self.axes.len() {
@@ -158,7 +160,7 @@ impl Covergroup {
         bins
     }
 
-    /// Why legal stimulus does not hit a bin, by its number in the group; `None` if it can.
+    /// Why a bin of the group is unreachable; `None` if legal stimulus can hit it.
     pub fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<&'static str> {
         let mut at = [0; MOST_AXES];
         let mut left = bin;
@@ -170,8 +172,8 @@ impl Covergroup {
     }
 }
 
-/// Where the bins of a group are among all bins of a block: made in a constant, so that a hit is an addition at a number
-/// that the compiler knows.
+/// The first bin of a group. As a constant, it makes a hit an addition of a number that is known
+/// at compile time.
 #[derive(Debug, Clone, Copy)]
 pub struct Place<const AXES: usize> {
     first: usize,
@@ -179,10 +181,11 @@ pub struct Place<const AXES: usize> {
 }
 
 impl<const AXES: usize> Place<AXES> {
-    /// The place of the group of a name.
+    /// The place of a group by its name.
     ///
     /// # Panics
-    /// If there is none, or it has another number of axes: an error of the compiler where it stands in a constant.
+    /// If there is no such group, or it has another number of axes; at compile time in a
+    /// constant.
     pub const fn of(groups: &[Covergroup], name: &str) -> Self {
         let (mut first, mut index) = (0, 0);
         while index < groups.len() {
@@ -221,18 +224,18 @@ impl<const AXES: usize> Place<AXES> {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Bin(usize);
 
-/// The counters of a case: those of the rules, then those of the groups.
+/// The counters of a case: first the rules, then the groups.
 #[derive(Debug)]
 pub struct Bins<'a> {
     groups: &'a mut [u64],
 }
 
 impl Bins<'_> {
-    /// The case hits a bin. Once is enough: a bin counts the cases that hit it, so that a sampler may skip what it has
-    /// seen before.
+    /// Records that the case hits a bin. A bin counts cases, so a sampler may skip bins that it
+    /// has hit before.
     #[inline]
     pub fn hit(&mut self, bin: Bin) {
-        // A number beyond the last one is an error of the block, which its own tests show.
+        // A number beyond the last bin is a bug of the block, which its own tests find.
         debug_assert!(bin.0 < self.groups.len(), "no such bin");
         if let Some(count) = self.groups.get_mut(bin.0) {
             *count = 1;
@@ -253,22 +256,22 @@ pub struct Edge<'a, B: Block> {
     pub rules: RuleSet,
 }
 
-/// What a block wants to have seen, beside its golden model's rules.
+/// The functional coverage that a block declares in addition to its golden model's rules.
 ///
-/// It is asked on the golden side, in each cycle of a case of legal stimulus, so it neither allocates nor looks
-/// at what did not happen. `()` is the coverage of a block that declares none.
+/// The harness samples it on the golden side in each cycle of a case of legal stimulus. It must
+/// not allocate. `()` is the coverage of a block that declares none.
 pub trait Coverage<B: Block>: Sized {
     /// Every group.
     const GROUPS: &'static [Covergroup] = &[];
 
-    /// The file of the points of the RTL that nothing reaches: lines, branches and toggles, each with its reason
-    /// ([`waivers!`](crate::waivers)). It counts with `cosim run --coverage`.
+    /// The file of unreachable lines, branches and toggles of the RTL, each with its reason
+    /// ([`waivers!`](crate::waivers)). `cosim run --coverage` uses it.
     const WAIVERS: Option<WaiverFile> = None;
 
-    /// At the beginning of a case.
+    /// The sampler at the beginning of a case.
     fn new(parameters: &Parameters) -> Self;
 
-    /// Before a rising edge: notes what of the registers is to be counted and will be gone.
+    /// Called before a rising edge, to store register values that the edge overwrites.
     #[inline]
     fn before(
         &mut self,
@@ -278,7 +281,7 @@ pub trait Coverage<B: Block>: Sized {
     ) {
     }
 
-    /// After the edge: says what was hit. The harness's own cycle in reset, which begins a case, is not shown.
+    /// Called after the edge, to record hits. It is not called for the harness's cycle in reset.
     fn after(&mut self, edge: &Edge<'_, B>, bins: &mut Bins<'_>);
 }
 
@@ -298,12 +301,12 @@ const fn bins_with<B: Block, C: Coverage<B>>() -> usize {
     bins
 }
 
-/// Bins of a block, the rules included.
+/// The number of bins of a block, including rules.
 pub fn bins<B: Block>() -> usize {
     const { bins_with::<B, B::Coverage>() }
 }
 
-/// The group of a bin and its number there; bins are numbered through all groups.
+/// The group of a bin, and its number in the group.
 fn group_of(groups: &'static [Covergroup], bin: usize) -> Option<(&'static Covergroup, usize)> {
     let mut left = bin;
     for group in groups {
@@ -315,7 +318,7 @@ fn group_of(groups: &'static [Covergroup], bin: usize) -> Option<(&'static Cover
     None
 }
 
-/// Why no legal stimulus hits a bin, by its number among all bins; `None` if one can.
+/// Why a bin is unreachable, by its number among all bins; `None` if legal stimulus can hit it.
 pub fn unreachable<B: Block>(bin: usize, parameters: &Parameters) -> Option<String> {
     if bin < B::Golden::RULES.len() {
         return B::Golden::unreachable(bin, parameters);
@@ -324,7 +327,8 @@ pub fn unreachable<B: Block>(bin: usize, parameters: &Parameters) -> Option<Stri
     unreachable_in(B::Coverage::GROUPS, bin, parameters).map(str::to_owned)
 }
 
-/// Why no legal stimulus hits a bin of some groups, by its number among them; `None` if one can.
+/// Why a bin of these groups is unreachable, by its number among them; `None` if legal stimulus
+/// can hit it.
 pub(super) fn unreachable_in(
     groups: &'static [Covergroup],
     bin: usize,
@@ -334,7 +338,7 @@ pub(super) fn unreachable_in(
     group.unreachable(bin, parameters)
 }
 
-/// The bins of a block and parameters that cannot be hit.
+/// The unreachable bins of a block with these parameters.
 struct Unreachables {
     block: TypeId,
     parameters: Parameters,
@@ -342,11 +346,11 @@ struct Unreachables {
 }
 
 thread_local! {
-    /// Those of each block and parameters: asked after every case, and found once.
+    /// Cache of the unreachable bins by block and parameters, because every case uses them.
     static UNREACHABLE: RefCell<Vec<Unreachables>> = const { RefCell::new(Vec::new()) };
 }
 
-/// The first bin that was hit although there is a reason why it cannot be.
+/// The first unreachable bin that was hit.
 pub(super) fn first_unreachable<B: Block>(hits: &[u64], parameters: &Parameters) -> Option<usize> {
     let unreachable = UNREACHABLE.with_borrow_mut(|all| {
         let block = TypeId::of::<B>();
@@ -381,10 +385,10 @@ pub fn bin_name<B: Block>(bin: usize) -> String {
     format!("{}: {}", group.name, names.join(", "))
 }
 
-/// Counters and sampler of one case. `C` is the block's own, or `()` to count rules alone.
+/// Counters and sampler of one case. `C` is the block's coverage, or `()` to count rules only.
 pub(super) struct CoverageSampler<B: Block, C> {
     sampler: C,
-    /// Hits by bin; those of rules that are not in them yet are in `rules`.
+    /// Hits by bin. Hits of rules that are not added yet are in `rules`.
     hits: Vec<u64>,
     rules: Tally,
     block: PhantomData<fn() -> B>,
@@ -396,7 +400,7 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
         Self { sampler: C::new(parameters), hits, rules: Tally::new(), block: PhantomData }
     }
 
-    /// The rising edge of the golden model, with what is counted of it.
+    /// Takes the rising edge of the golden model and samples it.
     #[inline]
     pub(super) fn clock(
         &mut self,
@@ -427,15 +431,16 @@ impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
     }
 }
 
-/// How counters travel and are kept: only those that are not 0.
+/// Stores counters sparsely: only those that are not 0.
 pub mod sparse {
     use serde::de::Error as _;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-    /// More bins than any block has.
+    /// Limit of the number of bins.
     const MOST: u32 = 1 << 20;
 
-    /// Writes how many there are, and each that is not 0 with its distance from the one before.
+    /// Writes the number of counters, and each counter that is not 0 with its distance from the
+    /// previous one.
     pub fn serialize<S: Serializer>(counts: &[u64], to: S) -> Result<S::Ok, S::Error> {
         let mut from = 0;
         let mut hit: Vec<(u32, u64)> = Vec::new();
@@ -451,7 +456,7 @@ pub mod sparse {
     /// Reads them.
     ///
     /// # Errors
-    /// If they are not of a list of so many.
+    /// If the entries do not fit the number of counters.
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
         let (length, hit): (u32, Vec<(u32, u64)>) = Deserialize::deserialize(from)?;
         if length > MOST {

@@ -1,24 +1,25 @@
-//! Waits, one after the other.
+//! A list of delays that are used one after the other.
 
 use crate::value::Uint;
 
-/// How long one thing after another waits, in cycles, as a list of a traffic has it; behind its end nothing does.
+/// The delays of consecutive items, in cycles, as a traffic lists them. Items after the end of
+/// the list have no delay.
 #[derive(Debug, Clone)]
 pub struct Delays<'a> {
     rest: &'a [Uint<12>],
-    /// Cycles that the present one still waits.
+    /// Remaining delay of the current item.
     left: u64,
 }
 
 impl<'a> Delays<'a> {
-    /// Those of a list.
+    /// The delays of a list.
     pub fn new(all: &'a [Uint<12>]) -> Self {
         let mut waits = Self { rest: all, left: 0 };
         waits.next();
         waits
     }
 
-    /// The present one is over: the next one's time begins.
+    /// Finishes the current item and starts the delay of the next one.
     #[inline]
     pub fn next(&mut self) {
         (self.left, self.rest) = match self.rest.split_first() {
@@ -27,19 +28,20 @@ impl<'a> Delays<'a> {
         };
     }
 
-    /// Whether the present one waits no more.
+    /// Whether the delay of the current item is over.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.left == 0
     }
 
-    /// The edge while there is something that waits, and that stays when its time has come.
+    /// Takes an edge while an item is waiting. An item whose delay is over stays current.
     #[inline]
     pub fn wait(&mut self) {
         self.left = self.left.saturating_sub(1);
     }
 
-    /// The edge while there is something that waits; whether its time has come, and the next one's begins.
+    /// Takes an edge while an item is waiting. Returns whether its delay is over, and starts the
+    /// next delay if so.
     #[inline]
     pub fn clock(&mut self) -> bool {
         let over = self.is_over();

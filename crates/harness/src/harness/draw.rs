@@ -1,4 +1,4 @@
-//! What generators draw, beside what the `rand` crate has.
+//! Random draws of generators that the `rand` crate does not have.
 
 use super::rng::CaseRng;
 use crate::value::Uint;
@@ -11,7 +11,7 @@ pub type Percent = Uint<7>;
 /// Reads a chance in percent.
 ///
 /// # Errors
-/// If it is above 100, as a scenario's author would hardly mean.
+/// If it is above 100.
 pub fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Percent, D::Error> {
     let number = u64::deserialize(deserializer)?;
     if number > 100 {
@@ -21,18 +21,18 @@ pub fn percent<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Percent, D:
     Ok(Percent::new(number))
 }
 
-/// Draws of numbers whose width is part of the type.
+/// Draws numbers whose width is part of their type.
 pub trait Draw {
-    /// True that often. Draws nothing for 0.
+    /// True with the given chance. Uses no random number if the chance is 0.
     fn chance(&mut self, percent: Percent) -> bool;
 
     /// Any number.
     fn bits<const WIDTH: u32>(&mut self) -> Uint<WIDTH>;
 
-    /// A wait of 1 to `longest` cycles that often, else none.
+    /// A delay of 1 to `longest` cycles with the given chance, else 0.
     fn wait(&mut self, chance: Percent, longest: Uint<12>) -> Uint<12>;
 
-    /// Any words, for a port or as the beginning of one.
+    /// Random words, for the pins of a port.
     fn words<const N: usize>(&mut self) -> [u32; N];
 }
 
@@ -56,7 +56,7 @@ impl Draw for CaseRng {
         }
     }
 
-    // A plain loop: the standard library's way to fill an array is not inlined where it counts.
+    // A plain loop, because `array::from_fn` is not inlined here.
     #[inline]
     fn words<const N: usize>(&mut self) -> [u32; N] {
         let mut words = [0; N];

@@ -1,4 +1,4 @@
-//! One case of a run, and what its seed gives.
+//! One case of a run: its name, its seed, and what the seed determines.
 
 use super::contract::LongCases;
 use super::draw::Draw;
@@ -12,7 +12,7 @@ use verilated::BeforeReset;
 /// One case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Case {
-    /// Place in the plan.
+    /// Position in the plan.
     pub place: u64,
     /// Index into the plan's profiles.
     pub profile: usize,
@@ -20,18 +20,19 @@ pub struct Case {
     pub scenario: usize,
     /// `block/profile/scenario/index`.
     pub name: String,
-    /// From the run's seed and the name alone.
+    /// A hash of the run's seed and the name. It does not depend on the position in the plan.
     pub seed: u64,
 }
 
-/// Cases of a profile and scenario are counted below this, so that places never overflow.
+/// Limit of the cases of a profile and scenario, so that positions never overflow.
 pub const MOST_CASES: u64 = 1 << 47;
-/// Packets of a case at most: its vector must not be larger than vectors may be.
+/// Most packets of a case, so that its vector stays within the size limit of vectors.
 pub const MOST_PACKETS: u32 = 20_000;
 /// Older versions also ran variations of a case. Their indices start at [`MOST_CASES`], this many for each case.
 const VARIATIONS: u64 = 64;
 
-/// An index as names have it: `17`, or `17~3` for a variation in results of an older version.
+/// An index as it appears in names: `17`, or `17~3` for a variation in results of an older
+/// version.
 pub fn index_text(index: u64) -> String {
     match index.checked_sub(MOST_CASES) {
         None => index.to_string(),
@@ -39,20 +40,20 @@ pub fn index_text(index: u64) -> String {
     }
 }
 
-/// The index that a name has; none if there is no such case.
+/// The index in a name; `None` if no case can have it.
 pub fn parse_index(text: &str) -> Option<u64> {
     text.parse().ok().filter(|index| *index < MOST_CASES)
 }
 
 impl Case {
-    /// The case's random numbers.
+    /// The random numbers of the case.
     pub fn rng(&self) -> CaseRng {
         CaseRng::seed_from_u64(self.seed)
     }
 
-    /// Packets of the case, unless a run says how many: from the seed alone, apart from the stimulus.
-    /// Most are few, since a short case that fails needs no shrinking; some are many, since what goes wrong
-    /// after a thousand packets is found by nothing else, and a few may be far longer.
+    /// Number of packets, unless the run sets one. It depends on the seed only and not on the
+    /// stimulus. Most cases are short, because a short failing case needs no shrinking. Some are
+    /// long, because some bugs need a thousand packets.
     pub fn packets(&self, long: Option<&LongCases>) -> u32 {
         if let Some(LongCases { percent, packets }) = long {
             let mut rng = CaseRng::seed_from_u64(case_seed(self.seed, "long"));
@@ -71,8 +72,8 @@ impl Case {
         USUAL
     }
 
-    /// What registers hold until they are reset: zeros, ones or random bits, as often. A register without
-    /// reset may do the right thing with any one of them.
+    /// Register contents before reset: zeros, ones or random bits, equally often. A register
+    /// without reset may work by chance with one of them.
     pub fn before_reset(&self) -> BeforeReset {
         let mut rng = CaseRng::seed_from_u64(case_seed(self.seed, "before reset"));
         match rng.random_range(0..3) {
@@ -84,11 +85,11 @@ impl Case {
 }
 
 const PER_MILLE: u32 = 1000;
-/// Packets of most cases at most.
+/// Most packets of an ordinary case.
 const USUAL: u32 = 64;
-/// Packets of a case at most, but for a scenario's long ones.
+/// Most packets of a case, except for the long cases of a scenario.
 pub const LONGEST: u32 = 3000;
-/// How many of a thousand cases have how many packets: 64 on average.
+/// Distribution of the number of packets over a thousand cases: 64 on average.
 const LENGTHS: [(u32, RangeInclusive<u32>); 5] =
     [(80, 1..=2), (560, 3..=USUAL), (315, USUAL + 1..=100), (40, 101..=600), (5, 601..=LONGEST)];
 
@@ -105,7 +106,7 @@ mod tests {
     use super::*;
     use crate::harness::{Percent, Span};
 
-    /// A case of its own for each number.
+    /// Returns a separate case for each number.
     fn case(index: u64) -> Case {
         Case {
             place: index,

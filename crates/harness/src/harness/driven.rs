@@ -1,22 +1,23 @@
-//! Environment and golden model without a DUT, cycle by cycle, and whether an environment drives every pin.
+//! Runs an environment and a golden model without a DUT, and checks that an environment drives
+//! every pin.
 //!
-//! The harness hands the same inputs to [`Environment::drive`] again and again, those of other cycles of a
-//! batch among them. A pin that is not written holds what it held in one of those, so the stimulus would
-//! depend on the length of batches.
+//! The harness reuses one `Inputs` value for [`Environment::drive`]. A pin that the environment
+//! does not write keeps a value from another cycle of the batch, so the stimulus would depend on
+//! the length of batches.
 
 use super::contract::{Block, Environment, Golden, reset_inputs};
 use super::parameters::Parameters;
 use std::convert::Infallible;
 use verilated::Pins;
 
-/// Environment and golden model of some traffic without a DUT. It begins in the cycle in reset, which is the harness's
-/// own: the environment neither drives nor sees it.
+/// Environment and golden model of a traffic, without a DUT. The first cycle is the harness's
+/// cycle in reset, which the environment neither drives nor observes.
 pub struct GoldenTraffic<B: Block, E> {
     /// The environment.
     pub environment: E,
     /// The golden model.
     pub golden: B::Golden,
-    /// Cycles so far, the one in reset included.
+    /// Cycles so far, including the cycle in reset.
     pub cycle: u64,
     /// The inputs of the last cycle.
     pub inputs: B::Inputs,
@@ -28,11 +29,12 @@ impl<B: Block, E> GoldenTraffic<B, E> {
         Self { environment, golden, cycle: 0, inputs: reset_inputs::<B>() }
     }
 
-    /// Runs one cycle: the environment drives, the golden model answers, `show` sees both, and the environment
-    /// follows. `false` if the environment had finished, and nothing was run.
+    /// Runs one cycle: the environment drives, the golden model computes the outputs, `show`
+    /// observes both, and the environment takes the edge. Returns `false` without running a cycle
+    /// once the environment has finished.
     ///
     /// # Errors
-    /// What `show` returns.
+    /// The error of `show`.
     pub fn step<'a, R>(
         &mut self,
         show: impl FnOnce(u64, &B::Inputs, &B::Outputs) -> Result<(), R>,
@@ -57,19 +59,20 @@ impl<B: Block, E> GoldenTraffic<B, E> {
     }
 }
 
-/// A pin that an environment leaves as it was.
+/// A pin that an environment does not drive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct UndrivenPin {
     /// The pin.
     pub port: &'static str,
-    /// The first cycle in which it is left.
+    /// The first cycle in which the environment does not drive it.
     pub cycle: u64,
 }
 
-/// The first pin that an environment does not write in one of the first `cycles` cycles of a traffic, if there is
-/// one: two environments that do the same are handed pins that are all 0, and pins that are all 1.
+/// Finds the first pin that an environment does not drive in the first `cycles` cycles of a
+/// traffic. Two equal environments get pins that are all 0 and all 1; an undriven pin differs
+/// afterwards.
 ///
-/// [`Checks`](crate::checks::Checks) asks it of every scenario.
+/// [`Checks`](crate::checks::Checks) calls it for every scenario.
 pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
     traffic: &'a B::Traffic,
     parameters: &Parameters,
@@ -100,7 +103,8 @@ pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
     None
 }
 
-/// The environment of a traffic when a cycle begins, with the golden model; at the end if it is over before.
+/// The environment and the golden model of a traffic at the beginning of a cycle, or at the end
+/// if the traffic is finished before.
 pub fn environment_at<'a, B: Block>(
     traffic: &'a B::Traffic,
     parameters: &Parameters,

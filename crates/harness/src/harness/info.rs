@@ -1,4 +1,4 @@
-//! A block as data: what features read that need none of its types.
+//! A block as plain data, for code that needs none of its types.
 
 use super::contract::{Block, Explain, Golden, ResetPin, Rule, Scoreboard, Total, power_up_inputs};
 use super::coverage::{Coverage, Covergroup, WaiverFile, unreachable_in};
@@ -8,11 +8,11 @@ use super::properties::Properties;
 use verilated::{Field, Pins, Port};
 use zerocopy::IntoBytes;
 
-/// The largest code that a state is looked for under.
+/// The largest state code that is looked up.
 const STATE_CODES: u64 = 0xff;
 
-/// What is known of a block without its types. A feature that reads only this is compiled once, in this crate, and not
-/// again for each block.
+/// A block without its types. Code that reads only this is compiled once and not again for each
+/// block.
 #[derive(Debug)]
 pub struct BlockInfo {
     /// [`Block::NAME`].
@@ -63,29 +63,30 @@ pub struct BlockInfo {
     pub power_up: fn() -> Vec<u8>,
 }
 
-/// The RTL that a program was built with.
+/// The RTL that is built into the program.
 #[derive(Debug, Clone, Copy)]
 pub struct BuiltInRtl {
     /// The top module.
     pub top: &'static str,
     /// Its clock, as the build script names it.
     pub clock: &'static str,
-    /// The 8-bit parameter that takes the mask of fixes; `None` for a block without errata.
+    /// The 8-bit parameter for the mask of fixes; `None` for a block without errata.
     pub mask_parameter: Option<&'static str>,
     /// The files, as (name, text).
     pub sources: &'static [(&'static str, &'static str)],
     /// The files that the RTL reads while it runs, as (name in the RTL, text).
     pub data: &'static [(&'static str, &'static [u8])],
-    /// The names of the sources that Verilator is given, in that order; it finds the others.
+    /// The names of the sources on Verilator's command line, in that order. Verilator finds the
+    /// others.
     pub roots: &'static [&'static str],
     /// Macros, as `NAME` or `NAME=VALUE`.
     pub defines: &'static [&'static str],
-    /// The parameters of each linked model: every one by its name, the mask included.
+    /// All parameters of each linked model by name, including the mask.
     pub embedded: &'static [&'static [(&'static str, u64)]],
 }
 
 impl BuiltInRtl {
-    /// The place of the linked model with these parameters in `embedded`, if there is one.
+    /// The index in `embedded` of the linked model with these parameters, if there is one.
     pub fn linked(&self, parameters: &Parameters) -> Option<usize> {
         let mask = self.mask_parameter.map(|name| (name, u64::from(parameters.fixes())));
         let wanted = || mask.into_iter().chain(parameters.values());
@@ -97,7 +98,7 @@ impl BuiltInRtl {
 }
 
 impl BlockInfo {
-    /// What is known of a block.
+    /// Collects the data of a block.
     pub const fn of<B: Explain>() -> &'static Self {
         const {
             &Self {
@@ -128,7 +129,7 @@ impl BlockInfo {
         }
     }
 
-    /// The transitions of the block's state machine that it names: from, to and the rule.
+    /// The transitions that the block names: source state, target state and rule.
     pub fn transitions(&self) -> Vec<(&'static str, &'static str, &'static str)> {
         let states: Vec<&str> = (0..=STATE_CODES).filter_map(self.state_name).collect();
         let pairs = states.iter().flat_map(|from| states.iter().map(move |to| (*from, *to)));
@@ -138,15 +139,15 @@ impl BlockInfo {
         pairs.flat_map(rules).collect()
     }
 
-    /// Why no legal stimulus hits a bin with these parameters, and whether `prove` shows it or it is argued; bins are numbered
-    /// through the rules and all groups.
+    /// Why no legal stimulus hits a bin with these parameters, and whether `cosim prove` proves
+    /// it or the reason is an argument. Bins are numbered through the rules and all groups.
     pub fn unreachable(&self, bin: usize, parameters: &Parameters) -> Option<String> {
         let rule = self.rules.get(bin).map(|rule| rule.name);
         let reason = match rule {
             Some(_) => (self.unreachable_rule)(bin, parameters)?,
             None => unreachable_in(self.groups, bin - self.rules.len(), parameters)?.to_owned(),
         };
-        // `prove` shows of a rule with a property that it never applies.
+        // `cosim prove` proves that a rule with a property never applies.
         let is_proved = rule.is_some_and(|rule| {
             (self.properties)(parameters).transitions.iter().any(|says| says.rule == rule)
         });
@@ -154,7 +155,7 @@ impl BlockInfo {
         Some(format!("{reason} ({how})"))
     }
 
-    /// The values of the RTL's parameters as Verilog, of those that `has` holds for.
+    /// The values of the RTL's parameters as Verilog literals, for those that `has` accepts.
     pub fn verilog(&self, parameters: &Parameters, has: &[String]) -> Vec<(String, String)> {
         let mut values = parameters.verilog(self.rtl.mask_parameter);
         values.retain(|(name, _)| has.contains(name));

@@ -1,35 +1,37 @@
-//! What a port's name says of its part in a handshake: which of several differing ports explains the
-//! others, and what an explanation shows of a cycle.
+//! The role of a port in a handshake, derived from its name. It decides which of several
+//! differing ports explains the others, and which ports an explanation shows.
 //!
-//! A DUT that goes wrong often differs in many outputs at once. A valid that is missing takes its payload
-//! with it, a write enable its address and data: the first of them is what happened, the others follow. Where a
-//! block is made of others, what goes wrong in one of them shows at its own boundary first, and then further down.
+//! A wrong DUT often differs in many outputs at once. A missing valid takes its payload with it,
+//! a write enable its address and data. The valid or enable is the cause and the others follow
+//! from it. In a block that consists of several, an error shows at the boundary of the failing
+//! part first, and then downstream.
 
 use super::contract::Block;
 use verilated::{Pins, Port};
 
-/// The last words of port names, as in `cq_req_valid`, by what they say.
+/// The last words of port names, as in `cq_req_valid`, by role.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Naming {
-    /// High: the payload of its channel means something.
+    /// Valid: while it is high, the payload of its channel is meaningful.
     pub valid: &'static [&'static str],
-    /// High: a table is written or read, at the address beside it.
+    /// Enable: while it is high, a table is accessed at the address beside it.
     pub enable: &'static [&'static str],
-    /// High: what is offered is taken.
+    /// Ready: while it is high, the offer is accepted.
     pub ready: &'static [&'static str],
-    /// The boundaries of a block that is made of others, along its data path: each has the beginnings of its ports'
-    /// names, of which the longest counts. A port stands at the boundary behind the part that drives it, a ready, too;
-    /// ports of no boundary come last. A block in one piece has none.
+    /// The boundaries inside a block that consists of several, in the order of the data path.
+    /// Each lists prefixes of port names; the longest matching prefix decides. A port belongs to
+    /// the boundary after the part that drives it, also a ready. Ports without a boundary come
+    /// last. A simple block has none.
     pub boundaries: &'static [&'static [&'static str]],
-    /// Payload of input channels that the block looks at without its valid, since the specification says so: it is
-    /// known in every cycle, also where values are [unknown](crate::fourvalue).
+    /// Payload of input channels that the block reads without their valid, as specified. It is
+    /// known in every cycle, also in [four-value simulation](crate::fourvalue).
     pub looked_at: &'static [&'static str],
 }
 
-/// What a port is for; those that explain others come first.
+/// The role of a port. Roles that explain others come first.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Role {
-    /// A valid or an enable: says whether the payload of its channel counts.
+    /// A valid or an enable: it qualifies the payload of its channel.
     Governs,
     /// A ready.
     Ready,
@@ -38,7 +40,7 @@ pub enum Role {
 }
 
 impl Naming {
-    /// What the blocks of this project follow.
+    /// The naming rules of the blocks of this project.
     pub const DEFAULT: Self = Self {
         valid: &["valid", "vld"],
         enable: &["wen", "ren", "we", "en"],
@@ -47,13 +49,13 @@ impl Naming {
         looked_at: &[],
     };
 
-    /// The channel whose valid a port is: its name without the last word.
+    /// The channel of a valid: its name without the last word.
     pub fn channel<'a>(&self, port: &'a str) -> Option<&'a str> {
         let (channel, last) = port.rsplit_once('_')?;
         self.valid.contains(&last).then_some(channel)
     }
 
-    /// The port that says whether a payload counts: a valid of its channel, or also an enable.
+    /// The port that qualifies a payload: a valid of its channel, or an enable.
     pub fn governor(
         &self,
         payload: &Port,
@@ -91,7 +93,7 @@ impl Naming {
         }
     }
 
-    /// How far down the data path a port is: the boundary that has the longest beginning of its name.
+    /// The position of a port on the data path: the boundary with the longest matching prefix.
     fn place(&self, port: &str) -> usize {
         let length = |boundary: &[&str]| {
             let of_port = boundary.iter().filter(|beginning| port.starts_with(**beginning));
@@ -102,16 +104,16 @@ impl Naming {
         known.max_by_key(|(_, length)| *length).map_or(self.boundaries.len(), |(place, _)| place)
     }
 
-    /// Ports in the order in which one explains those behind it.
+    /// Sorts ports so that each explains those after it.
     pub fn in_order(&self, ports: &[&'static Port]) -> Vec<&'static Port> {
         let mut ports = ports.to_vec();
         ports.sort_by_key(|port| (self.place(port.name), self.role(port.name)));
         ports
     }
 
-    /// Of differing ports those that are not explained by others. What differs at one boundary makes differ what
-    /// comes after it. At a boundary a payload that differs together with a handshake follows from it, or from the
-    /// state that both follow from.
+    /// Selects the differing ports that others do not explain. A difference at one boundary
+    /// explains differences downstream. At one boundary, a payload that differs together with a
+    /// handshake follows from it.
     pub fn leading(&self, differing: &[&'static Port]) -> Vec<&'static Port> {
         let rank = |port: &&'static Port| (self.place(port.name), self.role(port.name));
         let first = differing.iter().map(rank).min();
@@ -119,8 +121,8 @@ impl Naming {
     }
 }
 
-/// The first port that explains a difference, and every leading port or field of one: `port`, or
-/// `port.field` where the block has named fields. Empty if no port differs.
+/// The first port that explains a difference, and every leading port or field: `port`, or
+/// `port.field` if the block has named fields. Empty if no port differs.
 pub(super) fn differing<B: Block>(
     expected: &[u8],
     actual: &[u8],

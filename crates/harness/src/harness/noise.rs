@@ -1,24 +1,26 @@
-//! What idle pins carry: a fixed function of a key, part of the vector format.
+//! Values of idle pins: a fixed function of a key, which is part of the vector format.
 
 use std::hint::black_box;
 use verilated::Bits;
 
 /// Bytes of noise; a power of two.
 const SIZE: usize = 1 << 13;
-/// The widest slice that is taken at once, in bytes.
+/// The widest slice, in bytes.
 const WIDEST: usize = 128;
-/// Words of the pool, which is longer than any place in it by the widest slice.
+/// Words of the pool. It is longer than the largest position by the widest slice.
 const WORDS: usize = (SIZE + WIDEST) / 4;
-/// Words that are computed at once: more than two slices, so that the next one is always there.
+/// Words that are computed at once: more than two slices, so that the next slice is always
+/// available.
 const PIECE: usize = 256;
 
 /// A pool of noise from which idle payload pins are filled.
 ///
-/// The pool is SplitMix64 over the key, so a vector names its noise with one number and replays draw no
-/// random number. Key 0 is silence: all zeros. It is computed piece by piece, since a short case needs little of it.
+/// The pool is SplitMix64 over the key. A vector stores only the key, and a replay draws no
+/// random number. Key 0 gives zeros. The pool is computed piece by piece, because a short case
+/// needs little of it.
 #[derive(Debug, Clone)]
 pub struct Noise {
-    /// SplitMix64's state at the end of what is computed.
+    /// The state of SplitMix64 after the computed part.
     state: u64,
     /// The pool; zeros from `computed` on.
     words: Box<[u32; WORDS]>,
@@ -33,7 +35,8 @@ impl Noise {
         Self { state: key, words: Box::new([0; WORDS]), computed, next: 0 }
     }
 
-    /// Computes the pool's next piece. Inlined, so that it is optimised as its block is.
+    /// Computes the next piece of the pool. It is inlined to get the optimisation level of the
+    /// block.
     #[inline]
     #[cold]
     fn compute(&mut self) {
@@ -41,7 +44,7 @@ impl Noise {
         self.computed = WORDS.min(begin + PIECE);
         for word in &mut self.words[begin..self.computed] {
             self.state = self.state.wrapping_add(0x9e37_79b9_7f4a_7c15);
-            // Opaque, so that words are computed one by one: vectors of 64-bit products take twice as long.
+            // `black_box` prevents vectorisation: vectors of 64-bit products take twice as long.
             let mut z = black_box(self.state);
             z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
             z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
@@ -67,7 +70,7 @@ impl Noise {
         *self.slice()
     }
 
-    /// Puts a payload on its pins: the one that is held while valid is high, else noise.
+    /// Drives a payload: the given value while valid is high, else noise.
     #[inline]
     pub fn drive<const WIDTH: u32, const N: usize>(
         &mut self,
@@ -92,7 +95,7 @@ mod tests {
         assert_eq!(noise.words[..2], [0x2dec_8902, 0x8da1_658e]);
     }
 
-    /// What of the pool is computed when makes no difference, nor does its end.
+    /// The values depend neither on when parts of the pool are computed nor on its end.
     #[test]
     fn words_follow_from_their_place_in_the_pool() {
         let word = |place: u64| {

@@ -1,16 +1,16 @@
-//! Parameters of an RTL, and profiles: named sets of them.
+//! Parameters of an RTL, and profiles, which are named parameter sets.
 
 use super::contract::Block;
 use super::random_sets::MOST_RANDOM;
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 
-/// A parameter of a block's top module, beside the mask of fixes.
+/// A parameter of the top module, other than the mask of fixes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Parameter {
     /// The name in Verilog and on the command line.
     pub name: &'static str,
-    /// The value if nothing is said.
+    /// The default value.
     pub default: u64,
     /// The smallest legal value.
     pub least: u64,
@@ -35,15 +35,15 @@ impl Parameter {
     }
 }
 
-/// Why a text names no profile, or no parameters.
+/// Why a text does not name a profile or parameters.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ProfileError {
     /// There is no such profile.
     #[error("unknown profile `{text}`; expected {expected}")]
     Unknown {
-        /// What was given.
+        /// The text.
         text: String,
-        /// What there is.
+        /// The profiles of the block.
         expected: String,
     },
     /// Not of the form `NAME=VALUE`.
@@ -52,7 +52,7 @@ pub enum ProfileError {
     /// There is no such parameter.
     #[error("{}", unknown(.name, .known))]
     UnknownParameter {
-        /// What was given.
+        /// The text.
         name: String,
         /// The block's parameters.
         known: Vec<&'static str>,
@@ -85,10 +85,11 @@ fn unknown(name: &str, known: &[&str]) -> String {
     format!("unknown parameter `{name}`: expected {}{hint}", known.join(", "))
 }
 
-/// Values of parameters, by name, as a user gave them.
+/// Parameter values by name, as the user set them.
 pub type Overrides = BTreeMap<String, u64>;
 
-/// What an RTL was built with: the mask of fixes and the value of every other parameter, all legal.
+/// The parameters of a model: the mask of fixes and the value of every other parameter. All are
+/// legal.
 #[derive(Debug, Clone, Copy)]
 pub struct Parameters {
     fixes: u8,
@@ -105,13 +106,13 @@ impl PartialEq for Parameters {
 impl Eq for Parameters {}
 
 impl Parameters {
-    /// How many parameters a block can have beside its mask.
+    /// The largest number of parameters other than the mask.
     pub const CAPACITY: usize = 8;
 
     /// No parameters, and nothing fixed.
     pub const NONE: Self = Self::declared(&[], 0);
 
-    /// The parameters of a block with the fixes of a mask, all others as they are by default.
+    /// The default parameters of a block with this mask of fixes.
     pub const fn of<B: Block>(fixes: u8) -> Self {
         Self::declared(B::PARAMETERS, fixes)
     }
@@ -134,10 +135,10 @@ impl Parameters {
         Self { fixes, declared, values }
     }
 
-    /// The same with another value of the parameter with this index.
+    /// The same parameters with another value for the parameter of this index.
     ///
     /// # Panics
-    /// If the value is not legal; at compile time where this makes a constant.
+    /// If the value is not legal; at compile time in a constant.
     #[must_use]
     pub const fn with(mut self, index: usize, value: u64) -> Self {
         assert!(self.declared[index].allows(value), "a parameter's value must be legal");
@@ -166,7 +167,7 @@ impl Parameters {
         Ok(self)
     }
 
-    /// The parameters that these are values of.
+    /// The declarations of these parameters.
     pub(super) const fn declared_parameters(&self) -> &'static [Parameter] {
         self.declared
     }
@@ -200,8 +201,8 @@ impl Parameters {
         self.values().map(|(name, value)| (name.to_owned(), value)).collect()
     }
 
-    /// What Verilator is told: every parameter, with its value as a Verilog number. The mask's width is
-    /// fixed; the others are integers, as in the RTL.
+    /// The parameters for Verilator: every parameter with its value as a Verilog number. The mask
+    /// has a fixed width; the others are integers, as in the RTL.
     pub fn verilog(&self, mask_parameter: Option<&str>) -> Vec<(String, String)> {
         let mask = mask_parameter.map(|name| (name.to_owned(), format!("8'h{:02x}", self.fixes)));
         let others = self.values().map(|(name, value)| (name.to_owned(), value.to_string()));
@@ -225,16 +226,17 @@ impl Profile {
         Self { name: Cow::Borrowed(name), parameters }
     }
 
-    /// What `--fixes` names: profiles with commas between them, `all` of them, or a mask like `0x5a`; each may be
-    /// followed by parameters, as in `spec+REPLAY_DEPTH=2`.
+    /// Reads the argument of `--fixes`: profiles separated by commas, `all`, or a mask like
+    /// `0x5a`. Parameters may follow each, as in `spec+REPLAY_DEPTH=2`.
     ///
     /// # Errors
-    /// What would have been understood.
+    /// The expected forms.
     pub fn parse(text: &str, profiles: &[Self]) -> Result<Vec<Self>, ProfileError> {
         Self::parse_beside(text, &Overrides::new(), profiles)
     }
 
-    /// As [`Profile::parse`], with values of some parameters that are the profile's only where `text` names them.
+    /// As [`Profile::parse`], with overrides. Their values become part of a profile's name only
+    /// where `text` names them.
     ///
     /// # Errors
     /// As [`Profile::parse`].
@@ -258,7 +260,7 @@ impl Profile {
         Ok(found)
     }
 
-    /// Profiles with other values of some parameters, each set of values once.
+    /// The profiles with overrides; equal parameter sets appear once.
     ///
     /// # Errors
     /// As [`Parameters::with_overrides`].
@@ -283,10 +285,10 @@ impl Profile {
         self.name.split('+').next().unwrap_or_default()
     }
 
-    /// What a name without parameters stands for.
+    /// Reads a name without parameters.
     ///
     /// # Errors
-    /// What would have been understood.
+    /// The expected forms.
     pub fn bases(text: &str, profiles: &[Self]) -> Result<Vec<Self>, ProfileError> {
         if text == "all" {
             return Ok(profiles.to_vec());
@@ -312,12 +314,12 @@ impl Profile {
         }
     }
 
-    /// Whether a block with these profiles has a mask: one without errata has none.
+    /// Whether a block with these profiles has a mask; a block without errata has none.
     pub(super) fn has_mask(profiles: &[Self]) -> bool {
         profiles.windows(2).any(|two| two[0].parameters.fixes != two[1].parameters.fixes)
     }
 
-    /// Parameters by the name of a profile that has them, else by what differs from `base`.
+    /// Names parameters: by the profile that has them, else by the differences from `base`.
     fn named(base: &str, parameters: Parameters, profiles: &[Self]) -> Result<Self, ProfileError> {
         if let Some(same) = profiles.iter().find(|profile| profile.parameters == parameters) {
             return Ok(same.clone());
@@ -399,7 +401,8 @@ mod tests {
             ("spec+DEPTH=4", "spec+DEPTH=4"),
             ("spec+LIMIT=0x20+DEPTH=4", "spec+DEPTH=4+LIMIT=32"),
             ("0x01+LIMIT=2", "0x01+LIMIT=2"),
-            // What a profile has is not said again, and what has a name keeps it.
+            // A value that the profile already has is not repeated, and a named profile keeps its
+            // name.
             ("spec+DEPTH=16", "spec"),
             ("repaired+DEPTH=2", "small"),
             ("small+DEPTH=16", "repaired"),

@@ -1,123 +1,128 @@
-//! What a block promises in every cycle, whatever its inputs are: what `cosim prove` shows of its RTL.
+//! Properties of a block that hold in every cycle for all inputs; `cosim prove` proves them for
+//! its RTL.
 
-/// The promises of a block, by the names of its ports.
+/// The properties of a block, over the names of its ports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Properties {
-    /// Valids and enables while which are 0 their payload is 0; or a single payload's name.
+    /// Valids and enables whose payload is 0 while they are 0, or the name of a single payload.
     pub quiescent: Vec<&'static str>,
-    /// Valids that stay, once they are 1, until their ready.
+    /// Channels whose valid stays high until its ready.
     pub stable: Vec<StableChannel>,
-    /// Names of codes of the state register that are no states: it never has one of them.
+    /// Codes of the state register that are not states, so the register never holds them.
     pub illegal_states: Vec<&'static str>,
-    /// Enables, and the states in which alone they are 1. It takes a `Block::STATE_REGISTER`.
+    /// Enables, and the only states in which they are 1. It needs a `Block::STATE_REGISTER`.
     pub enabled: Vec<(&'static str, &'static [&'static str])>,
-    /// Registers and wires of the RTL, beside its ports, that `rules` and `always` speak of, with their widths in bits:
-    /// the one place in which a block's golden model and the names of its RTL meet. One inside of an instance is named
-    /// with it, as `device.count`, and is `device_count` in expressions.
+    /// Registers and wires of the RTL that `transitions` and `invariants` use, with their widths
+    /// in bits. Only here does a block name internals of its RTL. A register in an instance has
+    /// the name of the instance, as in `device.count`, and is `device_count` in expressions.
     pub registers: Vec<(&'static str, u32)>,
-    /// What the golden model's rules say of the RTL.
+    /// The golden model's rules as properties of the RTL.
     pub transitions: Vec<TransitionProperty>,
-    /// What holds in every cycle outside of reset: in words, and as a Verilog expression over ports and `registers`.
+    /// Invariants outside of reset: a description, and a Verilog expression over ports and
+    /// `registers`.
     pub invariants: Vec<(String, String)>,
-    /// What the words of memories mean, where not every bit of them does.
+    /// Abstractions of memory words, for memories in which some bits have no meaning.
     pub word_abstractions: Vec<WordAbstraction>,
-    /// What the proof remembers of its own, and what other expressions may name.
+    /// Auxiliary registers of the proof, which other expressions may use.
     pub proof_registers: Vec<ProofRegister>,
-    /// What comes to an end, if the partners do their part.
+    /// Bounded progress under protocol assumptions.
     pub progress: Vec<Progress>,
 }
 
-/// What the words of a memory mean: two RTLs whose memories hold words of the same meaning may be equivalent, whatever the words
-/// are. That nothing else of a word counts is no assumption: it is part of what is proved.
+/// An abstraction of memory words. Two RTLs whose memories hold words of the same meaning can be
+/// equivalent even if the words differ. The proof also shows that the other bits have no effect.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct WordAbstraction {
     /// The memory.
     pub memory: &'static str,
-    /// Bits of its words.
+    /// The width of its words in bits.
     pub width: u32,
-    /// As many bits at most, as a Verilog expression of `word`.
+    /// The meaning, as a Verilog expression of `word` with at most `width` bits.
     pub meaning: &'static str,
 }
 
-/// A register of the proof: 0 in reset.
+/// An auxiliary register of the proof. It is 0 in reset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct ProofRegister {
-    /// Its name, which no port and no register of the RTL has.
+    /// Its name, different from all ports and registers of the RTL.
     pub name: &'static str,
     /// Its width in bits.
     pub width: u32,
-    /// What it holds after an edge outside of reset, as a Verilog expression.
+    /// Its next value outside of reset, as a Verilog expression.
     pub next: String,
 }
 
-/// Something that a block finishes: it takes no more than so many cycles of its own, however long its partners keep it
-/// waiting in between.
+/// A task that the block finishes within a bounded number of its own cycles, however long the
+/// environment stalls it.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Progress {
-    /// What is finished, in words, as in "a packet that was taken".
+    /// The task in words, as in "a packet that was taken".
     pub what: String,
-    /// While it is not finished.
+    /// True while the task is not finished.
     pub busy: String,
-    /// The cycles of it in which a partner has something to do: to be ready, or to answer.
+    /// True in cycles in which the block waits for the environment.
     pub waits: String,
-    /// The cycles of its own that it takes, at most.
+    /// The largest number of the block's own cycles.
     pub within: u32,
-    /// Cycles that each edge of a kind adds to them: how many, the edges in words and as an expression; none if there is
-    /// no such kind.
+    /// Cycles that each event adds to the bound: their number, the event in words and as an
+    /// expression.
     pub more: Option<(u32, &'static str, String)>,
-    /// What is assumed of the partners, in words and as an expression that holds in each cycle: it is looked at until they
-    /// break it for the first time.
+    /// Protocol assumptions, in words and as expressions. The property is checked until one of
+    /// them fails.
     pub assumptions: Vec<(&'static str, String)>,
-    /// What the specification knows of that is never finished, with its erratum.
+    /// Known deadlocks, each with its erratum.
     pub known_deadlocks: Vec<KnownDeadlock>,
 }
 
-/// A way not to come to an end that is known of.
+/// A known deadlock.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct KnownDeadlock {
-    /// What it is, with the place where the specification has it.
+    /// Its description, with the place in the specification.
     pub what: &'static str,
-    /// The cycles of it, as an expression.
+    /// True in the deadlock, as an expression.
     pub when: String,
-    /// What ends it all the same if it comes, in words and as an expression; none if nothing does that the partners may do.
+    /// An event that ends it, in words and as an expression; `None` if the environment cannot end
+    /// it.
     pub until: Option<(&'static str, String)>,
 }
 
-/// What a rule says of the RTL.
+/// A rule as a property of the RTL.
 ///
-/// The wire `rule_N` is 1 where the rule with place N in [`Properties::rules`] applies. Expressions are Verilog over the
-/// ports and [`Properties::registers`], of the cycle in which the rule applies; constants are sized, as in `8'd1`.
+/// The wire `rule_N` is 1 while rule N of [`Properties::transitions`] applies. Expressions are
+/// Verilog over the ports and [`Properties::registers`] in that cycle. Constants are sized, as in
+/// `8'd1`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct TransitionProperty {
-    /// Its name. One that is none of the golden model's stands for the cycles in which no rule of a family applies.
+    /// Its name. A name that is not a rule of the golden model stands for the cycles in which no
+    /// rule of the family applies.
     pub rule: &'static str,
-    /// The rules of which exactly one applies in every cycle outside of reset, and how people call them; none if
-    /// several or none of them may apply.
+    /// The family of rules of which exactly one applies in every cycle outside of reset; `None`
+    /// if several or none may apply.
     pub one_of: Option<String>,
     /// When it applies.
     pub when: String,
-    /// Outputs and wires in that cycle.
+    /// Values of outputs and wires in that cycle.
     pub outputs: Vec<(&'static str, String)>,
-    /// What registers hold after the edge, unless the reset is there by then.
+    /// Values of registers after the edge, unless a reset begins there.
     pub next: Vec<(&'static str, String)>,
 }
 
-/// A channel that waits.
+/// A channel whose offer is stable until it is accepted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct StableChannel {
     /// Its valid.
     pub valid: &'static str,
-    /// Whether its payload waits, too.
+    /// Whether its payload is stable, too.
     pub payload: bool,
 }
 
 impl StableChannel {
-    /// A channel whose valid and payload stay until ready.
+    /// A channel whose valid and payload are stable until ready.
     pub const fn whole(valid: &'static str) -> Self {
         Self { valid, payload: true }
     }
 
-    /// A channel whose valid stays until ready; its payload may change meanwhile.
+    /// A channel whose valid is stable until ready; its payload may change.
     pub const fn valid(valid: &'static str) -> Self {
         Self { valid, payload: false }
     }

@@ -1,24 +1,24 @@
-//! Random profiles: legal sets of parameters that a run draws by its seed, as `--fixes random:N` asks for.
+//! Random profiles for `--fixes random:N`: legal parameter sets that the seed of a run draws.
 //!
-//! A set has an ordinary name, as `0x01+HIGH=3+LOW=200`, so that vectors, results and reproduce lines need nothing
-//! else to run it again.
+//! A set has an ordinary name, as `0x01+HIGH=3+LOW=200`, so vectors, results and commands can
+//! name it.
 
 use super::drawn::case_seed;
 use super::parameters::{Overrides, Parameter, Profile, ProfileError};
 use super::rng::CaseRng;
 use rand::{RngExt, SeedableRng};
 
-/// Random profiles of a block at most: each is a model that is compiled.
+/// Limit of the random profiles of a block, because each needs a compiled model.
 pub const MOST_RANDOM: usize = 64;
-/// What stands before their number.
+/// The prefix of their number.
 const RANDOM: &str = "random:";
-/// Draws for each profile that is asked for, before a block has no more of them.
+/// Draws per requested profile before the search for further sets ends.
 const ATTEMPTS: usize = 64;
 
 impl Profile {
-    /// As [`Profile::parse`]; and `random:N` stands for N sets of parameters that `seed` draws for `block`, none of
-    /// them twice and none of them a profile of the block. If there are fewer, for those; if there is none, for the
-    /// first profile.
+    /// As [`Profile::parse`], and `random:N` draws N parameter sets for `block` from `seed`. All
+    /// are different, and none is a profile of the block. If fewer sets exist, it returns those;
+    /// if none exists, the first profile.
     ///
     /// # Errors
     /// As [`Profile::parse`]; [`ProfileError::Random`] for another N.
@@ -90,7 +90,8 @@ fn one(
     Profile::with_overrides(&Profile::bases(&base, profiles)?, &values, profiles)
 }
 
-/// A mask of fixes. A fix that looks at the bit of another is seen where one is on alone, or off alone.
+/// Draws a mask of fixes: often one fix alone on or alone off, so that dependencies between fixes
+/// show.
 fn mask(rng: &mut CaseRng) -> u8 {
     let alone = 1u8 << rng.random_range(0..8);
     match rng.random_range(0..4) {
@@ -100,8 +101,8 @@ fn mask(rng: &mut CaseRng) -> u8 {
     }
 }
 
-/// A legal value: an end of its range, one next to that of another parameter, or any, as many below a number as
-/// above its square.
+/// Draws a legal value: an end of its range, a value next to that of another parameter, or any
+/// value on a logarithmic scale.
 fn value(parameter: &Parameter, beside: &[u64], rng: &mut CaseRng) -> u64 {
     let Parameter { least, most, .. } = *parameter;
     let any = |rng: &mut CaseRng| {

@@ -1,5 +1,6 @@
-//! Raw pins in JSON: one line for each cycle, an object of port names and hex strings. The first cycle names
-//! every port; each further one names those that differ from the cycle before, and may name others.
+//! Unconstrained stimulus in JSON: one line for each cycle, an object of port names and hex
+//! strings. The first cycle names every port. Each further cycle names the ports that differ from
+//! the cycle before, and may name others.
 
 use crate::value::hex_pattern;
 use serde::de::{DeserializeSeed, Error, MapAccess, SeqAccess, Visitor};
@@ -18,7 +19,7 @@ pub fn serialize<P: Pins, S: Serializer>(cycles: &[P], serializer: S) -> Result<
     let mut sequence = serializer.serialize_seq(Some(cycles.len()))?;
     let mut before = None;
     for pins in cycles {
-        // Raw text stays on one line, however the rest is laid out.
+        // Raw text stays on one line, whatever the layout of the rest.
         let cycle = RawValue::from_string(line(pins, before)).map_err(serde::ser::Error::custom)?;
         sequence.serialize_element(&cycle)?;
         before = Some(pins);
@@ -46,7 +47,7 @@ fn line<P: Pins>(pins: &P, before: Option<&P>) -> String {
     text
 }
 
-/// Writes a number in as few hex digits as it needs. A vector has tens of millions of them.
+/// Writes a number without leading zeros, because a vector has tens of millions of them.
 fn push_digits(text: &mut String, bytes: &[u8]) {
     let digit = |value: u8| char::from(DIGITS[usize::from(value)]);
     let Some(top) = bytes.iter().rposition(|byte| *byte != 0) else { return text.push('0') };
@@ -60,7 +61,8 @@ fn push_digits(text: &mut String, bytes: &[u8]) {
     }
 }
 
-/// Reads cycles. Every port must be in the first, none may be unknown, every value must fit.
+/// Reads cycles. The first one must name every port, no port may be unknown, and every value must
+/// fit.
 pub fn deserialize<'de, P: Pins, D: Deserializer<'de>>(
     deserializer: D,
 ) -> Result<Vec<P>, D::Error> {
@@ -91,11 +93,11 @@ impl<'de, P: Pins> Visitor<'de> for Cycles<P> {
     }
 }
 
-/// What the next cycle begins with.
+/// The state between two cycles.
 struct Next<P> {
     /// The pins of the cycle before.
     pins: Vec<u8>,
-    /// The ports the cycle has named.
+    /// The ports that the cycle named.
     seen: Vec<bool>,
     is_first: bool,
     of: PhantomData<P>,
@@ -154,7 +156,7 @@ pub fn schema<P: Pins>() -> Value {
     })
 }
 
-/// Reads a port's name as its index; nothing is allocated for it.
+/// Reads the name of a port as its index, without an allocation.
 struct Name<P>(PhantomData<P>);
 
 impl<'de, P: Pins> DeserializeSeed<'de> for Name<P> {
@@ -181,7 +183,7 @@ impl<P: Pins> Visitor<'_> for Name<P> {
     }
 }
 
-/// Reads a port's value into the bytes of its pins.
+/// Reads the value of a port into the bytes of its pins.
 struct Digits<'a> {
     port: &'static Port,
     bytes: &'a mut [u8],
@@ -226,7 +228,7 @@ fn read_digits(text: &str, width: u32, bytes: &mut [u8]) -> Option<()> {
         };
         match bytes.get_mut(index) {
             Some(place) => *place = byte,
-            // Zeros in front of a number add nothing to it.
+            // Leading zeros.
             None if byte == 0 => {}
             None => return None,
         }

@@ -1,10 +1,10 @@
-//! Resets in mid-flight.
+//! Resets while transactions are in flight.
 
 use crate::value::Uint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 
-/// A reset in mid-flight, as a part of a block's traffic; it follows a packet.
+/// A reset while transactions are in flight; it follows a packet of the traffic.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Reset {
@@ -21,35 +21,35 @@ impl Reset {
     }
 }
 
-/// Asserts a block's reset at the traffic's word.
+/// Asserts the block's reset as the traffic schedules it.
 #[derive(Debug, Clone, Default)]
 pub struct ResetTimer {
-    /// Cycles until the reset rises, and how long it will stay.
+    /// Cycles until the reset is asserted, and its length.
     due: Option<(u64, u64)>,
-    /// Cycles the reset still is high.
+    /// Remaining cycles of the reset.
     left: u64,
 }
 
 impl ResetTimer {
-    /// The packet that `reset` follows was taken at the coming edge.
+    /// Schedules `reset`: its packet is taken at the coming edge.
     #[inline]
     pub fn start(&mut self, reset: Reset) {
         self.due = Some((reset.after.get(), reset.cycles.get().max(1)));
     }
 
-    /// Whether the reset is high in this cycle.
+    /// Whether the reset is asserted in this cycle.
     #[inline]
     pub fn asserted(&self) -> bool {
         self.left > 0
     }
 
-    /// Whether no reset is on or to come.
+    /// Whether no reset is active or scheduled.
     #[inline]
     pub fn is_over(&self) -> bool {
         self.left == 0 && self.due.is_none()
     }
 
-    /// The edge, after [`ResetTimer::start`] if that is called for it.
+    /// Takes the edge. Call [`ResetTimer::start`] before it.
     #[inline]
     pub fn clock(&mut self) {
         self.left = self.left.saturating_sub(1);

@@ -4,7 +4,8 @@ use rand::{Rng, SeedableRng, TryRng};
 use rand_xoshiro::Xoshiro256PlusPlus;
 use std::convert::Infallible;
 
-/// The random numbers of a case; portable, so that a seed means the same on every machine.
+/// The random number generator of a case. It is portable, so a seed means the same on every
+/// machine.
 #[derive(Debug, Clone)]
 pub struct CaseRng(Xoshiro256PlusPlus);
 

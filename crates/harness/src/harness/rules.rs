@@ -1,7 +1,8 @@
-//! Rules by name.
+//! The `rules!` macro, which gives each rule of a block a name and an index.
 
-/// Declares the rules of a block: a constant with the [`RuleSet`](crate::harness::RuleSet) of each, and all of them as
-/// `RULES`, in the order of their indices, as [`Golden::RULES`](crate::harness::Golden::RULES) wants them.
+/// Declares the rules of a block: a constant [`RuleSet`](crate::harness::RuleSet) for each, and
+/// all of them as `RULES` in the order of their indices, for
+/// [`Golden::RULES`](crate::harness::Golden::RULES).
 ///
 /// ```
 /// cosim_harness::rules! {

@@ -1,7 +1,7 @@
 //! Drives two DUTs of one block with the same inputs and finds the first cycle in which they differ.
 //!
-//! The environment follows the golden model, so both DUTs see the whole stimulus. This module does not compare a DUT with
-//! the golden model: see [`run`](super::run).
+//! The environment follows the golden model, so both DUTs receive the whole stimulus. To compare
+//! a DUT with the golden model, use [`run`](super::run).
 
 use super::case::{Dut, RawPins, Source, Traffic, Watch};
 use super::contract::{Block, Golden, reset_inputs};
@@ -12,7 +12,7 @@ use std::ops::ControlFlow;
 use verilated::{Error, Pins};
 use zerocopy::IntoBytes;
 
-/// Cycles of a stimulus at most.
+/// Limit of the cycles of a stimulus.
 const MOST_CYCLES: u64 = 20_000;
 
 /// A cycle in which two DUTs differ.
@@ -20,13 +20,13 @@ const MOST_CYCLES: u64 = 20_000;
 pub struct Difference {
     /// The cycle, counted from 0, the reset cycle.
     pub cycle: u64,
-    /// The first port that differs; `None` if one of them stopped by itself.
+    /// The first port that differs; `None` if a DUT stopped by itself.
     pub port: Option<String>,
-    /// The values of both, or what they said when they stopped.
+    /// The values of both DUTs, or their messages when they stopped.
     pub values: [String; 2],
 }
 
-/// The first cycle in which two DUTs differ, if there is one.
+/// Finds the first cycle in which two DUTs differ.
 pub fn first_difference<B: Block, D: Dut<B>>(
     stimulus: &Stimulus<B>,
     parameters: &Parameters,
@@ -46,7 +46,7 @@ pub fn first_difference<B: Block, D: Dut<B>>(
     })
 }
 
-/// Breaks with the difference, or with nothing where both stop.
+/// Breaks with the difference, or with `None` if both DUTs stopped.
 fn side_by_side<B: Block, D: Dut<B>>(
     source: &mut impl Source<B>,
     parameters: &Parameters,
@@ -69,7 +69,7 @@ fn side_by_side<B: Block, D: Dut<B>>(
         }
         let decided = golden.cycle(&inputs);
         golden.outputs(&inputs, &decided, &mut expected);
-        // Where there is no golden model yet, the environment follows what was just compared.
+        // Without a golden model, the environment follows the outputs that were just compared.
         let seen = if B::Golden::IS_WRITTEN { &expected } else { &outputs[0] };
         let hangs = cycle > 0 && source.clock(&inputs, seen, cycle);
         golden.clock(&inputs, &decided);
@@ -81,7 +81,7 @@ fn side_by_side<B: Block, D: Dut<B>>(
     ControlFlow::Continue(())
 }
 
-/// Goes on if both do.
+/// Continues if both DUTs do.
 fn go_on(cycle: u64, ended: [Result<(), Error>; 2]) -> ControlFlow<Option<Difference>> {
     let told = |ended: &Result<(), Error>| match ended {
         Ok(()) => "goes on".to_owned(),

@@ -3,7 +3,8 @@
 use crate::value::Uint;
 use serde::{Deserialize, Serialize};
 
-/// A range of numbers of `WIDTH` bits, both ends included and none below `LEAST`; `[min, max]` in JSON.
+/// A range of numbers of `WIDTH` bits, including both ends, with a lower limit of `LEAST`; `[min,
+/// max]` in JSON.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "[Uint<WIDTH>; 2]", into = "[Uint<WIDTH>; 2]")]
 pub struct Span<const WIDTH: u32, const LEAST: u64 = 0> {
@@ -15,7 +16,7 @@ impl<const WIDTH: u32, const LEAST: u64> Span<WIDTH, LEAST> {
     /// The range from `min` to `max`.
     ///
     /// # Panics
-    /// If `min` is above `max`, or below the least.
+    /// If `min` is above `max` or below `LEAST`.
     pub const fn new(min: u64, max: u64) -> Self {
         assert!(min <= max, "a range begins before it ends");
         assert!(LEAST <= min, "a range begins at its least number or above");

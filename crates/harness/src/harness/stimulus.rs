@@ -1,4 +1,4 @@
-//! The stimulus of a case: everything from outside that decides what it does.
+//! The stimulus of a case: all of its inputs.
 
 use super::contract::Block;
 use super::raw_pins;
@@ -11,44 +11,45 @@ use verilated::{BeforeReset, Pins};
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(bound = "", try_from = "StimulusText<B>")]
 pub struct Stimulus<B: Block> {
-    /// What the DUT's registers hold until they are reset; ones if a vector does not say it.
+    /// Contents of the DUT's registers before reset; ones if a vector does not set them.
     #[serde(with = "BeforeResetText", skip_serializing_if = "are_ones")]
     pub before_reset: BeforeReset,
-    /// What drives the inputs.
+    /// The source of the inputs.
     #[serde(flatten)]
     pub drive: Drive<B>,
 }
 
-/// What drives the inputs of a case.
+/// The source of the inputs of a case.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "snake_case", bound = "")]
 pub enum Drive<B: Block> {
-    /// Transactions in the block's own terms.
+    /// Transactions of the block.
     Traffic(B::Traffic),
-    /// Raw pins, one set per cycle; nothing is guaranteed of them.
+    /// Unconstrained random stimulus: the values of all input pins in each cycle, without any
+    /// protocol.
     #[serde(serialize_with = "raw_pins::serialize")]
     Cycles(Vec<B::Inputs>),
 }
 
 impl<B: Block> Stimulus<B> {
-    /// Transactions, with registers that hold ones before they are reset.
+    /// Transactions, with registers that hold ones before reset.
     pub fn traffic(traffic: B::Traffic) -> Self {
         Self { before_reset: BeforeReset::Ones, drive: Drive::Traffic(traffic) }
     }
 
-    /// Raw pins, with registers that hold ones before they are reset.
+    /// Raw pins, with registers that hold ones before reset.
     pub fn cycles(cycles: Vec<B::Inputs>) -> Self {
         Self { before_reset: BeforeReset::Ones, drive: Drive::Cycles(cycles) }
     }
 
-    /// The same inputs with other registers.
+    /// The same inputs with other register contents before reset.
     #[must_use]
     pub fn with_before_reset(self, before_reset: BeforeReset) -> Self {
         Self { before_reset, ..self }
     }
 }
 
-/// How a vector says what registers hold before they are reset.
+/// The JSON form of the register contents before reset.
 #[derive(Serialize, Deserialize, JsonSchema)]
 #[serde(remote = "BeforeReset", rename_all = "snake_case")]
 pub enum BeforeResetText {
@@ -56,7 +57,7 @@ pub enum BeforeResetText {
     Zeros,
     /// All ones.
     Ones,
-    /// Random bits from this seed, which decides what `$random` gives, too.
+    /// Random bits from this seed, which also seeds `$random`.
     Random(u32),
 }
 
@@ -68,7 +69,7 @@ fn ones() -> BeforeReset {
     BeforeReset::Ones
 }
 
-/// What a vector says, for a person; nothing for ones, which is the rule.
+/// The register contents in words; `None` for ones, the default.
 pub fn before_reset_in_words(before_reset: BeforeReset) -> Option<Cow<'static, str>> {
     match before_reset {
         BeforeReset::Ones => None,
@@ -79,7 +80,7 @@ pub fn before_reset_in_words(before_reset: BeforeReset) -> Option<Cow<'static, s
     }
 }
 
-/// A stimulus as it is read.
+/// The JSON form of a stimulus, before it is checked.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
 struct StimulusText<B: Block> {

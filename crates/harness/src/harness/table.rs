@@ -1,22 +1,24 @@
-//! A transition table as data: rows that look at some conditions of a cycle, of which exactly one applies.
+//! A transition table as data. Each row tests some conditions of a cycle, and exactly one row
+//! applies.
 
 use super::contract::{Rule, RuleSet};
 
-/// A row of a [`Table`]. A condition is a bit: a state, a handshake, a comparison that came out.
+/// A row of a [`Table`]. A condition is a bit: a state, a handshake, or the result of a
+/// comparison.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Row<T> {
-    /// What it is called, and what it says.
+    /// Its name and its meaning.
     pub rule: Rule,
-    /// The conditions that it looks at.
+    /// The conditions that it tests.
     pub looks_at: usize,
-    /// Those of them that hold where it applies.
+    /// The tested conditions that must hold. The others must not hold.
     pub holds: usize,
-    /// What it does.
+    /// Its action.
     pub then: T,
 }
 
 impl<T> Row<T> {
-    /// A row that applies where of the conditions `looks_at` those in `holds` hold, and the others do not.
+    /// A row that applies if, of the conditions in `looks_at`, exactly those in `holds` hold.
     pub const fn new(
         name: &'static str,
         meaning: &'static str,
@@ -27,14 +29,14 @@ impl<T> Row<T> {
         Self { rule: Rule { name, meaning }, looks_at, holds, then }
     }
 
-    /// Whether it applies where these conditions hold.
+    /// Whether it applies under these conditions.
     pub const fn applies(&self, conditions: usize) -> bool {
         conditions & self.looks_at == self.holds
     }
 }
 
-/// Rows of which exactly one applies whatever holds, out of `COMBINATIONS` of conditions. As a constant it does not
-/// compile otherwise, so that nothing is left to a test:
+/// Rows of which exactly one applies to each of `COMBINATIONS` combinations of conditions. If
+/// that is wrong, a constant table does not compile:
 ///
 /// ```
 /// use cosim_harness::harness::{Row, Table};
@@ -49,7 +51,7 @@ impl<T> Row<T> {
 /// assert_eq!(TABLE.row(VALID | READY).0.rule.name, "T3");
 /// ```
 ///
-/// Without `T2` nothing applies to an offer that waits:
+/// Without `T2`, no row applies to a pending offer:
 ///
 /// ```compile_fail
 /// # use cosim_harness::harness::{Row, Table};
@@ -61,8 +63,8 @@ impl<T> Row<T> {
 /// ]);
 /// ```
 ///
-/// A lookup by combination wants few conditions, some ten at most. A block with more, or with guards of another form,
-/// has rows of its own, and a test that enumerates them.
+/// A table needs few conditions, about ten at most. A block with more conditions, or with guards
+/// of another form, declares its own rows and a test that enumerates all combinations.
 #[derive(Debug, Clone, Copy)]
 pub struct Table<T: 'static, const COMBINATIONS: usize> {
     rows: &'static [Row<T>],
@@ -71,10 +73,10 @@ pub struct Table<T: 'static, const COMBINATIONS: usize> {
 }
 
 impl<T: 'static, const COMBINATIONS: usize> Table<T, COMBINATIONS> {
-    /// The table with these rows.
+    /// Builds the table of these rows.
     ///
     /// # Panics
-    /// At compile time where this makes a constant: unless exactly one row applies to each combination.
+    /// Unless exactly one row applies to each combination; at compile time in a constant.
     pub const fn new(rows: &'static [Row<T>]) -> Self {
         assert!(COMBINATIONS.is_power_of_two(), "each condition is a bit");
         RuleSet::can_hold(rows.len());
@@ -96,17 +98,18 @@ impl<T: 'static, const COMBINATIONS: usize> Table<T, COMBINATIONS> {
         table
     }
 
-    /// The row that applies where these conditions hold, and its rule: rows come first among a golden model's.
+    /// The row that applies under these conditions, and its rule. The rules of rows come first in
+    /// a golden model.
     #[inline]
     pub fn row(&self, conditions: usize) -> (&'static Row<T>, RuleSet) {
         let index = usize::from(self.index[conditions % COMBINATIONS]);
         (&self.rows[index], RuleSet::one(index))
     }
 
-    /// The rows' rules, and others behind them, as [`Golden::RULES`](super::Golden::RULES) wants them.
+    /// The rules of the rows, followed by `others`, for [`Golden::RULES`](super::Golden::RULES).
     ///
     /// # Panics
-    /// At compile time where this makes a constant: unless there are `N`.
+    /// Unless there are `N` of them; at compile time in a constant.
     pub const fn rules<const N: usize>(&self, others: &[Rule]) -> [Rule; N] {
         assert!(self.rows.len() + others.len() == N, "each row and each other rule has a place");
         let mut rules = [Rule { name: "", meaning: "" }; N];

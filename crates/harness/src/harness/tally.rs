@@ -1,27 +1,27 @@
-//! How often each of many rules fired, without looking at them one by one in every cycle.
+//! Counts how often each rule fires, without a loop over all rules in every cycle.
 
 use super::contract::RuleSet;
 
-/// Cycles whose sets are added up at once.
+/// Cycles whose sets are added at once.
 const BLOCK: usize = 1 << PLANES;
-/// Bits of a count below those that are kept as a number.
+/// Low bits of a count that are stored in bit planes.
 const PLANES: usize = 4;
 
 /// Counts of rules.
 ///
-/// The low bits of all counts stand side by side: plane n is the set of the rules whose counts have bit n. A block of sets
-/// is added to them by full adders, each of which adds three bits for every rule at once, and what they carry out of the
-/// planes is the only set whose rules are gone through.
+/// Plane n is the set of the rules whose counts have bit n. A block of sets is added with full
+/// adders, which add three bits for every rule at once. Only the carries out of the highest plane
+/// are processed rule by rule.
 #[derive(Debug, Clone)]
 pub(super) struct Tally {
-    /// Sets that are not added yet.
+    /// Sets that are not counted yet.
     block: [u128; BLOCK],
-    /// How many they are.
+    /// Number of these sets.
     filled: usize,
     planes: [u128; PLANES],
 }
 
-/// Adds three bits for each rule: the sums, and the carries.
+/// Adds three bits for each rule and returns sums and carries.
 #[inline]
 const fn add(a: u128, b: u128, c: u128) -> (u128, u128) {
     let either = a ^ b;
@@ -44,7 +44,8 @@ impl Tally {
         }
     }
 
-    /// Adds a whole block, pair by pair: what a plane carries are half as many sets for the next one.
+    /// Adds a whole block pair by pair. The carries of a plane are half as many sets for the next
+    /// plane.
     #[inline]
     fn add_block(&mut self, counts: &mut [u64]) {
         let mut left = BLOCK;
@@ -60,7 +61,7 @@ impl Tally {
         }
     }
 
-    /// Adds all that is not in the counts yet.
+    /// Adds all pending sets to the counts.
     pub(super) fn finish(&mut self, counts: &mut [u64]) {
         self.block[self.filled..].fill(0);
         self.filled = 0;

@@ -1,4 +1,4 @@
-//! How a case ends, and what makes two failures the same.
+//! Verdicts of cases, and the signatures that group failures.
 
 use super::contract::Violation;
 use schemars::JsonSchema;
@@ -13,16 +13,16 @@ pub enum Verdict {
     Match,
     /// An output differed.
     Mismatch(Mismatch),
-    /// An output that somebody looks at was X, or the state: of simulations with four values.
+    /// A compared output or the state was X, in four-value simulation.
     Unknown(Mismatch),
-    /// The golden model waits for something that will not come.
+    /// The golden model makes no progress.
     Hang {
-        /// The cycle at which patience ended; `None` if the DUT itself did not return.
+        /// The cycle of the timeout; `None` if the DUT itself did not return.
         cycle: Option<u64>,
         /// The golden model's state.
         state: String,
     },
-    /// The scoreboard objects.
+    /// A check of the scoreboard failed.
     CheckFailed {
         /// The cycle.
         cycle: u64,
@@ -34,7 +34,7 @@ pub enum Verdict {
     Crashed {
         /// The cycle, if it is known.
         cycle: Option<u64>,
-        /// What it said.
+        /// Its message.
         message: String,
     },
     /// The block has no golden model yet: the RTL was driven, and nothing was compared.
@@ -58,7 +58,8 @@ impl Verdict {
         }
     }
 
-    /// Whether this is exactly what was recorded. Vectors from before [`Mismatch::differs`] say less.
+    /// Whether this equals the recorded verdict. Vectors that are older than
+    /// [`Mismatch::differs`] record less.
     pub fn repeats(&self, recorded: &Self) -> bool {
         match (self, recorded) {
             (Self::Mismatch(now), Self::Mismatch(then)) if then.differs.is_empty() => {
@@ -117,19 +118,21 @@ pub struct Mismatch {
     pub state: String,
     /// The golden model's rules in that cycle.
     pub rule: String,
-    /// Every port, or field of a port, that differs in that cycle and is not explained by another one: only
-    /// the valids and enables if one differs, else only the readies; see [`Naming`](super::Naming).
+    /// Every port or field that differs in that cycle and is not explained by another one: only
+    /// the valids and enables if one of them differs, else only the readies; see
+    /// [`Naming`](super::Naming).
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub differs: Vec<String>,
 }
 
-/// What makes two failures one group: kind, state, and the ports and fields that differ, or the check;
-/// not cycle, values and rule. One bug shows under several rules.
+/// The properties that put failures into one group: kind, state, and the differing ports and
+/// fields, or the check. Cycle, values and rule are not part of it, because one bug shows under
+/// several rules.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, JsonSchema)]
 pub struct Signature(String);
 
 impl Signature {
-    /// The signature of a failure; `None` of what is none.
+    /// The signature of a failure; `None` if the case did not fail.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         let what;
         let parts: Vec<&str> = match verdict {
@@ -145,7 +148,7 @@ impl Signature {
             }
             Verdict::Hang { state, .. } => vec!["hang", state],
             Verdict::CheckFailed { violation, .. } => vec!["check", &violation.check],
-            // The message may hold paths and numbers that vary; its first words do not.
+            // The message may contain paths and numbers that vary. Its first words are fixed.
             Verdict::Crashed { message, .. } => {
                 let words = message.split(['(', ':']).next().unwrap_or("").split_whitespace();
                 std::iter::once("crash").chain(words.take(5)).collect()
@@ -158,7 +161,7 @@ impl Signature {
     }
 }
 
-/// Ports and fields as in `rq_offset_din` or `head.key.pd+data`; `first` if there are none.
+/// Ports and fields, as in `rq_offset_din` or `head.key.pd+data`; `first` if there are none.
 fn together(first: &str, differs: &[String]) -> String {
     let mut ports: Vec<(&str, Vec<&str>)> = Vec::new();
     for name in differs {
@@ -178,8 +181,8 @@ fn together(first: &str, differs: &[String]) -> String {
     ports.iter().map(whole).collect::<Vec<_>>().join("+")
 }
 
-/// What shrinking keeps: the signature, and the golden model's rule as well. A smaller stimulus that fails
-/// with another fingerprint shows another bug, as far as can be told from outside.
+/// The properties that shrinking preserves: the signature and the golden model's rule. A smaller
+/// stimulus with another fingerprint probably shows another bug.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fingerprint {
     signature: Signature,
@@ -187,10 +190,10 @@ pub struct Fingerprint {
 }
 
 impl Fingerprint {
-    /// The fingerprint of a failure; `None` of what is none.
+    /// The fingerprint of a failure; `None` if the case did not fail.
     pub fn of(verdict: &Verdict) -> Option<Self> {
         let rule = match verdict {
-            // Where several rules fire at once, which ones do by chance tells nothing.
+            // If several rules fire at once, their combination is accidental.
             Verdict::Mismatch(Mismatch { rule, .. }) | Verdict::Unknown(Mismatch { rule, .. })
                 if !rule.contains('+') =>
             {
@@ -201,7 +204,7 @@ impl Fingerprint {
         Some(Self { signature: Signature::of(verdict)?, rule })
     }
 
-    /// The rule; empty if several fired at once, or if the failure is no mismatch.
+    /// The rule; empty if several fired at once or the failure is not a mismatch.
     pub fn into_rule(self) -> String {
         self.rule
     }
