@@ -1,6 +1,7 @@
-//! The command line of a program with blocks: arguments, text and JSON output, progress, exit codes.
+//! The command line of a program with blocks: arguments, text and JSON output, progress, exit
+//! codes. The work is done by the crates below it.
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod cli;

@@ -1,9 +1,9 @@
 //! Formal verification of RTL, with Yosys and ABC.
 //!
-//! - [`prove`] proves the properties of a block for every input.
+//! - [`prove`] proves the properties of a block for all inputs.
 //! - [`formal`] has the and-inverter graphs, monitors and engines that proofs and equivalence checks share.
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod formal;

@@ -1,4 +1,4 @@
-//! Replaying a vector, with waves and a record of the cycles around its end.
+//! Replays a vector, with waves and a record of the cycles around its end.
 
 use crate::error::{Error, codes};
 use crate::harness::{self, Blame, Block, Outcome, Profile, Stimulus, Verdict, Watch};

@@ -1,4 +1,4 @@
-//! What all pages for people have in common: frame, style, script and escaping.
+//! The frame of all pages: style, script and escaping.
 
 use crate::error::{Error, codes};
 use crate::text;

@@ -1,4 +1,4 @@
-//! Command lines that show one case again.
+//! The command lines that reproduce a case.
 
 use crate::models::command_line;
 use crate::runner::Header;

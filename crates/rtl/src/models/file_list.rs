@@ -1,4 +1,4 @@
-//! Verilog file lists: what `-f` names, read as Verilator reads them.
+//! Reads Verilog file lists (`-f`) as Verilator does.
 
 use crate::error::{Error, codes};
 use crate::files::{LARGEST_INPUT, read_input};
