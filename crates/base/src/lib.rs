@@ -5,6 +5,13 @@
 //! - [`files`] reads inputs and writes files atomically; [`checksum`] protects records against
 //!   edits.
 //! - [`text`] escapes foreign text for each output format.
+//!
+//! ```
+//! use cosim_base::error::codes::Code;
+//!
+//! let code = Code::find("E0213").unwrap();
+//! assert_eq!(code.exit(), 2);
+//! ```
 
 // Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

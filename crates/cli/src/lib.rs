@@ -1,5 +1,11 @@
 //! The command line of a program with blocks: arguments, text and JSON output, progress, exit
 //! codes. The work is done by the crates below it.
+//!
+//! ```no_run
+//! fn program(program: cosim_regress::Program) -> std::process::ExitCode {
+//!     cosim_cli::main(program)
+//! }
+//! ```
 
 // Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

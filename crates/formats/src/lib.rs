@@ -4,6 +4,14 @@
 //! - [`run`] is a run directory: results, journal, times.
 //! - [`mutation`] is the result of a mutation analysis, [`proof`] that of a proof.
 //! - [`coverage`] is a coverage database of one or several runs.
+//!
+//! ```no_run
+//! use cosim_formats::vector::VectorFile;
+//!
+//! let vector = VectorFile::read("vectors/qp/c1-reset-to-init.json".as_ref())?;
+//! assert_eq!(vector.block, "qp");
+//! # Ok::<(), cosim_base::error::Error>(())
+//! ```
 
 // Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

@@ -8,6 +8,21 @@
 //! - [`mutate`] grades a testbench by faults that it injects into the RTL.
 //! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
 //! - [`checks`] has the checks for the tests of any block.
+//!
+//! ```no_run
+//! use cosim_base::error::Error;
+//! use cosim_regress::regression::{Event, FinishedRun, Regression};
+//! use cosim_regress::runner::OutputLocation;
+//! use std::sync::Arc;
+//!
+//! fn run(regression: &Regression) -> Result<FinishedRun, Error> {
+//!     let mut events = |event: Event<'_>| println!("{event:?}");
+//!     let prepared = regression.prepare(&Arc::default(), &mut events)?;
+//!     let location = OutputLocation::New { stem: "nightly".to_owned() };
+//!     let start = prepared.begin(&location, &mut events)?;
+//!     prepared.run(start, None, &mut events)
+//! }
+//! ```
 
 // Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

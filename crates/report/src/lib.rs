@@ -2,6 +2,14 @@
 //!
 //! - [`report`] writes the pages, JUnit and Markdown of a run directory.
 //! - [`history`] keeps many runs in one file.
+//!
+//! ```no_run
+//! use cosim_report::history::History;
+//!
+//! let history = History::existing("runs.db".as_ref())?;
+//! println!("{} runs", history.runs(None)?.len());
+//! # Ok::<(), cosim_base::error::Error>(())
+//! ```
 
 // Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

@@ -5,6 +5,13 @@
 //! - [`fourvalue`] runs RTL in Icarus Verilog with four values.
 //! - [`export`] writes a case as a testbench in plain Verilog.
 //! - [`answers`] caches answers of Yosys and ABC by content.
+//!
+//! ```
+//! use cosim_rtl::models::Rtl;
+//!
+//! let rtl = Rtl { paths: vec!["my-rtl".into()], ..Rtl::default() };
+//! assert!(!rtl.is_built_in());
+//! ```
 
 // Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]

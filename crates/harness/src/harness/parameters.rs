@@ -432,10 +432,7 @@ mod tests {
             "parameter DEPTH is 128: expected a power of two from 2 to 64"
         );
         assert_eq!(message("spec+LIMIT=1"), "parameter LIMIT is 1: expected a number from 2 to 64");
-        assert_eq!(
-            message("spec+WIDTH=1"),
-            "unknown parameter `WIDTH`: expected DEPTH, LIMIT"
-        );
+        assert_eq!(message("spec+WIDTH=1"), "unknown parameter `WIDTH`: expected DEPTH, LIMIT");
         assert_eq!(message("spec+DEPTH=2+DEPTH=2"), "parameter DEPTH is given twice");
         assert_eq!(
             message("spec+FIXES=1"),
