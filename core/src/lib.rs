@@ -1,7 +1,7 @@
-//! Co-simulation of RTL blocks against golden models: every output, every cycle.
+//! Co-simulation of RTL blocks with golden models: every output in every cycle.
 //!
-//! A crate with blocks implements [`harness::Block`] for each, builds their RTL with `cosim-build`, and is a
-//! program by one line:
+//! A crate with blocks implements [`harness::Block`] for each block and builds the RTL with
+//! `cosim-build`. One line makes it a program:
 //!
 //! ```ignore
 //! fn main() -> std::process::ExitCode {
@@ -9,7 +9,7 @@
 //! }
 //! ```
 //!
-//! It is the one dependency of such a crate: what is here comes from the crates below `crates/`.
+//! Such a crate depends on this crate only. It exports items of the crates below `crates/`.
 
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 

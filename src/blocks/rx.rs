@@ -1,7 +1,7 @@
 //! Block `rx`: `RxSystem`, the blocks of the receive path put together.
 //!
-//! Its specification is `docs/blocks/rx.md`. Everything that is of one block inside is that block's: golden models,
-//! environments and generators are put together, and the glue between them is here.
+//! Its specification is `docs/blocks/rx.md`. The golden models, environments and generators of
+//! the inner blocks are reused. Only the top-level logic between them is here.
 
 #[macro_use]
 mod wiring;

@@ -1,8 +1,7 @@
-//! Raw random pins: no protocol, but values that lead somewhere.
+//! Unconstrained random stimulus without protocol, but with values that reach interesting states.
 //!
-//! Sequence numbers that mean something are few among 4096, so a golden model runs along and most
-//! numbers are drawn around its registers. What comes out is a list of pins, whatever it was drawn
-//! from.
+//! Few of the 4096 sequence numbers are meaningful at a time. A golden model runs along, and most
+//! numbers are drawn near its registers. The result is a plain list of pins.
 
 use super::Golden;
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};

@@ -1,6 +1,7 @@
-//! What a regression of `dll` is to have seen, beside its rules.
+//! The functional coverage of `dll` in addition to its rules.
 //!
-//! Several rules fire at an edge, so most groups are crosses of a rule with what its device is like before the edge.
+//! Several rules fire at an edge, so most groups cross a rule with the state of its device before
+//! the edge.
 
 mod groups;
 

@@ -1,7 +1,8 @@
-//! What surrounds the block: the source of TLPs at A and the link between A and B.
+//! The environment: the source of TLPs at A, and the link between A and B.
 //!
-//! Follows the traffic's explicit lists; handshakes are those of the golden model. A ready that is
-//! not stalled is high before its valid, a stalled one rises after that many cycles of valid.
+//! It follows the lists of the traffic, with the handshakes of the golden model. A ready without
+//! a stall is high before its valid. A stalled ready rises after the given number of cycles of
+//! valid.
 
 use super::Dll;
 use super::link::{CAPACITY, Lane, LinkEffects};

@@ -1,4 +1,4 @@
-//! The constrained-random generator of traffic and of the link's mishaps.
+//! The constrained-random generator of traffic and of link faults.
 
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT};
 use super::scenarios::{LinkFaults, Weights};

@@ -1,4 +1,5 @@
-//! One direction of the link: it keeps its order and does with each transmission what its fate says.
+//! One direction of the link. It delivers transmissions in order and applies the listed effect to
+//! each.
 
 use super::stimulus::LinkEffect;
 use cosim_core::value::Uint;

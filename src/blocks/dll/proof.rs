@@ -1,5 +1,6 @@
-//! What the golden model's rules say of the RTL, for `cosim prove`: guards of [`rules`](super::rules) as Verilog, over
-//! the registers of `PcieDllTx` and `PcieDllRx`. Here alone they have their names.
+//! The golden model's rules as properties for `cosim prove`: the guards of
+//! [`rules`](super::rules) in Verilog, over the registers of `PcieDllTx` and `PcieDllRx`. Only
+//! this file names these registers.
 //!
 //! Several rules fire at one edge, so a register's next value is said once for all of them. What the replay buffer
 //! holds, and so `a_link_data`, is a memory's and not said. What comes to an end is said of each device by itself: what

@@ -1,8 +1,9 @@
-//! The judge at transaction level: every TLP that A takes comes out of B exactly once and in order.
+//! The checks at transaction level: every TLP that A takes comes out of B exactly once and in
+//! order.
 //!
-//! It numbers TLPs from 0 since the reset, without roll-over, and follows each of them from A's buffer
-//! over the link to B. What each device owes, and when, it derives from what arrived. It shares no
-//! arithmetic and no constants with the golden model, and judges both models alike.
+//! It numbers TLPs from 0 since the reset, without roll-over, and follows each of them from A's
+//! buffer over the link to B. It derives the obligations of each device from what arrived. It
+//! shares no arithmetic and no constants with the golden model, and checks both models.
 
 mod device_a;
 mod device_b;

@@ -1,4 +1,4 @@
-//! Traffic in the block's own terms: what a vector of `dll` holds.
+//! The traffic of `dll`, as vectors store it.
 
 use cosim_core::harness::{self, Reset, TrafficError};
 use cosim_core::value::Uint;

@@ -1,6 +1,6 @@
-//! Raw random pins: no protocol, but QPs that meet.
+//! Unconstrained random stimulus without protocol, with QPs that repeat.
 //!
-//! Of 256 QPs two random ones hardly meet, so most pins of a case name a few of them.
+//! Two random choices of 256 QPs are rarely equal, so most pins of a case name only a few QPs.
 
 use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs};
 use cosim_core::harness::CaseRng;

@@ -1,4 +1,4 @@
-//! What a regression of `qp` is to have seen, beside its rules.
+//! The functional coverage of `qp` in addition to its rules.
 
 use super::Qp;
 use super::golden::{Cycle, Golden, QueuePair};

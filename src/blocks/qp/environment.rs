@@ -1,6 +1,6 @@
-//! What surrounds the block: software, the hardware beside it, and the packets that arrive.
+//! The environment: software, the neighboring hardware, and arriving packets.
 //!
-//! Follows the traffic's explicit lists; handshakes are those of the golden model.
+//! It follows the lists of the traffic, with the handshakes of the golden model.
 
 use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};
 use super::stimulus::{Command, Event, Packet, Step, Traffic};

@@ -1,6 +1,6 @@
 //! The constrained-random generator of traffic.
 //!
-//! It follows what each QP becomes, so that it can ask for what is legal, and for what is not.
+//! It tracks the state of each QP, to request both legal and illegal transitions.
 
 use super::golden::QueuePair;
 use super::rules::{DESTROY, State};

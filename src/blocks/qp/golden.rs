@@ -1,7 +1,7 @@
 //! The golden model of `QpStateCtrl`, written from the specification, sections 3 to 8.
 //!
-//! What a rule does stands in the tables of [`rules`]; this file has the registers, and the order in which
-//! the rules are executed at an edge.
+//! The tables of [`rules`] have the effects of the rules. This file has the registers, and the
+//! order of the rules at an edge.
 
 use super::Qp;
 use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};

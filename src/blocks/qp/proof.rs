@@ -1,5 +1,5 @@
-//! What the golden model's rules say of the RTL, for `cosim prove`: the rows of [`rules`](super::rules) as Verilog, over
-//! wires and registers of `QpStateCtrl`. Here alone they have their names.
+//! The golden model's rules as properties for `cosim prove`: the rows of [`rules`](super::rules)
+//! in Verilog, over wires and registers of `QpStateCtrl`. Only this file names them.
 //!
 //! What the memory of QPs gives is anything in a proof, but what is proved of its words: they have no code 7. So what is said
 //! of reads is said of the other codes.

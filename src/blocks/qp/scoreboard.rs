@@ -1,8 +1,9 @@
-//! The judge at transaction level: what becomes of each QP, and that software hears all of it, once.
+//! The checks at transaction level: the state of each QP, and that software receives each event
+//! exactly once.
 //!
-//! It follows the life of each QP by what was taken from the pins, and keeps the events that software has
-//! not seen yet. The ways into each state it has from the source's sentences. It shares no tables and no
-//! arithmetic with the golden model, and judges both models alike.
+//! It tracks each QP by the transfers on the pins, and stores the events that software has not
+//! received. The legal predecessors of each state come from the text of the source. It shares no
+//! tables and no arithmetic with the golden model, and checks both models.
 
 use super::rtl::{Bits1, Inputs, Outputs};
 use super::stimulus::Traffic;

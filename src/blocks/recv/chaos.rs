@@ -1,4 +1,4 @@
-//! Raw random pins: no protocol, but values that lead somewhere.
+//! Unconstrained random stimulus without protocol, but with values that reach interesting states.
 //!
 //! Half of the packets are eager CPs and DPs, and the pool is often empty or as full as the choice turns.
 

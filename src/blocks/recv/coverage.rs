@@ -1,4 +1,4 @@
-//! What a regression of `recv` is to have seen, beside its rules.
+//! The functional coverage of `recv` in addition to its rules.
 
 mod groups;
 

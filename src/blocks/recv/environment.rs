@@ -1,6 +1,7 @@
-//! What surrounds the block: the sender, posted receives, the pool of buffers, and who reads kept packets.
+//! The environment: the sender, posted receives, the pool of buffers, and the reader of kept
+//! packets.
 //!
-//! Follows the traffic's explicit lists; handshakes are those of the golden model.
+//! It follows the lists of the traffic, with the handshakes of the golden model.
 
 use super::parameters::{self, HIGH};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};

@@ -1,7 +1,7 @@
 //! The golden model of `RecvSideFsm`, written from the specification, sections 3 to 7.
 //!
-//! The transitions stand in the table of [`rules`]; this file has the registers and the arithmetic of the
-//! ring and of the credits.
+//! The table of [`rules`] has the transitions. This file has the registers, and the arithmetic of
+//! the ring and of the credits.
 
 use super::Recv;
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};

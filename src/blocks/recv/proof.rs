@@ -1,5 +1,5 @@
-//! What the golden model's rules say of the RTL, for `cosim prove`: the table of [`rules`](super::rules) as Verilog, over
-//! the registers of `RecvSideFsm`. Here alone they have their names.
+//! The golden model's rules as properties for `cosim prove`: the table of [`rules`](super::rules)
+//! in Verilog, over the registers of `RecvSideFsm`. Only this file names them.
 
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};
 use super::rules::{self, Load, Packet, PacketOutcome, PacketSelector, RULES, Row, State, ask};

@@ -1,4 +1,4 @@
-//! The rules as data: the transitions with their guards and what becomes of packets.
+//! The rules as data: the transitions, with their guards and the outcome of packets.
 //!
 //! The golden model evaluates every guard of its state and executes the row that applies; a test shows by
 //! enumeration that it is always exactly one. The rules of the ring and of the credits are arithmetic and

@@ -1,8 +1,9 @@
-//! The judge at transaction level: where each buffer is, what becomes of each packet, and that each credit is
-//! sent once.
+//! The checks at transaction level: the place of each buffer, the outcome of each packet, and
+//! that each credit is sent once.
 //!
-//! It follows messages by what was taken from the pins, and has no transition table: where a message stands
-//! decides what may be taken and what must become of it in the same cycle. It judges both models alike.
+//! It tracks messages by the transfers on the pins and has no transition table. The progress of a
+//! message decides which packets may be taken and what must happen in the same cycle. It checks
+//! both models.
 
 use super::environment::Receiver;
 use super::kind_name;

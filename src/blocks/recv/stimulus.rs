@@ -1,4 +1,4 @@
-//! Traffic in the block's own terms: what a vector of `recv` holds.
+//! The traffic of `recv`, as vectors store it.
 
 use super::kind_name;
 use cosim_core::harness::{self, Reset, TrafficError};

@@ -1,5 +1,5 @@
-//! Raw random pins: no protocol. They are those of the blocks inside, and a golden model runs along, so that
-//! sequence numbers lead somewhere.
+//! Unconstrained random stimulus without protocol: that of the inner blocks. A golden model runs
+//! along, so that sequence numbers are meaningful.
 
 use super::parameters::of_recv;
 use super::rtl::{Bits32, Inputs, Outputs};

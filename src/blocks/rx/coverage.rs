@@ -1,5 +1,5 @@
-//! What a regression of `rx` is to have seen, beside the rules of its glue: what crosses the boundaries inside.
-//! What the blocks do with it is counted where each of them is regressed by itself.
+//! The functional coverage of `rx` in addition to the rules of its top-level logic: the transfers
+//! at inner boundaries. The coverage inside a block is counted in the regression of that block.
 
 use super::Rx;
 use super::descriptor::Descriptor;

@@ -1,4 +1,4 @@
-//! What travels over the link: 32 bits that stand for a packet (specification, section 2).
+//! The descriptors that travel over the link: 32 bits for each packet (specification, section 2).
 
 use super::rtl::Bits32;
 

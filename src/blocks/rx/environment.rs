@@ -1,8 +1,7 @@
-//! What surrounds the system: the sender, the link, who fetches what descriptors stand for, and what surrounds each
-//! block inside, as it is there.
+//! The environment of the system: the sender, the link, the fetch unit for descriptors, and the
+//! environments of the inner blocks.
 //!
-//! Follows the traffic's explicit lists; handshakes are those of the golden model. The parts are those of the
-//! environments of the blocks.
+//! It follows the lists of the traffic, with the handshakes of the golden model.
 
 use super::descriptor::{self, Descriptor};
 use super::parameters::{of_dll, of_recv};

@@ -1,5 +1,5 @@
-//! The golden model of `RxSystem`: the golden models of its four blocks, and the glue between them, written from
-//! the specification, sections 5 to 7.
+//! The golden model of `RxSystem`: the golden models of its four blocks and the top-level logic
+//! between them, written from the specification, sections 5 to 7.
 
 use super::Rx;
 use super::descriptor::{Descriptor, Message, Request};

@@ -1,6 +1,8 @@
-//! What the glue of `rx` promises, and what of the blocks inside is seen at its boundaries, for `cosim prove`.
+//! The properties of the top-level logic of `rx`, and of the inner blocks at their boundaries,
+//! for `cosim prove`.
 //!
-//! The rules of the blocks are proved of the blocks; here their offers are, where they meet.
+//! The rules of the inner blocks are proved for each block. Here, their offers are checked where
+//! the blocks meet.
 
 use cosim_core::harness::{Parameters, ProofRegister, Properties, StableChannel};
 

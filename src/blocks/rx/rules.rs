@@ -1,5 +1,5 @@
-//! The rules of the glue, by their names in the specification's section 7. Those of the blocks inside are the
-//! blocks' own, and are counted where a block is regressed by itself.
+//! The rules of the top-level logic, with their names in section 7 of the specification. The
+//! rules of the inner blocks are counted in the regressions of these blocks.
 
 cosim_core::rules! {
     R1: "reset";

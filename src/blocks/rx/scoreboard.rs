@@ -1,8 +1,9 @@
-//! The judge at transaction level: what becomes of each descriptor that A takes, and of the bytes behind it.
+//! The checks at transaction level: the outcome of each descriptor that A takes, and of its
+//! bytes.
 //!
-//! It follows descriptors from A to their fates, keeps what is owed to qp, and knows from the traffic what was sent. The
-//! scoreboards of the blocks judge the pins of each block beside it; of QPs it knows what that of qp knows. It judges
-//! both models alike.
+//! It follows descriptors from A to their outcomes, stores pending events for qp, and compares
+//! with the traffic. The scoreboards of the inner blocks check the pins of each block. It checks
+//! both models.
 
 mod bytes;
 mod pins;

@@ -1,5 +1,4 @@
-//! Traffic in the block's own terms: what a vector of `rx` holds. It is put together from the traffic of the
-//! blocks inside.
+//! The traffic of `rx`, as vectors store it. It combines the traffic of the inner blocks.
 
 use crate::blocks::thread2::layout::opcode;
 use crate::blocks::thread2::stimulus::{self as thread2, Packet, Tables};

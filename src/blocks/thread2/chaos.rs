@@ -1,4 +1,4 @@
-//! Raw random pins: no protocol, but values that lead somewhere.
+//! Unconstrained random stimulus without protocol, but with values that reach interesting states.
 
 use super::layout::{Context, DataUnit, Header, NextUnit, SLOT_BYTES};
 use super::rtl::{Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs};

@@ -1,4 +1,4 @@
-//! What a regression of `thread2` is to have seen, beside its rows.
+//! The functional coverage of `thread2` in addition to its rows.
 
 mod groups;
 

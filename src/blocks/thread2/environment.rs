@@ -1,8 +1,9 @@
 //! The modules around the block: OoOStation, RecvQueueMgt, CompletionQueueMgt, EventQueueMgt and the
 //! three tables.
 //!
-//! Each follows the traffic's explicit list; handshakes are those of the golden model. A ready that is
-//! not stalled is high before its valid, a stalled one rises after that many cycles of valid.
+//! Each follows a list of the traffic, with the handshakes of the golden model. A ready without a
+//! stall is high before its valid. A stalled ready rises after the given number of cycles of
+//! valid.
 
 use super::Thread2;
 use super::layout::QueueResponse;

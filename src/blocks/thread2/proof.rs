@@ -1,5 +1,5 @@
-//! What the block promises, for `cosim prove`: the table of [`rows`](super::rows) as Verilog, over the registers of
-//! `ReqRecvCore_Thread_2`. Here alone they have their names.
+//! The properties of the block for `cosim prove`: the table of [`rows`](super::rows) in Verilog,
+//! over the registers of `ReqRecvCore_Thread_2`. Only this file names them.
 //!
 //! What the message-offset table gives is anything in a proof; it is `msg_offset`, a wire.
 

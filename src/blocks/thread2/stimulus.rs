@@ -1,4 +1,4 @@
-//! Traffic in the block's own terms: what a vector of `thread2` holds.
+//! The traffic of `thread2`, as vectors store it.
 
 use super::layout::{self, Context, DataUnit, Header, NextUnit, opcode};
 use super::rows;

@@ -1,4 +1,4 @@
-//! The covergroups of `dll`, and why some of their bins cannot be hit.
+//! The covergroups of `dll`, and the reasons for unreachable bins.
 
 use super::super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::super::rules::{

@@ -1,7 +1,8 @@
-//! What fires for each combination of facts, evaluated from the guards when it is asked for first.
+//! A lazy table of the rules that fire for each combination of facts.
 //!
-//! The devices share no rule, no fact and no path, so each has a table of its own. A cycle then takes two loads where it
-//! would evaluate 32 guards, some after others. Few combinations come up, so that little of the tables is in the cache.
+//! The devices share no rules and no facts, so each has its own table. A cycle needs two loads
+//! instead of the evaluation of 32 guards. Few combinations occur, so the used part of the tables
+//! fits into the cache.
 
 use super::{ABOUT_A, ABOUT_B, ENTRIES, Facts, RESET, Rules, fires};
 use std::sync::LazyLock;

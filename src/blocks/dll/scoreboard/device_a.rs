@@ -1,4 +1,4 @@
-//! What is known of device A: its buffer, its replays and its offers. TLPs are numbered from 0 since
+//! The checks of device A: its buffer, its replays and its offers. TLPs are numbered from 0 since
 //! the reset.
 
 use super::{

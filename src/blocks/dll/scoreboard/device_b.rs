@@ -1,5 +1,5 @@
-//! What is known of device B: what it received, and which answer it owes when. TLPs are numbered from
-//! 0 since the reset.
+//! The checks of device B: the TLPs that it received, and the answers that are due. TLPs are
+//! numbered from 0 since the reset.
 
 use super::{
     ANSWER, ANSWERED, Counts, DELIVERY, DLLP_HELD, NAK_STATE, NUMBERS, Payloads, REFUSED, SILENT,

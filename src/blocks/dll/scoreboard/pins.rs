@@ -1,4 +1,4 @@
-//! What every cycle owes on the pins (specification, sections 2 and 3).
+//! The checks of the pins in every cycle (specification, sections 2 and 3).
 
 use crate::blocks::dll::rtl::{Bits1, Bits12, Bits32, Outputs};
 use cosim_core::harness::Violation;

@@ -1,4 +1,4 @@
-//! The covergroups of `recv`, and why some of their bins cannot be hit.
+//! The covergroups of `recv`, and the reasons for unreachable bins.
 
 use super::super::parameters::{HIGH, KEEP, LOW};
 use cosim_core::harness::Parameters;

@@ -1,4 +1,4 @@
-//! From end to end: the bytes behind the descriptors, as the traffic has them, against where they are put.
+//! The end-to-end check of bytes: the bytes of the traffic are placed at the right addresses.
 
 use super::super::rtl::{Inputs, Outputs};
 use super::super::stimulus::Request;

@@ -1,4 +1,4 @@
-//! What every cycle owes on the glue's own pins.
+//! The checks of the pins of the top-level logic in every cycle.
 
 use super::super::rtl::{Bits12, Outputs};
 

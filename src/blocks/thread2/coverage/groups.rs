@@ -1,4 +1,4 @@
-//! The covergroups of `thread2`, and why some of their bins cannot be hit.
+//! The covergroups of `thread2`, and the reasons for unreachable bins.
 
 use super::super::layout::opcode;
 use super::super::rows::{self, State, fix};
