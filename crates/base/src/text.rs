@@ -3,7 +3,7 @@
 //! Names of files, vectors, waivers and RTL come from anyone. Where such text is written into a format, it goes through
 //! the function of that format. The terminal, HTML, XML and JSON have one place each through which all text passes
 //! (`cli::print_text`, `cli::print_json`, `program::show`, `report::page`), so callers need not think of it there, except that a
-//! value which must stay in one line goes through [`line`].
+//! value which must stay in one line goes through [`line()`].
 
 use std::borrow::Cow;
 use std::fmt::Write as _;

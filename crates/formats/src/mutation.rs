@@ -52,22 +52,22 @@ pub enum KillMethod {
     Checks,
 }
 
-/// The grading of one block.
+/// The mutation analysis of one block.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct Report {
-    /// [`FORMAT`].
+    /// The name of the format.
     pub format: String,
-    /// [`VERSION`].
+    /// The version of the format.
     pub version: u64,
-    /// Whether every mutation has its verdict.
+    /// Whether every mutant has its verdict.
     pub complete: bool,
-    /// How it was begun; only of one that has not ended.
+    /// The command that started it; only while it is not complete.
     #[serde(default, rename = "begun", skip_serializing_if = "Option::is_none")]
     pub run_command: Option<RunCommand>,
-    /// What was graded, and by what.
+    /// What was analysed, and with which settings.
     pub run: Header,
-    /// The profiles that have begun, in order.
+    /// The profiles that were started, in order.
     pub profiles: Vec<ProfileGrading>,
     /// The BLAKE3 hash of all bytes before its line; since version 2. Only the file has it.
     #[serde(default, skip_serializing)]
@@ -155,7 +155,7 @@ impl Header {
     }
 }
 
-/// The grading of one profile.
+/// The mutation analysis of one profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct ProfileGrading {
@@ -175,23 +175,23 @@ pub struct Mutant {
     /// The mutation.
     #[serde(flatten)]
     pub mutation: Mutation,
-    /// What it does, in words.
+    /// Its effect, in words.
     pub does: String,
-    /// What became of it.
+    /// Its status.
     #[serde(flatten)]
     pub status: MutantStatus,
 }
 
-/// As what a mutation counts.
+/// The class of a mutant in the score.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MutantClass {
-    /// A case has found it.
+    /// A case kills it.
     Killed,
-    /// No case has found it.
+    /// No case kills it.
     Survived,
-    /// It is proved that nothing can find it.
+    /// It is proved equivalent.
     Equivalent,
-    /// It is not known whether anything can find it.
+    /// Equivalence is undecided.
     Undecided,
 }
 
@@ -211,7 +211,7 @@ impl Mutant {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(tag = "verdict", rename_all = "snake_case")]
 pub enum MutantStatus {
-    /// A case has found it.
+    /// A case kills it.
     Killed {
         /// The first case that does.
         case: String,
@@ -222,7 +222,7 @@ pub enum MutantStatus {
         /// The cycle of the case, if it is known.
         cycle: Option<u64>,
     },
-    /// No case has found it.
+    /// No case kills it.
     Survived {
         /// A vector that does, if the judge has one: its file below this folder.
         #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -250,7 +250,7 @@ pub enum Proof {
     Induction,
 }
 
-/// Numbers of mutations.
+/// The mutation score.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 pub struct MutationScore {

@@ -1,8 +1,8 @@
 //! Compares the netlist that Yosys makes of an RTL with Verilator's model of the RTL.
 //!
-//! Proofs, mutants and gates are results about the netlist. Before a command counts them, both models run the first cases
-//! of each scenario and the vectors of the block in the folder [`CORPUS`]. The check proves nothing beyond this stimulus:
-//! `docs/how-to/proof.md` lists what remains assumed.
+//! Proofs, mutants and gates are results about the netlist. Before a command counts them, both
+//! models run the first cases of each scenario and the vectors of the block's corpus. The check
+//! proves nothing beyond this stimulus: `docs/how-to/proof.md` lists what remains assumed.
 
 use crate::engine::{Cases, Engine, Setup, load};
 use crate::error::{Error, codes};

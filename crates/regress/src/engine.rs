@@ -127,14 +127,14 @@ pub trait Session: Send + Sync {
     /// [`Error::Environment`].
     fn scenarios_text(&self) -> Result<String, Error>;
 
-    /// Builds the models; gives what a worker needs to run cases.
+    /// Builds the models and returns the setup that a worker needs to run cases.
     ///
     /// # Errors
-    /// As [`RunBlock::build`].
+    /// If a model cannot be built.
     fn opening(&self) -> Result<SessionSetup, Error>;
 }
 
-/// What the cases of a run have in common, for a worker.
+/// The setup of a run for a worker: everything that its cases have in common.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SessionSetup {
     /// The block.

@@ -1,14 +1,14 @@
 //! Mutation analysis: injects faults into the RTL and counts those that the testbench finds.
 //!
-//! - [`build`] lets [Yosys](crate::yosys) choose the faults, and makes a model of them; [`mutation`] is one of them.
-//! - [`cut`] says which of them mean something and can be judged.
-//! - [`netlist`] puts all of them into one netlist, each switched on by its number.
-//! - [`kill`] is what a worker does: cases, each on every fault that is still alive.
-//! - [`golden`] puts them into the golden model: what does the scoreboard notice?
-//! - [`grade`] hands out the cases until each fault is found, or all cases were run.
-//! - [`equivalence`] says of those that are left whether anything can find them.
-//! - [`analysis`] is the whole of it: cases, equivalence checking, report.
-//! - [`report`] is what comes of it.
+//! - [`Mutants`] are the mutations that [Yosys](crate::yosys) selects, with their model.
+//! - [`cut`](crate::formal::cut) finds those that cannot be analysed.
+//! - [`netlist`] puts all of them into one netlist, each enabled by its number.
+//! - [`MutationJob`] is the work of a worker: cases, each on every mutant that is still alive.
+//! - [`golden`] injects faults into the golden model, to grade the scoreboard.
+//! - [`grade`] runs cases until each mutant is killed or all cases are run.
+//! - [`equivalence`] checks survivors for equivalence.
+//! - [`analysis`] combines these: cases, equivalence checks, report.
+//! - [`report`] is the result.
 
 pub mod analysis;
 mod block;

@@ -14,7 +14,7 @@ pub trait AnyBlock: RunBlock + MeasureBlock + CompareBlock + MutateBlock + Check
 
 impl<B: Explain> AnyBlock for Engine<B> {}
 
-/// A program with blocks; made by [`program!`](crate::program!).
+/// A program with blocks; created by `program!`.
 #[derive(Clone, Copy)]
 pub struct Program {
     /// Its name, its version, and what it was built from.

@@ -1,5 +1,5 @@
 //! The rules as data, which the golden model executes: A1 to A17 and B1 to B14 of S3, and the
-//! repair F0. [`golden`](super::golden) has the register updates of each rule.
+//! repair F0. `golden.rs` has the register updates of each rule.
 //!
 //! Several rules fire at one edge, and some only if others do or do not. So guards look at facts, which the
 //! model reads from pins and registers, and at rules; those that look at rules are evaluated after them. What fires

@@ -1,6 +1,6 @@
 //! Stable codes of the errors that users see.
 //!
-//! [`table`] declares each code once: its number, name, exit code, title and explanation. `cosim error`, docs/reference/errors.md and
+//! `table.rs` declares each code once: its number, name, exit code, title and explanation. `cosim error`, docs/reference/errors.md and
 //! the exit codes are made from it. A code names a kind of mistake, not one message.
 
 mod table;

@@ -39,7 +39,7 @@ pub mod heading {
     pub const RESOURCES: &str = "Resources";
 }
 
-/// Under which fixes, and with which other parameters of the RTL.
+/// The fixes and parameters of the RTL.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Choice {
     /// Enable fixes of errata: a profile, a mask like 0x5a, or several of them with commas between them. `random:N`
@@ -142,10 +142,10 @@ impl OutputOptions {
     }
 }
 
-/// What stands for every block.
+/// The name that selects every block.
 const ALL: &str = "all";
 
-/// Which blocks, under which fixes, from which RTL.
+/// The blocks, profiles and RTL of a command.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
     /// Select blocks, with commas between them, or `all`; may be repeated [default: the first of `cosim list`].
@@ -165,7 +165,7 @@ fn simulator() -> impl TypedValueParser<Value = Simulator> {
     })
 }
 
-/// Another RTL than the built-in one, as every user of Verilator names it.
+/// The options for user RTL, as Verilator has them.
 #[derive(Debug, Clone, Default, Args)]
 pub struct UserRtlOptions {
     /// Replace the built-in RTL by a Verilog file or all files below a folder; may be repeated. `built-in` selects
@@ -197,13 +197,13 @@ pub struct Verilog {
     pub list: Vec<PathBuf>,
 }
 
-/// A path that can be written down in a vector, too.
+/// A path in UTF-8, so that a vector can record it.
 pub fn path(text: &str) -> Result<PathBuf, String> {
     if text.is_empty() { Err("is empty".to_owned()) } else { Ok(PathBuf::from(text)) }
 }
 
 impl UserRtlOptions {
-    /// The RTL that was named, if one was.
+    /// The RTL that the user named, if any.
     ///
     /// # Errors
     /// [`Error::Usage`] if `built-in` is not alone.
@@ -242,7 +242,7 @@ pub struct VectorRtl {
 /// The options that name the RTL.
 const RTL_OPTIONS: [&str; 4] = ["rtl", "include", "define", "list"];
 
-/// The RTL that a command runs a vector on.
+/// The RTL on which a command runs a vector.
 #[derive(Debug, Clone)]
 pub struct ChosenRtl {
     /// The RTL.
@@ -497,7 +497,7 @@ pub fn find_block(name: &str) -> Result<&'static dyn AnyBlock, Error> {
     })
 }
 
-/// What a model may take.
+/// Limits of models.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct ModelLimits {
     /// Count a simulation without progress as hung after DURATION.
@@ -550,7 +550,7 @@ pub fn within_percent(percent: f64) -> Result<f64, String> {
     }
 }
 
-/// How many threads work.
+/// The number of threads.
 #[derive(Debug, Clone, Copy, Default, Args)]
 pub struct Threads {
     /// Use N threads [default: all cores].
@@ -560,7 +560,7 @@ pub struct Threads {
 }
 
 impl Threads {
-    /// How many: all cores if the user names no number.
+    /// The number of threads; all cores by default.
     pub fn count(self) -> usize {
         match self.threads {
             Some(threads) => usize::from(threads),
@@ -568,14 +568,14 @@ impl Threads {
         }
     }
 
-    /// These, or the others if the user names no number here.
+    /// This number, or that of `others` if the user named none.
     #[must_use]
     pub fn or(self, others: Self) -> Self {
         Self { threads: self.threads.or(others.threads) }
     }
 }
 
-/// Whether answers of earlier commands are used.
+/// Whether cached results of earlier commands are used.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Caching {
     /// Compute everything again instead of using cached results of earlier commands.
@@ -584,12 +584,12 @@ pub struct Caching {
 }
 
 impl Caching {
-    /// Whether no answer of an earlier command is used.
+    /// Whether the cache is off.
     pub fn is_off(self) -> bool {
         self.no_cache
     }
 
-    /// The answers that may be used.
+    /// The cache of answers of Yosys and ABC.
     ///
     /// # Errors
     /// As [`models::answers`].
@@ -602,7 +602,7 @@ impl Caching {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct MemoryLimit(Option<u64>);
 
-/// The program and a model need about so much to begin with.
+/// The smallest limit: the program and a model need about this much.
 const LEAST_MEMORY: u64 = 256 << 20;
 
 impl FromStr for MemoryLimit {
@@ -620,7 +620,7 @@ impl FromStr for MemoryLimit {
     }
 }
 
-/// A file that is to be written can be: checked before the work that leads to it.
+/// Checks that a file can be written, before the work that leads to it.
 ///
 /// # Errors
 /// [`Error::File`] with the reason.
@@ -642,7 +642,7 @@ pub fn check_output(path: &Path) -> Result<(), Error> {
     }
 }
 
-/// How results are printed.
+/// The format of printed results.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
     /// Text for the terminal.

@@ -13,14 +13,14 @@ use serde_json::{Value, json};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The seed where none is said, as on the command line.
+/// The default seed, as on the command line.
 const SEED: u64 = 1;
 
-/// What a plan asks for.
+/// The contents of a plan.
 pub struct RunPlan {
-    /// What is run, each into a run directory of its own.
+    /// The runs, each with its own run directory.
     pub runs: Vec<PlannedRun>,
-    /// Failures that do not count until a day.
+    /// Failures that do not count until a date.
     pub waivers: Vec<Waiver>,
 }
 
@@ -38,11 +38,11 @@ pub struct PlannedRun {
     /// Of each case.
     pub packets: Option<u32>,
     pub seed: u64,
-    /// What of the bins is to be hit, in percent.
+    /// The coverage that the run must reach, in percent.
     pub min_coverage: Option<f64>,
-    /// What of the bins is to be hit when it ends, in percent.
+    /// The coverage at which the run ends, in percent.
     pub until_coverage: Option<f64>,
-    /// What of the mutants is to be killed, in percent.
+    /// The mutation score to reach, in percent.
     pub min_score: Option<f64>,
     /// Mutants of each profile.
     pub mutants: Option<u32>,
@@ -64,61 +64,62 @@ struct File {
     _format: Format,
     /// 1.
     version: u64,
-    /// The seeds of every run that names none; each makes a run of its own.
+    /// Seeds of every run that names none; each makes a separate run.
     #[serde(default)]
     seeds: Option<Seeds>,
-    /// Percent of the bins that every run that says nothing else has to hit, in each profile.
+    /// Default of `min_coverage` for every run, in percent.
     #[serde(default)]
     min_coverage: Option<Percent>,
-    /// Percent of the mutants that every grading that says nothing else has to kill, in each profile.
+    /// Default of `min_score` for every run, in percent.
     #[serde(default)]
     min_score: Option<Percent>,
-    /// What is run.
+    /// The runs.
     run: Vec<Entry>,
-    /// Failures that do not count until a day.
+    /// Failures that do not count until a date.
     #[serde(default)]
     waiver: Vec<Waiver>,
 }
 
-/// Runs of some blocks.
+/// A `[[run]]` of the plan.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
 struct PlanEntries {
-    /// What the run directory is called; the block's name if nothing is said.
+    /// Name of the run directory [default: the block's name].
     #[serde(default)]
     name: Option<String>,
     /// Names of blocks, or `all`.
     blocks: Vec<String>,
-    /// A profile, `all`, a mask of fixes, or `random:N` for N sets of parameters that the seed draws, several with commas
-    /// between them; all profiles if nothing is said.
+    /// A profile, `all`, a mask of fixes, or `random:N` for N parameter sets that the seed draws;
+    /// several are separated by commas [default: all profiles].
     #[serde(default)]
     fixes: Option<String>,
-    /// Other values of parameters of the RTL, in each of the profiles.
+    /// Overrides of RTL parameters in each of the profiles.
     #[serde(default)]
     parameters: Overrides,
-    /// Names of scenarios, or their files, from the plan's folder on; all built-in ones if there are none.
+    /// Names of scenarios, or files relative to the plan's folder [default: all built-in
+    /// scenarios].
     #[serde(default)]
     scenarios: Vec<String>,
-    /// Cases of each profile and scenario; the block's number of them if nothing is said.
+    /// Cases of each profile and scenario [default: the number of the block].
     #[serde(default)]
     cases: Option<u64>,
-    /// Packets of each case; drawn if nothing is said.
+    /// Transactions of each case [default: drawn].
     #[serde(default)]
     packets: Option<u32>,
-    /// Seeds; each makes a run of its own.
+    /// Seeds; each makes a separate run.
     #[serde(default)]
     seeds: Option<Seeds>,
-    /// Percent of the bins to be hit, in each profile.
+    /// Coverage that each profile must reach, in percent.
     #[serde(default)]
     min_coverage: Option<Percent>,
-    /// Percent of the reachable bins at which the run ends, when every profile reaches it. The run fails if `cases` do
-    /// not suffice.
+    /// Coverage in percent at which the run ends, once every profile reaches it. The run fails if
+    /// `cases` do not suffice.
     #[serde(default)]
     until_coverage: Option<Percent>,
     /// Has no effect; older versions selected this many cases at once.
     #[serde(default)]
     round: Option<u32>,
-    /// Percent of the mutants to be killed, in each profile.
+    /// Mutation score that each profile must reach, in percent.
     #[serde(default)]
     min_score: Option<Percent>,
     /// Mutants of each profile.
@@ -135,7 +136,7 @@ struct Entry {
     blocks: Vec<&'static dyn AnyBlock>,
 }
 
-/// Some numbers, none of them twice.
+/// Numbers without repetition.
 #[derive(Clone, Deserialize, JsonSchema)]
 #[serde(try_from = "Vec<u64>")]
 #[schemars(with = "Vec<u64>")]

@@ -161,7 +161,8 @@ impl Recorder {
         database
     }
 
-    /// What was hit so far by a part of a run, for [`Database::of_shards`]: also cases that others make useless are kept.
+    /// The coverage of a shard so far, for `shards.rs`. It also keeps cases that
+    /// others make redundant.
     pub fn part(&self) -> Database {
         let mut database = self.database.clone();
         for (column, open) in self.open.iter().enumerate() {

@@ -30,7 +30,7 @@ pub struct Timing {
     pub sandbox: Option<String>,
     /// Workers lost to causes outside the RTL. Their cases were repeated.
     pub lost_workers: LostWorkers,
-    /// Cases whose scoreboard and coverage an earlier run has evaluated; see [`Judged`](crate::judged::Judged).
+    /// Cases whose scoreboard and coverage came from the cache of an earlier run.
     pub judged_before: u64,
 }
 

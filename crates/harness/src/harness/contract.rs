@@ -455,7 +455,7 @@ pub trait Environment<'a, B: Block> {
 /// Checks whole transactions of legal stimulus, in addition to the comparison of pins.
 pub trait Scoreboard<'a, B: Block>: Sized {
     /// The name of every check, as in [`Violation::check`]. A test with
-    /// [`Checks`](crate::checks::Checks) shows that each check can fail.
+    /// `cosim_core::checks::Checks` shows that each check can fail.
     const CHECKS: &'static [&'static str] = &[];
 
     /// A scoreboard for `traffic` and a block with `parameters`.

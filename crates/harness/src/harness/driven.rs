@@ -72,7 +72,7 @@ pub struct UndrivenPin {
 /// traffic. Two equal environments get pins that are all 0 and all 1; an undriven pin differs
 /// afterwards.
 ///
-/// [`Checks`](crate::checks::Checks) calls it for every scenario.
+/// `cosim_core::checks::Checks` calls it for every scenario.
 pub fn undriven<'a, B: Block, E: Environment<'a, B>>(
     traffic: &'a B::Traffic,
     parameters: &Parameters,

@@ -24,7 +24,7 @@ pub struct Naming {
     /// last. A simple block has none.
     pub boundaries: &'static [&'static [&'static str]],
     /// Payload of input channels that the block reads without their valid, as specified. It is
-    /// known in every cycle, also in [four-value simulation](crate::fourvalue).
+    /// known in every cycle, also in four-value simulation.
     pub looked_at: &'static [&'static str],
 }
 

@@ -17,7 +17,7 @@ use zerocopy::IntoBytes;
 /// Cycles that a mutant alone may take for each one of the golden model, and beyond that.
 const CYCLES: [u64; 2] = [4, 10_000];
 
-/// Cases, and the mutations that they are to find.
+/// A job for a worker: cases, and the mutants that they may kill.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct MutationJob {
     /// The scenarios, as JSON.
@@ -28,14 +28,14 @@ pub struct MutationJob {
     pub cases: Vec<Case>,
     /// Numbers of mutations; 0 is the RTL as it is.
     pub mutations: Vec<u32>,
-    /// What is to find them.
+    /// How mutants are killed.
     pub method: KillMethod,
 }
 
-/// A mutation that was found.
+/// A killed mutant.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Kill {
-    /// Its number.
+    /// The number of the mutant.
     pub mutation: u32,
     /// The case, as an index into [`MutationJob::cases`].
     pub case: usize,
@@ -43,7 +43,8 @@ pub struct Kill {
     pub outcome: Outcome,
 }
 
-/// Runs the cases, the golden side of each once. A mutation is run up to the first case that finds it.
+/// Runs the cases, with the golden side of each once. A mutant runs up to the first case that
+/// kills it.
 ///
 /// # Errors
 /// [`Error::Environment`] for scenarios that cannot be read.

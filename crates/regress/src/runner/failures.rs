@@ -26,7 +26,7 @@ pub const SHRINK_BUDGET: u64 = 16_000_000;
 const MOST_NOTES: usize = 6;
 /// How long vectors of failures are still written after an interruption: there may be hundreds, of many MiB.
 const LAST_WORK: Duration = Duration::from_millis(300);
-/// What is done with the first failure of a signature.
+/// How the first failure of a signature is processed.
 #[derive(Debug, Clone, Copy)]
 pub struct FailureHandling {
     /// Its vector is shrunk.
@@ -277,7 +277,7 @@ impl Failures {
         if self.worker.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
-    /// Ends the grouping, see [`settle`].
+    /// Completes the groups of failures.
     pub fn settle(&mut self) {
         settle_groups(&mut self.groups);
     }
@@ -411,7 +411,7 @@ impl Failures {
     }
 }
 
-/// The first failure of its kind, once it is kept.
+/// The stored first failure of a signature.
 struct SavedFailure {
     evidence: Evidence,
     /// The vector's text, as it was written last, unless it is too large.

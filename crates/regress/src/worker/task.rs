@@ -41,13 +41,16 @@ pub enum Action {
     Shrink(VectorFile, u64),
     /// Take the failure of a vector apart; gives an [`Explanation`](crate::engine::Explanation).
     Explain(VectorFile, Built),
-    /// Measure the model against the plain one; gives a [`BenchReport`](crate::engine::BenchReport).
+    /// Measure the model against the bare one; returns a
+    /// [`BenchReport`](crate::engine::BenchReport).
     Bench(Built),
-    /// Run cases on mutations of the RTL; gives a list of [`Kill`](crate::mutate::Kill).
+    /// Run cases on mutants of the RTL; returns a list of [`Kill`](crate::mutate::Kill).
     MutationJob(MutationJob),
-    /// Run another model beside it; gives a [`Found`](crate::agreement::Found), if they differ.
+    /// Compare with another model; returns a [`Disagreement`](crate::agreement::Disagreement) if
+    /// they differ.
     Compare(Built, Comparison),
-    /// Drive what is said to make a difference into a mutation; gives a [`AttemptResult`](crate::mutate::AttemptResult).
+    /// Drive a counterexample of the equivalence checker into a mutant; returns an
+    /// [`AttemptResult`](crate::mutate::AttemptResult).
     Try(KillAttempt),
 }
 
