@@ -32,11 +32,11 @@ mod watch;
 mod wording;
 mod worker;
 
-use crate::error::{Error, codes};
-use crate::files;
-use crate::program::{self, Program};
-use crate::text;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
+use cosim_base::error::{Error, codes};
+use cosim_base::files;
+use cosim_base::text;
+use cosim_regress::program::{self, Program};
 use std::env;
 use std::error::Error as _;
 use std::ffi::OsString;

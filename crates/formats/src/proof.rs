@@ -1,7 +1,7 @@
 //! What came of proofs: a table for people, and a file.
 
-use crate::models::Rtl;
 use cosim_formal::prove::{Kind, PropertyStatus};
+use cosim_rtl::models::Rtl;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::{self, Write as _};

@@ -1,6 +1,6 @@
 //! Grading of a bench: faults are put into the RTL, and the harness has to find them.
 //!
-//! - [`build`] lets [Yosys](crate::yosys) choose the faults, and makes a model of them; [`mutation`] is one of them.
+//! - [`build`] lets [Yosys](cosim_rtl::yosys) choose the faults, and makes a model of them; [`mutation`] is one of them.
 //! - [`cut`] says which of them mean something and can be judged.
 //! - [`netlist`] puts all of them into one netlist, each switched on by its number.
 //! - [`kill`] is what a worker does: cases, each on every fault that is still alive.

@@ -1,9 +1,9 @@
 //! The last step of a run: its reports, and what earlier runs know of its failures.
 
-use crate::error::Error;
 use crate::history::{FailureHistory, History};
-use crate::runner::Group;
+use cosim_base::error::Error;
 use cosim_regress::regression::FinishedRun;
+use cosim_regress::runner::Group;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 

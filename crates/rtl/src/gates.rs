@@ -3,10 +3,10 @@
 //! A simulator does what the language says, and synthesis what it takes the text to mean. Where the two differ,
 //! a green regression says nothing of the chip. `docs/how-to/gates.md` says which constructs do.
 
-use crate::error::{Error, codes};
-use crate::harness::{BlockInfo, Parameters};
 use crate::models::{Examined, FileRead, Pragmas, PreprocessedRtl};
 use crate::yosys::{YosysSession, version};
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{BlockInfo, Parameters};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt;

@@ -5,13 +5,13 @@ mod instructions;
 use super::options::{Format, Formatting, ModelLimits, Target, heading, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
-use crate::engine::{BenchReport, PartTiming, Speed};
-use crate::error::{Error, codes};
-use crate::harness::Profile;
-use crate::models::{Built, Examined, Rtl, View};
-use crate::program::AnyBlock;
-use crate::worker::{Action, OneShotWorker, Task};
 use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::Profile;
+use cosim_regress::engine::{BenchReport, PartTiming, Speed};
+use cosim_regress::program::AnyBlock;
+use cosim_regress::worker::{Action, OneShotWorker, Task};
+use cosim_rtl::models::{Built, Examined, Rtl, View};
 use std::process::ExitCode;
 
 /// What to measure.

@@ -2,10 +2,10 @@
 
 use super::options::{Format, Formatting};
 use super::{counted, print_json, print_text};
-use crate::answers::store::{Store, Total};
-use crate::error::Error;
-use crate::models::{answer_store, kept};
 use clap::{Args, ValueEnum};
+use cosim_base::error::Error;
+use cosim_rtl::answers::store::{Store, Total};
+use cosim_rtl::models::{answer_store, kept};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::io;

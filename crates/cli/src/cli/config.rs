@@ -3,12 +3,12 @@
 //! A key is the long name of an option. The table `[all]` is for every command that has the option, `[run]` for
 //! `cosim run`. What the command line says comes first, and a default that contradicts it is dropped.
 
-use crate::error::{Error, codes};
-use crate::files::{LARGEST_INPUT, read_input_text};
-use crate::program;
 use clap::error::ErrorKind;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, Command};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_regress::program;
 use std::collections::BTreeSet;
 use std::env;
 use std::ffi::OsString;

@@ -4,12 +4,12 @@ mod vectors;
 
 use super::{counted, print_text};
 use crate::cli::options::heading;
-use crate::coverage::code::{Point, lcov};
-use crate::coverage::{ContributingCase, Database, rank, ucis};
-use crate::error::{Error, codes};
-use crate::files::{Sync, write_whole};
-use crate::program;
 use clap::{Args, Subcommand, ValueEnum};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, write_whole};
+use cosim_formats::coverage::code::{Point, lcov};
+use cosim_formats::coverage::{ContributingCase, Database, rank, ucis};
+use cosim_regress::program;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};

@@ -1,8 +1,8 @@
 //! `cosim error`.
 
 use super::print_text;
-use crate::error::{Code, Error, codes};
 use clap::Args;
+use cosim_base::error::{Code, Error, codes};
 use std::process::ExitCode;
 
 /// Which codes are explained.

@@ -3,12 +3,12 @@
 use super::options::{VectorRtl, VectorTarget, heading, only, path};
 use super::replay::{CheckedVector, expand, load};
 use super::{counted, interruption, print_text};
-use crate::error::{Error, codes};
-use crate::export::Testbench;
-use crate::files::{check_free, folder_of, write_below};
-use crate::harness::Profile;
-use crate::text;
 use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{check_free, folder_of, write_below};
+use cosim_base::text;
+use cosim_harness::harness::Profile;
+use cosim_rtl::export::Testbench;
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};

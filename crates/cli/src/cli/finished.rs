@@ -3,13 +3,13 @@
 use super::options::Format;
 use super::summary::{Detail, Summary};
 use super::{INTERRUPTED, counted, print_json, print_text};
-use crate::error::Error;
-use crate::harness::Case;
-use crate::program;
-use crate::report::{self, Ci, Reproduce, Results};
-use crate::runner::{self, End, WaiverUse};
+use cosim_base::error::Error;
+use cosim_harness::harness::Case;
+use cosim_regress::program;
 use cosim_regress::regression::FinishedRun;
+use cosim_regress::runner::{self, End, WaiverUse};
 use cosim_report::RunReport;
+use cosim_report::report::{self, Ci, Reproduce, Results};
 use std::env;
 use std::process::ExitCode;
 

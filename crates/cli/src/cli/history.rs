@@ -2,10 +2,10 @@
 
 use super::options::{Format, Formatting, heading};
 use super::{counted, print_json, print_text};
-use crate::error::Error;
-use crate::history::{FailureHistory, History, Run};
-use crate::value::short;
 use clap::{Args, Subcommand};
+use cosim_base::error::Error;
+use cosim_harness::value::short;
+use cosim_report::history::{FailureHistory, History, Run};
 use serde_json::json;
 use std::fmt::Write as _;
 use std::path::PathBuf;

@@ -2,13 +2,13 @@
 
 use super::options::{Format, Formatting, blocks_of};
 use super::{print_json, print_text};
-use crate::coverage;
-use crate::coverage::Group;
-use crate::error::Error;
-use crate::harness::Parameter;
-use crate::program;
-use crate::program::AnyBlock;
 use clap::Args;
+use cosim_base::error::Error;
+use cosim_formats::coverage;
+use cosim_formats::coverage::Group;
+use cosim_harness::harness::Parameter;
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

@@ -2,10 +2,10 @@
 
 use super::options::{Verilog, path};
 use super::{interruption, print_text};
-use crate::error::Error;
-use crate::models::Rtl;
 use crate::skeleton::{CrateName, GeneratedCrate, Reset, Skeleton, Source};
 use clap::Args;
+use cosim_base::error::Error;
+use cosim_rtl::models::Rtl;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 

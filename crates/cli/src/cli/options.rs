@@ -1,18 +1,18 @@
 //! Options that mean the same everywhere.
 
 use super::summary::Detail;
-use crate::answers::Answers;
-use crate::engine::LoadedVector;
-use crate::error::{Error, codes};
-use crate::harness::{self, Overrides, Profile};
-use crate::models::{self, Rtl, Simulator};
-use crate::program;
-use crate::program::AnyBlock;
-use crate::text;
-use crate::vector::Origin;
-use crate::worker::{Limits, Program, Sandbox};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use cosim_base::error::{Error, codes};
+use cosim_base::text;
+use cosim_formats::vector::Origin;
+use cosim_harness::harness::{self, Overrides, Profile};
+use cosim_regress::engine::LoadedVector;
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::worker::{Limits, Program, Sandbox};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::models::{self, Rtl, Simulator};
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 use std::str::FromStr;

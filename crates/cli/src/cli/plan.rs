@@ -1,12 +1,12 @@
 //! Run plans: one file that lists what a regression is. `docs/reference/plans.md` describes it for its writers.
 
 use super::options::{blocks_of, within_percent};
-use crate::error::{Error, codes};
-use crate::files::{LARGEST_INPUT, read_input_text};
-use crate::harness::{MOST_PACKETS, Overrides, Profile};
-use crate::mutate::report::MOST_MUTANTS;
-use crate::program::AnyBlock;
-use crate::runner::{MOST_CASES, Waiver};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input_text};
+use cosim_harness::harness::{MOST_PACKETS, Overrides, Profile};
+use cosim_regress::mutate::report::MOST_MUTANTS;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::runner::{MOST_CASES, Waiver};
 use schemars::{JsonSchema, SchemaGenerator};
 use serde::Deserialize;
 use serde_json::{Value, json};

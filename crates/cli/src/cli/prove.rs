@@ -2,18 +2,18 @@
 
 use super::options::{Caching, Format, Formatting, ModelLimits, Target, heading, of_block};
 use super::{interruption, is_watched, print_json, print_text};
-use crate::error::{Error, codes};
-use crate::files::{Sync, write_whole};
-use crate::harness::Profile;
-use crate::program;
-use crate::program::AnyBlock;
-use crate::prove::Prover;
-use crate::report::write_proof;
-use crate::runner::{DirectoryLock, HTML, OutputLocation};
-use crate::worker::OneShotWorker;
 use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, write_whole};
+use cosim_formal::prove::Prover;
 use cosim_formats::proof::{Counts, PROOF, Proof};
+use cosim_harness::harness::Profile;
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
 use cosim_regress::proof::{ProofEvent, ProofRun, places};
+use cosim_regress::runner::{DirectoryLock, HTML, OutputLocation};
+use cosim_regress::worker::OneShotWorker;
+use cosim_report::report::write_proof;
 use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;

@@ -6,12 +6,12 @@ mod until;
 
 use super::options::{Caching, ModelLimits, Sandboxing, Target, Threads, heading, of_block};
 use super::plan::{PlannedRun, RunPlan};
-use crate::engine::Setup;
-use crate::error::Error;
-use crate::harness::{MOST_PACKETS, Profile};
-use crate::program::AnyBlock;
-use crate::runner::{FailureHandling, Limits, MOST_CASES, Shard};
 use clap::Args;
+use cosim_base::error::Error;
+use cosim_harness::harness::{MOST_PACKETS, Profile};
+use cosim_regress::engine::Setup;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::runner::{FailureHandling, Limits, MOST_CASES, Shard};
 use rand::RngExt;
 use std::path::Path;
 use std::str::FromStr;

@@ -1,10 +1,10 @@
 //! `cosim report`.
 
 use super::print_text;
-use crate::error::Error;
-use crate::history::History;
-use crate::report::{self, Results};
 use clap::Args;
+use cosim_base::error::Error;
+use cosim_report::history::History;
+use cosim_report::report::{self, Results};
 use std::path::PathBuf;
 use std::process::ExitCode;
 

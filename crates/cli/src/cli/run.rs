@@ -7,13 +7,13 @@ use super::regression::{
     UntilCovered,
 };
 use super::{INTERRUPTED, interruption};
-use crate::engine::Waves;
-use crate::error::{Error, codes};
-use crate::models::Simulator;
-use crate::program;
-use crate::program::AnyBlock;
-use crate::runner::{OutputLocation, Shard};
 use clap::Args;
+use cosim_base::error::{Error, codes};
+use cosim_regress::engine::Waves;
+use cosim_regress::program;
+use cosim_regress::program::AnyBlock;
+use cosim_regress::runner::{OutputLocation, Shard};
+use cosim_rtl::models::Simulator;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -1,12 +1,12 @@
 //! `cosim schema`: JSON schemas of the public file formats.
 
 use super::{plan, print_json};
-use crate::coverage;
-use crate::error::Error;
-use crate::mutate::report;
-use crate::program;
-use crate::runner::results_schema;
 use clap::{Args, ValueEnum};
+use cosim_base::error::Error;
+use cosim_formats::coverage;
+use cosim_regress::mutate::report;
+use cosim_regress::program;
+use cosim_regress::runner::results_schema;
 use schemars::SchemaGenerator;
 use serde_json::{Value, json};
 use std::process::ExitCode;

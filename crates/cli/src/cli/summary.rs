@@ -4,16 +4,16 @@ mod code;
 mod profiles;
 
 use super::counted;
-use crate::coverage::{Database, ProfileCoverage};
-use crate::harness::{Blame, Case};
-use crate::history::FailureHistory;
-use crate::models::FileRead;
-use crate::runner::{
+use cosim_formats::coverage::{Database, ProfileCoverage};
+use cosim_harness::harness::{Blame, Case};
+use cosim_harness::value::short;
+use cosim_regress::regression::{Goal, WriteFailures};
+use cosim_regress::runner::{
     self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Tally, Timing, Totals, Variant,
 };
-use crate::value::short;
-use cosim_regress::regression::{Goal, WriteFailures};
+use cosim_report::history::FailureHistory;
 use cosim_report::{Known, RunReport};
+use cosim_rtl::models::FileRead;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;

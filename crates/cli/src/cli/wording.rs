@@ -4,8 +4,8 @@
 //! comments are left to reviews.
 
 use super::{Cli, examples};
-use crate::error::codes;
 use clap::CommandFactory;
+use cosim_base::error::codes;
 use std::fs;
 use std::path::{Path, PathBuf};
 use walkdir::WalkDir;

@@ -1,8 +1,8 @@
 //! `cosim worker`: works on models for the other commands.
 
-use crate::error::Error;
-use crate::worker::serve::{Settings, serve};
 use clap::Args;
+use cosim_base::error::Error;
+use cosim_regress::worker::serve::{Settings, serve};
 use std::path::PathBuf;
 use std::process::ExitCode;
 

@@ -1,7 +1,7 @@
 //! What a run writes into its database, case by case.
 
 use super::{ContributingCase, Database, Indices, Run, ScenarioCoverage, code};
-use crate::harness::{Case, Outcome};
+use cosim_harness::harness::{Case, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
 

@@ -1,7 +1,7 @@
 //! Failures with one signature, of a whole run or of a part of it.
 
 use super::waivers::Waived;
-use crate::harness::{Blame, Case, Mismatch, Signature, Verdict};
+use cosim_harness::harness::{Blame, Case, Mismatch, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};

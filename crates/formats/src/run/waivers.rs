@@ -1,7 +1,7 @@
 //! Failures that are known and do not count, until a date.
 
-use crate::harness::Signature;
-use crate::text;
+use cosim_base::text;
+use cosim_harness::harness::Signature;
 use humantime::format_rfc3339_seconds;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

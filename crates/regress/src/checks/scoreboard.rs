@@ -1,7 +1,7 @@
 //! Whether every check of a scoreboard can fire: it judges golden models with faults.
 
 use super::{CheckFailures, Result};
-use crate::harness::{
+use cosim_harness::harness::{
     Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, GoldenTraffic, Parameters,
     Scoreboard, Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness,
 };

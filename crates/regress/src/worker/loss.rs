@@ -3,8 +3,8 @@
 //! RTL that ends its process, or never returns, gets a verdict. A worker that somebody else ends or stops says nothing
 //! about the RTL: the repetition decides, alone in a fresh process.
 
-use crate::error::Error;
-use crate::harness::Verdict;
+use cosim_base::error::Error;
+use cosim_harness::harness::Verdict;
 
 /// How often a worker may be killed from outside with the same work. The work is not repeated for ever: where memory is
 /// short, it would be killed each time.

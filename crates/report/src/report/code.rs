@@ -1,8 +1,8 @@
 //! The RTL's text with what was reached of it, out of `coverage.json` and the sources beside it.
 
-use crate::coverage::code::{CodeHits, Kind, Line, Point, SOURCES, Sources};
-use crate::coverage::{COVERAGE, Database};
-use crate::error::Error;
+use cosim_base::error::Error;
+use cosim_formats::coverage::code::{CodeHits, Kind, Line, Point, SOURCES, Sources};
+use cosim_formats::coverage::{COVERAGE, Database};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::path::Path;

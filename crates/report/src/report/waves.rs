@@ -1,6 +1,6 @@
 //! A failure over time as a picture: each signal a row, what was expected over what was there.
 
-use crate::engine::{Explanation, Signal};
+use cosim_regress::engine::{Explanation, Signal};
 use serde::Serialize;
 use std::fmt::Write as _;
 

@@ -1,7 +1,7 @@
 //! Copies of an RTL: its files in one folder, as whoever has nothing else needs them.
 
 use super::Examined;
-use crate::error::{Error, codes};
+use cosim_base::error::{Error, codes};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Component, Path, PathBuf};
 use verilated_build::{DataFile, Design};

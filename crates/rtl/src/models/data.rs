@@ -3,8 +3,8 @@
 //! A simulator looks for them in its working directory, where an RTL's files rarely are. So they are looked for beside
 //! the given files, too. What was found is part of the RTL: the models have it inside.
 
-use crate::error::{Error, codes};
-use crate::files::{LARGEST_INPUT, read_input};
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{LARGEST_INPUT, read_input};
 use std::env;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;

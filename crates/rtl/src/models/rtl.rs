@@ -1,6 +1,6 @@
 //! The RTL a command works on, as the user names it.
 
-use crate::error::{Error, codes};
+use cosim_base::error::{Error, codes};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::path::{Path, PathBuf};

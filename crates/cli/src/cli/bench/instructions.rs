@@ -1,8 +1,8 @@
 //! Instructions of a cycle: exact, whatever else the machine does.
 
-use crate::engine::InstructionScope;
-use crate::error::{Error, codes};
-use crate::program::AnyBlock;
+use cosim_base::error::{Error, codes};
+use cosim_regress::engine::InstructionScope;
+use cosim_regress::program::AnyBlock;
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::process::Command;

@@ -1,15 +1,15 @@
 //! `cosim cover rank --out`: the cases as vectors, a suite that needs no run to be drawn again.
 
 use crate::cli::options::find_block;
-use crate::coverage::{ContributingCase, weights_hashes};
-use crate::engine::Setup;
-use crate::error::{Error, codes};
-use crate::files::{Sync, write_whole};
-use crate::harness::{Profile, parse_index};
-use crate::models::Rtl;
-use crate::program;
-use crate::runner::{Plan, Shard};
-use crate::vector::Origin;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, write_whole};
+use cosim_formats::coverage::{ContributingCase, weights_hashes};
+use cosim_formats::vector::Origin;
+use cosim_harness::harness::{Profile, parse_index};
+use cosim_regress::engine::Setup;
+use cosim_regress::program;
+use cosim_regress::runner::{Plan, Shard};
+use cosim_rtl::models::Rtl;
 use std::fs;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};

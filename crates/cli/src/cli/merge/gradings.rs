@@ -3,13 +3,13 @@
 use super::{Arguments, apart, place_of_each};
 use crate::cli::options::Format;
 use crate::cli::{print_json, print_text};
-use crate::error::{Error, codes};
-use crate::merge;
-use crate::mutate::merge::{GRADING, MutationShards};
-use crate::mutate::report::Report;
-use crate::program;
-use crate::report::write_grading;
-use crate::runner::{DirectoryLock, OutputLocation};
+use cosim_base::error::{Error, codes};
+use cosim_regress::merge;
+use cosim_regress::mutate::merge::{GRADING, MutationShards};
+use cosim_regress::mutate::report::Report;
+use cosim_regress::program;
+use cosim_regress::runner::{DirectoryLock, OutputLocation};
+use cosim_report::report::write_grading;
 use std::process::ExitCode;
 
 /// Makes one grading of its parts, for each block; ends as the grading would have.

@@ -1,20 +1,20 @@
 //! One mutant alone: its RTL, the case that finds it, waves and explanation.
 
 use super::{Arguments, PreparedGrading, claimed};
-use crate::agreement::Pair;
 use crate::cli::explain;
 use crate::cli::{interruption, print_text};
-use crate::engine::Waves;
-use crate::error::{Error, codes};
-use crate::files::{Sync, write_whole};
-use crate::models::{Rtl, View};
-use crate::mutate::grade::{CaseSet, Workers};
-use crate::mutate::report::VECTORS;
-use crate::mutate::{KillMethod, Mutation};
-use crate::vector::{Origin, VectorFile};
-use crate::worker::OneShotWorker;
-use crate::worker::one_shot::VectorJob;
+use cosim_base::error::{Error, codes};
+use cosim_base::files::{Sync, write_whole};
+use cosim_formats::vector::{Origin, VectorFile};
+use cosim_regress::agreement::Pair;
+use cosim_regress::engine::Waves;
 use cosim_regress::mutate::analysis::{ChosenMutants, check_netlist, check_rtl};
+use cosim_regress::mutate::grade::{CaseSet, Workers};
+use cosim_regress::mutate::report::VECTORS;
+use cosim_regress::mutate::{KillMethod, Mutation};
+use cosim_regress::worker::OneShotWorker;
+use cosim_regress::worker::one_shot::VectorJob;
+use cosim_rtl::models::{Rtl, View};
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;

@@ -4,14 +4,14 @@ use super::{
     Arguments, GradingResult, MutationAnalysis, MutationRequest, PreparedGrading, analysis, choose,
 };
 use crate::cli::{self, resume};
-use crate::engine::Setup;
-use crate::error::{Error, codes};
-use crate::harness::Profile;
-use crate::mutate::merge::GRADING;
-use crate::mutate::report::{PARTIAL, Report, RunCommand};
-use crate::program;
-use crate::runner::{DirectoryLock, runs_in};
-use crate::yosys;
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::Profile;
+use cosim_regress::engine::Setup;
+use cosim_regress::mutate::merge::GRADING;
+use cosim_regress::mutate::report::{PARTIAL, Report, RunCommand};
+use cosim_regress::program;
+use cosim_regress::runner::{DirectoryLock, runs_in};
+use cosim_rtl::yosys;
 use std::env;
 use std::path::{Path, PathBuf};
 

@@ -1,9 +1,9 @@
 //! Shows the events of a regression: a progress bar where somebody looks, and warnings.
 
 use crate::cli::is_watched;
-use crate::program;
-use crate::runner::Plan;
+use cosim_regress::program;
 use cosim_regress::regression::Event;
+use cosim_regress::runner::Plan;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Shows the events of a regression.

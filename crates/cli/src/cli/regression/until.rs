@@ -3,8 +3,8 @@
 use super::Regression;
 use crate::cli::options::heading;
 use crate::cli::options::percent;
-use crate::error::{Error, codes};
 use clap::Args;
+use cosim_base::error::{Error, codes};
 
 /// When a run has covered enough.
 #[derive(Debug, Clone, Args)]

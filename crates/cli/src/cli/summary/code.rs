@@ -2,7 +2,7 @@
 
 use super::{Detail, Summary};
 use crate::cli::counted;
-use crate::coverage::code::{CodeHits, Point};
+use cosim_formats::coverage::code::{CodeHits, Point};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 

@@ -2,8 +2,8 @@
 
 use super::Summary;
 use crate::cli::counted;
-use crate::runner::{ProfileTally, Totals};
-use crate::value::short;
+use cosim_harness::value::short;
+use cosim_regress::runner::{ProfileTally, Totals};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 

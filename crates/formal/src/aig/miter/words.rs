@@ -1,8 +1,8 @@
 //! One word of each memory, at any address.
 
-use super::super::super::cut::OF;
 use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
 use super::{Miter, STARTED, of};
+use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 impl Miter {

@@ -2,8 +2,10 @@
 
 pub mod progress;
 
-use crate::error::{Error, codes};
-use crate::harness::{BlockInfo, Parameters, Properties, Role, StableChannel, TransitionProperty};
+use cosim_base::error::{Error, codes};
+use cosim_harness::harness::{
+    BlockInfo, Parameters, Properties, Role, StableChannel, TransitionProperty,
+};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;

@@ -1,19 +1,14 @@
 //! Questions about netlists, as and-inverter graphs, and how ABC is asked.
 //!
-//! Graphs and replies are looked up in [`Answers`](crate::answers::Answers) first. `reply` decides which replies
+//! Graphs and replies are looked up in [`Answers`](cosim_rtl::answers::Answers) first. `reply` decides which replies
 //! may be kept.
 
-pub mod aig;
-pub mod cut;
-pub mod monitor;
-pub mod portfolio;
 mod reply;
-pub mod rtlil;
 
-use crate::answers::CacheLookup;
-use crate::error::Error;
-use crate::yosys::{YosysSession, abc};
-use portfolio::Attempt;
+use crate::portfolio::{self, Attempt};
+use cosim_base::error::Error;
+use cosim_rtl::answers::CacheLookup;
+use cosim_rtl::yosys::{YosysSession, abc};
 use reply::{Reply, not_shown, status};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -72,7 +67,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Whether a [`INDUCTION_STEP`](portfolio::INDUCTION_STEP) can build on it.
+    /// Whether a [`INDUCTION_STEP`](crate::portfolio::INDUCTION_STEP) can build on it.
     pub fn is_base(&self) -> bool {
         matches!(self, Self::Open { cycles: Some(cycles), .. } if *cycles >= STEPS)
     }

@@ -1,7 +1,7 @@
 //! What comes to an end, as Verilog: a counter of the block's own cycles, and the hangs that are known of.
 
 use super::{Kind, Property};
-use crate::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
+use cosim_harness::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
 use std::fmt::Write as _;
 
 /// The registers that the proof remembers something in; rules may look at them.

@@ -1,9 +1,9 @@
 //! Questions to ABC, with answers that are kept.
 
-use super::portfolio::{Attempt, INDUCTION_BASE, INDUCTION_STEP};
 use super::*;
-use crate::answers::Answers;
-use crate::answers::store::Store;
+use crate::portfolio::{Attempt, INDUCTION_BASE, INDUCTION_STEP};
+use cosim_rtl::answers::Answers;
+use cosim_rtl::answers::store::Store;
 use tempfile::TempDir;
 
 /// The output is 1 in the second cycle behind reset if the input is 1 in the first.

@@ -2,7 +2,7 @@
 
 mod miter;
 
-use super::cut;
+use crate::cut;
 use miter::{Miter, of};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 

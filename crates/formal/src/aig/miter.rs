@@ -2,8 +2,8 @@
 
 mod words;
 
-use super::super::cut::OF;
 use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
+use crate::cut::OF;
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// False in the first cycle, which is in reset: the first node.

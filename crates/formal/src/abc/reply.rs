@@ -3,8 +3,8 @@
 //! A kept reply must not depend on the speed of the machine. A proof and a counterexample do not. Where nothing was
 //! shown, a limit on the work must have ended ABC, not a limit of time.
 
-use super::portfolio::SECONDS;
 use super::{Answer, MOST};
+use crate::portfolio::SECONDS;
 use serde::{Deserialize, Serialize};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;

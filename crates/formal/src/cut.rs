@@ -1,7 +1,7 @@
 //! What of a netlist means something to Yosys that it does not mean to Verilator, or cannot be judged; and a
 //! netlist without its memories.
 
-use super::rtlil::{Unknown, plain, width, widths};
+use crate::rtlil::{Unknown, plain, width, widths};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
