@@ -1,6 +1,6 @@
 //! Options that name files of earlier runs.
 
-use crate::cli::options::heading;
+use crate::options::heading;
 use clap::Args;
 use cosim_report::EarlierRuns;
 use std::path::PathBuf;

@@ -3,7 +3,7 @@
 use super::{
     Arguments, GradingResult, MutationAnalysis, MutationRequest, PreparedGrading, analysis, choose,
 };
-use crate::cli::{self, resume};
+use crate::resume;
 use cosim_base::error::{Error, codes};
 use cosim_harness::harness::Profile;
 use cosim_regress::engine::Setup;
@@ -43,7 +43,7 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
     env::set_current_dir(&at).map_err(|error| {
         wrong(format!("was started in folder {}, which cannot be entered: {error}", at.display()))
     })?;
-    let then = cli::mutate_arguments(&command)
+    let then = crate::mutate_arguments(&command)
         .ok_or_else(|| wrong("was not started by a compatible `mutate` command".to_owned()))?;
     let limits = then.limits.with_sandbox(now.sandboxing);
     let threads = now.threads.or(then.threads);

@@ -1,7 +1,7 @@
 //! What was reached of the RTL's code.
 
 use super::{Detail, Summary};
-use crate::cli::counted;
+use crate::counted;
 use cosim_formats::coverage::code::{CodeHits, Point};
 use serde_json::{Value, json};
 use std::fmt::Write as _;

@@ -1,6 +1,6 @@
 //! `cosim cover rank --out`: the cases as vectors, a suite that needs no run to be drawn again.
 
-use crate::cli::options::find_block;
+use crate::options::find_block;
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
 use cosim_formats::coverage::{ContributingCase, weights_hashes};

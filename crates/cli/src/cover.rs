@@ -3,7 +3,7 @@
 mod vectors;
 
 use super::{counted, print_text};
-use crate::cli::options::heading;
+use crate::options::heading;
 use clap::{Args, Subcommand, ValueEnum};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};

@@ -1,6 +1,6 @@
 //! Shows the events of a regression: a progress bar where somebody looks, and warnings.
 
-use crate::cli::is_watched;
+use crate::is_watched;
 use cosim_regress::program;
 use cosim_regress::regression::Event;
 use cosim_regress::runner::Plan;

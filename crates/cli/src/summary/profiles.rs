@@ -1,7 +1,7 @@
 //! What was covered in each profile: in a line, or as tables.
 
 use super::Summary;
-use crate::cli::counted;
+use crate::counted;
 use cosim_harness::value::short;
 use cosim_regress::runner::{ProfileTally, Totals};
 use std::collections::BTreeMap;

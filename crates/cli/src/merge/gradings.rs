@@ -1,8 +1,8 @@
 //! `cosim merge` of the parts of a grading.
 
 use super::{Arguments, apart, place_of_each};
-use crate::cli::options::Format;
-use crate::cli::{print_json, print_text};
+use crate::options::Format;
+use crate::{print_json, print_text};
 use cosim_base::error::{Error, codes};
 use cosim_regress::merge;
 use cosim_regress::mutate::merge::{GRADING, MutationShards};

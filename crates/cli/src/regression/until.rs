@@ -1,8 +1,8 @@
 //! Runs that end when they have covered enough.
 
 use super::Regression;
-use crate::cli::options::heading;
-use crate::cli::options::percent;
+use crate::options::heading;
+use crate::options::percent;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 

@@ -1,9 +1,9 @@
 //! `cosim mutate --golden`: faults in the golden model in place of the RTL.
 
 use super::Arguments;
-use crate::cli::options::{Format, of_block};
-use crate::cli::replay::expand;
-use crate::cli::{interruption, print_json, print_text};
+use crate::options::{Format, of_block};
+use crate::replay::expand;
+use crate::{interruption, print_json, print_text};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
 use cosim_formats::vector::VectorFile;

@@ -2,7 +2,7 @@
 
 use super::regression::{Options, Renderer};
 use super::{INTERRUPTED, counted, interruption, print_text};
-use crate::cli::options::heading;
+use crate::options::heading;
 use clap::Args;
 use cosim_base::error::{Error, codes};
 use cosim_harness::value::short;

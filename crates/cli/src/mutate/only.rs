@@ -1,8 +1,8 @@
 //! One mutant alone: its RTL, the case that finds it, waves and explanation.
 
 use super::{Arguments, PreparedGrading, claimed};
-use crate::cli::explain;
-use crate::cli::{interruption, print_text};
+use crate::explain;
+use crate::{interruption, print_text};
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{Sync, write_whole};
 use cosim_formats::vector::{Origin, VectorFile};
