@@ -22,7 +22,7 @@ pub mod rtl {
 }
 
 use cosim_core::harness::{
-    Block, Explain, Held, LinkedRtl, Parameter, Parameters, Profile, Promises,
+    Block, Explain, LinkedRtl, Parameter, Parameters, Profile, Properties, StableChannel,
 };
 pub use environment::Environment;
 pub use golden::Golden;
@@ -50,13 +50,23 @@ impl Block for Dll {
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
 
-    fn promises(parameters: &Parameters) -> Promises {
+    fn properties(parameters: &Parameters) -> Properties {
         // A newer DLLP may overtake the one that waits (B8, B9).
-        let held = vec![Held::whole("a_link_valid"), Held::valid("b_dllp_valid")];
-        let (registers, rules) = (proof::registers(parameters), proof::says(parameters));
-        let (remembered, progress) = (proof::remembered(), proof::progress(parameters));
-        let always = proof::always(parameters);
-        Promises { held, registers, rules, always, remembered, progress, ..Promises::default() }
+        let stable =
+            vec![StableChannel::whole("a_link_valid"), StableChannel::valid("b_dllp_valid")];
+        let (registers, transitions) =
+            (proof::registers(parameters), proof::transitions(parameters));
+        let (proof_registers, progress) = (proof::proof_registers(), proof::progress(parameters));
+        let invariants = proof::invariants(parameters);
+        Properties {
+            stable,
+            registers,
+            transitions,
+            invariants,
+            proof_registers,
+            progress,
+            ..Properties::default()
+        }
     }
 }
 

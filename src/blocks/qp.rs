@@ -19,7 +19,9 @@ pub mod rtl {
     cosim_core::rtl!("qp");
 }
 
-use cosim_core::harness::{Block, Explain, Held, LinkedRtl, Parameters, Profile, Promises};
+use cosim_core::harness::{
+    Block, Explain, LinkedRtl, Parameters, Profile, Properties, StableChannel,
+};
 pub use environment::Environment;
 pub use golden::Golden;
 use rules::{DESTROY, State};
@@ -45,17 +47,17 @@ impl Block for Qp {
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
 
-    fn promises(_parameters: &Parameters) -> Promises {
-        Promises {
-            zero: vec!["rsp_valid", "evt_valid"],
+    fn properties(_parameters: &Parameters) -> Properties {
+        Properties {
+            quiescent: vec!["rsp_valid", "evt_valid"],
             // The payload waits in a memory, of which a proof knows nothing.
-            held: vec![Held::valid("evt_valid")],
+            stable: vec![StableChannel::valid("evt_valid")],
             registers: proof::REGISTERS.to_vec(),
-            rules: proof::says(),
-            always: proof::always(),
-            meanings: vec![proof::MEANING],
+            transitions: proof::transitions(),
+            invariants: proof::invariants(),
+            word_abstractions: vec![proof::MEANING],
             progress: proof::progress(),
-            ..Promises::default()
+            ..Properties::default()
         }
     }
 }

@@ -21,7 +21,7 @@ pub mod rtl {
 }
 
 use cosim_core::harness::{
-    Block, Explain, Held, LinkedRtl, Parameter, Parameters, Profile, Promises,
+    Block, Explain, LinkedRtl, Parameter, Parameters, Profile, Properties, StableChannel,
 };
 pub use environment::Environment;
 pub use golden::Golden;
@@ -51,9 +51,9 @@ impl Block for Recv {
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
 
-    fn promises(parameters: &Parameters) -> Promises {
-        Promises {
-            zero: vec![
+    fn properties(parameters: &Parameters) -> Properties {
+        Properties {
+            quiescent: vec![
                 "copy_valid",
                 "keep_valid",
                 "release_valid",
@@ -62,13 +62,13 @@ impl Block for Recv {
                 "credit_valid",
             ],
             // Credits of a later refill are added to those that wait (K1).
-            held: vec![Held::valid("credit_valid")],
-            no_states: vec![State::None.name()],
+            stable: vec![StableChannel::valid("credit_valid")],
+            illegal_states: vec![State::None.name()],
             registers: proof::REGISTERS.to_vec(),
-            rules: proof::says(parameters),
-            always: proof::always(parameters),
+            transitions: proof::transitions(parameters),
+            invariants: proof::invariants(parameters),
             progress: proof::progress(parameters),
-            ..Promises::default()
+            ..Properties::default()
         }
     }
 }

@@ -29,7 +29,7 @@ pub mod rtl {
 use crate::blocks::thread2::layout;
 use crate::blocks::{dll, qp, recv};
 use cosim_core::harness::{
-    Block, Explain, LinkedRtl, Naming, Parameter, Parameters, Profile, Promises,
+    Block, Explain, LinkedRtl, Naming, Parameter, Parameters, Profile, Properties,
 };
 use cosim_core::verilated::Field;
 pub use environment::Environment;
@@ -79,8 +79,8 @@ impl Block for Rx {
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
 
-    fn promises(parameters: &Parameters) -> Promises {
-        proof::promises(parameters)
+    fn properties(parameters: &Parameters) -> Properties {
+        proof::properties(parameters)
     }
 
     fn fields(port: &str) -> &'static [(&'static str, Field)] {

@@ -20,7 +20,7 @@ pub mod rtl {
     cosim_core::rtl!("thread2");
 }
 
-use cosim_core::harness::{Block, Explain, LinkedRtl, Naming, Parameters, Promises};
+use cosim_core::harness::{Block, Explain, LinkedRtl, Naming, Parameters, Properties};
 use cosim_core::verilated::Field;
 pub use environment::Environment;
 pub use golden::Golden;
@@ -49,8 +49,8 @@ impl Block for Thread2 {
     type Weights = scenarios::Weights;
     type Coverage = coverage::Coverage;
 
-    fn promises(parameters: &Parameters) -> Promises {
-        proof::promises(parameters)
+    fn properties(parameters: &Parameters) -> Properties {
+        proof::properties(parameters)
     }
 
     fn fields(port: &str) -> &'static [(&'static str, Field)] {

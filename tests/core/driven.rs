@@ -37,8 +37,8 @@ impl<'a> Environment<'a, Thread2> for Forgetful<'a> {
         self.0.handshakes()
     }
 
-    fn patience(&self) -> u64 {
-        self.0.patience()
+    fn progress_timeout(&self) -> u64 {
+        self.0.progress_timeout()
     }
 
     fn packets(&self) -> u64 {

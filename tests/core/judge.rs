@@ -3,7 +3,7 @@
 use cosim::blocks::thread2::rtl::{Bits1, Inputs, Outputs};
 use cosim::blocks::thread2::{Thread2, stimulus};
 use cosim_core::harness::{
-    Block, Breach, BrokenBy, CaseRng, Drive, Dut, GoldenDut, Judgement, Parameters, Stimulus,
+    Blame, Block, CaseRng, Culprit, Drive, Dut, GoldenDut, Parameters, SideFailure, Stimulus,
     Verdict, Violation, Watch, follow, judge, reset_inputs, run,
 };
 use cosim_core::verilated::Error;
@@ -50,15 +50,15 @@ fn traffic() -> stimulus::Traffic {
     }
 }
 
-fn judged(tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>) -> Judgement {
+fn judged(tamper: impl FnMut(u64, &mut Outputs) -> Result<(), Error>) -> Blame {
     judge::<Thread2>(&stimulus(), &REPAIRED, &mut tampered(tamper), &Watch::default())
 }
 
 #[test]
 fn nobody_is_accused_where_both_are_right() {
     let judgement = judged(|_, _| Ok(()));
-    assert_eq!(judgement, Judgement::of(None, None));
-    assert_eq!(judgement.broken_by, BrokenBy::Undecided);
+    assert_eq!(judgement, Blame::of(None, None));
+    assert_eq!(judgement.broken_by, Culprit::Undecided);
     assert!(judgement.lines()[0].starts_with("no check"), "{judgement:?}");
 }
 
@@ -70,7 +70,7 @@ fn a_dut_that_fails_a_check_is_named_with_it() {
         outputs.fetch_mr_ingress_valid = Bits1::new(1);
         Ok(())
     });
-    assert_eq!(judgement.broken_by, BrokenBy::Rtl);
+    assert_eq!(judgement.broken_by, Culprit::Rtl);
     assert_eq!(judgement.golden, None);
     assert_eq!(judgement.lines().len(), 2, "{judgement:?}");
 }
@@ -99,7 +99,7 @@ fn a_dut_that_is_wrong_in_reset_alone_is_named() {
         }
         Ok(())
     });
-    let Some(Breach { cycle: 0, violation }) = judgement.rtl else { panic!("{judgement:?}") };
+    let Some(SideFailure { cycle: 0, violation }) = judgement.rtl else { panic!("{judgement:?}") };
     assert_eq!(violation.check, "zero-in-reset");
 }
 
@@ -109,7 +109,7 @@ fn a_dut_that_stops_by_itself_is_no_match() {
         5 => Err(Error::Stopped("$finish".to_owned())),
         _ => Ok(()),
     });
-    let Some(Breach { cycle: 5, violation }) = judgement.rtl else { panic!("{judgement:?}") };
+    let Some(SideFailure { cycle: 5, violation }) = judgement.rtl else { panic!("{judgement:?}") };
     assert_eq!((violation.check.as_str(), violation.message.as_str()), ("runs", "$finish"));
 }
 
@@ -131,23 +131,23 @@ fn raw_pins_are_not_judged_and_a_cancelled_judgement_says_so() {
     let raw = Stimulus::cycles(vec![reset_inputs::<Thread2>()]);
     let watch = Watch::default();
     let judgement = judge::<Thread2>(&raw, &REPAIRED, &mut golden(), &watch);
-    assert_eq!(judgement.broken_by, BrokenBy::RawPins);
+    assert_eq!(judgement.broken_by, Culprit::RawPins);
     watch.cancel();
     let weights = &Thread2::scenarios()[0].weights;
     let long = Thread2::stimulus(weights, &REPAIRED, 2000, &mut CaseRng::seed_from_u64(3));
     let judgement = judge::<Thread2>(&long, &REPAIRED, &mut golden(), &watch);
-    assert_eq!(judgement.broken_by, BrokenBy::Cancelled);
+    assert_eq!(judgement.broken_by, Culprit::Cancelled);
 }
 
 #[test]
 fn a_judgement_is_read_as_it_was_written() {
-    let breach = |check| Breach { cycle: 7, violation: Violation::new(check, "why") };
-    let judgement = Judgement::of(Some(breach("a")), Some(breach("b")));
-    assert_eq!(judgement.broken_by, BrokenBy::Both);
+    let breach = |check| SideFailure { cycle: 7, violation: Violation::new(check, "why") };
+    let judgement = Blame::of(Some(breach("a")), Some(breach("b")));
+    assert_eq!(judgement.broken_by, Culprit::Both);
     let text = serde_json::to_string(&judgement).unwrap();
     assert_eq!(
         text,
         r#"{"broken_by":"both","rtl":{"cycle":7,"check":"a","message":"why"},"golden":{"cycle":7,"check":"b","message":"why"}}"#
     );
-    assert_eq!(serde_json::from_str::<Judgement>(&text).unwrap(), judgement);
+    assert_eq!(serde_json::from_str::<Blame>(&text).unwrap(), judgement);
 }

@@ -255,10 +255,10 @@ fn what_is_no_bug_and_what_cannot_be_woven_is_reported() {
     let bugs = Bugs { told_at: |_| &["evt_"], part: "4/4".parse().unwrap(), ..Bugs::of(3) };
     let failed = checks(*qp).bugs_are_found(folder.path(), &bugs).unwrap_err().to_string();
     let expected = [
-        "1-not-visible: seed 11 does not find it",
-        "1-not-visible: seed 22 does not find it",
-        "1-not-visible: seed 33 does not find it",
-        "2-other-ports: cannot be woven, add it to `Bugs::alone`: other ports or parameters of a module",
+        "1-not-visible: seed 11 does not find the bug",
+        "1-not-visible: seed 22 does not find the bug",
+        "1-not-visible: seed 33 does not find the bug",
+        "2-other-ports: cannot be woven, add it to `Bugs::alone`: the ports or parameters of a module differ",
         "3-found-elsewhere: seed 11: reported at cmd_ready, expected one of evt_*",
         "3-found-elsewhere: seed 22: reported at cmd_ready, expected one of evt_*",
         "3-found-elsewhere: seed 33: reported at cmd_ready, expected one of evt_*",

@@ -124,20 +124,13 @@ fn waves_that_do_not_show_the_failure_are_refused_and_the_run_says_so() {
     let (vector, _) = found(rtl.path(), &out, &[]);
     let group = json(&out.join("results.json"))["failures"][0].clone();
     let note = group["notes"][0].as_str().expect("a note");
-    assert!(
-        note.starts_with("no waves: the RTL does not do the same while it is observed"),
-        "{note}"
-    );
+    assert!(note.starts_with("no waves: the RTL behaves differently while it is traced"), "{note}");
     assert!(files(&out.join("failures"), "fst").is_empty());
     let (rtl, trace) = (rtl.path().to_str().unwrap(), folder.path().join("waves.fst"));
     let traced = ["replay", "--rtl", rtl, vector.to_str().unwrap(), "--trace"];
     let output = run(traced.into_iter().chain([trace.to_str().unwrap()]));
     assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(
-        text(&output).contains("while it is observed: it ends with match"),
-        "{}",
-        text(&output)
-    );
+    assert!(text(&output).contains("while it is traced: the result is match"), "{}", text(&output));
     assert!(!trace.exists());
 }
 

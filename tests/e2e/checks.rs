@@ -201,7 +201,7 @@ impl<const SAYS: bool> harness::Environment<'_, Toy<SAYS>> for Around {
         self.taken
     }
 
-    fn patience(&self) -> u64 {
+    fn progress_timeout(&self) -> u64 {
         10
     }
 
@@ -362,7 +362,7 @@ fn what_is_wrong_with_a_block_is_found_and_named() {
         &[
             "no case of a default run hits `rules: T3`",
             "no case of a default run hits `tlps: never`",
-            "unreachable: `tlps: taken` was hit, of which is said: none is ever taken",
+            "unreachable: `tlps: taken` was hit, but is declared unreachable: none is ever taken",
         ],
     );
     finds(toy(Part::Objects).rules_are_hit(), &["toy/spec/default/0", "counted"]);
@@ -409,7 +409,10 @@ fn what_is_wrong_with_a_corpus_is_found() {
     finds(thread2().corpus("no such folder"), &["no such folder"]);
     let name = files_of("thread2").find(|name| name.starts_with("t01-")).unwrap();
     copy_vector(&name, folder.path(), |vector| vector["origin"]["about"] = "why".into());
-    finds(thread2().corpus(folder.path()), &[&name, "`why` does not say why it is there"]);
+    finds(
+        thread2().corpus(folder.path()),
+        &[&name, "`about` does not state the purpose of the vector: `why`"],
+    );
     finds(thread2().rules_have_vectors(folder.path()), &["T02: no vector"]);
     // A mismatch is recorded, and nothing differs.
     copy_vector(&name, folder.path(), |vector| {
@@ -445,7 +448,7 @@ fn what_is_wrong_with_a_folder_of_bugs_is_found() {
         qp().bugs_are_found(folder.path(), &Bugs::of(2)),
         &[
             "3 bugs, expected 2",
-            "1-no-bug: seed 11 does not find it",
+            "1-no-bug: seed 11 does not find the bug",
             "2-does-not-apply: does not apply",
             "3-of-nothing: the patch changes none of",
         ],

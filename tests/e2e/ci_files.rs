@@ -103,7 +103,7 @@ fn a_failure_says_how_to_see_it_again_and_where_its_vector_is() {
     assert!(out.join(attached).exists(), "{attached}");
     let page = fs::read_to_string(out.join("summary.md")).unwrap();
     assert!(page.starts_with("## FAIL: `thread2`, seed 7\n"), "{page}");
-    assert!(page.contains("- `the RTL breaks the specification"), "{page}");
+    assert!(page.contains("- `the RTL violates the specification"), "{page}");
 }
 
 #[test]
@@ -135,7 +135,7 @@ fn github_gets_annotations_and_a_page() {
     let said = String::from_utf8(output.stderr).unwrap();
     let command = said.lines().find(|line| line.starts_with("::error ")).unwrap();
     assert!(command.contains("title=cosim thread2%3A mismatch-fetch_cxt_egress_ready"), "{said}");
-    assert!(command.contains("%0Athe RTL breaks the specification"), "{said}");
+    assert!(command.contains("%0Athe RTL violates the specification"), "{said}");
     let page = fs::read_to_string(page).unwrap();
     assert!(page.starts_with("before\n## FAIL: `thread2`, seed 1\n"), "{page}");
 }

@@ -141,7 +141,7 @@ fn a_falling_edge_is_seen_as_if_nothing_were_registered() {
     let arguments = ["run", "--block", "dll", "--rtl", rtl, "--cases", "2", "--quiet", "--out"];
     let output = run(arguments.into_iter().chain([out.to_str().unwrap()]));
     assert_eq!(code(&output), 0, "{}", text(&output));
-    let told = "two evaluations a cycle instead of one: something waits for @(negedge clk";
+    let told = "two evaluations per cycle instead of one: something waits for @(negedge clk";
     assert_eq!(text(&output).matches(told).count(), 1, "{}", text(&output));
     let header = &json(&out.join("results.json"))["run"];
     for profile in header["profiles"].as_array().unwrap() {
@@ -257,8 +257,8 @@ impl<'a> harness::Environment<'a, Rejected> for RxEnvironment<'a> {
         harness::Environment::<Rx>::handshakes(&self.0)
     }
 
-    fn patience(&self) -> u64 {
-        harness::Environment::<Rx>::patience(&self.0)
+    fn progress_timeout(&self) -> u64 {
+        harness::Environment::<Rx>::progress_timeout(&self.0)
     }
 
     fn packets(&self) -> u64 {

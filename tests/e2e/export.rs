@@ -243,11 +243,7 @@ fn several_vectors_become_a_folder_each() {
     let [one, other] = vectors.each_ref().map(|vector| vector.to_str().unwrap());
     let output = run(["export", one, other, "--fixes", "spec", "-o", out.to_str().unwrap()]);
     assert_eq!(code(&output), 0, "{}", text(&output));
-    assert!(
-        text(&output).contains("2 testbenches, each in a folder of its own"),
-        "{}",
-        text(&output)
-    );
+    assert!(text(&output).contains("2 testbenches, each in its own folder"), "{}", text(&output));
     for name in ["c1-reset-to-init", "a9-timeout"] {
         assert!(icarus(&out.join(name)).starts_with("PASS  "), "{name}");
     }
@@ -277,7 +273,7 @@ fn nothing_is_written_over_and_what_is_not_clear_is_refused() {
     fs::create_dir(&full).unwrap();
     fs::write(full.join("mine"), "").unwrap();
     let full = full.to_str().unwrap();
-    refused(&[vector, "-o", full, "--fixes", "spec"], "is there already and not empty");
+    refused(&[vector, "-o", full, "--fixes", "spec"], "exists and is not empty");
     assert_eq!(fs::read_dir(full).unwrap().count(), 1);
     refused(&[vector], "--out");
     let new = folder.path().join("new");
@@ -285,7 +281,7 @@ fn nothing_is_written_over_and_what_is_not_clear_is_refused() {
     let dll = project().join("vectors/dll/a9-timeout.json");
     refused(&[dll.to_str().unwrap(), "-o", new], "choose one with --fixes");
     refused(&[vector, "-o", new, "--block", "dll"], "is a vector of block qp");
-    refused(&[vector, "-o", new, "-D", "A=\"b c\""], "cannot stand in a file list");
+    refused(&[vector, "-o", new, "-D", "A=\"b c\""], "does not work in file lists");
     assert!(!Path::new(new).exists());
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing half-made is left");
     let twice = project().join("vectors/qp/../qp/c1-reset-to-init.json");

@@ -110,7 +110,7 @@ fn are_found(patches: &[PathBuf]) {
         assert_eq!(code(&output), 0, "{patch:?}: {}", text(&output));
         let explained = text(&run(["explain", "--recorded-rtl", vector]));
         assert!(explained.contains("unknown at cycle"), "{patch:?}: {explained}");
-        assert!(explained.contains("the RTL breaks the specification"), "{explained}");
+        assert!(explained.contains("the RTL violates the specification"), "{explained}");
         let output = run(["replay", "--recorded-rtl", "--simulator", "verilator", vector]);
         assert_eq!(code(&output), 0, "two values do not show it: {}", text(&output));
         let output = run(["replay", "--rtl", "built-in", "--simulator", "icarus", vector]);

@@ -252,11 +252,11 @@ fn a_header_in_another_given_folder_is_the_one_that_is_read() {
     assert_eq!(code(&output), 1, "{}", text(&output));
     let said = text(&output);
     assert!(said.contains(&format!("inc/{HEADER}")), "{said}");
-    assert!(said.contains("the program's own: none"), "{said}");
+    assert!(said.contains("built-in: none"), "{said}");
     // A file alone does not give the header: the summary says whose is read.
     let alone = with_rtl(&folder.path().join("src").join(TOP), &[]);
     assert_eq!(code(&alone), 0, "{}", text(&alone));
-    let own = format!("the program's own: {HEADER}");
+    let own = format!("built-in: {HEADER}");
     assert!(text(&alone).contains(&own), "{}", text(&alone));
     // Unless the user says where it is.
     let include = format!("-I{}", folder.path().join("inc").display());

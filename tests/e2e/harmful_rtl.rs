@@ -162,7 +162,7 @@ fn marks(environment: &[(&str, &str)]) -> Option<&'static str> {
 }
 
 /// How long a model may be silent: short where it is to hang, else so long that a busy machine does not matter.
-fn patience(environment: &[(&str, &str)]) -> &'static str {
+fn progress_timeout(environment: &[(&str, &str)]) -> &'static str {
     let hangs = environment.iter().any(|(_, harm)| ["spin", "stop"].contains(harm));
     if hangs { "1s" } else { "5m" }
 }
@@ -171,7 +171,7 @@ fn on_vector(command: &str, vector: &Path, environment: &[(&str, &str)]) -> Outp
     let rtl = RTL.to_str().unwrap();
     let mut program = cosim();
     program.args([command, vector.to_str().unwrap(), "--rtl", rtl]);
-    program.args(["--stuck-after", patience(environment), "--memory-limit", "512M"]);
+    program.args(["--stuck-after", progress_timeout(environment), "--memory-limit", "512M"]);
     program.envs(environment.iter().copied()).output().expect("the program runs")
 }
 
@@ -180,7 +180,7 @@ fn is_a_verdict(harm: &str, expected: &str) {
     let folder = TempDir::new().unwrap();
     let out = folder.path().join("run");
     let environment = [("HARM", harm)];
-    let limits = ["--stuck-after", patience(&environment), "--memory-limit", "512M"];
+    let limits = ["--stuck-after", progress_timeout(&environment), "--memory-limit", "512M"];
     let output = run(&out, &environment, &[&["--cases", "2"][..], &limits].concat());
     assert_eq!(code(&output), 1, "{harm}: {}", text(&output));
     assert!(text(&output).contains(expected), "{harm}: {}", text(&output));
@@ -248,7 +248,7 @@ fn a_library_that_leaves_the_process_while_it_is_loaded_is_a_verdict() {
     ] {
         let out = folder.path().join(harm);
         let environment = [("HARM_AT_LOAD", harm)];
-        let limits = ["--stuck-after", patience(&environment), "--memory-limit", "512M"];
+        let limits = ["--stuck-after", progress_timeout(&environment), "--memory-limit", "512M"];
         let output = run(&out, &environment, &[&["--cases", "2"][..], &limits].concat());
         assert_eq!(code(&output), 1, "{harm}: {}", text(&output));
         assert!(text(&output).contains(expected), "{harm}: {}", text(&output));
@@ -337,7 +337,7 @@ fn hangs_end_the_run_at_their_limit_and_leave_no_process() {
     let limits = ["--cases", "1000", "--stuck-after", "1s", "--max-hangs", "3"];
     let output = run(&out, &environment, &limits);
     assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(text(&output).contains("ended by --max-hangs"), "{}", text(&output));
+    assert!(text(&output).contains("stopped by --max-hangs"), "{}", text(&output));
     assert_eq!(json(&out.join("results.json"))["ended"], "max-hangs");
     assert_eq!(cases(&json(&out.join("results.json"))).len(), 3);
     let processes = marked(&mark);

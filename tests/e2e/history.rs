@@ -33,7 +33,7 @@ fn a_failure_is_new_once_and_then_known() {
     let bad = ["--fixes", "spec", "--rtl", rtl.path().to_str().unwrap()];
     let first = run_into(&out, &[&bad[..], &["--history", name]].concat());
     assert_eq!(code(&first), 1);
-    assert!(text(&first).contains("NEW: no earlier run has it"), "{}", text(&first));
+    assert!(text(&first).contains("NEW: in no earlier run"), "{}", text(&first));
     let later = run_into(&out, &[&bad[..], &["--history", name]].concat());
     let said = text(&later);
     assert!(said.contains("    known since 20") && said.contains(", in 1 run\n"), "{said}");
@@ -60,8 +60,8 @@ fn a_run_is_added_once() {
     let (file, out) = (folder.path().join("history.sqlite"), folder.path().join("run"));
     run_into(&out, &[]);
     let add = || run(["history", "add", file.to_str().unwrap(), out.to_str().unwrap()]);
-    assert!(text(&add()).starts_with("1 run added, 0 known already"));
-    assert!(text(&add()).starts_with("0 runs added, 1 known already"));
+    assert!(text(&add()).starts_with("1 run added, 0 already recorded"));
+    assert!(text(&add()).starts_with("0 runs added, 1 already recorded"));
     assert_eq!(shown(&file)["runs"].as_array().unwrap().len(), 1);
 }
 
@@ -114,11 +114,11 @@ fn a_newer_a_damaged_and_a_foreign_file_are_refused_before_the_run() {
     with(63, 2);
     refused("has version 2, this program reads 1");
     with(71, 0);
-    refused("is no history of cosim");
+    refused("is not a history file of cosim");
     with(0, b'X');
-    refused("is damaged, or no history of cosim");
+    refused("is damaged, or is not a history file of cosim");
     fs::write(&file, &good[..good.len() / 2]).unwrap();
-    refused("is damaged, or no history of cosim");
+    refused("is damaged, or is not a history file of cosim");
     let none = run(["history", "show", "no-such-file"]);
     assert_eq!(code(&none), 2, "{}", text(&none));
 }

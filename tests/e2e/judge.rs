@@ -8,8 +8,8 @@ use cosim::blocks::thread2::stimulus::Traffic;
 use cosim::blocks::thread2::{Environment, Golden, Scoreboard, Thread2};
 use cosim_core::export::Testbench;
 use cosim_core::harness::{
-    self, Block, BlockInfo, BrokenBy, CaseRng, Explain, Judgement, LinkedRtl, Parameters, Profile,
-    Rule, RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
+    self, Blame, Block, BlockInfo, CaseRng, Culprit, Explain, LinkedRtl, Parameters, Profile, Rule,
+    RuleSet, Scenario, Stimulus, Verdict, Violation, Watch,
 };
 use cosim_core::models::{Rtl, View};
 use cosim_core::value::Uint;
@@ -82,8 +82,8 @@ impl<'a> harness::Environment<'a, Wrong> for Around<'a> {
         harness::Environment::<Thread2>::handshakes(&self.0)
     }
 
-    fn patience(&self) -> u64 {
-        harness::Environment::<Thread2>::patience(&self.0)
+    fn progress_timeout(&self) -> u64 {
+        harness::Environment::<Thread2>::progress_timeout(&self.0)
     }
 
     fn packets(&self) -> u64 {
@@ -137,7 +137,7 @@ impl harness::Weights<Wrong> for Weighed {
 }
 
 /// How the first of some drawn cases that does not match ends, and what is said of both sides.
-fn first_failure(rtl: &Rtl) -> (Verdict, Judgement, Stimulus<Wrong>) {
+fn first_failure(rtl: &Rtl) -> (Verdict, Blame, Stimulus<Wrong>) {
     let parameters = Parameters::of::<Wrong>(0xff);
     let kind = model::<Wrong>(rtl, &parameters, View::Bare).unwrap();
     let scenarios = <Weighed as harness::Weights<Wrong>>::scenarios();
@@ -161,7 +161,7 @@ fn a_wrong_golden_model_is_named_though_the_rtl_is_good() {
     let (verdict, judgement, _) = first_failure(&Rtl::default());
     let Verdict::Mismatch(mismatch) = verdict else { panic!("{verdict}") };
     assert_eq!(mismatch.port, "fetch_mr_ingress_data");
-    assert_eq!((judgement.broken_by, &judgement.rtl), (BrokenBy::GoldenModel, &None));
+    assert_eq!((judgement.broken_by, &judgement.rtl), (Culprit::GoldenModel, &None));
     assert_eq!(judgement.golden.unwrap().violation.check, "ack-by-service");
 }
 
@@ -173,7 +173,7 @@ fn models_that_agree_and_are_both_wrong_fail_a_check() {
     let (verdict, judgement, stimulus) = first_failure(&rtl);
     let Verdict::CheckFailed { violation, cycle } = verdict else { panic!("{verdict}") };
     assert_eq!(violation.check, "ack-by-service");
-    assert_eq!(judgement.broken_by, BrokenBy::Both);
+    assert_eq!(judgement.broken_by, Culprit::Both);
     assert_eq!(judgement.rtl, judgement.golden);
     // Nothing differs, and the testbench does not pass.
     let profile = Profile::new("repaired", Parameters::of::<Wrong>(0xff));
@@ -199,7 +199,7 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     let limits = ["run", "--rtl", rtl, "--fixes", "spec", "--max-failures", "1", "--no-waves"];
     let output = run(limits.iter().chain(&["--out", out.to_str().unwrap()]));
     assert_eq!(code(&output), 1, "{}", text(&output));
-    assert!(text(&output).contains("the RTL breaks the specification"), "{}", text(&output));
+    assert!(text(&output).contains("the RTL violates the specification"), "{}", text(&output));
     assert!(text(&output).contains("RTL: check rq-offset-inside"), "{}", text(&output));
     let judgement = json(&out.join("results.json"))["failures"][0]["judgement"].clone();
     assert_eq!(judgement["broken_by"], "rtl");
@@ -209,7 +209,7 @@ fn wrong_rtl_is_named_in_summary_results_and_explanation() {
     let vector = files(&out.join("failures"), "json").remove(0);
     let explain = ["explain", vector.to_str().unwrap(), "--rtl", rtl];
     let page = text(&run(explain));
-    assert!(page.contains("the RTL breaks the specification"), "{page}");
+    assert!(page.contains("the RTL violates the specification"), "{page}");
     assert!(page.contains("entries of "), "{page}");
     // Every cycle leads somewhere, and no Rust shows.
     assert!(!page.contains("-> ?") && !page.contains("Ring {"), "{page}");
@@ -261,7 +261,7 @@ fn raw_pins_are_explained_by_their_fields() {
     assert!(page.contains("  cycle 1: none"), "{page}");
     assert!(page.contains("  cycle 2: fetch_cxt_egress_valid"), "{page}");
     assert!(page.contains("fetch_cxt_egress_data: local_qpn 0xad, pkt_length 0x1000"), "{page}");
-    assert!(page.contains("raw pins: no check applies"), "{page}");
+    assert!(page.contains("unconstrained random stimulus: no check applies"), "{page}");
     // The last cycle of the stimulus is the one that differs; where the golden model goes is seen.
     assert!(page.contains("golden model: IDLE_s -> JUDGE_s"), "{page}");
 }

@@ -76,7 +76,7 @@ fn shards_of_a_red_run_merge_to_its_bytes() {
     let output = merge(&shards, &merged, &more);
     assert_eq!(code(&output), 1, "{}", text(&output));
     assert!(text(&output).starts_with("FAIL  thread2, seed 1: 88 cases"), "{}", text(&output));
-    assert!(text(&output).contains("NEW: no earlier run has it"), "{}", text(&output));
+    assert!(text(&output).contains("NEW: in no earlier run"), "{}", text(&output));
     assert_same(&whole, &merged);
     for file in [&group["waves"], &group["explanation"]] {
         assert!(merged.join(file.as_str().unwrap()).is_file(), "{file}");

@@ -106,7 +106,7 @@ fn a_bug(outside: &Outside) {
     assert!(patched.unwrap().status.success());
     let run = ["run", "--rtl", "bad", "--no-shrink", "--max-failures", "1", "--out", "found"];
     let found = outside.says(1, &run);
-    assert!(found.contains("the RTL breaks the specification"), "{found}");
+    assert!(found.contains("the RTL violates the specification"), "{found}");
     let results = json(&outside.path().join("found/results.json"));
     let vector = format!("found/{}", results["failures"][0]["vector"].as_str().unwrap());
     outside.says(0, &["shrink", "--rtl", "bad", &vector, "--out", "small.json"]);

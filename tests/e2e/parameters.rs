@@ -183,7 +183,7 @@ fn what_is_not_legal_is_refused_with_its_name_and_range() {
     }
     let none = run(["run", "--parameter", "REPLAY_DEPTH=2"]);
     assert_eq!(code(&none), 2);
-    assert!(text(&none).contains("this block has none"), "{}", text(&none));
+    assert!(text(&none).contains("the block has no parameters"), "{}", text(&none));
 }
 
 #[test]

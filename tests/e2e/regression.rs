@@ -207,7 +207,7 @@ fn an_interrupted_run_exits_130_and_leaves_a_readable_run_directory() {
     let results = json(&out.join("results.json"));
     assert_eq!(results["ended"], "interrupted");
     assert_eq!(results["passed"], false);
-    assert!(!results["cases"].as_array().unwrap().is_empty(), "what ran so far is written");
+    assert!(!results["cases"].as_array().unwrap().is_empty(), "the results so far are written");
     assert!(out.join("timing.json").is_file());
 }
 

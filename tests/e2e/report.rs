@@ -118,10 +118,6 @@ fn what_is_no_run_is_refused() {
     let other = run(["report", folder.path().to_str().unwrap()]);
     assert_eq!(code(&other), 2);
     assert!(text(&other).contains("results.json:1:"), "{}", text(&other));
-    assert!(
-        text(&other).contains("other where this version reads cosim-results"),
-        "{}",
-        text(&other)
-    );
+    assert!(text(&other).contains("found other, expected cosim-results"), "{}", text(&other));
     assert!(!folder.path().join("report.html").exists());
 }

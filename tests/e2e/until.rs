@@ -23,7 +23,7 @@ fn a_run_ends_when_enough_is_covered_and_is_the_same_whatever_the_threads() {
     assert_eq!(exit, 0, "{said}");
     assert!(
         said.contains(
-            "ended when every profile covered 100 % (--until-coverage, 4400 cases at most)"
+            "stopped when every profile covered 100 % (--until-coverage, at most 4400 cases)"
         ),
         "{said}"
     );

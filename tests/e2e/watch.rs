@@ -190,8 +190,8 @@ fn what_cannot_be_watched_is_refused() {
     fs::create_dir(folder.path().join("mine")).unwrap();
     fs::write(folder.path().join("mine/file"), "mine").unwrap();
     for (arguments, expected) in [
-        (&["watch"][..], "nothing to watch"),
-        (&["watch", "--rtl", "built-in"], "nothing to watch"),
+        (&["watch"][..], "no RTL to watch"),
+        (&["watch", "--rtl", "built-in"], "no RTL to watch"),
         (&["watch", "--rtl", "none"], "none"),
         (&["watch", "--rtl", "rtl", "--scenario", "none"], "none"),
         (&["watch", "--rtl", "rtl", "--cases", "1", "--out", "mine"], "mine"),

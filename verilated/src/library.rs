@@ -114,9 +114,9 @@ unsafe fn table_of(library: &libloading::Library) -> Result<&'static vl_model_ap
             .map_err(|error| error.to_string())?()
     };
     // SAFETY: the table is a constant of the library, which is never unloaded.
-    let api = unsafe { table.as_ref() }.ok_or_else(|| "it has no model".to_owned())?;
+    let api = unsafe { table.as_ref() }.ok_or_else(|| "it contains no model".to_owned())?;
     if !same_abi(api) {
-        return Err("it was made by another version; delete it".to_owned());
+        return Err("another version of the program made it; delete it".to_owned());
     }
     Ok(api)
 }

@@ -7,7 +7,7 @@ use std::path::PathBuf;
 #[derive(Debug, thiserror::Error)]
 pub enum Error {
     /// Not called by cargo.
-    #[error("{0} is not set: this is for build scripts, which cargo runs")]
+    #[error("{0} is not set; call this from a build script, which cargo runs")]
     NoBuildScript(&'static str),
     /// Verilator or the C++ compiler.
     #[error(transparent)]
@@ -17,7 +17,7 @@ pub enum Error {
     Bindings(#[from] bindgen::BindgenError),
     /// The ports of a block's models are not the same.
     #[error(
-        "{block}: the ports depend on the parameters; give each set of ports a block of its own"
+        "{block}: the ports depend on the parameters; write a separate block for each set of ports"
     )]
     PortsDiffer {
         /// The block.
@@ -47,7 +47,8 @@ pub enum Error {
     },
     /// A file that the RTL reads while it runs is not in the block's folder.
     #[error(
-        "{block}: {at}: the RTL reads {name:?}, which is not in {folder}; move it there, and name it in the RTL by its path in there"
+        "{block}: {at}: the RTL reads {name:?}, which is not in {folder}; move it there, and use \
+         its path inside that folder in the RTL"
     )]
     Data {
         /// The block.

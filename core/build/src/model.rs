@@ -89,7 +89,8 @@ fn data(
     let names = DataNames::of(&preprocessed, &design.elaborate(verilator, out)?);
     for opened in &names.computed {
         println!(
-            "cargo:warning={}:{}: the RTL computes the name of a file that it opens, which is no part of the model",
+            "cargo:warning={}:{}: the RTL computes the name of a file that it opens, so that file \
+             is not part of the model",
             opened.file.display(),
             opened.line
         );
@@ -132,7 +133,7 @@ fn compile_archive(
     let symbol = format!("vl_model_{prefix}");
     let (verilated, driving) = choose(design, verilated, ports, verilator)?;
     if let Driving::TwoEvaluations(reason) = &driving {
-        println!("cargo:warning={}: two evaluations for each cycle: {reason}", block.name);
+        println!("cargo:warning={}: two evaluations per cycle: {reason}", block.name);
     }
     let model = codegen::ModelFile {
         verilated: &verilated,

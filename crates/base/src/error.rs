@@ -59,8 +59,8 @@ pub enum Error {
     },
     /// A vector of a case would be larger than any command reads.
     #[error(
-        "the vector would be larger than {most} MiB, more than is read; run fewer packets \
-         (--packets), or fewer raw cycles per packet"
+        "the vector would be larger than {most} MiB, the limit for reading vectors; run fewer \
+         transactions (--packets), or fewer raw cycles per transaction"
     )]
     VectorTooLarge {
         /// The limit in MiB.
@@ -88,8 +88,8 @@ pub enum Error {
     },
     /// Something else than the RTL ends the processes that models run in.
     #[error(
-        "{how}, {times} times with the same work. The system does that when memory is short: use fewer --threads or a lower \
-         --memory-limit. Continue the run with `resume`"
+        "{how}, {times} times with the same work. The system usually does that when memory is \
+         short: use fewer --threads or a lower --memory-limit. Continue the run with `resume`"
     )]
     WorkersKilled {
         /// How often.

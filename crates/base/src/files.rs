@@ -79,7 +79,11 @@ pub fn read_input_text(path: &Path, most: u64) -> Result<String, Error> {
 /// Why a folder could not be searched to its end.
 pub fn unwalkable(error: &walkdir::Error) -> String {
     match (error.loop_ancestor(), error.io_error()) {
-        (Some(ancestor), _) => format!("is a link to {}, which holds it", ancestor.display()),
+        (Some(ancestor), _) => format!(
+            "is a symbolic link to {}, which contains it; remove the \
+             link",
+            ancestor.display()
+        ),
         (None, Some(error)) => format!("cannot be read: {error}"),
         (None, None) => format!("cannot be read: {error}"),
     }
@@ -253,15 +257,13 @@ pub fn check_free(folder: &Path) -> Result<(), Error> {
     match folder.symlink_metadata() {
         Err(_) => Ok(()),
         Ok(metadata) if !metadata.is_dir() => {
-            refuse("is there already and no folder; choose another name")
+            refuse("exists and is not a folder; choose another name")
         }
         Ok(_) => {
             let mut entries =
                 fs::read_dir(folder).map_err(|error| Error::unreadable(folder, &error))?;
             match entries.next() {
-                Some(_) => {
-                    refuse("is there already and not empty; choose another name, or remove it")
-                }
+                Some(_) => refuse("exists and is not empty; choose another name, or remove it"),
                 None => Ok(()),
             }
         }

@@ -1,6 +1,7 @@
 //! Which program this process is: its name, its version, and what it was built from.
 
 use crate::text;
+use std::env;
 use std::fmt;
 use std::io::{self, Write as _};
 use std::sync::OnceLock;
@@ -36,6 +37,18 @@ pub fn show(text: &str) {
 /// Sets the identity of this process; the first call counts.
 pub fn identify(identity: Identity) {
     let _ = IDENTITY.set(identity);
+}
+
+static COMMAND: OnceLock<Vec<String>> = OnceLock::new();
+
+/// Sets the command line of this process, with the defaults of `cosim.toml`; the first call counts.
+pub fn set_command(words: Vec<String>) {
+    let _ = COMMAND.set(words);
+}
+
+/// The command line of this process, with the defaults of `cosim.toml`.
+pub fn command() -> Vec<String> {
+    COMMAND.get().cloned().unwrap_or_else(|| env::args().collect())
 }
 
 /// The name of the program.

@@ -2,8 +2,10 @@
 
 mod bench;
 mod cache;
+mod config;
 mod cover;
 mod error;
+mod examples;
 mod explain;
 mod export;
 mod finished;
@@ -26,6 +28,8 @@ mod schema;
 mod shrink;
 mod summary;
 mod watch;
+#[cfg(test)]
+mod wording;
 mod worker;
 
 use crate::error::{Error, codes};
@@ -35,6 +39,7 @@ use crate::text;
 use clap::{CommandFactory, FromArgMatches, Parser, Subcommand};
 use std::env;
 use std::error::Error as _;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::panic::{self, AssertUnwindSafe};
 use std::process::{self, ExitCode};
@@ -111,8 +116,22 @@ pub fn main(program: Program) -> ExitCode {
             program::say(format_args!("internal error, please report it: {info}"));
         }
     }));
-    let command = Cli::command().name(program.identity.name).version(program.identity.version);
+    let command = examples::add(Cli::command(), program.identity.name)
+        .name(program.identity.name)
+        .version(program.identity.version);
     let words = legacy::translated(env::args_os().collect());
+    let words = match config::with_defaults(&command, words) {
+        Ok((words, note)) => {
+            config::show(note.as_deref());
+            let text = |word: &OsString| word.to_string_lossy().into_owned();
+            program::set_command(words.iter().map(text).collect());
+            words
+        }
+        Err(error) => {
+            program::show(&format!("{}\n", error.with_code()));
+            return error.exit_code();
+        }
+    };
     let cli = command
         .try_get_matches_from(words)
         .and_then(|matches| Cli::from_arg_matches(&matches))
@@ -233,7 +252,9 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
             process::exit(i32::from(INTERRUPTED));
         }
     })
-    .map_err(|error| Error::Environment(codes::SYSTEM, format!("cannot watch for ^C: {error}")))?;
+    .map_err(|error| {
+        Error::Environment(codes::SYSTEM, format!("cannot install the handler for ^C: {error}"))
+    })?;
     Ok(Arc::clone(flag))
 }
 
@@ -278,8 +299,15 @@ mod tests {
         assert!(shown.len() < 30, "{}", shown.len());
         let headings: std::collections::BTreeSet<&str> =
             shown.iter().filter_map(|argument| argument.get_help_heading()).collect();
-        let expected =
-            ["Coverage", "Output", "Reproduce", "User RTL", "What to run", "When to stop"];
+        let expected = [
+            "Coverage",
+            "Output",
+            "Reproduce",
+            "Resources",
+            "User RTL",
+            "What to run",
+            "When to stop",
+        ];
         assert_eq!(headings.into_iter().collect::<Vec<_>>(), expected);
     }
 }

@@ -11,6 +11,6 @@ use cosim_base::{error, files, text};
 use cosim_formal::prove;
 use cosim_formats::{coverage, vector};
 use cosim_harness::{harness, value};
-use cosim_regress::{agreement, engine, judged, merge, mutate, program, runner, worker};
+use cosim_regress::{agreement, engine, merge, mutate, program, runner, worker};
 use cosim_report::{history, report};
 use cosim_rtl::{answers, export, models, yosys};

@@ -56,7 +56,7 @@ impl Source {
     pub fn of(path: &Path) -> Result<Self, Error> {
         for part in ["core", "core/build"] {
             if !path.join(part).join("Cargo.toml").is_file() {
-                let message = format!("is no checkout of cosim: it has no {part}/Cargo.toml");
+                let message = format!("is not a checkout of cosim: it has no {part}/Cargo.toml");
                 return Err(Error::File {
                     code: codes::NOT_A_CHECKOUT,
                     path: path.to_owned(),
@@ -66,7 +66,8 @@ impl Source {
         }
         let path = fs::canonicalize(path).map_err(|error| Error::unreadable(path, &error))?;
         if path.to_str().is_none() {
-            let message = "cannot be named in a Cargo.toml: it is not UTF-8".to_owned();
+            let message =
+                "cannot be written into a Cargo.toml, because its path is not UTF-8".to_owned();
             return Err(Error::File { code: codes::NOT_A_CHECKOUT, path, message });
         }
         Ok(Self::Path(path))
@@ -208,7 +209,9 @@ impl std::str::FromStr for CrateName {
             ));
         }
         if is_keyword(text) || Self::TAKEN.contains(&text.replace('_', "-").as_str()) {
-            return Err("no crate can have that name; choose another".to_owned());
+            return Err(
+                "is reserved, so no crate can have it as its name; choose another".to_owned()
+            );
         }
         Ok(Self(text.to_owned()))
     }
@@ -265,7 +268,7 @@ const VECTORS: (&str, &str) =
 
 /// What was written.
 #[derive(Debug, Clone)]
-pub struct Written {
+pub struct GeneratedCrate {
     /// The crate's folder.
     pub folder: PathBuf,
     /// The ports it was written for.
@@ -280,7 +283,7 @@ impl Skeleton {
     /// # Errors
     /// [`Error::File`] or [`Error::Usage`] if there is something already, or if the RTL cannot be driven;
     /// [`Error::Build`] with Verilator's words.
-    pub fn write(&self, place: &Path) -> Result<Written, Error> {
+    pub fn write(&self, place: &Path) -> Result<GeneratedCrate, Error> {
         let folder = match place {
             here if here == Path::new(".") => PathBuf::from(&self.name.0),
             place => place.join(&self.name.0),
@@ -300,7 +303,8 @@ impl Skeleton {
                 return Err(Error::Usage(
                     codes::CANNOT_COPY,
                     format!(
-                        "the RTL reads {0}, and a source would have the same name in a copy; rename one",
+                        "the RTL reads {0}, and a source file would have the same name in the \
+                         copy; rename one",
                         name.display()
                     ),
                 ));
@@ -314,7 +318,7 @@ impl Skeleton {
         }
         // An empty folder is taken over; one that was filled meanwhile is not.
         fs::rename(&made, &folder).map_err(Error::write(&folder))?;
-        Ok(Written { folder, ports, reset })
+        Ok(GeneratedCrate { folder, ports, reset })
     }
 
     /// The error of somebody who named a top that is in none of the files.
@@ -325,7 +329,7 @@ impl Skeleton {
             {
                 Error::Usage(
                     codes::TOP_MISSING,
-                    format!("--top: no module {} in the RTL that was given", self.top),
+                    format!("--top: the RTL has no module {}", self.top),
                 )
             }
             _ => error,
@@ -356,8 +360,8 @@ impl Skeleton {
         let found = clocks.iter().map(read).find(|ports| !is_missing(ports));
         let ports = found.ok_or_else(|| {
             Error::Usage(codes::BAD_PORT, format!(
-                "module {} has no input of 1 bit called {}: the harness drives one clock, and looks at its rising \
-                 edge; name it with --clock",
+                "module {} has no 1-bit input {}: the harness drives one clock, with its rising \
+                 edge; name the clock with --clock",
                 self.top,
                 clocks.join(", ")
             ))
@@ -374,17 +378,18 @@ impl Skeleton {
         };
         if ports.observing {
             return refuse(
-                "names of ports that begin with cosim_ are the harness's own".to_owned(),
+                "port names that begin with `cosim_` are reserved for the harness".to_owned(),
             );
         }
-        for (side, what) in [(&ports.inputs, "input beside the clock"), (&ports.outputs, "output")]
+        for (side, what) in
+            [(&ports.inputs, "input other than the clock"), (&ports.outputs, "output")]
         {
             if side.is_empty() {
-                return refuse(format!("has no {what}: there is nothing to compare"));
+                return refuse(format!("has no {what}, so there is nothing to compare"));
             }
             if side.iter().any(|port| port.name == "padding") {
                 return refuse(
-                    "a port cannot be called padding; write a module around it".to_owned(),
+                    "`padding` is a reserved port name; wrap the module in another one".to_owned(),
                 );
             }
         }
@@ -397,10 +402,8 @@ impl Skeleton {
             |name: &str| ports.inputs.iter().any(|port| port.name == name && port.width == 1);
         if let Some(reset) = &self.reset {
             if !is_input(&reset.port) {
-                let message = format!(
-                    "--reset: module {} has no input of 1 bit called {}",
-                    self.top, reset.port
-                );
+                let message =
+                    format!("--reset: module {} has no 1-bit input {}", self.top, reset.port);
                 return Err(Error::Usage(codes::BAD_PORT, message));
             }
             return Ok(Some((reset.port.clone(), reset.level())));

@@ -6,12 +6,14 @@
 pub mod aig;
 pub mod cut;
 pub mod monitor;
+pub mod portfolio;
 mod reply;
 pub mod rtlil;
 
-use crate::answers::LookUp;
+use crate::answers::CacheLookup;
 use crate::error::Error;
 use crate::yosys::{YosysSession, abc};
+use portfolio::Attempt;
 use reply::{Reply, not_shown, status};
 use serde::{Deserialize, Serialize};
 use std::fs;
@@ -47,16 +49,9 @@ endmodule
 ];
 /// Bits of memories that are taken as registers, at most.
 pub const MEMORY: u64 = 1 << 16;
-/// Seconds after which an engine is given up. Limits on the work are to come first, so that answers are the same
-/// everywhere; where this one does, the reason says so.
-pub const SECONDS: u32 = 60;
 /// Seconds of processor time after which ABC is ended, whatever it does: some of its commands have no limit of their own.
-const MOST: u32 = 2 * SECONDS;
+const MOST: u32 = 2 * portfolio::SECONDS;
 
-/// What happens within a few cycles; if nothing does, the base of an induction.
-pub const SHORT: &str = "bmc3 -F 6 -C 20000 -T 10";
-/// The step of an induction over two cycles: most needs no more than its own cycle and the one before. By itself it shows nothing.
-pub const STEP: &str = "ind -F 2 -C 1000000 -T 10";
 /// The cycles from reset that the step builds on.
 const STEPS: u32 = 3;
 
@@ -77,7 +72,7 @@ pub enum Answer {
 }
 
 impl Answer {
-    /// Whether a [`STEP`] can build on it.
+    /// Whether a [`INDUCTION_STEP`](portfolio::INDUCTION_STEP) can build on it.
     pub fn is_base(&self) -> bool {
         matches!(self, Self::Open { cycles: Some(cycles), .. } if *cycles >= STEPS)
     }
@@ -116,8 +111,8 @@ fn made(workshop: &YosysSession, netlist: &str, before: &str) -> Result<Graph, E
     let commands = format!("{before}{TO_GRAPH} -vmap");
     let parts = ["graph", &commands, verilog, &text].map(str::as_bytes);
     let slot = match workshop.answers().look_up(&parts, |kept| serde_json::from_slice(kept).ok()) {
-        LookUp::Found(graph) => return Ok(graph),
-        LookUp::Missing(slot) => slot,
+        CacheLookup::Found(graph) => return Ok(graph),
+        CacheLookup::Missing(slot) => slot,
     };
     workshop.write(map, verilog)?;
     let [graph, words] = ["aag", "map"].map(|ending| format!("{netlist}.{ending}"));
@@ -138,13 +133,14 @@ pub fn ask(
     name: &str,
     file: &[u8],
     inputs: &[String],
-    engines: &str,
+    attempt: Attempt,
 ) -> Result<Answer, Error> {
+    let engines = attempt.to_string();
     let limit = MOST.to_le_bytes();
     let parts: [&[u8]; 4] = [b"abc", &limit, engines.as_bytes(), file];
     let slot = match workshop.answers().look_up(&parts, Reply::from_bytes) {
-        LookUp::Found(reply) => return Ok(reply.answer(inputs)),
-        LookUp::Missing(slot) => slot,
+        CacheLookup::Found(reply) => return Ok(reply.answer(inputs)),
+        CacheLookup::Missing(slot) => slot,
     };
     let [path, trace] = ["aig", "trace"].map(|ending| workshop.path(&format!("{name}.{ending}")));
     fs::write(&path, file).map_err(Error::write(&path))?;
@@ -171,7 +167,7 @@ pub fn ask(
     // A trace that is not understood may be one that was cut off.
     let is_understood = matches!(reply, Reply::Seen(_)) == matches!(answer, Answer::Seen(_));
     if is_understood
-        && reply.is_repeatable(engines, &said, &output)
+        && reply.is_repeatable(attempt.seconds, &said, &output)
         && let Some(bytes) = reply.to_bytes()
     {
         slot.keep(&bytes);

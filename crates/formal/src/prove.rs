@@ -30,7 +30,7 @@ const FILES: [&str; 3] = ["rtl.il", "both.il", "cut.il"];
 const TO_NETLIST: &str = "proc\nopt_clean\nchformal -remove\nchtype -set $shift t:$shiftx\n\
                           setundef -undriven -zero";
 /// Why some networks are not read.
-const LOOP: &str = "its network has a loop without a register";
+const LOOP: &str = "its network has a combinational loop";
 
 /// What is assumed of the partners of a block.
 #[derive(
@@ -146,23 +146,22 @@ impl PropertyStatus {
     pub fn more(&self) -> String {
         let assuming = |assumed: &Assumption| match assumed {
             Assumption::Nothing => "",
-            Assumption::OffersStay => "; assumes that what is offered stays until it is taken",
+            Assumption::OffersStay => {
+                "; assumes that offers of the environment stay until they are accepted"
+            }
         };
         match self {
             Self::Proved { assumed, memories } => {
                 let memories = match memories {
                     Memories::Whole => "; with memories as registers",
-                    Memories::Kept => "; with memories that keep what they give",
-                    Memories::Word => "; with one word of each memory, whichever it is",
+                    Memories::Kept => "; with memories that are consistent between adjacent cycles",
+                    Memories::Word => "; with one arbitrary word of each memory",
                     Memories::Cut | Memories::None => "",
                 };
                 format!("{}{memories}", assuming(assumed))
             }
             Self::Bounded { cycles, assumed } => {
-                format!(
-                    ": not proved; nothing breaks it in {cycles} cycles from reset{}",
-                    assuming(assumed)
-                )
+                format!(": not proved; holds for {cycles} cycles from reset{}", assuming(assumed))
             }
             Self::Reached { cycles, verdict, vector } => {
                 format!(": {cycles} cycles from reset; {verdict}; {}", vector.display())
@@ -176,7 +175,7 @@ impl PropertyStatus {
 
 /// What the engines say of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Found {
+pub enum ProofOutcome {
     /// It was shown, or not.
     PropertyStatus(PropertyStatus),
     /// Inputs that break it: for each cycle behind the one in reset the names of the bits that are 1.
@@ -188,10 +187,10 @@ pub enum Found {
     },
 }
 
-impl Found {
+impl ProofOutcome {
     /// What is found as long as nobody was asked.
     fn nothing() -> Self {
-        Self::PropertyStatus(PropertyStatus::Open { because: "nothing was asked".to_owned() })
+        Self::PropertyStatus(PropertyStatus::Open { because: "not checked".to_owned() })
     }
 }
 
@@ -211,7 +210,7 @@ pub struct Prover {
     /// What is assumed where all that is to hold in every cycle is proved, if it is; known once it was asked for.
     invariants: Mutex<Option<Option<Assumption>>>,
     /// What was found of what is to hold in every cycle, by the place of the property: it is asked for by itself, too.
-    found: BTreeMap<usize, Mutex<Option<Found>>>,
+    found: BTreeMap<usize, Mutex<Option<ProofOutcome>>>,
 }
 
 impl Prover {
@@ -252,7 +251,7 @@ impl Prover {
         let monitor = monitor.without(&missing);
         let missing = missing.first().map(|(name, width)| {
             let bits = if *width == 0 { String::new() } else { format!(" of {width} bits") };
-            format!("the RTL has no `{name}`{bits}, which the block names")
+            format!("the RTL has no `{name}`{bits}, which a property of the block names")
         });
         workshop.write(rtl, &enabled(&text))?;
         workshop.write(MONITOR, &monitor.text)?;
@@ -314,7 +313,7 @@ impl Prover {
         }
         let mut hold = None;
         for place in self.found.keys() {
-            let Found::PropertyStatus(PropertyStatus::Proved { assumed, .. }) =
+            let ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, .. }) =
                 self.prove(*place)?
             else {
                 hold = None;
@@ -346,23 +345,25 @@ impl Prover {
     ///
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
-    pub fn prove(&self, property: usize) -> Result<Found, Error> {
+    pub fn prove(&self, property: usize) -> Result<ProofOutcome, Error> {
         let Some(known) = self.found.get(&property) else { return self.look(property) };
         let mut known = known.lock().unwrap_or_else(PoisonError::into_inner);
         if known.is_none() {
             *known = Some(self.look(property)?);
         }
-        Ok(known.clone().unwrap_or_else(Found::nothing))
+        Ok(known.clone().unwrap_or_else(ProofOutcome::nothing))
     }
 
-    fn look(&self, property: usize) -> Result<Found, Error> {
+    fn look(&self, property: usize) -> Result<ProofOutcome, Error> {
         let all: &[Assumption] = match (self.assumes, self.properties[property].kind) {
             (true, Kind::Hang) => &[Assumption::OffersStay],
             (true, _) => &[Assumption::Nothing, Assumption::OffersStay],
             (false, _) => &[Assumption::Nothing],
         };
         if let (Some(missing), true) = (&self.missing, self.properties[property].of_registers) {
-            return Ok(Found::PropertyStatus(PropertyStatus::Open { because: missing.clone() }));
+            return Ok(ProofOutcome::PropertyStatus(PropertyStatus::Open {
+                because: missing.clone(),
+            }));
         }
         let (memories, aig) = &self.graph;
         // What holds with any data holds with the memory's.
@@ -386,21 +387,21 @@ impl Prover {
         // What is broken is told before proofs are tried that it is not. What nothing breaks where more can happen is not
         // looked for with memories as they are.
         if let Some(asked) = networks.last_mut().and_then(|asked| asked.last_mut())
-            && let found @ Found::Broken { .. } = asked.glance()?
+            && let found @ ProofOutcome::Broken { .. } = asked.glance()?
         {
             let found = match (asked.memories(), self.whole()?) {
                 (Memories::None, _) => found,
-                (_, None) => Found::nothing(),
+                (_, None) => ProofOutcome::nothing(),
                 (_, Some(aig)) => asked.glance_at(Memories::Whole, &aig)?,
             };
-            if matches!(found, Found::Broken { .. }) {
+            if matches!(found, ProofOutcome::Broken { .. }) {
                 return Ok(found);
             }
         }
-        let mut found = Found::nothing();
+        let mut found = ProofOutcome::nothing();
         for asked in networks {
             found = by_engines(asked)?;
-            if matches!(found, Found::PropertyStatus(_)) {
+            if matches!(found, ProofOutcome::PropertyStatus(_)) {
                 return Ok(found);
             }
         }

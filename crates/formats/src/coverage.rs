@@ -1,6 +1,6 @@
 //! Coverage databases: what cases have hit, in one run or in many.
 //!
-//! A database is a set of [`Part`]s: the cases of one scenario and profile that one run had, and what they hit together.
+//! A database is a set of [`ScenarioCoverage`]s: the cases of one scenario and profile that one run had, and what they hit together.
 //! It is the same set whichever way runs are put together ([`Database::merge`]), and no case counts twice.
 //! `docs/how-to/coverage.md` describes the file.
 
@@ -36,9 +36,9 @@ pub struct Database {
     /// What is counted of the code, by the RTL and the profile, if it is.
     pub code: BTreeMap<(String, String), Code>,
     /// What was hit.
-    pub parts: BTreeSet<Part>,
+    pub parts: BTreeSet<ScenarioCoverage>,
     /// Cases that hit what none before them did in their run.
-    pub finds: BTreeSet<Find>,
+    pub finds: BTreeSet<ContributingCase>,
 }
 
 /// Bins that belong together.
@@ -185,7 +185,7 @@ pub struct Indices {
 
 /// Cases of one scenario and profile, and what they hit together.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Part {
+pub struct ScenarioCoverage {
     /// The run.
     pub run: Run,
     /// The profile.
@@ -206,7 +206,7 @@ pub struct Part {
 
 /// A case that hit what none before it did in its run and profile.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Find {
+pub struct ContributingCase {
     /// The run.
     pub run: Run,
     /// `block/profile/scenario/index`.
@@ -225,7 +225,7 @@ pub struct Find {
 
 /// What the cases of a profile hit together.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Covered {
+pub struct ProfileCoverage {
     /// Hits, by bin.
     pub hits: Vec<u64>,
     /// Bins that can be hit.
@@ -234,8 +234,8 @@ pub struct Covered {
     pub hit: u32,
 }
 
-impl Covered {
-    /// Of 1000 bins that can be hit so many were: rounded down, so that 1000 means all.
+impl ProfileCoverage {
+    /// Hit share of the reachable bins in 1/1000, rounded down, so that 1000 means all.
     pub fn per_mille(&self) -> u64 {
         match self.reachable {
             0 => 0,
@@ -317,10 +317,11 @@ impl Database {
     }
 
     /// What the cases of a profile hit together; none counts twice.
-    pub fn covered(&self, profile: &str) -> Covered {
+    pub fn covered(&self, profile: &str) -> ProfileCoverage {
         let mut hits = vec![0u64; self.bins()];
         let mut was_hit = vec![false; hits.len()];
-        let parts: Vec<&Part> = self.parts.iter().filter(|part| part.profile == profile).collect();
+        let parts: Vec<&ScenarioCoverage> =
+            self.parts.iter().filter(|part| part.profile == profile).collect();
         let counted = merge::disjoint(&parts);
         for (part, counts) in parts.iter().zip(counted) {
             for (bin, count) in &part.hits {
@@ -340,11 +341,11 @@ impl Database {
         let is_reachable = |bin: &usize| !unreachable.contains_key(&(*bin as u32));
         let reachable = (0..hits.len()).filter(is_reachable).count() as u32;
         let hit = (0..hits.len()).filter(is_reachable).filter(|bin| hits[*bin] > 0).count() as u32;
-        Covered { hits, reachable, hit }
+        ProfileCoverage { hits, reachable, hit }
     }
 
     /// The bins of a profile that can be hit and were not.
-    pub fn holes(&self, profile: &str, covered: &Covered) -> Vec<u32> {
+    pub fn holes(&self, profile: &str, covered: &ProfileCoverage) -> Vec<u32> {
         let reasons = self.profiles.get(profile).map(|profile| &profile.unreachable);
         let is_hole = |bin: &u32| {
             covered.hits[*bin as usize] == 0

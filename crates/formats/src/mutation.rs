@@ -10,6 +10,7 @@ use crate::files::{Sync, write_whole};
 use crate::harness::MOST_PACKETS;
 use crate::harness::{Outcome, Verdict};
 use crate::models::Rtl;
+use crate::program;
 use crate::run::Shard;
 pub use fault::{Mode, Mutation, Source};
 use schemars::{JsonSchema, SchemaGenerator};
@@ -43,7 +44,7 @@ pub const VECTORS: &str = "mutants";
 /// What is to find mutations.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum Means {
+pub enum KillMethod {
     /// A case as it is: every output is compared with the golden model in every cycle.
     Compare,
     /// The scoreboard alone, which sees the mutant with an environment that follows it; raw pins say nothing.
@@ -61,12 +62,12 @@ pub struct Report {
     /// Whether every mutation has its verdict.
     pub complete: bool,
     /// How it was begun; only of one that has not ended.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub begun: Option<RunCommand>,
+    #[serde(default, rename = "begun", skip_serializing_if = "Option::is_none")]
+    pub run_command: Option<RunCommand>,
     /// What was graded, and by what.
     pub run: Header,
     /// The profiles that have begun, in order.
-    pub profiles: Vec<Graded>,
+    pub profiles: Vec<ProfileGrading>,
     /// The BLAKE3 hash of all bytes before its line; since version 2. Only the file has it.
     #[serde(default, skip_serializing)]
     checksum: Option<String>,
@@ -86,7 +87,7 @@ impl RunCommand {
     /// By the command line of this process.
     pub fn now() -> Self {
         let folder = env::current_dir().unwrap_or_default();
-        Self { command: env::args().collect(), folder }
+        Self { command: program::command(), folder }
     }
 }
 
@@ -111,7 +112,7 @@ pub struct Header {
     /// The seed by which mutations are chosen.
     pub seed: u64,
     /// What was to find mutations.
-    pub means: Means,
+    pub means: KillMethod,
     /// Mutations of each profile that were asked for.
     pub mutants: u32,
     /// The seed of the cases.
@@ -156,13 +157,13 @@ impl Header {
 /// The grading of one profile.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Graded {
+pub struct ProfileGrading {
     /// The profile.
     pub profile: String,
     /// Cases that were run on every mutation that none of them had found.
     pub cases_run: u64,
     /// The numbers.
-    pub score: Score,
+    pub score: MutationScore,
     /// Every mutation, in the order of its number.
     pub mutants: Vec<Mutant>,
 }
@@ -177,12 +178,12 @@ pub struct Mutant {
     pub does: String,
     /// What became of it.
     #[serde(flatten)]
-    pub fate: MutantStatus,
+    pub status: MutantStatus,
 }
 
 /// As what a mutation counts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
+pub enum MutantClass {
     /// A case has found it.
     Killed,
     /// No case has found it.
@@ -195,12 +196,12 @@ pub enum Counted {
 
 impl Mutant {
     /// As what it counts.
-    pub fn counts(&self) -> Counted {
-        match &self.fate {
-            MutantStatus::Killed { .. } => Counted::Killed,
-            MutantStatus::Equivalent { .. } => Counted::Equivalent,
-            MutantStatus::Survived { .. } => Counted::Survived,
-            MutantStatus::Undecided { .. } => Counted::Undecided,
+    pub fn counts(&self) -> MutantClass {
+        match &self.status {
+            MutantStatus::Killed { .. } => MutantClass::Killed,
+            MutantStatus::Equivalent { .. } => MutantClass::Equivalent,
+            MutantStatus::Survived { .. } => MutantClass::Survived,
+            MutantStatus::Undecided { .. } => MutantClass::Undecided,
         }
     }
 }
@@ -251,7 +252,7 @@ pub enum Proof {
 /// Numbers of mutations.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Score {
+pub struct MutationScore {
     /// All of them.
     pub mutants: u64,
     /// Those that a case has found.
@@ -287,17 +288,17 @@ impl MutantStatus {
     }
 }
 
-impl Score {
+impl MutationScore {
     /// The numbers of some mutations.
     pub fn of<'a>(mutants: impl Iterator<Item = &'a Mutant>) -> Self {
         let mut score = Self::default();
         for mutant in mutants {
             score.mutants += 1;
             match mutant.counts() {
-                Counted::Killed => score.killed += 1,
-                Counted::Survived => score.survived += 1,
-                Counted::Equivalent => score.equivalent += 1,
-                Counted::Undecided => score.undecided += 1,
+                MutantClass::Killed => score.killed += 1,
+                MutantClass::Survived => score.survived += 1,
+                MutantClass::Equivalent => score.equivalent += 1,
+                MutantClass::Undecided => score.undecided += 1,
             }
         }
         score.percent = percent(score.killed, score.mutants);
@@ -323,43 +324,43 @@ pub fn counted<'a>(names: impl Iterator<Item = &'a str>) -> Vec<(&'a str, u64)> 
     counts
 }
 
-impl Graded {
+impl ProfileGrading {
     /// A profile of which no case was run yet.
     pub fn new(profile: &str, mutations: &[Mutation]) -> Self {
         let mutant = |mutation: &Mutation| Mutant {
             mutation: mutation.clone(),
             does: mutation.words(),
-            fate: MutantStatus::Survived { vector: None },
+            status: MutantStatus::Survived { vector: None },
         };
         let mutants: Vec<Mutant> = mutations.iter().map(mutant).collect();
-        let score = Score::of(mutants.iter());
+        let score = MutationScore::of(mutants.iter());
         Self { profile: profile.to_owned(), cases_run: 0, score, mutants }
     }
 
     /// The mutations that no case has found, by their numbers.
     pub fn alive(&self) -> Vec<u32> {
-        let is_alive = |mutant: &&Mutant| mutant.fate == MutantStatus::Survived { vector: None };
+        let is_alive = |mutant: &&Mutant| mutant.status == MutantStatus::Survived { vector: None };
         let alive = self.mutants.iter().filter(is_alive);
         alive.map(|mutant| mutant.mutation.id).collect()
     }
 
     /// The ports and checks that found mutations, with how many, those with most first.
     pub fn killed_by(&self) -> Vec<(&str, u64)> {
-        counted(self.mutants.iter().filter_map(|mutant| match &mutant.fate {
+        counted(self.mutants.iter().filter_map(|mutant| match &mutant.status {
             MutantStatus::Killed { by, .. } => Some(by.as_str()),
             _ => None,
         }))
     }
 
     /// Notes what became of mutations.
-    pub fn set(&mut self, fates: impl IntoIterator<Item = (u32, MutantStatus)>) {
-        for (id, fate) in fates {
+    pub fn set(&mut self, statuses: impl IntoIterator<Item = (u32, MutantStatus)>) {
+        for (id, status) in statuses {
             // They are in the order of their numbers.
             if let Ok(place) = self.mutants.binary_search_by_key(&id, |mutant| mutant.mutation.id) {
-                self.mutants[place].fate = fate;
+                self.mutants[place].status = status;
             }
         }
-        self.score = Score::of(self.mutants.iter());
+        self.score = MutationScore::of(self.mutants.iter());
     }
 }
 
@@ -370,7 +371,7 @@ impl Report {
             format: FORMAT.to_owned(),
             version: VERSION,
             complete: false,
-            begun: None,
+            run_command: None,
             run,
             profiles: Vec::new(),
             checksum: None,
@@ -391,7 +392,7 @@ impl Report {
             return Err(file(
                 codes::NOT_A_RUN,
                 folder,
-                format!("holds no grading: neither {RESULT} nor {PARTIAL}"),
+                format!("contains no mutation analysis: neither {RESULT} nor {PARTIAL}"),
             ));
         };
         let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
@@ -400,11 +401,11 @@ impl Report {
         if report.format != FORMAT || ![UNSEALED, VERSION].contains(&report.version) {
             let (format, version) = (&report.format, report.version);
             let message =
-                format!("is {format} {version}, expected {FORMAT} {VERSION}; grade again");
+                format!("is {format} {version}, expected {FORMAT} {VERSION}; repeat the analysis");
             return Err(file(codes::WRONG_FORMAT, &path, message));
         }
         report.check().map_err(|what| {
-            file(codes::DAMAGED, &path, format!("is damaged: {what}; grade again"))
+            file(codes::DAMAGED, &path, format!("is damaged: {what}; repeat the analysis"))
         })?;
         if report.version != UNSEALED {
             checksum::verify(&path, text.as_bytes())?;
@@ -431,7 +432,10 @@ impl Report {
         for (index, graded) in self.profiles.iter().enumerate() {
             let name = &graded.profile;
             if profiles.get(index) != Some(name) {
-                return Err(format!("it has a grading of `{name}` that it does not name"));
+                return Err(format!(
+                    "it has results of profile `{name}`, which its header does not \
+                     name"
+                ));
             }
             let ids = graded.mutants.iter().map(|mutant| mutant.mutation.id);
             let most = graded.mutants.last().map_or(0, |mutant| mutant.mutation.id);
@@ -447,7 +451,7 @@ impl Report {
     /// It has ended.
     pub fn end(&mut self) {
         self.complete = true;
-        self.begun = None;
+        self.run_command = None;
     }
 
     /// Writes what there is.
@@ -473,8 +477,8 @@ impl Report {
     }
 
     /// The numbers of all profiles together.
-    pub fn score(&self) -> Score {
-        Score::of(self.profiles.iter().flat_map(|graded| &graded.mutants))
+    pub fn score(&self) -> MutationScore {
+        MutationScore::of(self.profiles.iter().flat_map(|graded| &graded.mutants))
     }
 
     /// Why the grading fails, each reason in a line; none if it passes.
@@ -485,14 +489,16 @@ impl Report {
     /// Profiles in which there is nothing to find: their score says nothing. Of a part it is asked whether it has mutants.
     fn empty(&self) -> Vec<String> {
         let Header { block, shard, .. } = &self.run;
-        let line = |Graded { profile, score, .. }: &Graded| match score {
-            Score { mutants: 0, .. } if !shard.is_whole() => Some(format!(
+        let line = |ProfileGrading { profile, score, .. }: &ProfileGrading| match score {
+            MutationScore { mutants: 0, .. } if !shard.is_whole() => Some(format!(
                 "{block} {profile}: part {shard} has no mutants; use fewer parts or more --mutants"
             )),
-            Score { mutants: 0, .. } => {
-                Some(format!("{block} {profile}: Yosys found no place for a mutation"))
+            MutationScore { mutants: 0, .. } => {
+                Some(format!("{block} {profile}: Yosys found no cell to mutate"))
             }
-            Score { mutants, equivalent, .. } if shard.is_whole() && mutants == equivalent => {
+            MutationScore { mutants, equivalent, .. }
+                if shard.is_whole() && mutants == equivalent =>
+            {
                 Some(format!("{block} {profile}: all mutants are equivalent; use more --mutants"))
             }
             _ => None,
@@ -503,10 +509,10 @@ impl Report {
     /// Profiles whose score is below what it should be, each in a line; asked of all parts together only.
     fn below(&self, wanted: Option<f64>) -> Vec<String> {
         let Some(wanted) = wanted.filter(|_| self.run.shard.is_whole()) else { return Vec::new() };
-        let percent = |graded: &Graded| graded.score.percent_without_equivalent;
+        let percent = |graded: &ProfileGrading| graded.score.percent_without_equivalent;
         let below = self.profiles.iter().filter(|graded| percent(graded) < wanted);
         let block = &self.run.block;
-        let line = |graded: &Graded| {
+        let line = |graded: &ProfileGrading| {
             let (profile, percent) = (&graded.profile, percent(graded));
             format!("{block} {profile}: score {percent:.2} %, below {wanted} %")
         };
@@ -517,9 +523,16 @@ impl Report {
     pub fn text(&self) -> String {
         let mut text = String::new();
         for graded in &self.profiles {
-            let Graded { profile, cases_run, score, mutants } = graded;
-            let Score { mutants: all, killed, survived, equivalent, undecided, percent, .. } =
-                score;
+            let ProfileGrading { profile, cases_run, score, mutants } = graded;
+            let MutationScore {
+                mutants: all,
+                killed,
+                survived,
+                equivalent,
+                undecided,
+                percent,
+                ..
+            } = score;
             let without = score.percent_without_equivalent;
             let _ = writeln!(
                 text,
@@ -534,8 +547,8 @@ impl Report {
                 let _ = writeln!(text, "  killed by {}", most.join(", "));
             }
             for mutant in mutants {
-                let Mutant { mutation, does, fate, .. } = mutant;
-                let more = match fate {
+                let Mutant { mutation, does, status, .. } = mutant;
+                let more = match status {
                     MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => continue,
                     MutantStatus::Survived { vector: None } => String::new(),
                     MutantStatus::Survived { vector: Some(vector) } => {

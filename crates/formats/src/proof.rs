@@ -50,7 +50,7 @@ pub struct ProfileProof {
     /// The profile.
     pub profile: String,
     /// The properties.
-    pub properties: Vec<Proven>,
+    pub properties: Vec<PropertyResult>,
     /// Why nothing can be asked of this RTL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub because: Option<String>,
@@ -58,7 +58,7 @@ pub struct ProfileProof {
 
 /// A property, and what was shown of it.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Proven {
+pub struct PropertyResult {
     /// What it is about.
     pub kind: Kind,
     /// The property in words.
@@ -89,7 +89,7 @@ impl Counts {
             proofs.into_iter().flat_map(|proof| &proof.profiles)
         {
             counts.failed += usize::from(because.is_some());
-            for Proven { shown, .. } in properties {
+            for PropertyResult { shown, .. } in properties {
                 *match shown {
                     PropertyStatus::Proved { .. } => &mut counts.proved,
                     PropertyStatus::Reached { .. } => &mut counts.known,
@@ -139,14 +139,14 @@ impl Proof {
         for ProfileProof { profile, properties, because } in &self.profiles {
             let _ = writeln!(text, "\nprofile {profile}");
             if let Some(because) = because {
-                let _ = writeln!(text, "  nothing can be asked: {because}");
+                let _ = writeln!(text, "  cannot be checked: {because}");
             }
-            for Proven { property, shown, .. } in properties {
+            for PropertyResult { property, shown, .. } in properties {
                 let _ = writeln!(text, "  {:<10} {property}{}", shown.word(), shown.more());
             }
         }
         if all().count() == 0 {
-            text += "\nthe block promises nothing: see Block::promises\n";
+            text += "\nthe block declares no properties: see Block::properties\n";
         }
         text.push('\n');
         text
@@ -159,7 +159,7 @@ mod tests {
     use cosim_formal::prove::{Assumption, Memories};
 
     fn proof(all: &[PropertyStatus], accept_bounded: Option<u32>) -> Proof {
-        let proven = |shown: &PropertyStatus| Proven {
+        let proven = |shown: &PropertyStatus| PropertyResult {
             kind: Kind::Always,
             property: "something".to_owned(),
             shown: shown.clone(),

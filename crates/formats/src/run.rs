@@ -4,29 +4,38 @@ mod cases;
 mod directory;
 mod end;
 mod groups;
+mod header;
 mod journal;
+mod layout;
 mod names;
+mod passed;
 mod plan;
 mod reader;
 mod results;
+mod shard;
 mod tally;
+mod timing;
 mod waivers;
 
-pub use cases::{Ended, Failure};
-pub use directory::{CODE_QUALITY, Claim, HTML, JUNIT, MARKDOWN, Place};
+pub use cases::{Failure, FinishedCase};
+pub use directory::{DirectoryLock, OutputLocation};
 pub use end::End;
 pub use groups::{
     CASES_SHOWN, Evidence, Group, MOST_VARIANTS, Variant, merge as merge_groups,
     settle as settle_groups,
 };
-pub use journal::{InterruptedRun, JOURNAL, Journal, RunCommand, State};
-pub use names::{EXPLAINED, VECTORS_PER_GROUP, file_stem};
-pub use plan::{MOST_CASES, Plan, Shard};
-pub use reader::{Entry, ProfileResults, Results, RunTiming};
-pub use results::{
-    Conclusion, FAILURES, Header, LostWorkers, Milestones, PARTIAL, PeakMemory, RESULTS,
-    RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION, RunDirectory, SAVED, TIMING, Timing, commit,
-    results_schema, runs_in,
+pub use header::Header;
+pub use journal::{InterruptedRun, Journal, RunCommand, State};
+pub use layout::{
+    CODE_QUALITY, FAILURES, HTML, JOURNAL, JUNIT, MARKDOWN, PARTIAL, RESULTS, RESULTS_FORMAT,
+    RESULTS_OLDEST, RESULTS_VERSION, SAVED, TIMING,
 };
+pub use names::{EXPLAINED, VECTORS_PER_GROUP, file_stem};
+pub use passed::{WaiverUse, has_passed, uses, waive, waived};
+pub use plan::{MOST_CASES, Plan};
+pub use reader::{Entry, ProfileResults, Results, RunTiming};
+pub use results::{Conclusion, RunDirectory, results_schema, runs_in};
+pub use shard::Shard;
 pub use tally::{ProfileTally, Tally, Totals};
-pub use waivers::{Day, Waived, Waiver, WaiverUse, has_passed, uses, waive, waived};
+pub use timing::{LostWorkers, Milestones, PeakMemory, Timing, commit};
+pub use waivers::{Day, Waived, Waiver};

@@ -99,7 +99,7 @@ impl VectorFile {
     pub fn read(path: &Path) -> Result<Self, Error> {
         let text = read_input_text(path, LARGEST)?;
         if text.bytes().all(|byte| byte.is_ascii_whitespace()) {
-            let message = "is empty, expected a vector's JSON".to_owned();
+            let message = "is empty; expected the JSON of a vector".to_owned();
             return Err(Error::File { code: codes::NO_VECTORS, path: path.to_owned(), message });
         }
         Self::from_text(text, path)
@@ -168,7 +168,7 @@ pub fn parse<B: Block>(text: &str, path: &Path) -> Result<Vector<B>, Error> {
             }
         }
         Drive::Cycles(cycles) if cycles.is_empty() => {
-            return object("stimulus.cycles", "empty; at least one cycle is expected".to_owned());
+            return object("stimulus.cycles", "empty; expected at least one cycle".to_owned());
         }
         Drive::Cycles(_) => {}
     }
@@ -259,7 +259,7 @@ impl<B: Block> Vector<B> {
     /// # Errors
     /// [`Error::VectorTooLarge`] if [`VectorFile::read`] would refuse it.
     pub fn to_text(&self) -> Result<String, Error> {
-        let mut text = Limited { bytes: Vec::new(), most: LARGEST as usize };
+        let mut text = BoundedString { bytes: Vec::new(), most: LARGEST as usize };
         let result = serde_json::to_writer_pretty(&mut text, self);
         match result.map_err(io::Error::from).and_then(|()| text.write_all(b"\n")) {
             Ok(()) => String::from_utf8(text.bytes)
@@ -274,12 +274,12 @@ impl<B: Block> Vector<B> {
 }
 
 /// A text of bounded length.
-struct Limited {
+struct BoundedString {
     bytes: Vec<u8>,
     most: usize,
 }
 
-impl Write for Limited {
+impl Write for BoundedString {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if bytes.len() > self.most - self.bytes.len() {
             return Err(ErrorKind::FileTooLarge.into());
@@ -298,7 +298,7 @@ mod tests {
 
     #[test]
     fn a_text_of_bounded_length_takes_no_byte_more() {
-        let mut text = Limited { bytes: Vec::new(), most: 4 };
+        let mut text = BoundedString { bytes: Vec::new(), most: 4 };
         text.write_all(b"1234").unwrap();
         assert_eq!(text.write_all(b"5").unwrap_err().kind(), ErrorKind::FileTooLarge);
         assert_eq!(text.bytes, b"1234");

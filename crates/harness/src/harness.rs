@@ -1,20 +1,21 @@
 //! The harness: the contract that blocks implement and the loop that runs them.
 
 mod batch;
+mod blame;
 mod case;
 mod checked;
 mod contract;
 mod coverage;
+mod delays;
 mod draw;
 mod drawn;
 mod driven;
 mod info;
-mod judge;
 mod layout;
 mod naming;
 mod noise;
 mod parameters;
-mod promises;
+mod properties;
 mod random_sets;
 pub mod raw_pins;
 mod reset;
@@ -26,14 +27,15 @@ mod stimulus;
 mod table;
 mod tally;
 mod verdict;
-mod waits;
 
 pub use batch::{Recording, run_all, run_golden};
+pub use blame::is_of_the_harness;
+pub use blame::{Blame, Culprit, GoldenDut, SideFailure, follow, judge};
 pub use case::{CycleView, Dut, Outcome, Watch, run};
 pub use case::{run_judged, run_uncovered};
 pub use checked::{Checked, beyond_all, checked, nothing_to_draw};
 pub use contract::{
-    Block, Counter, Environment, Explain, Golden, LinkedRtl, Long, ResetPin, Rule, RuleSet,
+    Block, Counter, Environment, Explain, Golden, LinkedRtl, LongCases, ResetPin, Rule, RuleSet,
     Scenario, Scoreboard, Total, Traffic, TrafficError, Violation, Weights, power_up_inputs,
     reset_inputs,
 };
@@ -42,16 +44,18 @@ pub use coverage::{
     Axis, Bin, Bins, Coverage, Covergroup, Edge, MOST_AXES, Place, RULES, Value, WaiverFile,
 };
 pub use coverage::{bin_name, bins, unreachable};
+pub use delays::Delays;
 pub use draw::{Draw, Percent, percent};
 pub use drawn::{Case, LONGEST, MOST_CASES, MOST_PACKETS, case_seed, index_text, parse_index};
-pub use driven::{UndrivenPin, environment_at, undriven};
+pub use driven::{GoldenTraffic, UndrivenPin, environment_at, undriven};
 pub use info::{BlockInfo, BuiltInRtl};
-pub use judge::is_of_the_harness;
-pub use judge::{Breach, BrokenBy, GoldenDut, Judgement, follow, judge};
 pub use naming::{Naming, Role};
 pub use noise::Noise;
 pub use parameters::{Overrides, Parameter, Parameters, Profile, ProfileError, overrides};
-pub use promises::{Hang, Held, Meaning, Progress, Promises, Remembered, RuleSays};
+pub use properties::{
+    KnownDeadlock, Progress, ProofRegister, Properties, StableChannel, TransitionProperty,
+    WordAbstraction,
+};
 pub use reset::{Reset, ResetTimer};
 pub use rng::CaseRng;
 pub use side_by_side::{Difference, first_difference};
@@ -59,4 +63,3 @@ pub use span::Span;
 pub use stimulus::{BeforeResetText, Drive, Stimulus, before_reset_in_words};
 pub use table::{Row, Table};
 pub use verdict::{Fingerprint, Mismatch, Signature, Verdict};
-pub use waits::Waits;

@@ -40,7 +40,7 @@ pub struct Comparison {
 
 /// A case or vector in which the models differ.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Found {
+pub struct Disagreement {
     /// Its name.
     pub name: String,
     /// The difference.
@@ -95,9 +95,9 @@ impl Pair<'_> {
             model: rtl.clone(),
             action: Action::Compare(netlist.clone(), comparison),
         };
-        match desk.have::<Option<Found>>(task)? {
+        match desk.have::<Option<Disagreement>>(task)? {
             Finish::Done(None) => Ok(()),
-            Finish::Done(Some(Found { name, difference })) => {
+            Finish::Done(Some(Disagreement { name, difference })) => {
                 let Difference { cycle, port, values: [rtl, netlist] } = difference;
                 let port = port.as_deref().unwrap_or("the model");
                 Err(Error::NetlistDiffers {
@@ -113,7 +113,8 @@ impl Pair<'_> {
             Finish::Lost(verdict) => Err(Error::Lost(
                 codes::MODEL_CRASHED,
                 format!(
-                    "{}, profile {}: the RTL or its netlist: {verdict}; nothing was counted",
+                    "{}, profile {}: the RTL or its netlist fails, so nothing was counted: \
+                     {verdict}",
                     block.info().name,
                     profile.name
                 ),
@@ -156,7 +157,7 @@ pub trait CompareBlock {
         models: [&Built; 2],
         comparison: &Comparison,
         watch: &Watch,
-    ) -> Result<Option<Found>, Error>;
+    ) -> Result<Option<Disagreement>, Error>;
 }
 
 impl<B: Explain> CompareBlock for Engine<B> {
@@ -166,7 +167,7 @@ impl<B: Explain> CompareBlock for Engine<B> {
         [rtl, netlist]: [&Built; 2],
         comparison: &Comparison,
         watch: &Watch,
-    ) -> Result<Option<Found>, Error> {
+    ) -> Result<Option<Disagreement>, Error> {
         let (profile, rtl) = watch.model(|| load::<B>(profile, rtl))?;
         let netlist = watch.model(|| netlist.load::<B>(&profile.parameters))?;
         compare::<B>(comparison, &profile, &rtl, netlist, watch)
@@ -183,7 +184,7 @@ pub fn compare<B: Block>(
     rtl: &ModelKind<B::Inputs, B::Outputs>,
     netlist: ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
-) -> Result<Option<Found>, Error> {
+) -> Result<Option<Disagreement>, Error> {
     // A netlist of `mutate` has mutations, and none is switched on here.
     let netlist = netlist.with_mutation(0);
     let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&comparison.scenarios)
@@ -208,7 +209,7 @@ pub fn compare<B: Block>(
         let (mut left, mut right) = (left?, right?);
         let duts = [&mut left, &mut right];
         if let Some(difference) = first_difference(&stimulus, &profile.parameters, duts, watch) {
-            return Ok(Some(Found { name, difference }));
+            return Ok(Some(Disagreement { name, difference }));
         }
     }
     Ok(None)

@@ -47,12 +47,12 @@ use std::process::{Command, Output};
 
 /// What a check found to be wrong, a line each.
 #[derive(Clone, PartialEq, Eq)]
-pub struct Failed(Vec<String>);
+pub struct CheckFailures(Vec<String>);
 
 /// The end of a check, for a test to return.
-pub type Result<T = ()> = std::result::Result<T, Failed>;
+pub type Result<T = ()> = std::result::Result<T, CheckFailures>;
 
-impl Failed {
+impl CheckFailures {
     /// One thing that is wrong.
     fn one(line: impl Into<String>) -> Self {
         Self(vec![line.into()])
@@ -64,22 +64,22 @@ impl Failed {
     }
 }
 
-impl fmt::Display for Failed {
+impl fmt::Display for CheckFailures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(&self.0.join("\n"))
     }
 }
 
 /// As it is displayed: this is what a test shows that returns it.
-impl fmt::Debug for Failed {
+impl fmt::Debug for CheckFailures {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         fmt::Display::fmt(self, f)
     }
 }
 
-impl std::error::Error for Failed {}
+impl std::error::Error for CheckFailures {}
 
-impl From<Error> for Failed {
+impl From<Error> for CheckFailures {
     fn from(error: Error) -> Self {
         Self::one(error.to_string())
     }
@@ -206,25 +206,25 @@ impl Checks {
         }
         command
             .output()
-            .map_err(|error| Failed::one(format!("{}: {error}", self.program.display())))
+            .map_err(|error| CheckFailures::one(format!("{}: {error}", self.program.display())))
     }
 }
 
 /// A block whose parts can be checked on their own.
 pub trait CheckBlock {
     /// The checks.
-    fn parts(&self) -> Parts;
+    fn parts(&self) -> BlockChecks;
 }
 
 impl<B: Explain> CheckBlock for Engine<B> {
-    fn parts(&self) -> Parts {
-        Parts::of::<B>()
+    fn parts(&self) -> BlockChecks {
+        BlockChecks::of::<B>()
     }
 }
 
 /// What of [`Checks`] asks nothing but a block's own parts.
 #[derive(Clone, Copy)]
-pub struct Parts {
+pub struct BlockChecks {
     read_again: fn() -> Result,
     draws: fn() -> Result,
     pins: fn() -> Result,
@@ -233,7 +233,7 @@ pub struct Parts {
     scoreboard: fn(&[&str]) -> Result,
 }
 
-impl Parts {
+impl BlockChecks {
     /// Those of a block.
     pub const fn of<B: Explain>() -> Self {
         Self {
@@ -255,14 +255,14 @@ fn said(output: &Output) -> String {
 
 /// The files of a folder with an ending, sorted; at least one.
 fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
-    let unreadable = |error| Failed::one(format!("{}: {error}", folder.display()));
+    let unreadable = |error| CheckFailures::one(format!("{}: {error}", folder.display()));
     let entries = folder.read_dir().map_err(unreadable)?;
     let paths = entries.map(|entry| entry.map(|entry| entry.path()));
     let mut paths = paths.collect::<std::io::Result<Vec<PathBuf>>>().map_err(unreadable)?;
     paths.retain(|path| path.extension().is_some_and(|extension| extension == ending));
     paths.sort();
     if paths.is_empty() {
-        return Err(Failed::one(format!("{}: no .{ending} in it", folder.display())));
+        return Err(CheckFailures::one(format!("{}: no .{ending} in it", folder.display())));
     }
     Ok(paths)
 }
@@ -270,6 +270,7 @@ fn files(folder: &Path, ending: &str) -> Result<Vec<PathBuf>> {
 /// A JSON file.
 fn json(path: &Path) -> Result<Value> {
     let text = std::fs::read_to_string(path)
-        .map_err(|error| Failed::one(format!("{}: {error}", path.display())))?;
-    serde_json::from_str(&text).map_err(|error| Failed::one(format!("{}: {error}", path.display())))
+        .map_err(|error| CheckFailures::one(format!("{}: {error}", path.display())))?;
+    serde_json::from_str(&text)
+        .map_err(|error| CheckFailures::one(format!("{}: {error}", path.display())))
 }

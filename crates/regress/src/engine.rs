@@ -20,7 +20,7 @@ use crate::harness::{
 use crate::models::{Built, Rtl, View};
 use crate::mutate;
 use crate::vector::{self, Origin, Vector, VectorFile};
-pub use bench::{BenchReport, Counted, MeasureBlock, Part, Speed};
+pub use bench::{BenchReport, InstructionScope, MeasureBlock, PartTiming, Speed};
 pub use explain::{CycleLine, Difference, Explanation, InputLine, PortValue, Signal, Step};
 pub use replay::Waves;
 use schemars::SchemaGenerator;
@@ -75,7 +75,7 @@ pub trait RunBlock: Sync {
     ///
     /// # Errors
     /// [`Error::Model`] if a model cannot be loaded, or has other ports.
-    fn open(&self, opening: &Opening) -> Result<Box<dyn Models>, Error>;
+    fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error>;
 
     /// Reads a vector of this block.
     ///
@@ -131,12 +131,12 @@ pub trait Session: Send + Sync {
     ///
     /// # Errors
     /// As [`RunBlock::build`].
-    fn opening(&self) -> Result<Opening, Error>;
+    fn opening(&self) -> Result<SessionSetup, Error>;
 }
 
 /// What the cases of a run have in common, for a worker.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-pub struct Opening {
+pub struct SessionSetup {
     /// The block.
     pub block: String,
     /// Names of the profiles, with their models.
@@ -147,7 +147,7 @@ pub struct Opening {
     pub packets: Option<u32>,
 }
 
-impl Opening {
+impl SessionSetup {
     /// Whether a program simulates a model of it, which a worker has to start.
     pub fn is_simulated(&self) -> bool {
         self.models.iter().any(|(_, model)| model.is_simulated())
@@ -184,7 +184,8 @@ impl<B: Explain> RunBlock for Engine<B> {
             return Err(Error::Usage(
                 codes::BAD_SCENARIO,
                 format!(
-                    "--scenario: two are named `{name}`, and so would be their cases; give one a name of its own"
+                    "--scenario: two scenarios have the name `{name}`, so their cases would have \
+                     equal names; rename one"
                 ),
             ));
         }
@@ -220,7 +221,7 @@ impl<B: Explain> RunBlock for Engine<B> {
         Ok(points::<B>(&mut kind)?.all)
     }
 
-    fn open(&self, opening: &Opening) -> Result<Box<dyn Models>, Error> {
+    fn open(&self, opening: &SessionSetup) -> Result<Box<dyn Models>, Error> {
         let scenarios = serde_json::from_str(&opening.scenarios).map_err(|error| {
             Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}"))
         })?;
@@ -244,7 +245,7 @@ impl<B: Explain> RunBlock for Engine<B> {
     }
 
     fn load(&self, file: &VectorFile) -> Result<Box<dyn LoadedVector>, Error> {
-        Ok(Box::new(vectors::Loaded::<B>::new(file)?))
+        Ok(Box::new(vectors::TypedVector::<B>::new(file)?))
     }
 
     fn vector_schema(&self, generator: &mut SchemaGenerator) -> Value {
@@ -256,10 +257,15 @@ impl<B: Explain> RunBlock for Engine<B> {
 fn profile<B: Block>(name: &str) -> Result<Profile, Error> {
     let found = Profile::parse(name, B::PROFILES);
     let found = found.map_err(|error| Error::Usage(codes::UNKNOWN_PROFILE, error.to_string()))?;
-    found
-        .into_iter()
-        .next()
-        .ok_or_else(|| Error::Usage(codes::UNKNOWN_PROFILE, format!("`{name}` is no profile")))
+    found.into_iter().next().ok_or_else(|| {
+        Error::Usage(
+            codes::UNKNOWN_PROFILE,
+            format!(
+                "no profile has the name \
+             `{name}`"
+            ),
+        )
+    })
 }
 
 /// A profile of a name, and its model.

@@ -6,7 +6,7 @@
 //! in every cycle as before.
 
 use crate::answers::store::{Key, Store};
-use crate::engine::Opening;
+use crate::engine::SessionSetup;
 use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::models::Examined;
 use crate::program;
@@ -59,7 +59,7 @@ impl Judged {
     }
 
     /// The cases in `store` that a run with these profiles can have. `learns` says whether what it judges is kept.
-    pub fn open(store: Store, opening: &Opening, profiles: &[Profile], learns: bool) -> Self {
+    pub fn open(store: Store, opening: &SessionSetup, profiles: &[Profile], learns: bool) -> Self {
         let weights: Vec<serde_json::Value> =
             serde_json::from_str(&opening.scenarios).unwrap_or_default();
         let lists = profiles
@@ -115,7 +115,8 @@ impl Judged {
                 Outcome { hits, counters, ..outcome }
             }
             _ => {
-                let message = "the golden side of the case is not the same as when it was judged; run with --no-cache";
+                let message = "the golden side of the case differs from the cached one; run with \
+                     --no-cache";
                 let verdict = Verdict::Crashed { cycle: None, message: message.to_owned() };
                 Outcome { verdict, ..outcome }
             }
@@ -188,9 +189,9 @@ mod tests {
     const PROFILES: [Profile; 2] =
         [Profile::new("a", Parameters::NONE), Profile::new("b", Parameters::NONE)];
 
-    fn opening(scenarios: &str) -> Opening {
+    fn opening(scenarios: &str) -> SessionSetup {
         let scenarios = scenarios.to_owned();
-        Opening { block: "b".to_owned(), models: Vec::new(), scenarios, packets: None }
+        SessionSetup { block: "b".to_owned(), models: Vec::new(), scenarios, packets: None }
     }
 
     fn judged(folder: &TempDir, scenarios: &str, learns: bool) -> Judged {

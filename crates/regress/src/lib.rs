@@ -1,6 +1,8 @@
 //! Regressions and mutation analysis.
 //!
 //! - [`program`] says which blocks a program has; [`engine`] is what commands see of a block.
+//! - [`proof`] proves the properties of one block and replays counterexamples.
+//! - [`regression`] is the cases of one block, with what decides whether it passed.
 //! - [`runner`] runs many cases, in the processes of [`worker`]; [`merge`] makes one run of its shards.
 //! - [`mutate`] grades a testbench by faults in the RTL.
 //! - [`agreement`] runs two models side by side; [`judged`] keeps what earlier runs found of a case.
@@ -17,6 +19,8 @@ pub mod merge;
 pub mod mutate;
 mod observe;
 pub mod program;
+pub mod proof;
+pub mod regression;
 pub mod runner;
 pub mod worker;
 

@@ -13,7 +13,7 @@ use crate::harness::{BlockInfo, Signature, Verdict};
 use crate::program;
 use crate::program::AnyBlock;
 use crate::runner::{
-    self, CASES_SHOWN, Day, End, Ended, Failure, Group, Header, PARTIAL, Plan, RESULTS,
+    self, CASES_SHOWN, Day, End, Failure, FinishedCase, Group, Header, PARTIAL, Plan, RESULTS,
     RunDirectory, Shard, Tally, Totals,
 };
 use crate::runner::{ProfileResults, Results, RunTiming};
@@ -77,8 +77,12 @@ pub fn runs(
             let missing = runs.keys().find(|known| !blocks.contains(known));
             let more = blocks.iter().find(|block| !runs.contains_key(*block));
             let message = match (missing, more) {
-                (Some(block), _) => format!("has not {}, as {} has", words(block), first.display()),
-                (_, Some(block)) => format!("has {}, {} has not", words(block), first.display()),
+                (Some(block), _) => {
+                    format!("lacks {}, which {} has", words(block), first.display())
+                }
+                (_, Some(block)) => {
+                    format!("has {}, which {} lacks", words(block), first.display())
+                }
                 _ => String::new(),
             };
             if !message.is_empty() {
@@ -107,7 +111,7 @@ fn blocks(folder: &Path, files: &[&str]) -> Result<Vec<Option<String>>, Error> {
     };
     let blocks: Vec<Option<String>> = runs.iter().map(name).collect();
     if blocks.is_empty() {
-        let message = format!("is no run directory, and holds none: there is no {RESULTS}");
+        let message = format!("is not a run directory and contains none: there is no {RESULTS}");
         return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
     }
     Ok(blocks)
@@ -125,7 +129,7 @@ impl Shards {
         let Some(first) = shards.first() else {
             return Err(Error::Usage(
                 codes::NOTHING_SELECTED,
-                "name the run directories of the shards".to_owned(),
+                "no shard was named; name the run directories of all shards".to_owned(),
             ));
         };
         for shard in &shards {
@@ -140,8 +144,13 @@ impl Shards {
             path: shards[0].folder.clone(),
             message,
         };
-        let block = program::find(&header.block)
-            .ok_or_else(|| wrong(format!("`{}` is no block of this program", header.block)))?;
+        let block = program::find(&header.block).ok_or_else(|| {
+            wrong(format!(
+                "this program has no block `{}`; use the program that \
+                 made the results",
+                header.block
+            ))
+        })?;
         let plan = Plan::of_header(&header, block.info()).map_err(wrong)?;
         Ok(Self { block, plan, header, shards })
     }
@@ -161,7 +170,7 @@ impl Shards {
     /// # Errors
     /// What is wrong with a shard, with the line; what cannot be written.
     pub fn merge(mut self, directory: &mut RunDirectory) -> Result<Merged, Error> {
-        let told = self.cases(directory)?;
+        let reported = self.cases(directory)?;
         let results = (0..self.shards.len()).map(|index| self.results(index));
         let results = results.collect::<Result<Vec<Results>, Error>>()?;
         let day = self.day(&results)?;
@@ -176,7 +185,7 @@ impl Shards {
         }
         let ends = [End::MaxHangs, End::MaxFailures, End::Time, End::Covered];
         let end = ends.into_iter().find(|end| ended.contains(end)).unwrap_or(End::Complete);
-        let failures = self.failures(groups, told, directory.folder())?;
+        let failures = self.failures(groups, reported, directory.folder())?;
         let times = self.shards.iter().map(|shard| RunTiming::read(&shard.folder));
         let times = times.collect::<Result<Vec<RunTiming>, Error>>()?;
         let counted = self.header.coverage.then(|| Sources::read(&self.shards[0].folder));
@@ -199,7 +208,7 @@ impl Shards {
     fn cases(&mut self, directory: &mut RunDirectory) -> Result<ReportedCases, Error> {
         let count = self.shards.len() as u64;
         let plans: Vec<Plan> = self.shards.iter().map(|shard| self.plan_of(shard)).collect();
-        let mut told = ReportedCases::default();
+        let mut reported = ReportedCases::default();
         let mut is_at_end = vec![false; self.shards.len()];
         let mut at_end = 0;
         let mut place = self.plan.first_place();
@@ -207,7 +216,7 @@ impl Shards {
             let shard = self.shard_of(place);
             if !is_at_end[shard] {
                 match self.shards[shard].next(&plans[shard])? {
-                    Some(ended) => self.case(ended, shard, directory, &mut told)?,
+                    Some(ended) => self.case(ended, shard, directory, &mut reported)?,
                     None => {
                         is_at_end[shard] = true;
                         at_end += 1;
@@ -216,31 +225,31 @@ impl Shards {
             }
             place += 1;
         }
-        Ok(told)
+        Ok(reported)
     }
 
     fn case(
         &self,
-        ended: Ended,
+        ended: FinishedCase,
         shard: usize,
         directory: &mut RunDirectory,
-        told: &mut ReportedCases,
+        reported: &mut ReportedCases,
     ) -> Result<(), Error> {
         let case = || self.plan.case(ended.place);
         match &ended.failure {
             Some(Failure { signature, verdict }) if directory.is_told(signature) => {
                 let Some(verdict) = verdict else {
                     let name = case().name;
-                    let message = format!("does not tell in full what happened to {name}");
+                    let message = format!("lacks the full verdict of {name}");
                     let path = self.shards[shard].folder.clone();
                     return Err(Error::File { code: codes::DAMAGED, path, message });
                 };
                 if *verdict != Verdict::NoGoldenModel {
-                    told.failed.push((ended.place, signature.clone()));
+                    reported.failed.push((ended.place, signature.clone()));
                 }
             }
-            None if told.saved < self.header.save_vectors => {
-                told.saved += 1;
+            None if reported.saved < self.header.save_vectors => {
+                reported.saved += 1;
                 let name = case().name;
                 files::saved(&self.shards[shard].folder, directory.folder(), &name)?;
             }
@@ -260,10 +269,10 @@ impl Shards {
         let planned = self.plan_of(shard).len();
         match results.ended {
             End::Interrupted => wrong(format!(
-                "is not whole: it was interrupted after {cases} cases; continue it with `resume`"
+                "is incomplete: it was interrupted after {cases} cases; continue it with `resume`"
             )),
             End::Complete if cases != planned => {
-                wrong(format!("is not whole: it has {cases} cases of {planned}"))
+                wrong(format!("is incomplete: it has {cases} of {planned} cases"))
             }
             _ => Ok(results),
         }
@@ -275,7 +284,7 @@ impl Shards {
             return Ok(None);
         }
         let days = self.shards.iter().zip(results).map(|(shard, results)| {
-            let message = "has waivers and no `day` to check them against; repeat the run";
+            let message = "has waivers but no `day` to check their dates against; repeat the run";
             let missing = || Error::File {
                 code: codes::INCOMPLETE,
                 path: shard.folder.clone(),
@@ -300,7 +309,10 @@ impl Shards {
         let place = |name: &str| self.plan.place(name);
         for (shard, results) in self.shards.iter().zip(results) {
             together.add(Self::covered(shard, results)?, place).map_err(|error| {
-                let message = format!("its coverage and that of other shards: {error}");
+                let message = format!(
+                    "its coverage cannot be merged with that of other shards: \
+                     {error}"
+                );
                 Error::File { code: codes::COVERAGE_MISMATCH, path: shard.folder.clone(), message }
             })?;
         }
@@ -309,7 +321,8 @@ impl Shards {
         whole.ok_or_else(|| Error::File {
             code: codes::COVERAGE_MISMATCH,
             path,
-            message: "has no coverage".to_owned(),
+            message: "has no coverage database; copy the whole run directory, or repeat the shard"
+                .to_owned(),
         })
     }
 
@@ -317,7 +330,7 @@ impl Shards {
     fn failures(
         &self,
         shards: Vec<Vec<Group>>,
-        told: ReportedCases,
+        reported: ReportedCases,
         out: &Path,
     ) -> Result<Vec<Group>, Error> {
         let place = |name: &str| self.plan.place(name).unwrap_or(u64::MAX);
@@ -331,7 +344,7 @@ impl Shards {
         for group in &groups {
             copies.group(group, |case| folder(place(case)))?;
         }
-        for (place, signature) in &told.failed {
+        for (place, signature) in &reported.failed {
             copies.further(folder(*place), signature, &self.plan.case(*place).name)?;
         }
         if self.shards.len() > 1 {
@@ -339,7 +352,7 @@ impl Shards {
         }
         for group in &mut groups {
             let of_group =
-                told.failed.iter().filter(|(_, signature)| *signature == group.signature);
+                reported.failed.iter().filter(|(_, signature)| *signature == group.signature);
             let cases = of_group.map(|(place, _)| self.plan.case(*place));
             group.first_cases = cases.take(CASES_SHOWN).collect();
         }
@@ -392,7 +405,7 @@ fn of_this_program(shard: &ShardFile) -> Result<(), Error> {
         return Ok(());
     }
     let message = format!(
-        "was run by build {build}, this is build {now}: merge with the program that ran it"
+        "was run by build {build}, and this is build {now}; merge with the program that ran it"
     );
     Err(Error::File { code: codes::OTHER_BUILD, path: shard.folder.clone(), message })
 }
@@ -406,7 +419,7 @@ fn of_one_run(first: &ShardFile, shard: &ShardFile) -> Result<(), Error> {
     let count = |shard: &ShardFile| Value::from(shard.header.shard.count());
     let differs = |what: &str, here: &Value, there: &Value| {
         let message = format!(
-            "is no shard of the same run as {}: {what} is {}, there it is {}",
+            "is not a shard of the same run as {}: {what} is {} here and {} there",
             first.folder.display(),
             shown(here),
             shown(there)
@@ -440,7 +453,7 @@ fn complete(shards: &[ShardFile]) -> Result<(), Error> {
     for pair in shards.windows(2) {
         if pair[0].header.shard == pair[1].header.shard {
             let (shard, other) = (pair[0].header.shard, pair[0].folder.display());
-            let message = format!("is shard {shard}, and so is {other}: name one of them");
+            let message = format!("is shard {shard}, and so is {other}; name only one of them");
             return Err(Error::File {
                 code: codes::SHARD_SET,
                 path: pair[1].folder.clone(),

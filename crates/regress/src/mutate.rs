@@ -7,8 +7,10 @@
 //! - [`golden`] puts them into the golden model: what does the scoreboard notice?
 //! - [`grade`] hands out the cases until each fault is found, or all cases were run.
 //! - [`equivalence`] says of those that are left whether anything can find them.
+//! - [`analysis`] is the whole of it: cases, equivalence checking, report.
 //! - [`report`] is what comes of it.
 
+pub mod analysis;
 mod block;
 mod build;
 pub mod equivalence;
@@ -22,6 +24,6 @@ pub use block::MutateBlock;
 pub use build::Mutants;
 pub use build::{netlist_model, woven_model};
 pub use cosim_formats::mutation as report;
-pub use cosim_formats::mutation::{Means, Mode, Mutation, Source};
+pub use cosim_formats::mutation::{KillMethod, Mode, Mutation, Source};
 pub use kill::pins;
 pub use kill::{AttemptResult, Kill, KillAttempt, MutationJob};

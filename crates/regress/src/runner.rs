@@ -5,6 +5,6 @@ mod pool;
 mod replays;
 
 pub use cosim_formats::run::*;
-pub use failures::{Failures, Keep, SHRINK_BUDGET};
+pub use failures::{FailureHandling, Failures, SHRINK_BUDGET};
 pub use pool::{Limits, Progress, Start, run};
 pub use replays::{Replay, replay_all};

@@ -26,5 +26,5 @@ pub mod worker_pool;
 pub use loss::Loss;
 pub use one_shot::{Finish, OneShotWorker};
 pub use process::{Limits, Program};
-pub use sandbox::{InForce, Sandbox};
+pub use sandbox::{ActiveSandbox, Sandbox};
 pub use task::{Action, Task};

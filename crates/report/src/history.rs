@@ -21,7 +21,7 @@ const APPLICATION: i64 = 0x636f_7369;
 /// The version of the tables.
 const VERSION: i64 = 1;
 /// How long one process waits for another.
-const PATIENCE: Duration = Duration::from_secs(60);
+const LOCK_TIMEOUT: Duration = Duration::from_secs(60);
 
 const TABLES: &str = "
 CREATE TABLE runs (
@@ -125,7 +125,7 @@ impl History {
     fn with(path: &Path, flags: OpenFlags) -> Result<Self, Error> {
         let refuse = |error| of(path, error);
         let connection = Connection::open_with_flags(path, flags).map_err(refuse)?;
-        connection.busy_timeout(PATIENCE).map_err(refuse)?;
+        connection.busy_timeout(LOCK_TIMEOUT).map_err(refuse)?;
         let mut history = Self { path: path.to_owned(), connection };
         history.prepare()?;
         Ok(history)
@@ -153,7 +153,7 @@ impl History {
             change.pragma_update(None, "application_id", APPLICATION).map_err(refuse)?;
             change.pragma_update(None, "user_version", VERSION).map_err(refuse)?;
         } else if application != APPLICATION {
-            return Err(foreign("is no history of cosim; choose another file".to_owned()));
+            return Err(foreign("is not a history file of cosim; choose another file".to_owned()));
         } else if version != VERSION {
             return Err(foreign(format!(
                 "has version {version}, this program reads {VERSION}; use the program that wrote it, or another file"
@@ -306,12 +306,13 @@ fn of(path: &Path, error: rusqlite::Error) -> Error {
     let message = match error.sqlite_error_code() {
         Some(ErrorCode::NotADatabase | ErrorCode::DatabaseCorrupt) => {
             format!(
-                "is damaged, or no history of cosim ({error}); restore it, or choose another file"
+                "is damaged, or is not a history file of cosim ({error}); restore it, or choose \
+                 another file"
             )
         }
         Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => {
-            let seconds = PATIENCE.as_secs();
-            format!("another process has been writing to it for {seconds} s; try again")
+            let seconds = LOCK_TIMEOUT.as_secs();
+            format!("is locked by another process for more than {seconds} s; try again")
         }
         _ => return Error::Write { path, source: std::io::Error::other(error) },
     };

@@ -6,9 +6,11 @@
 // A reader that has gone is no reason to end: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
+mod conclude;
 pub mod history;
 pub mod report;
 
+pub use conclude::{EarlierRuns, Known, RunReport};
 use cosim_base::{error, files, text};
 use cosim_formal::prove;
 use cosim_formats::coverage;

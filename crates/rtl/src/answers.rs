@@ -58,32 +58,32 @@ impl Answers {
         &self,
         parts: &[&[u8]],
         read: impl FnOnce(&[u8]) -> Option<T>,
-    ) -> LookUp<'_, T> {
-        let Some(session) = &self.0 else { return LookUp::Missing(Slot(None)) };
+    ) -> CacheLookup<'_, T> {
+        let Some(session) = &self.0 else { return CacheLookup::Missing(PendingAnswer(None)) };
         let key = Key::new([session.programs.as_bytes()].into_iter().chain(parts.iter().copied()));
         session.asked.fetch_add(1, Ordering::Relaxed);
         match session.store.get(&key).and_then(|value| read(&value)) {
             Some(answer) => {
                 session.found.fetch_add(1, Ordering::Relaxed);
-                LookUp::Found(answer)
+                CacheLookup::Found(answer)
             }
-            None => LookUp::Missing(Slot(Some((session, key)))),
+            None => CacheLookup::Missing(PendingAnswer(Some((session, key)))),
         }
     }
 }
 
 /// The result of looking up a question.
-pub enum LookUp<'a, T> {
+pub enum CacheLookup<'a, T> {
     /// The kept answer.
     Found(T),
     /// There is none; a new one may be put here.
-    Missing(Slot<'a>),
+    Missing(PendingAnswer<'a>),
 }
 
 /// Where a new answer belongs.
-pub struct Slot<'a>(Option<(&'a Session, Key)>);
+pub struct PendingAnswer<'a>(Option<(&'a Session, Key)>);
 
-impl Slot<'_> {
+impl PendingAnswer<'_> {
     /// Keeps an answer. A failure is a warning, once per process: the next command asks again.
     pub fn keep(&self, value: &[u8]) {
         let Some((session, key)) = &self.0 else { return };
@@ -91,7 +91,8 @@ impl Slot<'_> {
             && !session.has_warned.swap(true, Ordering::Relaxed)
         {
             program::say(format_args!(
-                "warning: {} cannot be written, so answers of ABC are not kept: {error}; set COSIM_CACHE to another folder",
+                "warning: cannot write to {}, so answers of ABC are not cached: {error}; set \
+                 COSIM_CACHE to another folder",
                 session.store.folder().display()
             ));
         }
@@ -110,13 +111,13 @@ mod tests {
 
     fn found(answers: &Answers, parts: &[&[u8]]) -> Option<String> {
         match answers.look_up(parts, text) {
-            LookUp::Found(answer) => Some(answer),
-            LookUp::Missing(_) => None,
+            CacheLookup::Found(answer) => Some(answer),
+            CacheLookup::Missing(_) => None,
         }
     }
 
     fn keep(answers: &Answers, parts: &[&[u8]], value: &str) {
-        let LookUp::Missing(slot) = answers.look_up(parts, text) else { panic!("it is kept") };
+        let CacheLookup::Missing(slot) = answers.look_up(parts, text) else { panic!("it is kept") };
         slot.keep(value.as_bytes());
     }
 

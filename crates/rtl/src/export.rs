@@ -88,7 +88,11 @@ impl Testbench {
         examined: &Examined,
     ) -> Result<Self, Error> {
         if !B::Golden::IS_WRITTEN {
-            let message = format!("block {} has no golden model yet: nothing is expected", B::NAME);
+            let message = format!(
+                "block {} has no golden model yet, so there are no expected \
+                 outputs; write its `Golden` first",
+                B::NAME
+            );
             return Err(Error::Usage(codes::NO_GOLDEN_MODEL, message));
         }
         let copies = Copies::new(examined)?;
@@ -143,8 +147,8 @@ impl Testbench {
         // The simulation runs in the testbench's folder, and the RTL looks for its files there.
         for (name, text) in copied_data(examined)? {
             if files.iter().any(|(other, _)| *other == name) {
-                let message =
-                    "is read by the RTL, and the testbench has a file of the same name; rename it";
+                let message = "the RTL reads this file, and the testbench has a file of the same name; \
+                     rename it";
                 return Err(Error::File {
                     code: codes::CANNOT_COPY,
                     path: name,
@@ -175,8 +179,8 @@ fn check_names(copies: &Copies, examined: &Examined) -> Result<(), Error> {
         text.chars().all(|letter| letter.is_ascii_alphanumeric() || "/._-+=~,:'".contains(letter))
     };
     if let Some(source) = copies.sources.iter().find(|name| !is_plain(&name.to_string_lossy())) {
-        let message = "cannot stand in a file list that every simulator reads; rename it, with letters, digits, ., - \
-                       and _ alone";
+        let message = "its name does not work in file lists of all simulators; rename it, with \
+             letters, digits, `.`, `-` and `_` only";
         return Err(Error::File {
             code: codes::CANNOT_COPY,
             path: source.clone(),
@@ -187,7 +191,8 @@ fn check_names(copies: &Copies, examined: &Examined) -> Result<(), Error> {
         return Err(Error::Usage(
             codes::CANNOT_COPY,
             format!(
-                "-D {define} cannot stand in a file list that every simulator reads; write it into the RTL"
+                "-D {define} does not work in file lists of all simulators; define the macro in \
+                 the RTL"
             ),
         ));
     }

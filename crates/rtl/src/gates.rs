@@ -5,7 +5,7 @@
 
 use crate::error::{Error, codes};
 use crate::harness::{BlockInfo, Parameters};
-use crate::models::{Examined, Expanded, FileRead, Pragmas};
+use crate::models::{Examined, FileRead, Pragmas, PreprocessedRtl};
 use crate::yosys::{YosysSession, version};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -82,7 +82,7 @@ pub fn netlist(
     hash.add(SYNTHESIS);
     hash.add(format!("{top} {values:?}"));
     // What Yosys reads, and nothing else, decides.
-    let Expanded { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
+    let PreprocessedRtl { libraries, sources } = &*examined.expanded(Pragmas::Obeyed)?;
     for texts in [libraries, sources] {
         hash.add(texts.len().to_le_bytes());
         texts.iter().for_each(|text| hash.add(text));
@@ -106,9 +106,9 @@ pub fn netlist(
         message: message.to_owned(),
     };
     let text = fs::read_to_string(&path).map_err(|error| Error::unreadable(&path, &error))?;
-    let (first, _) = text.split_once('\n').ok_or_else(|| wrong("is no netlist"))?;
+    let (first, _) = text.split_once('\n').ok_or_else(|| wrong("is not a netlist"))?;
     let area = first.strip_prefix(MARK).and_then(|area| serde_json::from_str(area).ok());
-    let area = area.ok_or_else(|| wrong("is a netlist without its area"))?;
+    let area = area.ok_or_else(|| wrong("is a netlist without recorded area"))?;
     Ok(Netlist { area, top: top.clone(), text, identity: examined.identity.clone() })
 }
 

@@ -21,7 +21,7 @@ use crate::program;
 use crate::yosys;
 pub use copies::{Copies, data as copied_data};
 pub use examined::{Examined, FileRead};
-pub use expanded::{Expanded, Pragmas};
+pub use expanded::{Pragmas, PreprocessedRtl};
 use observer::{OBSERVING_TOP, observing_top};
 pub use on_disk::OnDisk;
 pub use rtl::command_line;
@@ -99,10 +99,16 @@ impl Built {
     ) -> Result<ModelKind<B::Inputs, B::Outputs>, Error> {
         match self {
             Self::Linked => B::RTL.linked(parameters).ok_or_else(|| {
-                Error::Environment(codes::INTERNAL, "the program has no model with these parameters".to_owned())
+                Error::Environment(
+                    codes::INTERNAL,
+                    "this program has no model with these \
+                     parameters; choose a profile of `cosim list`"
+                        .to_owned(),
+                )
             }),
-            Self::Icarus(_) => Err(Error::Usage(codes::OPTIONS_CONFLICT,
-                "--simulator icarus has no model that this command can load; it is for run, replay, shrink and explain"
+            Self::Icarus(_) => Err(Error::Usage(
+                codes::OPTIONS_CONFLICT,
+                "--simulator icarus works with run, replay, shrink and explain only; leave it out"
                     .to_owned(),
             )),
             Self::Library { path, blake3 } => {
@@ -138,8 +144,8 @@ impl Rtl {
         let examined = Arc::new(Examined::new(info, self)?);
         for place in &examined.computed {
             program::say(format_args!(
-                "warning: {place}: the RTL computes the name of a file that it opens; what it reads there is no part \
-                 of the RTL's identity"
+                "warning: {place}: the RTL computes the name of a file that it opens, so the \
+                 contents of that file are not part of the RTL's identity"
             ));
         }
         known.insert(key, Arc::clone(&examined));
@@ -207,8 +213,8 @@ impl Rtl {
                 return Err(Error::Usage(
                     codes::NO_SUCH_PARAMETER,
                     format!(
-                        "module {} of this RTL has no parameter {name}, so it has one behaviour; say which with \
-                     --fixes: {}, or a mask",
+                        "module {} of this RTL has no parameter {name}, so it has one behavior; \
+                         select the profile that it implements with --fixes: {}, or a mask",
                         info.rtl.top,
                         names.join(", ")
                     ),
@@ -337,7 +343,7 @@ pub fn verilator() -> Result<Verilator, Error> {
 /// [`Error::Environment`] if there is no such folder, [`Error::Usage`] if `COSIM_CACHE_LIMIT` is no size.
 pub fn kept() -> Result<Kept, Error> {
     kept_in(cache_folder()?.ok_or_else(|| {
-        let message = "no folder for compiled models: set COSIM_CACHE to one";
+        let message = "there is no folder for compiled models; set COSIM_CACHE to one";
         Error::Environment(codes::CACHE_UNWRITABLE, message.to_owned())
     })?)
 }
@@ -397,7 +403,9 @@ fn cache_limit() -> Result<u64, Error> {
             let text = text.to_string_lossy();
             Error::Usage(
                 codes::BAD_VARIABLE,
-                format!("COSIM_CACHE_LIMIT: `{text}` is no size, as in 500M or 2G"),
+                format!(
+                    "COSIM_CACHE_LIMIT: `{text}` is not a size; expected for example 500M or 2G"
+                ),
             )
         }),
     }

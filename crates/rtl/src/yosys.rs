@@ -2,7 +2,7 @@
 
 use crate::answers::Answers;
 use crate::error::{Error, codes};
-use crate::models::{Examined, Expanded, Pragmas};
+use crate::models::{Examined, Pragmas, PreprocessedRtl};
 use std::env;
 use std::fs::{self, File};
 use std::path::{Path, PathBuf};
@@ -28,7 +28,7 @@ const DATA: &str = "data";
 pub struct YosysSession {
     folder: TempDir,
     examined: Examined,
-    expanded: Arc<Expanded>,
+    expanded: Arc<PreprocessedRtl>,
     /// Scripts so far: each has a file of its own, since several threads may work here.
     scripts: AtomicU32,
     answers: Answers,
@@ -48,7 +48,7 @@ impl YosysSession {
             scripts: AtomicU32::new(0),
             answers: Answers::none(),
         };
-        let Expanded { libraries, sources } = &*workshop.expanded;
+        let PreprocessedRtl { libraries, sources } = &*workshop.expanded;
         for (number, text) in libraries.iter().chain(sources).enumerate() {
             workshop.write(&file(number), text)?;
         }
@@ -106,7 +106,7 @@ impl YosysSession {
 
     /// A place in the RTL as the user knows it; the program's own files by their names alone.
     pub fn typed(&self, place: &str) -> String {
-        self.examined.typed(&Expanded::place(place))
+        self.examined.typed(&PreprocessedRtl::place(place))
     }
 
     /// Runs a script in the folder.
@@ -150,7 +150,8 @@ impl YosysSession {
         script += &format!("\n{commands}\n");
         self.run(&script, &self.data(), |said| {
             format!(
-                "Yosys cannot read this RTL: {said}; it reads Verilog and a part of SystemVerilog"
+                "Yosys cannot read this RTL: {said}; it supports Verilog and a subset of \
+                 SystemVerilog"
             )
         })
     }
@@ -260,7 +261,7 @@ fn needed(said: Result<Output, BuildError>) -> Result<Output, Error> {
     said.map_err(|error| match error {
         BuildError::Program { program, source } => Error::Environment(
             codes::YOSYS_MISSING,
-            format!("Yosys is needed, and `{program}` cannot be run ({source}); {INSTALL}"),
+            format!("cannot run Yosys as `{program}` ({source}); {INSTALL}"),
         ),
         other => other.into(),
     })

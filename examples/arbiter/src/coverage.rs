@@ -9,13 +9,13 @@ use cosim_core::harness::{self, Bins, Covergroup, Edge, Parameters, RuleSet};
 cosim_core::axes! {
     LAST = "won last" { "0": "requester 0", "1": "requester 1", "2": "requester 2", "3": "requester 3" }
     WINNER = "wins" { "0": "requester 0", "1": "requester 1", "2": "requester 2", "3": "requester 3" }
-    OTHERS = "others" { "alone": "nobody else asks", "contended": "others ask, too" }
+    OTHERS = "others" { "alone": "no other request", "contended": "other requests are pending" }
     END = "end" { "last": "with its last beat", "cut": "at the limit" }
     BEATS = "beats" {
         "1": "one, fewer than MAX_BEATS", "more": "more, fewer than MAX_BEATS", "MAX_BEATS": "at the limit",
     }
-    STATE = "state" { "FREE": "nobody has the output", "LOCKED": "a packet has the output" }
-    ASKING = "requests" { "none": "nobody asks", "some": "someone asks" }
+    STATE = "state" { "FREE": "the output is free", "LOCKED": "a packet owns the output" }
+    ASKING = "requests" { "none": "no request", "some": "some requests" }
     OUTPUT = "output" { "empty": "no beat is on offer", "beat": "a beat is on offer" }
 }
 
@@ -23,14 +23,14 @@ cosim_core::covergroups! {
     GROUPS;
     GRANTS = "grants": "packets that begin: who won last, who wins, whether others ask" [LAST, WINNER, OTHERS]
         unless |at, _| {
-            (at[0] == at[1] && at[2] == 1).then_some("who won last has the last turn: others go before")
+            (at[0] == at[1] && at[2] == 1).then_some("the last winner has the lowest priority")
         };
     ENDS = "ends": "packets: how they end, after how many beats" [END, BEATS] unless no_such_end;
     PAUSES = "pauses": "pauses in a packet, whether others ask" [OTHERS]
         unless |_, parameters| never_locked(true, parameters);
     STALLS = "stalls": "cycles without room: state, whether someone asks" [STATE, ASKING]
         unless |at, parameters| never_locked(at[0] == 1, parameters);
-    RESETS = "resets": "resets, by what they find" [STATE, OUTPUT]
+    RESETS = "resets": "resets, by the state they interrupt" [STATE, OUTPUT]
         unless |at, parameters| never_locked(at[0] == 1, parameters);
 }
 

@@ -24,7 +24,7 @@ pub struct Environment<'a> {
     idle: u64,
     handshakes: u64,
     packets: u64,
-    patience: u64,
+    progress_timeout: u64,
 }
 
 /// Offers the packets of a requester.
@@ -97,7 +97,7 @@ fn longest<T>(items: impl IntoIterator<Item = T>, cycles: impl Fn(T) -> u64) -> 
 impl<'a> harness::Environment<'a, Arbiter> for Environment<'a> {
     fn new(traffic: &'a Traffic, _: &Parameters) -> Self {
         let packets = || traffic.requesters.iter().flatten();
-        let patience = SLACK
+        let progress_timeout = SLACK
             + longest(packets(), |packet| packet.gap.get())
             + longest(packets(), |packet| packet.delay.get())
             + longest(packets(), |packet| packet.reset.as_ref().map_or(0, Reset::total))
@@ -112,7 +112,7 @@ impl<'a> harness::Environment<'a, Arbiter> for Environment<'a> {
             idle: 0,
             handshakes: 0,
             packets: 0,
-            patience,
+            progress_timeout,
         }
     }
 
@@ -177,8 +177,8 @@ impl<'a> harness::Environment<'a, Arbiter> for Environment<'a> {
     }
 
     #[inline]
-    fn patience(&self) -> u64 {
-        self.patience
+    fn progress_timeout(&self) -> u64 {
+        self.progress_timeout
     }
 
     fn packets(&self) -> u64 {

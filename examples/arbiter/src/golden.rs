@@ -1,7 +1,7 @@
 //! The golden model, written from the specification: it looks up the row that applies and does what it says.
 
 use crate::rtl::{Bits1, Bits2, Bits4, Bits16, Inputs, Outputs};
-use crate::rules::{TABLE, Then, when, won};
+use crate::rules::{Action, TABLE, when, won};
 use crate::{Arbiter, MAX_BEATS, REQUESTERS, rules};
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
@@ -128,16 +128,16 @@ impl harness::Golden<Arbiter> for Golden {
         let (row, rule) = TABLE.row(self.combination(inputs, cycle));
         let is_free = self.lock.is_none();
         match (row.then, cycle.chosen) {
-            (Then::Reset, _) => *self = Self::in_reset(self.max_beats),
-            (Then::Stay, _) => {}
-            (Then::Empty, _) => self.out.valid = false,
-            (Then::Take { lock, cut }, Some(n)) => {
+            (Action::Reset, _) => *self = Self::in_reset(self.max_beats),
+            (Action::Stay, _) => {}
+            (Action::Empty, _) => self.out.valid = false,
+            (Action::Take { lock, cut }, Some(n)) => {
                 self.take(inputs, n, lock, cut);
                 if is_free {
                     return rule.with(won(n, inputs.req_valid.get().count_ones() > 1));
                 }
             }
-            (Then::Take { .. }, None) => unreachable!("what is taken was offered"),
+            (Action::Take { .. }, None) => unreachable!("what is taken was offered"),
         }
         rule
     }

@@ -23,7 +23,7 @@ use when::{COMBINATIONS, LAST, LIMIT, LOCKED, OFFERED, ROOM, RST};
 
 /// What a row does.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Then {
+pub enum Action {
     /// Everything is as after reset.
     Reset,
     /// Nothing changes.
@@ -40,15 +40,15 @@ pub enum Then {
 }
 
 const SEEN: usize = RST | ROOM | LOCKED | OFFERED;
-const PASS: Then = Then::Take { lock: false, cut: false };
-const LOCK: Then = Then::Take { lock: true, cut: false };
-const CUT: Then = Then::Take { lock: false, cut: true };
+const PASS: Action = Action::Take { lock: false, cut: false };
+const LOCK: Action = Action::Take { lock: true, cut: false };
+const CUT: Action = Action::Take { lock: false, cut: true };
 
 /// The rows.
-pub const ROWS: [Row<Then>; 10] = [
-    Row::new("R1", "reset", RST, RST, Then::Reset),
-    Row::new("W1", "no room: nothing moves", RST | ROOM, 0, Then::Stay),
-    Row::new("F1", "free, nobody asks", SEEN, ROOM, Then::Empty),
+pub const ROWS: [Row<Action>; 10] = [
+    Row::new("R1", "reset", RST, RST, Action::Reset),
+    Row::new("W1", "no room: no transfer", RST | ROOM, 0, Action::Stay),
+    Row::new("F1", "free, no request", SEEN, ROOM, Action::Empty),
     Row::new("F2", "free: a packet of one beat", SEEN | LAST, ROOM | OFFERED | LAST, PASS),
     Row::new(
         "F3",
@@ -59,12 +59,12 @@ pub const ROWS: [Row<Then>; 10] = [
     ),
     Row::new(
         "F4",
-        "free: cut behind its first beat",
+        "free: cut after its first beat",
         SEEN | LAST | LIMIT,
         ROOM | OFFERED | LIMIT,
         CUT,
     ),
-    Row::new("L1", "locked: the owner offers nothing", SEEN, ROOM | LOCKED, Then::Empty),
+    Row::new("L1", "locked: the owner offers nothing", SEEN, ROOM | LOCKED, Action::Empty),
     Row::new("L2", "locked: the last beat", SEEN | LAST, ROOM | LOCKED | OFFERED | LAST, PASS),
     Row::new("L3", "locked: one more beat", SEEN | LAST | LIMIT, ROOM | LOCKED | OFFERED, LOCK),
     Row::new(
@@ -77,7 +77,7 @@ pub const ROWS: [Row<Then>; 10] = [
 ];
 
 /// The table: exactly one row applies, or it does not compile.
-pub static TABLE: Table<Then, COMBINATIONS> = Table::new(&ROWS);
+pub static TABLE: Table<Action, COMBINATIONS> = Table::new(&ROWS);
 
 /// What fires beside a row.
 const OTHERS: [Rule; 5] = [
@@ -85,7 +85,7 @@ const OTHERS: [Rule; 5] = [
     Rule { name: "N1", meaning: "requester 1 wins" },
     Rule { name: "N2", meaning: "requester 2 wins" },
     Rule { name: "N3", meaning: "requester 3 wins" },
-    Rule { name: "C1", meaning: "several ask: the one whose turn it is wins" },
+    Rule { name: "C1", meaning: "several requests: round robin picks the winner" },
 ];
 
 /// Every rule.

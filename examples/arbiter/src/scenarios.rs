@@ -43,7 +43,7 @@ pub struct Weights {
 impl Checked for Weights {
     fn objection(&self) -> Option<String> {
         let nobody = self.requesters.get() == 0;
-        nobody.then(|| "requesters is 0, expected at least one bit that is set".to_owned())
+        nobody.then(|| "requesters is 0, expected at least one bit set".to_owned())
     }
 }
 
@@ -70,10 +70,10 @@ impl harness::Weights<Arbiter> for Weights {
         let base = Weights::default;
         let scenario = Scenario::new;
         vec![
-            scenario("default", "packets of all requesters, some of everything", base()),
+            scenario("default", "packets of all requesters, mixed lengths and gaps", base()),
             scenario(
                 "crowded",
-                "everyone asks all the time, the output never waits",
+                "all requesters ask all the time, the output never stalls",
                 Weights { gap: n(0), pauses: n(0), out_stall: n(0), ..base() },
             ),
             scenario(
@@ -91,15 +91,11 @@ impl harness::Weights<Arbiter> for Weights {
                 "the output is stalled most of the time",
                 Weights { out_stall: n(80), longest_out_stall: n(20), ..base() },
             ),
-            scenario(
-                "two",
-                "requesters 1 and 3 alone",
-                Weights { requesters: n(0b1010), ..base() },
-            ),
+            scenario("two", "requesters 1 and 3 only", Weights { requesters: n(0b1010), ..base() }),
             scenario("reset", "resets in mid-flight", Weights { reset: n(15), ..base() }),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(12), ..base() },
             ),
         ]

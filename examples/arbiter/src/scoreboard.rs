@@ -43,7 +43,7 @@ pub struct Scoreboard {
     under_way: Option<(u64, u64)>,
     /// What the output must show, and whether it has shown it before.
     inside: Option<(Beat, bool)>,
-    counted: Counted,
+    counted: RequestCounts,
 }
 
 /// A beat inside the block.
@@ -64,7 +64,7 @@ impl fmt::Display for Beat {
 }
 
 #[derive(Debug, Clone, Copy, Default)]
-struct Counted {
+struct RequestCounts {
     packets: u64,
     beats: u64,
     cut: u64,
@@ -160,7 +160,7 @@ impl<'a> harness::Scoreboard<'a, Arbiter> for Scoreboard {
             row: [0, 1, 2, 3],
             under_way: None,
             inside: None,
-            counted: Counted::default(),
+            counted: RequestCounts::default(),
         }
     }
 
@@ -183,7 +183,7 @@ impl<'a> harness::Scoreboard<'a, Arbiter> for Scoreboard {
     }
 
     fn finish(&mut self) -> Result<(), Violation> {
-        let Counted { beats, .. } = self.counted;
+        let RequestCounts { beats, .. } = self.counted;
         // A reset drops what is left of the packets that it meets.
         require(self.was_reset || beats == self.beats, COMPLETE, || {
             format!("{beats} of {} beats were taken", self.beats)

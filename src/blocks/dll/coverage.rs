@@ -5,7 +5,7 @@
 mod groups;
 
 use super::Dll;
-use super::golden::{Cycle, Golden, Look};
+use super::golden::{Cycle, Golden, RegisterView};
 use super::rtl::Inputs;
 use super::rules::lookup::{OF_A as ALL_OF_A, OF_B as ALL_OF_B};
 use super::rules::{A1, A2, A3, A4, A5, A6, A7, A8, A9, A12, A13, B1, B2, B3, B4, B6, F0, Rules};
@@ -23,8 +23,8 @@ const SEEN: usize = 128;
 #[derive(Debug, Clone)]
 pub struct Coverage {
     /// The devices before the edge.
-    a: At,
-    b: At,
+    a: AxisPosition,
+    b: AxisPosition,
     /// Places of the last TLP and of the last DLLP that came, on the axes of what became of them on the link.
     last_tlp: usize,
     last_dllp: usize,
@@ -32,23 +32,23 @@ pub struct Coverage {
     wants_last: bool,
     /// Numbers of B have rolled over since the reset.
     rolled: bool,
-    seen_of_a: Seen,
-    seen_of_b: Seen,
+    seen_of_a: CountedEdges,
+    seen_of_b: CountedEdges,
 }
 
 /// Edges of a device that were counted, so that nothing is counted twice in vain: most are like one before them. The
 /// devices have nothing in common, and two of them have far fewer kinds of edges than pairs of those.
 #[derive(Debug, Clone)]
-struct Seen(Box<[u64; SEEN]>);
+struct CountedEdges(Box<[u64; SEEN]>);
 
-impl Seen {
+impl CountedEdges {
     fn nothing() -> Self {
         Self(Box::new([0; SEEN]))
     }
 
     /// Whether an edge is new; then it is no more.
     #[inline]
-    fn is_new(&mut self, fired: Rules, at: At) -> bool {
+    fn is_new(&mut self, fired: Rules, at: AxisPosition) -> bool {
         let edge = u64::from(fired.bits()) | u64::from(at.0) << 32;
         let slot = (edge.wrapping_mul(0x9e37_79b9_7f4a_7c15) >> 56) as usize % SEEN;
         std::mem::replace(&mut self.0[slot], edge) != edge
@@ -57,34 +57,34 @@ impl Seen {
 
 /// Where a device is on its axes, but for the rules: a few bits for the place on each, so that all are compared at once.
 #[derive(Debug, Clone, Copy)]
-struct At(u32);
+struct AxisPosition(u32);
 
-/// Bits of an [`At`]: the lowest, and how many.
-type Place = (u32, u32);
+/// Bits of an [`AxisPosition`]: the lowest, and how many.
+type BitField = (u32, u32);
 
-const BUFFER_AT: Place = (0, 2);
-const REPLAY_TIMER_AT: Place = (2, 2);
-const REPLAYS_AT: Place = (4, 2);
+const BUFFER_AT: BitField = (0, 2);
+const REPLAY_TIMER_AT: BitField = (2, 2);
+const REPLAYS_AT: BitField = (4, 2);
 /// Of numbers of A that roll over; 3 if none do.
-const A_NUMBERS_AT: Place = (6, 2);
+const A_NUMBERS_AT: BitField = (6, 2);
 /// Of the DLLP that arrives, if a whole one does.
-const ACKED_AT: Place = (8, 3);
+const ACKED_AT: BitField = (8, 3);
 /// It is a Nak.
-const NAK_AT: Place = (11, 1);
+const NAK_AT: BitField = (11, 1);
 
-const ACK_TIMER_AT: Place = (0, 2);
-const PENDING_AT: Place = (2, 3);
-const NAK_OUT_AT: Place = (5, 1);
+const ACK_TIMER_AT: BitField = (0, 2);
+const PENDING_AT: BitField = (2, 3);
+const NAK_OUT_AT: BitField = (5, 1);
 /// Of numbers of B that roll over; 2 if none do.
-const B_NUMBERS_AT: Place = (6, 2);
+const B_NUMBERS_AT: BitField = (6, 2);
 /// Of the TLP that arrives, if one does.
-const NUMBER_AT: Place = (8, 3);
+const NUMBER_AT: BitField = (8, 3);
 /// It is damaged.
-const BAD_AT: Place = (11, 1);
+const BAD_AT: BitField = (11, 1);
 
-impl At {
+impl AxisPosition {
     #[inline]
-    fn of<const COUNT: usize>(places: [(Place, usize); COUNT]) -> Self {
+    fn of<const COUNT: usize>(places: [(BitField, usize); COUNT]) -> Self {
         let mut at = 0;
         for ((lowest, _), place) in places {
             at |= (place as u32) << lowest;
@@ -93,7 +93,7 @@ impl At {
     }
 
     #[inline]
-    const fn get(self, (lowest, bits): Place) -> usize {
+    const fn get(self, (lowest, bits): BitField) -> usize {
         (self.0 >> lowest & ((1 << bits) - 1)) as usize
     }
 }
@@ -128,7 +128,7 @@ const fn dist(x: u16, y: u16) -> u16 {
 
 /// The place of the number of a DLLP on its axis.
 #[inline]
-fn acked(look: &Look, n: u16) -> usize {
+fn acked(look: &RegisterView, n: u16) -> usize {
     let (progress, sent) = (dist(n, look.ackd_seq), dist(look.last_sent_seq, look.ackd_seq));
     match progress {
         0 => 0,
@@ -143,7 +143,7 @@ fn acked(look: &Look, n: u16) -> usize {
 
 /// The place of the number of a TLP on its axis.
 #[inline]
-fn number(look: &Look, seq: u16) -> usize {
+fn number(look: &RegisterView, seq: u16) -> usize {
     match dist(seq, look.next_rcv_seq) {
         0 => 0,
         1 => 1,
@@ -165,8 +165,8 @@ const fn timer(timer: u32, limit: u32) -> usize {
 
 /// Where A is before an edge.
 #[inline]
-fn at_a(look: &Look, inputs: &Inputs) -> At {
-    let Look { built_as, ackd_seq, next_seq, .. } = *look;
+fn at_a(look: &RegisterView, inputs: &Inputs) -> AxisPosition {
+    let RegisterView { built_as, ackd_seq, next_seq, .. } = *look;
     let held = dist(next_seq, ackd_seq) - 1;
     let buffer = match built_as.replay_depth.min(MOST_USED) - held {
         0 => 3,
@@ -183,7 +183,7 @@ fn at_a(look: &Look, inputs: &Inputs) -> At {
         1 => (acked(look, inputs.a_dllp_seq.get() as u16), inputs.a_dllp_nak.get() as usize),
         _ => (ACKED.values.len(), 0),
     };
-    At::of([
+    AxisPosition::of([
         (BUFFER_AT, buffer),
         (REPLAY_TIMER_AT, timer(look.replay_timer, built_as.replay_limit)),
         (REPLAYS_AT, usize::from(look.replay_num)),
@@ -195,7 +195,7 @@ fn at_a(look: &Look, inputs: &Inputs) -> At {
 
 /// Where B is before an edge.
 #[inline]
-fn at_b(look: &Look, rolled: bool, inputs: &Inputs) -> At {
+fn at_b(look: &RegisterView, rolled: bool, inputs: &Inputs) -> AxisPosition {
     let pending = match (look.dllp_valid, look.dllp_nak) {
         (false, _) => 0,
         (true, nak) => 1 + usize::from(inputs.b_dllp_ready.get() == 0) + 2 * usize::from(nak),
@@ -216,7 +216,7 @@ fn at_b(look: &Look, rolled: bool, inputs: &Inputs) -> At {
         }
         _ => (NUMBER.values.len(), 0),
     };
-    At::of([
+    AxisPosition::of([
         (ACK_TIMER_AT, ack_timer),
         (PENDING_AT, pending),
         (NAK_OUT_AT, usize::from(look.nak_scheduled)),
@@ -227,7 +227,7 @@ fn at_b(look: &Look, rolled: bool, inputs: &Inputs) -> At {
 }
 
 /// Counts an edge of A that is like none before it.
-fn count_a(fired: Rules, at: At, bins: &mut Bins<'_>) {
+fn count_a(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
     let has = |rules: Rules| fired.has(rules);
     let (buffer, timer) = (at.get(BUFFER_AT), at.get(REPLAY_TIMER_AT));
     let (replays, numbers) = (at.get(REPLAYS_AT), at.get(A_NUMBERS_AT));
@@ -262,7 +262,7 @@ fn count_a(fired: Rules, at: At, bins: &mut Bins<'_>) {
 }
 
 /// Counts an edge of B that is like none before it.
-fn count_b(fired: Rules, at: At, bins: &mut Bins<'_>) {
+fn count_b(fired: Rules, at: AxisPosition, bins: &mut Bins<'_>) {
     let (timer, numbers) = (at.get(ACK_TIMER_AT), at.get(B_NUMBERS_AT));
     let (pending, nak_out) = (at.get(PENDING_AT), at.get(NAK_OUT_AT));
     fired_in!(OF_ACK_TIMER, fired).for_each(|rule| bins.hit(B_TIMER.bin([rule, timer])));
@@ -307,8 +307,8 @@ impl harness::Coverage<Dll> for Coverage {
     const GROUPS: &'static [Covergroup] = GROUPS;
 
     fn new(_: &Parameters) -> Self {
-        let (a, b) = (At(0), At(0));
-        let (seen_of_a, seen_of_b) = (Seen::nothing(), Seen::nothing());
+        let (a, b) = (AxisPosition(0), AxisPosition(0));
+        let (seen_of_a, seen_of_b) = (CountedEdges::nothing(), CountedEdges::nothing());
         let (last_tlp, last_dllp) = (0, 0);
         Self { a, b, last_tlp, last_dllp, wants_last: false, rolled: false, seen_of_a, seen_of_b }
     }

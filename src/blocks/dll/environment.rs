@@ -4,10 +4,10 @@
 //! not stalled is high before its valid, a stalled one rises after that many cycles of valid.
 
 use super::Dll;
-use super::link::{CAPACITY, Fates, Lane};
+use super::link::{CAPACITY, Lane, LinkEffects};
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT, replays_end};
 use super::rtl::{Bits1, Bits12, Bits32, Inputs, Outputs};
-use super::stimulus::{self, DllpDamage, Fate, TlpDamage, Tlps, Traffic};
+use super::stimulus::{self, DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
 use cosim_core::harness::{self, Noise, Parameters, Reset, ResetTimer};
 
 /// Idle cycles at the end beyond those after which an Ack is owed; nothing more may happen in them.
@@ -27,18 +27,18 @@ pub struct Environment<'a> {
     source: Source<'a>,
     link: Link<'a>,
     reset: ResetTimer,
-    patience: u64,
+    progress_timeout: u64,
 }
 
 /// The link between A and B.
 #[derive(Debug, Clone)]
 pub(crate) struct Link<'a> {
     tlps: Lane<'a, Tlp>,
-    tlp_fates: Fates<'a, TlpDamage>,
+    tlp_fates: LinkEffects<'a, TlpDamage>,
     dllps: Lane<'a, Dllp>,
-    ack_fates: Fates<'a, DllpDamage>,
-    nak_fates: Fates<'a, DllpDamage>,
-    silence: Silence,
+    ack_fates: LinkEffects<'a, DllpDamage>,
+    nak_fates: LinkEffects<'a, DllpDamage>,
+    silence: StallDetector,
     /// A replay may end before it comes to what B wants: B is then silent although A has it.
     replays_may_not_end: bool,
     drain: u64,
@@ -49,7 +49,7 @@ pub(crate) struct Link<'a> {
 
 /// What the link has to know of the source.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Supply {
+pub(crate) struct SourceState {
     /// Everything was taken.
     pub(crate) is_used_up: bool,
     /// A gets more, whatever B does.
@@ -156,14 +156,14 @@ impl<'a> Source<'a> {
 /// Notices the stall of the specification's section 10: B has all that A holds and answers nothing
 /// more, and A gets nothing new. Without F0 it lasts for ever, so the case is over.
 #[derive(Debug, Clone, Default)]
-struct Silence {
+struct StallDetector {
     /// Cycles since a duplicate came that B has not answered.
     cycles: Option<u64>,
     /// So many leave no doubt.
     certain_after: u64,
 }
 
-impl Silence {
+impl StallDetector {
     /// The edge; `stuck` is what can be seen in the cycle, `duplicate` what came.
     #[inline]
     fn clock(&mut self, stuck: bool, duplicate: bool) {
@@ -181,15 +181,15 @@ impl Silence {
 }
 
 /// The longest wait that a link's fates explain, in cycles.
-fn longest_delay<Damage>(fates: &[Fate<Damage>]) -> u64 {
-    let delay = |fate: &Fate<Damage>| fate.delay.map_or(0, |delay| delay.get());
-    let again = |fate: &Fate<Damage>| fate.again.map_or(0, |again| again.get());
+fn longest_delay<Damage>(fates: &[LinkEffect<Damage>]) -> u64 {
+    let delay = |fate: &LinkEffect<Damage>| fate.delay.map_or(0, |delay| delay.get());
+    let again = |fate: &LinkEffect<Damage>| fate.again.map_or(0, |again| again.get());
     fates.iter().map(|fate| delay(fate) + again(fate)).max().unwrap_or(0)
 }
 
 /// Cycles without progress that a traffic explains.
 #[inline]
-pub(crate) fn patience(traffic: &Traffic, parameters: &Parameters) -> u64 {
+pub(crate) fn progress_timeout(traffic: &Traffic, parameters: &Parameters) -> u64 {
     let gap = traffic.tlps.iter().map(|tlps| tlps.gap.get()).max();
     let reset = |tlps: &Tlps| tlps.reset.map(|reset| reset.total());
     let reset = traffic.tlps.iter().filter_map(reset).max();
@@ -219,11 +219,11 @@ impl<'a> Link<'a> {
         };
         Self {
             tlps: Lane::new(traffic.tlp_delay, &traffic.link_stalls),
-            tlp_fates: Fates::new(&traffic.tlp_link),
+            tlp_fates: LinkEffects::new(&traffic.tlp_link),
             dllps: Lane::new(traffic.dllp_delay, &traffic.dllp_stalls),
-            ack_fates: Fates::new(&traffic.ack_link),
-            nak_fates: Fates::new(&traffic.nak_link),
-            silence: Silence { cycles: None, certain_after },
+            ack_fates: LinkEffects::new(&traffic.ack_link),
+            nak_fates: LinkEffects::new(&traffic.nak_link),
+            silence: StallDetector { cycles: None, certain_after },
             replays_may_not_end,
             drain: latency + DRAIN,
             drained: 0,
@@ -281,7 +281,7 @@ impl<'a> Link<'a> {
         &mut self,
         inputs: &Inputs,
         outputs: &Outputs,
-        supply: Supply,
+        supply: SourceState,
         steady: bool,
     ) {
         if inputs.rst.is_high() {
@@ -366,7 +366,7 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
             source: Source::new(&traffic.tlps),
             link: Link::new(traffic, parameters),
             reset: ResetTimer::default(),
-            patience: patience(traffic, parameters),
+            progress_timeout: progress_timeout(traffic, parameters),
         }
     }
 
@@ -401,7 +401,7 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
     fn clock(&mut self, inputs: &Inputs, outputs: &Outputs) {
         let ready = outputs.a_tlp_ready.is_high();
         let is_used_up = self.source.is_used_up();
-        let supply = Supply { is_used_up, goes_on: ready && !is_used_up };
+        let supply = SourceState { is_used_up, goes_on: ready && !is_used_up };
         self.link.clock(inputs, outputs, supply, self.reset.is_over());
         if !inputs.rst.is_high()
             && let Some(reset) = self.source.clock(ready)
@@ -422,8 +422,8 @@ impl<'a> harness::Environment<'a, Dll> for Environment<'a> {
     }
 
     #[inline]
-    fn patience(&self) -> u64 {
-        self.patience
+    fn progress_timeout(&self) -> u64 {
+        self.progress_timeout
     }
 
     fn packets(&self) -> u64 {

@@ -1,8 +1,8 @@
 //! The constrained-random generator of traffic and of the link's mishaps.
 
 use super::parameters::{ACKNAK_LATENCY, REPLAY_LIMIT};
-use super::scenarios::{Mishaps, Weights};
-use super::stimulus::{DllpDamage, Fate, TlpDamage, Tlps, Traffic};
+use super::scenarios::{LinkFaults, Weights};
+use super::stimulus::{DllpDamage, LinkEffect, TlpDamage, Tlps, Traffic};
 use cosim_core::harness::{CaseRng, Draw, Parameters, Percent, Reset, Span};
 use cosim_core::value::Uint;
 use rand::RngExt;
@@ -149,15 +149,15 @@ impl Generator<'_> {
         &mut self,
         before: u64,
         count: u64,
-        mishaps: &Mishaps,
+        mishaps: &LinkFaults,
         damage: impl Fn(&mut Self) -> Damage,
-    ) -> Vec<Fate<Damage>> {
-        let mut fates: Vec<Fate<Damage>> = Vec::new();
-        if *mishaps == Mishaps::default() {
+    ) -> Vec<LinkEffect<Damage>> {
+        let mut fates: Vec<LinkEffect<Damage>> = Vec::new();
+        if *mishaps == LinkFaults::default() {
             return fates;
         }
         if before > 0 {
-            fates.push(Fate { count: many(before), ..Fate::default() });
+            fates.push(LinkEffect { count: many(before), ..LinkEffect::default() });
         }
         for _ in 0..count {
             let fate = self.fate(mishaps, &damage);
@@ -173,10 +173,10 @@ impl Generator<'_> {
 
     fn fate<Damage>(
         &mut self,
-        mishaps: &Mishaps,
+        mishaps: &LinkFaults,
         damage: &impl Fn(&mut Self) -> Damage,
-    ) -> Fate<Damage> {
-        let mut fate = Fate::default();
+    ) -> LinkEffect<Damage> {
+        let mut fate = LinkEffect::default();
         if self.rng.chance(mishaps.blackout) {
             fate.count = many(mishaps.blackout_length.draw(self.rng));
             fate.lost = Uint::new(1);
@@ -202,8 +202,8 @@ fn many(count: u64) -> Option<Uint<16>> {
 }
 
 /// Whether two fates differ in nothing but their counts, and the second one is single.
-fn is_same<Damage: PartialEq>(fate: &Fate<Damage>, single: &Fate<Damage>) -> bool {
-    let Fate { count, delay, lost, damage, again } = single;
+fn is_same<Damage: PartialEq>(fate: &LinkEffect<Damage>, single: &LinkEffect<Damage>) -> bool {
+    let LinkEffect { count, delay, lost, damage, again } = single;
     count.is_none()
         && (&fate.delay, &fate.lost, &fate.damage, &fate.again) == (delay, lost, damage, again)
 }
@@ -262,7 +262,7 @@ mod tests {
         for seed in 0..20 {
             let traffic = draw("heavy-loss", seed);
             let spoiled = traffic.tlp_link.iter().filter(|fate| fate.spoils());
-            let spoiled: u64 = spoiled.map(Fate::count).sum();
+            let spoiled: u64 = spoiled.map(LinkEffect::count).sum();
             assert!(spoiled > 3 * traffic.total() / 2, "{spoiled} of {}", traffic.total());
         }
     }

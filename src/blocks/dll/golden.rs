@@ -18,7 +18,7 @@ const HALF: u16 = 2048;
 /// The model's registers.
 #[derive(Debug, Clone)]
 pub struct Golden {
-    built_as: BuiltAs,
+    built_as: ParameterValues,
     /// What fires, by facts.
     lookup: &'static Lookup,
     a: DeviceA,
@@ -29,7 +29,7 @@ pub struct Golden {
 
 /// What the parameters say.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct BuiltAs {
+pub(super) struct ParameterValues {
     pub(super) replay_depth: u16,
     pub(super) replay_limit: u32,
     pub(super) acknak_latency: u32,
@@ -111,8 +111,8 @@ const fn fact(holds: bool, fact: Facts) -> Facts {
 
 /// Registers before an edge, for what is counted of it.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Look {
-    pub(super) built_as: BuiltAs,
+pub(super) struct RegisterView {
+    pub(super) built_as: ParameterValues,
     pub(super) ackd_seq: u16,
     pub(super) next_seq: u16,
     pub(super) last_sent_seq: u16,
@@ -128,9 +128,9 @@ pub(super) struct Look {
 
 impl Golden {
     #[inline]
-    pub(super) fn look(&self) -> Look {
+    pub(super) fn look(&self) -> RegisterView {
         let Self { built_as, a, b, .. } = self;
-        Look {
+        RegisterView {
             built_as: *built_as,
             ackd_seq: a.ackd_seq,
             next_seq: a.next_seq,
@@ -171,7 +171,7 @@ impl DeviceA {
 
     /// What the rules look at, but for whether the buffer is full.
     #[inline]
-    fn facts(&self, inputs: &Inputs, built_as: BuiltAs) -> Facts {
+    fn facts(&self, inputs: &Inputs, built_as: ParameterValues) -> Facts {
         let progress = dist(seq(inputs.a_dllp_seq), self.ackd_seq);
         fact(inputs.a_tlp_valid.is_high(), rules::TLP_VALID)
             | fact(self.tlp_ready, rules::TLP_READY)
@@ -253,7 +253,7 @@ impl DeviceB {
 
     /// What the rules look at.
     #[inline]
-    fn facts(&self, inputs: &Inputs, built_as: BuiltAs) -> Facts {
+    fn facts(&self, inputs: &Inputs, built_as: ParameterValues) -> Facts {
         let ahead_by = dist(seq(inputs.b_link_seq), self.next_rcv_seq);
         let (arrives, crc_ok) = (inputs.b_link_valid.is_high(), inputs.b_link_crc_ok.is_high());
         let ahead = (ahead_by != 0) & (ahead_by < HALF);
@@ -307,7 +307,7 @@ impl harness::Golden<Dll> for Golden {
     }
 
     fn new(parameters: &Parameters) -> Self {
-        let built_as = BuiltAs {
+        let built_as = ParameterValues {
             replay_depth: parameters.get(REPLAY_DEPTH) as u16,
             replay_limit: parameters.get(REPLAY_LIMIT) as u32,
             acknak_latency: parameters.get(ACKNAK_LATENCY) as u32,

@@ -1,6 +1,6 @@
 //! One direction of the link: it keeps its order and does with each transmission what its fate says.
 
-use super::stimulus::Fate;
+use super::stimulus::LinkEffect;
 use cosim_core::value::Uint;
 
 /// Cycles ahead that arrivals are kept for; a power of two.
@@ -11,14 +11,14 @@ pub const CAPACITY: usize = 240;
 
 /// What is to happen to transmissions, in their order.
 #[derive(Debug, Clone)]
-pub struct Fates<'a, Damage> {
-    rest: &'a [Fate<Damage>],
+pub struct LinkEffects<'a, Damage> {
+    rest: &'a [LinkEffect<Damage>],
     /// Transmissions that had the first fate of the rest.
     used: u64,
 }
 
-impl<'a, Damage> Fates<'a, Damage> {
-    pub fn new(list: &'a [Fate<Damage>]) -> Self {
+impl<'a, Damage> LinkEffects<'a, Damage> {
+    pub fn new(list: &'a [LinkEffect<Damage>]) -> Self {
         Self { rest: list, used: 0 }
     }
 
@@ -29,7 +29,7 @@ impl<'a, Damage> Fates<'a, Damage> {
 
     /// The fate of the next transmission; `None`: it passes.
     #[inline]
-    pub fn take(&mut self) -> Option<&'a Fate<Damage>> {
+    pub fn take(&mut self) -> Option<&'a LinkEffect<Damage>> {
         let fate = self.rest.first()?;
         self.used += 1;
         if self.used >= fate.count() {
@@ -135,10 +135,10 @@ impl<'a, Item: Copy> Lane<'a, Item> {
     pub fn send<Damage>(
         &mut self,
         item: Item,
-        fate: Option<&Fate<Damage>>,
+        fate: Option<&LinkEffect<Damage>>,
         damaged: impl Fn(Item, &Damage) -> Item,
     ) {
-        let Some(Fate { delay, lost, damage, again, count: _ }) = fate else {
+        let Some(LinkEffect { delay, lost, damage, again, count: _ }) = fate else {
             self.order = self.put(self.delay.max(self.order), item) + 1;
             return;
         };
@@ -187,13 +187,17 @@ mod tests {
         item ^ damage
     }
 
-    fn fate(json: &str) -> Fate<u32> {
+    fn fate(json: &str) -> LinkEffect<u32> {
         serde_json::from_str(json).unwrap()
     }
 
     /// Offers items from cycle 0 on, as fast as they are taken; (cycle, item) of every arrival.
-    fn arrivals(lane: &mut Lane<'_, Item>, fates: &[Fate<u32>], items: Item) -> Vec<(u64, Item)> {
-        let mut fates = Fates::new(fates);
+    fn arrivals(
+        lane: &mut Lane<'_, Item>,
+        fates: &[LinkEffect<u32>],
+        items: Item,
+    ) -> Vec<(u64, Item)> {
+        let mut fates = LinkEffects::new(fates);
         let mut next = 0;
         let mut arrivals = Vec::new();
         for cycle in 0..600 {

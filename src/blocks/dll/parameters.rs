@@ -5,7 +5,7 @@ use cosim_core::harness::{Parameter, Parameters, Profile};
 
 /// Index of the entries of the replay buffer.
 pub const REPLAY_DEPTH: usize = 0;
-/// Index of the cycles until A sends everything again.
+/// Index of the cycles until A replays all unacknowledged TLPs.
 pub const REPLAY_LIMIT: usize = 1;
 /// Index of the cycles from a good TLP to its Ack.
 pub const ACKNAK_LATENCY: usize = 2;
@@ -26,7 +26,7 @@ pub const PARAMETERS: [Parameter; 3] = [
         least: 2,
         most: 65_535,
         power_of_two: false,
-        about: "cycles until A sends everything again",
+        about: "cycles until A replays all unacknowledged TLPs",
     },
     Parameter {
         name: "ACKNAK_LATENCY",

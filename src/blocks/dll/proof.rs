@@ -9,7 +9,7 @@ use super::parameters::{ACKNAK_LATENCY, REPLAY_DEPTH, REPLAY_LIMIT};
 use super::rules::{self, A1, A2, A3, A4, A5, A7, A9, A10, A11, A12, A13, A14, A15, A16};
 use super::rules::{ANSWERED, B1, B2, B3, B8, B9, B11, B12, B13, DUE, NAK_DUE, REWIND};
 use super::rules::{ENTRIES, F0, Facts, Rules, fix};
-use cosim_core::harness::{Hang, Parameters, Progress, Remembered, RuleSays};
+use cosim_core::harness::{KnownDeadlock, Parameters, Progress, ProofRegister, TransitionProperty};
 
 /// A good TLP came, and no DLLP was due since.
 const UNANSWERED: &str = "unanswered";
@@ -48,7 +48,7 @@ fn bits(limit: u64) -> u32 {
 
 /// What always holds. The numbers of A are in order, and no farther apart than its buffer is deep: a step of this alone shows
 /// the next one.
-pub fn always(parameters: &Parameters) -> Vec<(String, String)> {
+pub fn invariants(parameters: &Parameters) -> Vec<(String, String)> {
     let [depth, limit] = [REPLAY_DEPTH, REPLAY_LIMIT].map(|index| parameters.get(index));
     let ahead = |x: &str| format!("{{device_a_{x} - device_a_ackd_seq}}");
     let (sent, send, next) = (ahead("last_sent_seq"), ahead("send_seq"), ahead("next_seq"));
@@ -71,13 +71,13 @@ pub fn always(parameters: &Parameters) -> Vec<(String, String)> {
 }
 
 /// What every rule says.
-pub fn says(parameters: &Parameters) -> Vec<RuleSays> {
-    let rule = |(name, guard): (&'static str, rules::Guard)| RuleSays {
+pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
+    let rule = |(name, guard): (&'static str, rules::Guard)| TransitionProperty {
         rule: name,
         when: when(&guard, parameters),
-        ..RuleSays::default()
+        ..TransitionProperty::default()
     };
-    let mut all: Vec<RuleSays> =
+    let mut all: Vec<TransitionProperty> =
         ENTRIES.iter().map(|entry| rule((entry.name, entry.guard))).collect();
     // Those of a reset are listed, too, so that rules may name any other; outside of reset their wires are 0.
     all.push(device("device A", sender()));
@@ -85,8 +85,8 @@ pub fn says(parameters: &Parameters) -> Vec<RuleSays> {
     all
 }
 
-fn device(rule: &'static str, next: Vec<(&'static str, String)>) -> RuleSays {
-    RuleSays { rule, when: "1'b1".to_owned(), next, ..RuleSays::default() }
+fn device(rule: &'static str, next: Vec<(&'static str, String)>) -> TransitionProperty {
+    TransitionProperty { rule, when: "1'b1".to_owned(), next, ..TransitionProperty::default() }
 }
 
 /// One of some rules fires. Rules are the first that are said, in the order of their indices.
@@ -239,9 +239,9 @@ fn receiver() -> Vec<(&'static str, String)> {
 
 /// What the proof remembers of B: a good TLP that is not ahead came, and neither Ack nor Nak was due since. A DLLP that is due at
 /// the same edge counts it.
-pub fn remembered() -> Vec<Remembered> {
+pub fn proof_registers() -> Vec<ProofRegister> {
     let came = any(B1.or(B2).or(B3).or(F0));
-    vec![Remembered {
+    vec![ProofRegister {
         name: UNANSWERED,
         width: 1,
         next: format!("~{} & ({UNANSWERED} | {came})", any(DUE)),
@@ -251,7 +251,7 @@ pub fn remembered() -> Vec<Remembered> {
 /// What each device finishes.
 pub fn progress(parameters: &Parameters) -> Vec<Progress> {
     let [limit, latency] = [REPLAY_LIMIT, ACKNAK_LATENCY].map(|index| parameters.get(index) as u32);
-    let silence = Hang {
+    let silence = KnownDeadlock {
         what: "F0: a duplicate comes while a Nak is out, and nothing answers it",
         when: format!("{UNANSWERED} & device_b_nak_scheduled & ~device_b_acknak_timer_on"),
         until: Some(("the wanted TLP comes", any(B1))),
@@ -288,7 +288,7 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
             within: latency,
             // The cycle that ends the hang is one of its own.
             more: (!is_repaired).then(|| (1, "wanted TLP", any(B1))),
-            hangs: if is_repaired { Vec::new() } else { vec![silence] },
+            known_deadlocks: if is_repaired { Vec::new() } else { vec![silence] },
             ..Progress::default()
         },
     ]

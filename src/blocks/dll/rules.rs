@@ -251,7 +251,7 @@ rules! {
     A12: on(TO_SEND).unless(A13.or(A14).or(REWIND)),
         "the next TLP is offered to the link", "given, timing [D]";
     A13: on(OFFER).off(LINK_READY),
-        "the offer waits: held, whatever else happens", "[D]";
+        "the offer waits and stays stable", "[D]";
     A14: on(OVERTAKEN).any_of(A3),
         "Ack overtakes a replay: the freed entries are not sent", "[D]";
     A15: on(UNACKNOWLEDGED).unless(ANSWERED.or(A9)),
@@ -263,7 +263,7 @@ rules! {
     B1: on(GOOD_TLP | NEXT),
         "wanted TLP: delivered, the Ack timer starts if stopped", "S3 1.2, 1.6, 3.7, 5.9";
     B2: on(GOOD_TLP | NAK_OUT).off(NEXT | AHEAD | F0_ON),
-        "duplicate while a Nak is out: dropped in silence", "S3 5.8";
+        "duplicate while a Nak is out: dropped without an answer", "S3 5.8";
     B3: on(GOOD_TLP).off(NEXT | AHEAD | NAK_OUT),
         "duplicate: dropped, the Ack timer starts if stopped", "given [D]";
     B4: on(TLP).off(TLP_CRC_OK | NAK_OUT),
@@ -271,15 +271,15 @@ rules! {
     B5: on(GOOD_TLP | AHEAD).off(NAK_OUT),
         "a TLP was lost: the one ahead is dropped, Nak", "S3 4.4";
     B6: on(UNUSABLE | NAK_OUT),
-        "bad or ahead while a Nak is out: dropped in silence", "S3 3.4, 5.5";
+        "bad or ahead while a Nak is out: dropped without an answer", "S3 3.4, 5.5";
     B7: on(TIMER_ON | ACK_DUE).unless(NAK_DUE),
         "the Ack timer expires: Ack", "S3 1.4, 2.2";
     B8: on(ANSWER_WAITS).off(ANSWER_NAK).any_of(B7),
-        "a newer Ack takes the place of the one that waits", "given [D]";
+        "a newer Ack replaces the pending one", "given [D]";
     B9: on(ANSWER_WAITS).off(ANSWER_NAK).any_of(NAK_DUE),
-        "a Nak takes the place of the Ack that waits", "given [D]; S3 3.3";
+        "a Nak replaces the pending Ack", "given [D]; S3 3.3";
     B10: on(ANSWER_WAITS | ANSWER_NAK).any_of(DUE),
-        "the Nak that waits stays, the due DLLP is dropped", "given [D]";
+        "the pending Nak stays, the due DLLP is dropped", "given [D]";
     B11: on(ANSWER).off(ANSWER_WAITS),
         "the link takes B's DLLP", "given";
     B12: on(0).off(ANSWER_WAITS).any_of(DUE),
@@ -307,7 +307,7 @@ const ORDER: [usize; ENTRIES.len()] = {
             }
             index += 1;
         }
-        assert!(filled > before, "rules look at one another in a circle");
+        assert!(filled > before, "rules depend on one another in a cycle");
     }
     order
 };

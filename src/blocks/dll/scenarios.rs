@@ -30,13 +30,13 @@ pub struct Weights {
     pub dllp_delay: Span<8>,
     /// What happens to TLPs.
     #[serde(deserialize_with = "checked")]
-    pub tlps: Mishaps,
+    pub tlps: LinkFaults,
     /// What happens to Acks.
     #[serde(deserialize_with = "checked")]
-    pub acks: Mishaps,
+    pub acks: LinkFaults,
     /// What happens to Naks.
     #[serde(deserialize_with = "checked")]
-    pub naks: Mishaps,
+    pub naks: LinkFaults,
     /// Longest delay of what has its own, in cycles.
     pub longest_delay: Uint<8>,
     /// Chance that a TLP waits for the link.
@@ -60,7 +60,7 @@ pub struct Weights {
 /// What a direction of the link does to what it carries. Chances are of one transmission each.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
-pub struct Mishaps {
+pub struct LinkFaults {
     /// It is lost.
     #[serde(deserialize_with = "percent")]
     pub lost: Percent,
@@ -82,13 +82,13 @@ pub struct Mishaps {
 
 impl Checked for Weights {}
 
-impl Checked for Mishaps {
+impl Checked for LinkFaults {
     fn objection(&self) -> Option<String> {
         beyond_all(&[("lost", self.lost), ("damaged", self.damaged)])
     }
 }
 
-impl Mishaps {
+impl LinkFaults {
     /// Everything passes.
     const NONE: Self = Self {
         lost: n(0),
@@ -105,7 +105,7 @@ impl Mishaps {
     }
 }
 
-impl Default for Mishaps {
+impl Default for LinkFaults {
     fn default() -> Self {
         Self::NONE
     }
@@ -121,9 +121,9 @@ impl Default for Weights {
             longest_gap: n(30),
             tlp_delay: Span::new(0, 8),
             dllp_delay: Span::new(0, 8),
-            tlps: Mishaps::NONE,
-            acks: Mishaps::NONE,
-            naks: Mishaps::NONE,
+            tlps: LinkFaults::NONE,
+            acks: LinkFaults::NONE,
+            naks: LinkFaults::NONE,
             longest_delay: n(40),
             link_stall: n(10),
             longest_link_stall: n(4),
@@ -140,8 +140,9 @@ impl harness::Weights<Dll> for Weights {
 
     fn scenarios() -> Vec<Scenario<Self>> {
         let base = Weights::default;
-        let none = || Mishaps::NONE;
-        let lossy = || Mishaps { lost: n(8), damaged: n(5), again: n(3), delayed: n(8), ..none() };
+        let none = || LinkFaults::NONE;
+        let lossy =
+            || LinkFaults { lost: n(8), damaged: n(5), again: n(3), delayed: n(8), ..none() };
         let scenario = Scenario::new;
         vec![
             scenario(
@@ -161,34 +162,38 @@ impl harness::Weights<Dll> for Weights {
                     tlps_per_packet: Span::new(1, 40),
                     gap: n(80),
                     longest_gap: n(120),
-                    tlps: Mishaps { blackout: n(1), blackout_length: Span::new(2, 12), ..none() },
+                    tlps: LinkFaults {
+                        blackout: n(1),
+                        blackout_length: Span::new(2, 12),
+                        ..none()
+                    },
                     ..base()
                 },
             ),
             scenario(
                 "acks-lost",
                 "half of the Acks do not arrive",
-                Weights { acks: Mishaps { lost: n(45), damaged: n(5), ..none() }, ..base() },
+                Weights { acks: LinkFaults { lost: n(45), damaged: n(5), ..none() }, ..base() },
             ),
             scenario(
                 "naks-lost",
                 "a tenth of the TLPs are spoiled and most Naks do not arrive",
                 Weights {
-                    tlps: Mishaps { lost: n(5), damaged: n(5), ..none() },
-                    acks: Mishaps { lost: n(15), ..none() },
-                    naks: Mishaps { lost: n(50), damaged: n(30), ..none() },
+                    tlps: LinkFaults { lost: n(5), damaged: n(5), ..none() },
+                    acks: LinkFaults { lost: n(15), ..none() },
+                    naks: LinkFaults { lost: n(50), damaged: n(30), ..none() },
                     ..base()
                 },
             ),
             scenario(
                 "rollover",
-                "so many TLPs that the sequence numbers roll over two or three times",
+                "enough TLPs that the sequence numbers roll over two or three times",
                 Weights {
                     tlps_per_packet: Span::new(128, 192),
                     gap: n(5),
-                    tlps: Mishaps { lost: n(1), damaged: n(1), again: n(1), ..none() },
-                    acks: Mishaps { lost: n(2), delayed: n(4), ..none() },
-                    naks: Mishaps { lost: n(10), ..none() },
+                    tlps: LinkFaults { lost: n(1), damaged: n(1), again: n(1), ..none() },
+                    acks: LinkFaults { lost: n(2), delayed: n(4), ..none() },
+                    naks: LinkFaults { lost: n(10), ..none() },
                     // An Ack that comes after the timeout overtakes a replay.
                     longest_delay: n(90),
                     link_stall: n(3),
@@ -205,7 +210,7 @@ impl harness::Weights<Dll> for Weights {
                     dllp_delay: Span::new(10, 60),
                     dllp_stall: n(60),
                     longest_dllp_stall: n(60),
-                    tlps: Mishaps { lost: n(2), damaged: n(2), ..none() },
+                    tlps: LinkFaults { lost: n(2), damaged: n(2), ..none() },
                     ..base()
                 },
             ),
@@ -213,9 +218,13 @@ impl harness::Weights<Dll> for Weights {
                 "timeout",
                 "blackouts: A replays until it asks for retraining",
                 Weights {
-                    tlps: Mishaps { blackout: n(1), blackout_length: Span::new(8, 80), ..none() },
-                    acks: Mishaps { blackout: n(5), blackout_length: Span::new(2, 8), ..none() },
-                    naks: Mishaps { lost: n(50), ..none() },
+                    tlps: LinkFaults {
+                        blackout: n(1),
+                        blackout_length: Span::new(8, 80),
+                        ..none()
+                    },
+                    acks: LinkFaults { blackout: n(5), blackout_length: Span::new(2, 8), ..none() },
+                    naks: LinkFaults { lost: n(50), ..none() },
                     ..base()
                 },
             ),
@@ -228,9 +237,9 @@ impl harness::Weights<Dll> for Weights {
                 "heavy-loss",
                 "a third to a half of everything is lost or damaged, both ways",
                 Weights {
-                    tlps: Mishaps { lost: n(28), damaged: n(12), again: n(3), ..none() },
-                    acks: Mishaps { lost: n(32), damaged: n(12), delayed: n(5), ..none() },
-                    naks: Mishaps { lost: n(32), damaged: n(12), ..none() },
+                    tlps: LinkFaults { lost: n(28), damaged: n(12), again: n(3), ..none() },
+                    acks: LinkFaults { lost: n(32), damaged: n(12), delayed: n(5), ..none() },
+                    naks: LinkFaults { lost: n(32), damaged: n(12), ..none() },
                     ..base()
                 },
             ),
@@ -238,9 +247,9 @@ impl harness::Weights<Dll> for Weights {
                 "slow-link",
                 "TLPs and DLLPs wait for the link, often longer than the timers run",
                 Weights {
-                    tlps: Mishaps { lost: n(4), damaged: n(4), ..none() },
-                    acks: Mishaps { lost: n(25), ..none() },
-                    naks: Mishaps { lost: n(40), ..none() },
+                    tlps: LinkFaults { lost: n(4), damaged: n(4), ..none() },
+                    acks: LinkFaults { lost: n(25), ..none() },
+                    naks: LinkFaults { lost: n(40), ..none() },
                     link_stall: n(30),
                     longest_link_stall: n(150),
                     dllp_stall: n(40),
@@ -252,9 +261,9 @@ impl harness::Weights<Dll> for Weights {
                 "at-the-limit",
                 "DLLPs of all kinds that arrive about when A's timer expires",
                 Weights {
-                    tlps: Mishaps { lost: n(10), damaged: n(25), ..none() },
-                    acks: Mishaps { lost: n(5), damaged: n(20), again: n(10), ..none() },
-                    naks: Mishaps { damaged: n(20), again: n(10), ..none() },
+                    tlps: LinkFaults { lost: n(10), damaged: n(25), ..none() },
+                    acks: LinkFaults { lost: n(5), damaged: n(20), again: n(10), ..none() },
+                    naks: LinkFaults { damaged: n(20), again: n(10), ..none() },
                     longest_delay: n(20),
                     link_stall: n(0),
                     dllp_stall: n(0),
@@ -265,23 +274,24 @@ impl harness::Weights<Dll> for Weights {
             ),
             scenario(
                 "echo",
-                "most Acks and Naks arrive twice, the second time after others, on a link that spoils much",
+                "most Acks and Naks arrive twice, the second copy out of order, on a link with \
+                 much damage",
                 Weights {
-                    tlps: Mishaps {
+                    tlps: LinkFaults {
                         lost: n(8),
                         damaged: n(8),
                         again: n(15),
                         delayed: n(10),
                         ..none()
                     },
-                    acks: Mishaps {
+                    acks: LinkFaults {
                         lost: n(20),
                         damaged: n(10),
                         again: n(60),
                         delayed: n(20),
                         ..none()
                     },
-                    naks: Mishaps {
+                    naks: LinkFaults {
                         lost: n(20),
                         damaged: n(10),
                         again: n(60),
@@ -304,9 +314,13 @@ impl harness::Weights<Dll> for Weights {
                 "losses, blackouts and resets where the sequence numbers roll over",
                 Weights {
                     untroubled_tlps: Span::new(4080, 4094),
-                    tlps: Mishaps { blackout: n(1), blackout_length: Span::new(4, 40), ..lossy() },
-                    acks: Mishaps { lost: n(20), again: n(30), ..lossy() },
-                    naks: Mishaps { lost: n(30), again: n(30), ..lossy() },
+                    tlps: LinkFaults {
+                        blackout: n(1),
+                        blackout_length: Span::new(4, 40),
+                        ..lossy()
+                    },
+                    acks: LinkFaults { lost: n(20), again: n(30), ..lossy() },
+                    naks: LinkFaults { lost: n(30), again: n(30), ..lossy() },
                     longest_delay: n(90),
                     link_stall: n(0),
                     longest_dllp_stall: n(200),
@@ -316,7 +330,7 @@ impl harness::Weights<Dll> for Weights {
             ),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(16), ..base() },
             ),
         ]

@@ -11,7 +11,7 @@ mod pins;
 use super::Dll;
 use super::parameters;
 use super::rtl::{Inputs, Outputs};
-use super::stimulus::{Fate, Traffic};
+use super::stimulus::{LinkEffect, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use device_a::DeviceA;
 use device_b::DeviceB;
@@ -77,7 +77,7 @@ pub struct Scoreboard {
     /// TLPs the traffic offers.
     offered: u64,
     /// Cycles without progress that the traffic explains.
-    patience: u64,
+    progress_timeout: u64,
     /// Cycles without progress so far.
     idle_cycles: u64,
     /// TLPs taken before the last reset.
@@ -131,9 +131,9 @@ fn number(seq: u64, low: u64) -> u64 {
 
 /// Cycles without progress that a traffic explains beyond random loss.
 fn explained(traffic: &Traffic, timers: u64) -> u64 {
-    fn spoiled<Damage>(fates: &[Fate<Damage>]) -> u64 {
+    fn spoiled<Damage>(fates: &[LinkEffect<Damage>]) -> u64 {
         let spoiling = fates.iter().filter(|fate| fate.spoils());
-        spoiling.map(Fate::count).sum()
+        spoiling.map(LinkEffect::count).sum()
     }
     let stalls = traffic.link_stalls.iter().chain(&traffic.dllp_stalls);
     let stalls: u64 = stalls.map(|stall| stall.get()).sum();
@@ -153,10 +153,10 @@ impl Scoreboard {
             b.delivered < a.taken && delivers || unacknowledged && self.answers_duplicates;
         let goes_on = a.acknowledged + b.delivered > progress_before;
         self.idle_cycles = if awaited && !goes_on { self.idle_cycles + 1 } else { 0 };
-        if self.idle_cycles > self.patience {
+        if self.idle_cycles > self.progress_timeout {
             let message = format!(
-                "{} TLPs taken, {} delivered, {} acknowledged, and nothing more for {} cycles",
-                a.taken, b.delivered, a.acknowledged, self.patience
+                "no progress after {} TLPs taken, {} delivered and {} acknowledged, for {} cycles",
+                a.taken, b.delivered, a.acknowledged, self.progress_timeout
             );
             return Err(Violation::new(PROGRESS, message));
         }
@@ -213,7 +213,7 @@ impl harness::Scoreboard<'_, Dll> for Scoreboard {
             answers_duplicates: parameters.fixes() & 0x01 != 0,
             replays_end: parameters::replays_end(parameters),
             offered: traffic.total(),
-            patience: PROGRESS_WITHIN.max(PROGRESS_PER_TIMER_CYCLE * timers)
+            progress_timeout: PROGRESS_WITHIN.max(PROGRESS_PER_TIMER_CYCLE * timers)
                 + explained(traffic, timers),
             idle_cycles: 0,
             taken_before: 0,

@@ -21,16 +21,16 @@ pub struct Traffic {
     pub tlp_delay: Uint<8>,
     /// Fates of TLPs.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub tlp_link: Vec<Fate<TlpDamage>>,
+    pub tlp_link: Vec<LinkEffect<TlpDamage>>,
     /// Cycles a DLLP is on the link beyond the one it takes at least.
     #[serde(default)]
     pub dllp_delay: Uint<8>,
     /// Fates of Acks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub ack_link: Vec<Fate<DllpDamage>>,
+    pub ack_link: Vec<LinkEffect<DllpDamage>>,
     /// Fates of Naks.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub nak_link: Vec<Fate<DllpDamage>>,
+    pub nak_link: Vec<LinkEffect<DllpDamage>>,
     /// Cycles each TLP waits for the link; those beyond the list do not.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub link_stalls: Vec<Uint<12>>,
@@ -59,7 +59,7 @@ pub struct Tlps {
 /// What the link does to what is handed to it.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-pub struct Fate<Damage> {
+pub struct LinkEffect<Damage> {
     /// How many in a row share this fate, at least 1; one if it is left out.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub count: Option<Uint<16>>,
@@ -98,7 +98,7 @@ pub struct DllpDamage {
 }
 
 /// Everything passes after the link's delay.
-impl<Damage> Default for Fate<Damage> {
+impl<Damage> Default for LinkEffect<Damage> {
     fn default() -> Self {
         Self { count: None, delay: None, lost: Uint::default(), damage: None, again: None }
     }
@@ -122,7 +122,7 @@ impl Tlps {
     }
 }
 
-impl<Damage> Fate<Damage> {
+impl<Damage> LinkEffect<Damage> {
     /// How many transmissions in a row share it.
     #[inline]
     pub fn count(&self) -> u64 {
@@ -163,7 +163,7 @@ impl harness::Traffic for Traffic {
     }
 }
 
-fn check_fates<Damage>(list: &str, fates: &[Fate<Damage>]) -> Result<(), TrafficError> {
+fn check_fates<Damage>(list: &str, fates: &[LinkEffect<Damage>]) -> Result<(), TrafficError> {
     for (index, fate) in fates.iter().enumerate() {
         let object = |field: &str, message: &str| {
             let path = format!("{list}[{index}].{field}");
@@ -174,10 +174,10 @@ fn check_fates<Damage>(list: &str, fates: &[Fate<Damage>]) -> Result<(), Traffic
         }
         if fate.lost.get() == 1 {
             if fate.damage.is_some() {
-                return object("damage", "what is lost is not damaged, too");
+                return object("damage", "a lost transmission cannot be damaged as well");
             }
             if fate.again.is_some() {
-                return object("again", "what is lost does not arrive a second time");
+                return object("again", "a lost transmission cannot have a second copy");
             }
         }
     }
@@ -235,7 +235,7 @@ mod tests {
     fn an_empty_object_is_a_fate_that_passes() {
         let text = r#"{"noise":"0x0","tlps":[],"tlp_delay":2,"tlp_link":[{}],"dllp_delay":0}"#;
         let traffic = read(text);
-        assert_eq!(traffic.tlp_link, [Fate::default()]);
+        assert_eq!(traffic.tlp_link, [LinkEffect::default()]);
         assert!(!traffic.tlp_link[0].spoils());
         assert_eq!(serde_json::to_string(&traffic).unwrap(), text);
     }

@@ -44,8 +44,8 @@ cosim_core::axes! {
         "UD": "UD, CNP and the reserved codes: neither",
     }
     OWED = "notification" {
-        "none": "no news of a drain is owed",
-        "owed": "software is owed the news that the queue has drained",
+        "none": "no drain event is owed",
+        "owed": "a drain event is owed to software",
     }
     ERROR = "packet" { "good": "it can be executed", "bad": "it cannot be executed" }
     WQE = "WQE" {
@@ -107,9 +107,9 @@ cosim_core::covergroups! {
     QUEUE = "queue": "the event queue: events before the edge, what moves" [LEVEL, MOVE]
         unless no_such_move;
     FULL = "full": "what is on offer while the queue is full" [HELD];
-    OFFERS = "offers": "what is offered and not taken, and what becomes of the offer" [OFFER, WAITS];
+    OFFERS = "offers": "an offer that is not taken, and its change" [OFFER, WAITS];
     QUERY = "query": "queries: state shown, and how old it is" [STATE, SINCE];
-    RESET = "reset": "resets, by what they find" [LOST];
+    RESET = "reset": "resets, by the state they interrupt" [LOST];
 }
 
 /// Section 6: whether C1 to C11 have the pair of a state and `cmd_next`.
@@ -158,7 +158,7 @@ fn no_such_move(at: &[usize], _: &Parameters) -> Option<&'static str> {
 #[derive(Debug, Clone, Default)]
 pub struct Coverage {
     /// Before the edge.
-    before: Before,
+    before: RegistersBefore,
     /// The reset was high in the cycle before.
     in_reset: bool,
     /// QPs whose command and event were taken at the edge before.
@@ -170,7 +170,7 @@ pub struct Coverage {
 
 /// Registers before the edge. The QPs mean something only if something is taken for them.
 #[derive(Debug, Clone)]
-struct Before {
+struct RegistersBefore {
     level: usize,
     answers: bool,
     of_command: QueuePair,
@@ -178,7 +178,7 @@ struct Before {
     of_packet: QueuePair,
 }
 
-impl Default for Before {
+impl Default for RegistersBefore {
     fn default() -> Self {
         let [of_command, of_event, of_packet] = [QueuePair::RESET; 3];
         Self { level: 0, answers: false, of_command, of_event, of_packet }
@@ -273,7 +273,7 @@ impl Coverage {
 
     #[inline]
     fn count_reset(&self, bins: &mut Bins<'_>) {
-        let Before { level, answers, .. } = self.before;
+        let RegistersBefore { level, answers, .. } = self.before;
         bins.hit(RESET.bin([match (level, answers) {
             (0, false) => 0,
             (0, true) => 1,
@@ -293,7 +293,7 @@ impl harness::Coverage<Qp> for Coverage {
 
     #[inline]
     fn before(&mut self, golden: &Golden, inputs: &Inputs, _: &Cycle) {
-        let Before { level, answers, of_command, of_event, of_packet } = &mut self.before;
+        let RegistersBefore { level, answers, of_command, of_event, of_packet } = &mut self.before;
         (*level, *answers) = (golden.level(), golden.answer().is_some());
         if inputs.cmd_valid.is_high() {
             *of_command = *golden.qp(inputs.cmd_qpn);

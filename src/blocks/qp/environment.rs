@@ -5,7 +5,7 @@
 use super::rtl::{Bits1, Bits2, Bits3, Bits8, Inputs, Outputs};
 use super::stimulus::{Command, Event, Packet, Step, Traffic};
 use super::{KINDS, Qp, name_of};
-use cosim_core::harness::{self, Noise, Parameters, ResetTimer, Waits};
+use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
 /// Idle cycles at the end, in which the last answer and the last change of state are seen.
@@ -27,15 +27,15 @@ pub struct Environment<'a> {
     packet: Option<Packet>,
     query: Uint<8>,
     /// Software, which takes events.
-    software: Waits<'a>,
+    software: Delays<'a>,
     reset: ResetTimer,
     drained: u64,
     handshakes: u64,
-    patience: u64,
+    progress_timeout: u64,
 }
 
 /// Cycles without progress that a traffic explains.
-fn patience(traffic: &Traffic) -> u64 {
+fn progress_timeout(traffic: &Traffic) -> u64 {
     let gap = traffic.steps.iter().map(|step| step.gap.get()).max();
     let reset = traffic.steps.iter().filter_map(|step| step.reset).map(|reset| reset.total()).max();
     let stall = traffic.evt_stalls.iter().map(|stall| stall.get()).max();
@@ -102,11 +102,11 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
             event: None,
             packet: None,
             query: Uint::new(0),
-            software: Waits::new(&traffic.evt_stalls),
+            software: Delays::new(&traffic.evt_stalls),
             reset: ResetTimer::default(),
             drained: 0,
             handshakes: 0,
-            patience: patience(traffic),
+            progress_timeout: progress_timeout(traffic),
         };
         environment.begin();
         environment
@@ -212,8 +212,8 @@ impl<'a> harness::Environment<'a, Qp> for Environment<'a> {
     }
 
     #[inline]
-    fn patience(&self) -> u64 {
-        self.patience
+    fn progress_timeout(&self) -> u64 {
+        self.progress_timeout
     }
 
     fn packets(&self) -> u64 {

@@ -23,7 +23,7 @@ pub(super) struct QueuePair {
 
 /// An event for software.
 #[derive(Debug, Clone, Copy)]
-struct Told {
+struct SoftwareEvent {
     qpn: u8,
     event: Event,
 }
@@ -38,7 +38,7 @@ struct Response {
 /// Events, the oldest first.
 #[derive(Debug, Clone)]
 struct Queue {
-    events: [Told; DEPTH],
+    events: [SoftwareEvent; DEPTH],
     oldest: usize,
     len: usize,
 }
@@ -74,13 +74,13 @@ impl QueuePair {
 
     /// The row that applies to an event of hardware.
     #[inline]
-    fn happening(&self, kind: u8) -> &'static rules::Happening {
+    fn happening(&self, kind: u8) -> &'static rules::HardwareEventRule {
         rules::happening(self.state, self.service, self.notify, kind)
     }
 
     /// An event of hardware; the row that applied.
     #[inline]
-    pub(super) fn happens(&mut self, kind: u8) -> &'static rules::Happening {
+    pub(super) fn happens(&mut self, kind: u8) -> &'static rules::HardwareEventRule {
         let row = self.happening(kind);
         self.follow(row);
         row
@@ -88,15 +88,18 @@ impl QueuePair {
 
     /// What the row of an event of hardware makes of it.
     #[inline]
-    fn follow(&mut self, row: &rules::Happening) {
+    fn follow(&mut self, row: &rules::HardwareEventRule) {
         self.state = row.to.unwrap_or(self.state);
         self.notify &= row.notify == Store::Keep;
     }
 }
 
 impl Queue {
-    const EMPTY: Self =
-        Self { events: [Told { qpn: 0, event: Event::Drained }; DEPTH], oldest: 0, len: 0 };
+    const EMPTY: Self = Self {
+        events: [SoftwareEvent { qpn: 0, event: Event::Drained }; DEPTH],
+        oldest: 0,
+        len: 0,
+    };
 
     #[inline]
     fn is_full(&self) -> bool {
@@ -104,7 +107,7 @@ impl Queue {
     }
 
     #[inline]
-    fn shown(&self) -> Option<Told> {
+    fn shown(&self) -> Option<SoftwareEvent> {
         (self.len > 0).then(|| self.events[self.oldest])
     }
 
@@ -115,7 +118,7 @@ impl Queue {
     }
 
     #[inline]
-    fn enter(&mut self, told: Told) {
+    fn enter(&mut self, told: SoftwareEvent) {
         self.events[(self.oldest + self.len) % DEPTH] = told;
         self.len += 1;
     }
@@ -124,9 +127,9 @@ impl Queue {
 /// An evaluated cycle.
 pub struct Cycle {
     /// The row of the request packet that is shown.
-    reception: Option<&'static rules::Reception>,
+    reception: Option<&'static rules::RequestRule>,
     /// The row of the event of hardware that is shown.
-    happening: Option<&'static rules::Happening>,
+    happening: Option<&'static rules::HardwareEventRule>,
     takes_happenings: bool,
 }
 
@@ -194,8 +197,9 @@ impl harness::Golden<Qp> for Golden {
         }
         let qp = self.qp(inputs.query_qpn);
         let [sq_post, rq_post, sq_run, rq_run] = PERMITS[qp.state as usize];
-        let packet =
-            |is_so: fn(&rules::Reception) -> bool| Bits1::from(cycle.reception.is_some_and(is_so));
+        let packet = |is_so: fn(&rules::RequestRule) -> bool| {
+            Bits1::from(cycle.reception.is_some_and(is_so))
+        };
         let takes_wqe = cycle.reception.is_some_and(|row| row.takes_wqe);
         let shown = self.queue.shown();
         // No `..`: a port that the RTL gains or loses does not compile here.
@@ -242,7 +246,7 @@ impl harness::Golden<Qp> for Golden {
         if let Some(row) = happening {
             self.qp_mut(inputs.hw_qpn).follow(row);
             let qpn = inputs.hw_qpn.get() as u8;
-            made = row.event.map(|event| Told { qpn, event });
+            made = row.event.map(|event| SoftwareEvent { qpn, event });
             fired = fired.with(row.rule);
         }
         // Step 2.

@@ -5,9 +5,9 @@
 //! of reads is said of the other codes.
 
 use super::rules::{
-    Answer, HAPPENINGS, Happening, PERMITS, RECEPTIONS, RULES, State, Store, TRANSITIONS,
+    Answer, HAPPENINGS, HardwareEventRule, PERMITS, RECEPTIONS, RULES, State, Store, TRANSITIONS,
 };
-use cosim_core::harness::{Meaning, Progress, RuleSays, RuleSet};
+use cosim_core::harness::{Progress, RuleSet, TransitionProperty, WordAbstraction};
 
 /// What rules read and give: words of QPs as they are read and written, the answer, the level of the event queue.
 pub const REGISTERS: [(&str, u32); 23] = [
@@ -38,7 +38,7 @@ pub const REGISTERS: [(&str, u32); 23] = [
 
 /// A QP's word: its state; in SQD whether an event is owed; and of its service whether it is one that answers packets, and one that
 /// goes to RTS by itself, but in RESET and ERR, where nobody asks, and from where it leads to INIT with another one.
-pub const MEANING: Meaning = Meaning {
+pub const MEANING: WordAbstraction = WordAbstraction {
     memory: "qp_words",
     width: 7,
     meaning: "{word[2:0] == 3'd4 & word[6],
@@ -48,20 +48,20 @@ pub const MEANING: Meaning = Meaning {
 };
 
 /// What holds in every cycle.
-pub fn always() -> Vec<(String, String)> {
-    let says = |words: &str, expression: &str| (words.to_owned(), expression.to_owned());
+pub fn invariants() -> Vec<(String, String)> {
+    let invariant = |words: &str, expression: &str| (words.to_owned(), expression.to_owned());
     vec![
-        says("the event queue has at most 16 events", "evt_count <= 5'd16"),
-        says(
+        invariant("the event queue has at most 16 events", "evt_count <= 5'd16"),
+        invariant(
             "the answer is shown",
             "{rsp_valid, rsp_qpn, rsp_code} == {answer_valid, answer_qpn, answer_code}",
         ),
-        says("an event is shown while there is one", "evt_valid == (evt_count != 5'd0)"),
-        says(
+        invariant("an event is shown while there is one", "evt_valid == (evt_count != 5'd0)"),
+        invariant(
             "a command is taken unless the queue is full",
             "cmd_ready == (evt_count != 5'd16) & cmd_taken == (cmd_valid & cmd_ready)",
         ),
-        says("an event is taken with hw_ready", "hw_taken == (hw_valid & hw_ready)"),
+        invariant("an event is taken with hw_ready", "hw_taken == (hw_valid & hw_ready)"),
         word("an event of hardware", "hw_state", "hw_notify"),
         word("a command", "cmd_word[2:0]", "cmd_word[6]"),
         word("a request packet", "msg_state", "1'b0"),
@@ -77,7 +77,7 @@ fn word(by: &str, state: &str, flag: &str) -> (String, String) {
 }
 
 /// What every rule says.
-pub fn says() -> Vec<RuleSays> {
+pub fn transitions() -> Vec<TransitionProperty> {
     let mut all = of_commands();
     all.extend(of_hardware());
     all.extend(of_packets());
@@ -113,15 +113,15 @@ fn nothing(
     when: &str,
     outputs: Vec<(&'static str, String)>,
     next: Vec<(&'static str, String)>,
-) -> RuleSays {
+) -> TransitionProperty {
     let (one_of, when) = (Some(family.to_owned()), when.to_owned());
-    RuleSays { rule, one_of, when, outputs, next }
+    TransitionProperty { rule, one_of, when, outputs, next }
 }
 
 /// C1 to C13, and X1.
-fn of_commands() -> Vec<RuleSays> {
+fn of_commands() -> Vec<TransitionProperty> {
     const FAMILY: &str = "a command";
-    let mut all: Vec<RuleSays> = Vec::new();
+    let mut all: Vec<TransitionProperty> = Vec::new();
     for row in &TRANSITIONS {
         let is_done = row.answer == Answer::Done;
         let mut outputs = vec![("cmd_writes", format!("1'b{}", u8::from(is_done)))];
@@ -134,7 +134,7 @@ fn of_commands() -> Vec<RuleSays> {
             ]);
         }
         let case = is_in(row.cases, "cmd_state, cmd_next, cmd_notify");
-        all.push(RuleSays {
+        all.push(TransitionProperty {
             rule: name(row.rule),
             one_of: Some(FAMILY.to_owned()),
             when: format!("cmd_taken & cmd_state != 3'd7 & ({case})"),
@@ -150,7 +150,7 @@ fn of_commands() -> Vec<RuleSays> {
     let writes_nothing = vec![("cmd_writes", "1'b0".to_owned())];
     all.push(nothing("no rule", FAMILY, "~cmd_taken", writes_nothing, none.to_vec()));
     all.push(nothing("code 7", FAMILY, "cmd_taken & cmd_state == 3'd7", Vec::new(), Vec::new()));
-    all.push(RuleSays {
+    all.push(TransitionProperty {
         rule: "X1",
         when: "hw_taken & cmd_taken & hw_qpn == cmd_qpn".to_owned(),
         outputs: vec![
@@ -158,7 +158,7 @@ fn of_commands() -> Vec<RuleSays> {
             ("cmd_old_service", "hw_service".to_owned()),
             ("cmd_flag", "hw_notify_d".to_owned()),
         ],
-        ..RuleSays::default()
+        ..TransitionProperty::default()
     });
     all
 }
@@ -169,15 +169,15 @@ fn tells() -> String {
     telling.map(|case| format!("({case})")).collect::<Vec<_>>().join(" | ")
 }
 
-fn happens(row: &Happening) -> String {
+fn happens(row: &HardwareEventRule) -> String {
     let case = is_in(row.cases, "hw_state, hw_service, hw_notify");
     format!("hw_kind == 2'd{} & ({case})", row.kind)
 }
 
 /// H1 to H9.
-fn of_hardware() -> Vec<RuleSays> {
+fn of_hardware() -> Vec<TransitionProperty> {
     const FAMILY: &str = "an event of hardware";
-    let mut all: Vec<RuleSays> = Vec::new();
+    let mut all: Vec<TransitionProperty> = Vec::new();
     for row in &HAPPENINGS {
         let mut outputs = vec![
             ("hw_state_d", row.to.map_or("hw_state".to_owned(), |to| format!("3'd{}", to as u64))),
@@ -187,7 +187,7 @@ fn of_hardware() -> Vec<RuleSays> {
             outputs.push(("hw_code", format!("2'd{}", event as u64)));
         }
         let enters = u8::from(row.event.is_some());
-        all.push(RuleSays {
+        all.push(TransitionProperty {
             rule: name(row.rule),
             one_of: Some(FAMILY.to_owned()),
             when: format!("hw_taken & hw_state != 3'd7 & {}", happens(row)),
@@ -207,14 +207,14 @@ fn of_hardware() -> Vec<RuleSays> {
 }
 
 /// M1 to M4.
-fn of_packets() -> Vec<RuleSays> {
+fn of_packets() -> Vec<TransitionProperty> {
     const FAMILY: &str = "a request packet";
     let bit = |is_so: bool| format!("1'b{}", u8::from(is_so));
-    let mut all: Vec<RuleSays> = Vec::new();
+    let mut all: Vec<TransitionProperty> = Vec::new();
     for row in &RECEPTIONS {
         let takes_wqe = if row.takes_wqe { "msg_consumes_wqe" } else { "1'b0" };
         let case = is_in(row.cases, "msg_state, msg_service, msg_error");
-        all.push(RuleSays {
+        all.push(TransitionProperty {
             rule: name(row.rule),
             one_of: Some(FAMILY.to_owned()),
             when: format!("msg_valid & msg_state != 3'd7 & ({case})"),
@@ -224,7 +224,7 @@ fn of_packets() -> Vec<RuleSays> {
                 ("msg_ack", bit(row.ack)),
                 ("msg_nak", bit(row.nak)),
             ],
-            ..RuleSays::default()
+            ..TransitionProperty::default()
         });
     }
     let none = ["msg_accept", "msg_take_wqe", "msg_ack", "msg_nak"];
@@ -238,32 +238,32 @@ fn of_packets() -> Vec<RuleSays> {
 const LEAVES: &str = "{4'd0, evt_count != 5'd0 & evt_ready}";
 
 /// E1 to E4, but for the contents of the queue, which is a memory.
-fn of_the_queue() -> Vec<RuleSays> {
-    let says = |rule, when: String, outputs, next| RuleSays {
+fn of_the_queue() -> Vec<TransitionProperty> {
+    let transition = |rule, when: String, outputs, next| TransitionProperty {
         rule,
         when,
         outputs,
         next,
-        ..RuleSays::default()
+        ..TransitionProperty::default()
     };
     let tells = tells();
     let is_full = "evt_count == 5'd16";
     let low = |name| vec![(name, "1'b0".to_owned())];
     vec![
-        says(
+        transition(
             "E1",
             format!("hw_taken & hw_state != 3'd7 & ({tells})"),
             Vec::new(),
             vec![("evt_count", format!("evt_count + 5'd1 - {LEAVES}"))],
         ),
-        says(
+        transition(
             "E2",
             "evt_count != 5'd0 & evt_ready & ~hw_taken".to_owned(),
             Vec::new(),
             vec![("evt_count", "evt_count - 5'd1".to_owned())],
         ),
-        says("E3", format!("cmd_valid & {is_full}"), low("cmd_ready"), Vec::new()),
-        says(
+        transition("E3", format!("cmd_valid & {is_full}"), low("cmd_ready"), Vec::new()),
+        transition(
             "E4",
             format!("hw_valid & {is_full} & hw_state != 3'd7 & ({tells})"),
             low("hw_ready"),
@@ -273,12 +273,12 @@ fn of_the_queue() -> Vec<RuleSays> {
 }
 
 /// Q1.
-fn query() -> RuleSays {
+fn query() -> TransitionProperty {
     let permits = |column: usize| {
         let mask = PERMITS.iter().rev().fold(0_u8, |mask, row| mask << 1 | u8::from(row[column]));
         format!("((7'd{mask} >> asked_state) & 7'd1) == 7'd1")
     };
-    RuleSays {
+    TransitionProperty {
         rule: "Q1",
         when: "asked_state != 3'd7".to_owned(),
         outputs: vec![
@@ -288,7 +288,7 @@ fn query() -> RuleSays {
             ("query_sq_run", permits(2)),
             ("query_rq_run", permits(3)),
         ],
-        ..RuleSays::default()
+        ..TransitionProperty::default()
     }
 }
 

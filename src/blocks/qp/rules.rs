@@ -22,7 +22,7 @@ cosim_core::rules! {
     H1: "the first request packet establishes the connection: RTR to RTS";
     H2: "a first request packet with nothing to establish: ignored";
     H3: "the send queue has drained and software is owed the news";
-    H4: "the send queue has drained and nobody asked: ignored";
+    H4: "the send queue has drained without a request for notification: ignored";
     H5: "a send completes with an error, unreliable service: SQE";
     H6: "a send completes with an error, reliable service: ERR";
     H7: "a send completes with an error outside of RTS: ignored";
@@ -135,7 +135,7 @@ pub struct Transition {
 
 /// A row of the rules for events of hardware.
 #[derive(Debug, Clone, Copy)]
-pub struct Happening {
+pub struct HardwareEventRule {
     /// Its rule.
     pub rule: RuleSet,
     pub(super) kind: u8,
@@ -151,7 +151,7 @@ pub struct Happening {
 
 /// A row of the rules for request packets.
 #[derive(Debug, Clone, Copy)]
-pub struct Reception {
+pub struct RequestRule {
     /// Its rule.
     pub rule: RuleSet,
     /// Cases in which it applies: see [`qp_case`].
@@ -270,16 +270,16 @@ const fn happens(
     to: State,
     notify: Store,
     event: Option<Event>,
-) -> Happening {
-    Happening { rule, kind, cases, to: Some(to), notify, event }
+) -> HardwareEventRule {
+    HardwareEventRule { rule, kind, cases, to: Some(to), notify, event }
 }
 
-const fn ignored(rule: RuleSet, kind: u8, cases: u128) -> Happening {
-    Happening { rule, kind, cases, to: None, notify: Keep, event: None }
+const fn ignored(rule: RuleSet, kind: u8, cases: u128) -> HardwareEventRule {
+    HardwareEventRule { rule, kind, cases, to: None, notify: Keep, event: None }
 }
 
 /// Section 7 of the specification. The bit of a case says that notification is owed.
-pub const HAPPENINGS: [Happening; 9] = [
+pub const HAPPENINGS: [HardwareEventRule; 9] = [
     happens(H1, 0, ESTABLISHES, Rts, Keep, Some(Event::Established)),
     ignored(H2, 0, EVERY & !ESTABLISHES),
     happens(H3, 1, DRAINS, Sqd, Clear, Some(Event::Drained)),
@@ -291,13 +291,13 @@ pub const HAPPENINGS: [Happening; 9] = [
     ignored(H9, 3, UNUSED),
 ];
 
-const fn received(rule: RuleSet, cases: u128, [ack, nak]: [bool; 2]) -> Reception {
-    Reception { rule, cases, accept: true, takes_wqe: !nak, ack, nak }
+const fn received(rule: RuleSet, cases: u128, [ack, nak]: [bool; 2]) -> RequestRule {
+    RequestRule { rule, cases, accept: true, takes_wqe: !nak, ack, nak }
 }
 
 /// Section 8 of the specification. The bit of a case says that the packet cannot be executed.
-pub const RECEPTIONS: [Reception; 4] = [
-    Reception {
+pub const RECEPTIONS: [RequestRule; 4] = [
+    RequestRule {
         rule: M1,
         cases: EVERY & !receiving(ANY_SERVICE),
         accept: false,
@@ -349,7 +349,7 @@ const fn every<Row>(_: &Row) -> bool {
     true
 }
 
-const fn is_of_kind<const KIND: u8>(row: &Happening) -> bool {
+const fn is_of_kind<const KIND: u8>(row: &HardwareEventRule) -> bool {
     row.kind == KIND
 }
 
@@ -377,14 +377,14 @@ pub fn transition(state: State, next: u8, notify: bool) -> &'static Transition {
 
 /// The row for an event of hardware.
 #[inline]
-pub fn happening(state: State, service: u8, owed: bool, kind: u8) -> &'static Happening {
+pub fn happening(state: State, service: u8, owed: bool, kind: u8) -> &'static HardwareEventRule {
     let of_kind = &HAPPENING_OF[usize::from(kind & 3)];
     &HAPPENINGS[usize::from(of_kind[case(state, service, owed)])]
 }
 
 /// The row for a request packet.
 #[inline]
-pub fn reception(state: State, service: u8, error: bool) -> &'static Reception {
+pub fn reception(state: State, service: u8, error: bool) -> &'static RequestRule {
     &RECEPTIONS[usize::from(RECEPTION_OF[case(state, service, error)])]
 }
 
@@ -478,7 +478,7 @@ mod tests {
             assert_eq!(rows.len(), 1);
             assert_eq!(rows[0].rule, reception(state, three_bits, bit).rule);
             for kind in 0..4 {
-                let applies = |row: &&Happening| row.kind == kind && row.cases & case != 0;
+                let applies = |row: &&HardwareEventRule| row.kind == kind && row.cases & case != 0;
                 let rows: Vec<_> = HAPPENINGS.iter().filter(applies).collect();
                 assert_eq!(rows.len(), 1);
                 assert_eq!(rows[0].rule, happening(state, three_bits, bit, kind).rule);

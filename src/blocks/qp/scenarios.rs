@@ -193,7 +193,7 @@ impl harness::Weights<Qp> for Weights {
             ),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(16), ..base() },
             ),
         ]

@@ -62,7 +62,7 @@ const DESTROY: u64 = 7;
 
 /// What is known of a QP.
 #[derive(Debug, Clone, Copy)]
-struct Life {
+struct QpRecord {
     state: u64,
     service: u64,
     /// Software asked to be told when the send queue has drained.
@@ -71,7 +71,7 @@ struct Life {
 
 /// An event that software is to see.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct News {
+struct ExpectedEvent {
     qpn: u64,
     code: u64,
 }
@@ -82,7 +82,7 @@ const FATAL_CODE: u64 = 2;
 
 /// The answer that is due.
 #[derive(Debug, Clone, Copy)]
-struct Due {
+struct ExpectedResponse {
     qpn: u64,
     code: u64,
     from: u64,
@@ -110,9 +110,9 @@ struct Counts {
 /// The scoreboard of one case.
 #[derive(Debug, Clone)]
 pub struct Scoreboard {
-    lives: Box<[Life; 256]>,
-    untold: VecDeque<News>,
-    due: Option<Due>,
+    lives: Box<[QpRecord; 256]>,
+    untold: VecDeque<ExpectedEvent>,
+    due: Option<ExpectedResponse>,
     /// Commands and events of the traffic that are still to be taken. If some may be withdrawn: 1 while one is on offer.
     on_offer: u64,
     /// Whether offers may be withdrawn.
@@ -132,7 +132,7 @@ fn is_connected(service: u64) -> bool {
     is_reliable(service) || service == 1
 }
 
-impl Life {
+impl QpRecord {
     const NEW: Self = Self { state: RESET, service: 0, owes_news: false };
 
     /// Whether software can bring a QP from here to `next`.
@@ -203,12 +203,12 @@ impl Scoreboard {
     /// The state and the service of a QP.
     #[inline]
     pub(crate) fn state_and_service(&self, qpn: u64) -> (u64, u64) {
-        let Life { state, service, .. } = self.lives[qpn as usize];
+        let QpRecord { state, service, .. } = self.lives[qpn as usize];
         (state, service)
     }
 
     #[inline]
-    fn life(&mut self, qpn: u64) -> &mut Life {
+    fn life(&mut self, qpn: u64) -> &mut QpRecord {
         &mut self.lives[qpn as usize]
     }
 
@@ -319,7 +319,7 @@ impl Scoreboard {
     /// The event that is shown is the oldest that software has not taken.
     #[inline]
     fn observe_news(&self, outputs: &Outputs) -> Result<(), Violation> {
-        let shown = News { qpn: outputs.evt_qpn.get(), code: outputs.evt_code.get() };
+        let shown = ExpectedEvent { qpn: outputs.evt_qpn.get(), code: outputs.evt_code.get() };
         let oldest = self.untold.front();
         if !outputs.evt_valid.is_high() {
             return match oldest {
@@ -327,7 +327,7 @@ impl Scoreboard {
                     let message = format!("event {} of QP {} is not shown", news.code, news.qpn);
                     Err(Violation::new(SHOWN, message))
                 }
-                None if shown != (News { qpn: 0, code: 0 }) => {
+                None if shown != (ExpectedEvent { qpn: 0, code: 0 }) => {
                     let message = format!("evt_qpn {}, evt_code {}", shown.qpn, shown.code);
                     Err(Violation::new(IDLE, message))
                 }
@@ -384,7 +384,7 @@ impl Scoreboard {
             let told = self.life(qpn).tells(kind);
             let before = self.life(qpn).state;
             self.life(qpn).event(kind);
-            self.untold.extend(told.map(|code| News { qpn, code }));
+            self.untold.extend(told.map(|code| ExpectedEvent { qpn, code }));
             self.counts.established += u64::from(told == Some(ESTABLISHED_CODE));
             self.counts.drained += u64::from(told == Some(DRAINED_CODE));
             self.counts.fatal += u64::from(told == Some(FATAL_CODE));
@@ -397,7 +397,7 @@ impl Scoreboard {
             let (service, notify) = (inputs.cmd_service.get(), inputs.cmd_notify.is_high());
             let from = self.life(qpn).state;
             let code = self.life(qpn).command(next, service, notify);
-            self.due = Some(Due { qpn, code, from, next, notify });
+            self.due = Some(ExpectedResponse { qpn, code, from, next, notify });
             self.counts.done += u64::from(code == 0);
             self.counts.illegal += u64::from(code == 1);
             self.counts.not_permitted += u64::from(code == 2);
@@ -414,7 +414,7 @@ impl Scoreboard {
     /// In reset all is forgotten and nothing is driven.
     fn observe_reset(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         self.counts.lost_to_resets += self.untold.len() as u64;
-        *self.lives = [Life::NEW; 256];
+        *self.lives = [QpRecord::NEW; 256];
         self.untold.clear();
         self.due = None;
         // No `..`: a port that the RTL gains or loses does not compile here.
@@ -492,7 +492,7 @@ impl harness::Scoreboard<'_, Qp> for Scoreboard {
         let commands = traffic.steps.iter().filter(|step| step.command.is_some()).count();
         let events = traffic.steps.iter().filter(|step| step.event.is_some()).count();
         Self {
-            lives: Box::new([Life::NEW; 256]),
+            lives: Box::new([QpRecord::NEW; 256]),
             untold: VecDeque::with_capacity(2 * ROOM),
             due: None,
             on_offer: (commands + events) as u64,

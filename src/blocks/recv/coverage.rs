@@ -3,7 +3,7 @@
 mod groups;
 
 use super::Recv;
-use super::golden::{Cycle, Golden, Look};
+use super::golden::{Cycle, Golden, RegisterView};
 use super::parameters::{HIGH, KEEP, LOW};
 use super::rtl::Inputs;
 use super::rules::{
@@ -37,14 +37,14 @@ pub struct Coverage {
     high: u64,
     keep: u64,
     /// Before the edge.
-    before: Look,
-    so_far: SoFar,
+    before: RegisterView,
+    so_far: CoverageState,
     in_reset: bool,
 }
 
 /// What a reset ends.
 #[derive(Debug, Clone, Copy, Default)]
-struct SoFar {
+struct CoverageState {
     /// What becomes of the message.
     fate: usize,
     /// DPs of it that were taken.
@@ -102,7 +102,7 @@ impl Coverage {
     /// A credit on offer.
     #[inline]
     fn count_credit(&mut self, rules: RuleSet, bins: &mut Bins<'_>) {
-        let SoFar { stall, grown, .. } = &mut self.so_far;
+        let CoverageState { stall, grown, .. } = &mut self.so_far;
         if rules.has(K2.with(K3)) {
             bins.hit(STALLS.bin([class(*stall, [1, 2, 16, 128]), usize::from(*grown)]));
             let amount = class(self.before.credit_pending, [2, 16, 128]);
@@ -129,7 +129,7 @@ impl Coverage {
     /// The end of a message's packets.
     #[inline]
     fn count_message(&self, bins: &mut Bins<'_>) {
-        let SoFar { fate, dps, .. } = self.so_far;
+        let CoverageState { fate, dps, .. } = self.so_far;
         bins.hit(MESSAGES.bin([fate, class(dps, [1, 2, 8, 64])]));
     }
 
@@ -176,8 +176,8 @@ impl Coverage {
         if rules.has(P28.with(P30)) {
             let end = match (rules.has(P28), self.so_far) {
                 (true, _) => 2,
-                (false, SoFar { dps: 1.., .. }) => 3,
-                (false, SoFar { waited, .. }) => usize::from(waited > 0),
+                (false, CoverageState { dps: 1.., .. }) => 3,
+                (false, CoverageState { waited, .. }) => usize::from(waited > 0),
             };
             bins.hit(FINISHED.bin([usize::from(self.so_far.fate == POSTED), end]));
         }
@@ -192,7 +192,7 @@ impl harness::Coverage<Recv> for Coverage {
     const WAIVERS: Option<WaiverFile> = Some(cosim_core::waivers!("waivers.toml"));
 
     fn new(parameters: &Parameters) -> Self {
-        let before = Look {
+        let before = RegisterView {
             state: State::AwaitCp,
             ring_level: 0,
             credit_pending: 0,
@@ -200,7 +200,7 @@ impl harness::Coverage<Recv> for Coverage {
             copying: false,
         };
         let [low, high, keep] = [LOW, HIGH, KEEP].map(|index| parameters.get(index));
-        Self { low, high, keep, before, so_far: SoFar::default(), in_reset: false }
+        Self { low, high, keep, before, so_far: CoverageState::default(), in_reset: false }
     }
 
     #[inline]
@@ -216,7 +216,7 @@ impl harness::Coverage<Recv> for Coverage {
             if !self.in_reset {
                 bins.hit(RESETS.bin([state]));
             }
-            (self.in_reset, self.so_far) = (true, SoFar::default());
+            (self.in_reset, self.so_far) = (true, CoverageState::default());
             return;
         }
         self.in_reset = false;

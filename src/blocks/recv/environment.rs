@@ -6,7 +6,7 @@ use super::parameters::{self, HIGH};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::stimulus::{DP, EAGER, Message, RNDV_DATA, Traffic};
 use super::{Recv, kind_name};
-use cosim_core::harness::{self, Noise, Parameters, ResetTimer, Waits};
+use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
 /// Idle cycles at the end, in which the last choice is made and nothing more may happen.
@@ -22,7 +22,7 @@ pub struct Environment<'a> {
     host: Host<'a>,
     reset: ResetTimer,
     drained: u64,
-    patience: u64,
+    progress_timeout: u64,
 }
 
 /// All but the sender: posted receives, the pool, and who takes credits and reads kept packets.
@@ -33,7 +33,7 @@ pub(crate) struct Host<'a> {
     temp_ok: bool,
     pool: Pool,
     receiver: Receiver<'a>,
-    credits: Waits<'a>,
+    credits: Delays<'a>,
     high: u64,
     /// Buffers in the ring in the coming cycle.
     ring_level: u64,
@@ -42,7 +42,7 @@ pub(crate) struct Host<'a> {
 
 /// How far the packets of the messages have come to the block.
 #[derive(Debug, Clone, Copy)]
-pub(crate) struct Arrived {
+pub(crate) struct ArrivalProgress {
     /// The message whose packet comes next.
     pub(crate) message: usize,
     /// That packet is on offer, and is the message's last.
@@ -53,12 +53,12 @@ pub(crate) struct Arrived {
 #[derive(Debug, Clone)]
 pub(super) struct Receiver<'a> {
     kept: u64,
-    waits: Waits<'a>,
+    waits: Delays<'a>,
 }
 
 impl<'a> Receiver<'a> {
     pub(super) fn new(reads: &'a [Uint<12>]) -> Self {
-        Self { kept: 0, waits: Waits::new(reads) }
+        Self { kept: 0, waits: Delays::new(reads) }
     }
 
     /// Packets that are not read yet.
@@ -210,10 +210,10 @@ impl<'a> Sender<'a> {
 
     /// Where it is, as the receiving side sees it; `on_offer` says whether the packet is there.
     #[inline]
-    pub(crate) fn arrived(&self, on_offer: bool) -> Arrived {
+    pub(crate) fn arrived(&self, on_offer: bool) -> ArrivalProgress {
         let is_last = |packet: Offer| packet.is_dp() && packet.last;
         let last_waits = on_offer && self.packet().is_some_and(is_last);
-        Arrived { message: self.at, last_waits }
+        ArrivalProgress { message: self.at, last_waits }
     }
 
     /// The packet was taken.
@@ -272,7 +272,7 @@ impl<'a> Open<'a> {
 }
 
 /// Cycles without progress that a traffic explains.
-pub(crate) fn patience(traffic: &Traffic) -> u64 {
+pub(crate) fn progress_timeout(traffic: &Traffic) -> u64 {
     let longest = |of: fn(&Message) -> u64| traffic.messages.iter().map(of).max().unwrap_or(0);
     let most = |list: &[Uint<12>]| list.iter().map(|wait| wait.get()).max().unwrap_or(0);
     SLACK
@@ -294,7 +294,7 @@ impl<'a> Host<'a> {
             temp_ok: false,
             pool: Pool { at_first: pool, free: pool },
             receiver: Receiver::new(&traffic.reads),
-            credits: Waits::new(&traffic.credit_stalls),
+            credits: Delays::new(&traffic.credit_stalls),
             high,
             ring_level: high,
             progress: 0,
@@ -321,14 +321,14 @@ impl<'a> Host<'a> {
 
     /// Whether `posted_done` may come in this cycle.
     #[inline]
-    fn may_finish(&self, open: &Open<'_>, arrived: Arrived) -> bool {
+    fn may_finish(&self, open: &Open<'_>, arrived: ArrivalProgress) -> bool {
         let takes_last =
             arrived.message == open.number && arrived.last_waits && self.ring_level > 0;
         arrived.message > open.number || takes_last
     }
 
     #[inline]
-    fn finishes(&self, arrived: Arrived) -> bool {
+    fn finishes(&self, arrived: ArrivalProgress) -> bool {
         self.open.is_some_and(|open| match open.phase {
             Phase::Receiving(0) => self.may_finish(&open, arrived),
             _ => false,
@@ -342,7 +342,7 @@ impl<'a> Host<'a> {
 
     /// The edge of the open message; whether there was progress.
     #[inline]
-    fn clock_open(&mut self, arrived: Arrived) -> bool {
+    fn clock_open(&mut self, arrived: ArrivalProgress) -> bool {
         let Some(open) = self.open else { return false };
         let phase = match open.phase {
             Phase::Asked(0) if open.message.is_posted() => {
@@ -371,7 +371,7 @@ impl<'a> Host<'a> {
 
     /// The host's pins; `flag` is noise.
     #[inline]
-    pub(crate) fn drive(&self, arrived: Arrived, flag: u64, inputs: &mut Inputs) {
+    pub(crate) fn drive(&self, arrived: ArrivalProgress, flag: u64, inputs: &mut Inputs) {
         // No `..`: a port that the RTL gains or loses does not compile here.
         let Inputs {
             rst: _,
@@ -405,7 +405,7 @@ impl<'a> Host<'a> {
     #[inline]
     pub(crate) fn clock(
         &mut self,
-        arrived: Arrived,
+        arrived: ArrivalProgress,
         begins: Option<(usize, &'a Message)>,
         inputs: &Inputs,
         outputs: &Outputs,
@@ -456,7 +456,7 @@ impl Environment<'_> {
     }
 
     #[inline]
-    fn arrived(&self) -> Arrived {
+    fn arrived(&self) -> ArrivalProgress {
         self.sender.arrived(self.sender.is_due())
     }
 
@@ -479,7 +479,7 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
             host: Host::new(traffic, parameters),
             reset: ResetTimer::default(),
             drained: 0,
-            patience: patience(traffic),
+            progress_timeout: progress_timeout(traffic),
         }
     }
 
@@ -558,8 +558,8 @@ impl<'a> harness::Environment<'a, Recv> for Environment<'a> {
     }
 
     #[inline]
-    fn patience(&self) -> u64 {
-        self.patience
+    fn progress_timeout(&self) -> u64 {
+        self.progress_timeout
     }
 
     fn packets(&self) -> u64 {

@@ -7,8 +7,8 @@ use super::Recv;
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};
 use super::rtl::{Bits1, Bits3, Bits8, Bits16, Bits32, Inputs, Outputs};
 use super::rules::{
-    self, F0, Fate, G1, G2, G3, G4, K1, K2, K3, Load, O1, Packet, R1, Row, State, Takes, U1, U2,
-    U3, ask,
+    self, F0, G1, G2, G3, G4, K1, K2, K3, Load, O1, Packet, PacketOutcome, PacketSelector, R1, Row,
+    State, U1, U2, U3, ask,
 };
 use cosim_core::harness::{self, Parameters, Rule, RuleSet};
 
@@ -80,10 +80,10 @@ impl Golden {
     fn ready(&self, inputs: &Inputs) -> bool {
         let registers = &self.registers;
         let wanted = match registers.state.takes() {
-            Takes::No => false,
-            Takes::Any => true,
-            Takes::AnyWhileIncomplete => !registers.complete,
-            Takes::Dps => inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == 6,
+            PacketSelector::No => false,
+            PacketSelector::Any => true,
+            PacketSelector::AnyWhileIncomplete => !registers.complete,
+            PacketSelector::Dps => inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == 6,
         };
         wanted && registers.ring_level > 0
     }
@@ -91,7 +91,7 @@ impl Golden {
 
 /// Registers, for coverage.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Look {
+pub(super) struct RegisterView {
     pub(super) state: State,
     pub(super) ring_level: u64,
     pub(super) credit_pending: u64,
@@ -102,9 +102,9 @@ pub(super) struct Look {
 impl Golden {
     /// The registers.
     #[inline]
-    pub(super) fn look(&self) -> Look {
+    pub(super) fn look(&self) -> RegisterView {
         let Registers { state, ring_level, credit_pending, complete, copying, .. } = self.registers;
-        Look { state, ring_level, credit_pending, complete, copying }
+        RegisterView { state, ring_level, credit_pending, complete, copying }
     }
 }
 
@@ -157,7 +157,7 @@ impl harness::Golden<Recv> for Golden {
         let fits = registers.credit_pending + wanted <= MOST_PENDING;
 
         // Section 7, the choice.
-        let asks_temp = row.fate == Fate::Choose && inputs.pool_free.get() < self.keep;
+        let asks_temp = row.fate == PacketOutcome::Choose && inputs.pool_free.get() < self.keep;
         Cycle {
             row,
             ready,
@@ -180,15 +180,15 @@ impl harness::Golden<Recv> for Golden {
         let (mut copies, mut keeps, mut releases) = (false, false, false);
         let (mut id, mut len) = (inputs.pkt_id, inputs.pkt_len);
         match cycle.row.fate {
-            Fate::Nothing => {}
-            Fate::Release => releases = true,
-            Fate::Copy(Packet::Pins) => (copies, releases) = (true, true),
-            Fate::Copy(Packet::Cp) => {
+            PacketOutcome::Nothing => {}
+            PacketOutcome::Release => releases = true,
+            PacketOutcome::Copy(Packet::Pins) => (copies, releases) = (true, true),
+            PacketOutcome::Copy(Packet::Cp) => {
                 (copies, releases) = (true, true);
                 (id, len) = (registers.cp_id, registers.cp_len);
             }
-            Fate::Keep => keeps = true,
-            Fate::Choose => {
+            PacketOutcome::Keep => keeps = true,
+            PacketOutcome::Choose => {
                 (copies, releases, keeps) = (cycle.copies, cycle.copies, !cycle.copies);
                 (id, len) = (registers.cp_id, registers.cp_len);
             }
@@ -232,7 +232,7 @@ impl harness::Golden<Recv> for Golden {
         let mut fired = row.rule;
         let mut fires = |rule: RuleSet, holds: bool| fired = fired.with(rule.only_if(holds));
         let is_low = left < self.low;
-        fires(F0, row.fate == Fate::Choose && registers.complete && self.repaired);
+        fires(F0, row.fate == PacketOutcome::Choose && registers.complete && self.repaired);
         fires(G1, taken && !is_low);
         fires(G2, taken && is_low && refill > 0);
         fires(G3, taken && is_low && refill == 0);
@@ -241,7 +241,7 @@ impl harness::Golden<Recv> for Golden {
         fires(K1, refill > 0 && !sent);
         fires(K2, refill > 0 && sent);
         fires(K3, refill == 0 && sent);
-        if row.fate == Fate::Choose {
+        if row.fate == PacketOutcome::Choose {
             fires(U1, cycle.copies);
             fires(U2, cycle.asks_temp && !cycle.copies);
             fires(U3, !cycle.asks_temp);

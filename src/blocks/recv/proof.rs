@@ -2,8 +2,8 @@
 //! the registers of `RecvSideFsm`. Here alone they have their names.
 
 use super::parameters::{HIGH, KEEP, LOW, is_repaired};
-use super::rules::{self, Fate, Load, Packet, RULES, Row, State, Takes, ask};
-use cosim_core::harness::{Hang, Parameters, Progress, RuleSays};
+use super::rules::{self, Load, Packet, PacketOutcome, PacketSelector, RULES, Row, State, ask};
+use cosim_core::harness::{KnownDeadlock, Parameters, Progress, TransitionProperty};
 
 /// The registers of section 4.
 pub const REGISTERS: [(&str, u32); 8] = [
@@ -18,7 +18,7 @@ pub const REGISTERS: [(&str, u32); 8] = [
 ];
 
 /// What holds in every cycle.
-pub fn always(parameters: &Parameters) -> Vec<(String, String)> {
+pub fn invariants(parameters: &Parameters) -> Vec<(String, String)> {
     let high = parameters.get(HIGH);
     vec![
         (format!("the ring has at most {high} buffers"), format!("level <= 8'd{high}")),
@@ -31,8 +31,9 @@ pub fn always(parameters: &Parameters) -> Vec<(String, String)> {
 }
 
 /// What every rule says.
-pub fn says(parameters: &Parameters) -> Vec<RuleSays> {
-    let mut all: Vec<RuleSays> = rules::ROWS.iter().map(|row| of_row(row, parameters)).collect();
+pub fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
+    let mut all: Vec<TransitionProperty> =
+        rules::ROWS.iter().map(|row| of_row(row, parameters)).collect();
     all.extend(of_the_choice(parameters));
     all.extend(of_the_ring(parameters));
     all.extend(of_credits(parameters));
@@ -42,10 +43,10 @@ pub fn says(parameters: &Parameters) -> Vec<RuleSays> {
 /// A packet that can be taken waits, by what the state takes.
 fn ready(state: State) -> &'static str {
     match state.takes() {
-        Takes::No => "1'b0",
-        Takes::Any => "(level != 8'd0)",
-        Takes::AnyWhileIncomplete => "(level != 8'd0 & ~complete)",
-        Takes::Dps => "(level != 8'd0 & pkt_valid & pkt_kind == 3'd6)",
+        PacketSelector::No => "1'b0",
+        PacketSelector::Any => "(level != 8'd0)",
+        PacketSelector::AnyWhileIncomplete => "(level != 8'd0 & ~complete)",
+        PacketSelector::Dps => "(level != 8'd0 & pkt_valid & pkt_kind == 3'd6)",
     }
 }
 
@@ -99,29 +100,29 @@ fn is_low(parameters: &Parameters) -> String {
     format!("pool_free < 8'd{}", parameters.get(KEEP))
 }
 
-fn of_row(row: &Row, parameters: &Parameters) -> RuleSays {
+fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
     let index = row.rule.iter().next().unwrap_or_default();
     let low = is_low(parameters);
     let [mut copies, mut keeps, mut releases] = ["1'b0"; 3].map(str::to_owned);
     let (yes, copied) = ("1'b1".to_owned(), format!("{low} & temp_alloc_ok"));
     let (mut id, mut len) = ("pkt_id", "pkt_len");
     match row.fate {
-        Fate::Nothing => {}
-        Fate::Release => releases = yes,
-        Fate::Keep => keeps = yes,
-        Fate::Copy(packet) => {
+        PacketOutcome::Nothing => {}
+        PacketOutcome::Release => releases = yes,
+        PacketOutcome::Keep => keeps = yes,
+        PacketOutcome::Copy(packet) => {
             (copies, releases) = (yes.clone(), yes);
             if packet == Packet::Cp {
                 (id, len) = ("cp_id", "cp_len");
             }
         }
-        Fate::Choose => {
+        PacketOutcome::Choose => {
             (id, len) = ("cp_id", "cp_len");
             keeps = format!("~({copied})");
             (copies, releases) = (copied.clone(), copied);
         }
     }
-    let asks = if row.fate == Fate::Choose { low } else { "1'b0".to_owned() };
+    let asks = if row.fate == PacketOutcome::Choose { low } else { "1'b0".to_owned() };
     let matches = if row.from == State::CheckPosted { "1'b1" } else { "1'b0" };
     let outputs = vec![
         ("pkt_ready", ready(row.from).to_owned()),
@@ -154,10 +155,10 @@ fn of_row(row: &Row, parameters: &Parameters) -> RuleSays {
         }
         Load::Nothing => ["cp_id", "cp_len", "cp_msg_len", "complete"].map(stays),
     });
-    if row.fate != Fate::Choose {
+    if row.fate != PacketOutcome::Choose {
         next.push(stays("copying"));
     }
-    RuleSays {
+    TransitionProperty {
         rule: RULES[index].name,
         one_of: Some("P0 to P30".to_owned()),
         when: guard(row, parameters),
@@ -167,13 +168,13 @@ fn of_row(row: &Row, parameters: &Parameters) -> RuleSays {
 }
 
 /// The choice for an unexpected message, and F0.
-fn of_the_choice(parameters: &Parameters) -> Vec<RuleSays> {
+fn of_the_choice(parameters: &Parameters) -> Vec<TransitionProperty> {
     let (choice, low) = (is_in(State::ProcUnexpCp), is_low(parameters));
-    let chosen = |rule, when: String, copying: u8| RuleSays {
+    let chosen = |rule, when: String, copying: u8| TransitionProperty {
         rule,
         when: format!("{choice} & {when}"),
         next: vec![("copying", format!("1'b{copying}"))],
-        ..RuleSays::default()
+        ..TransitionProperty::default()
     };
     let over = fact(ask::OVER, State::ProcUnexpCp, parameters);
     let onwards = [State::AwaitCp, State::DetermineCpType].map(|state| state as u64);
@@ -181,11 +182,11 @@ fn of_the_choice(parameters: &Parameters) -> Vec<RuleSays> {
         chosen("U1", format!("{low} & temp_alloc_ok"), 1),
         chosen("U2", format!("{low} & ~temp_alloc_ok"), 0),
         chosen("U3", format!("~({low})"), 0),
-        RuleSays {
+        TransitionProperty {
             rule: "F0",
             when: format!("{choice} & {over}"),
             next: vec![("cur_state", format!("pkt_valid ? 3'd{} : 3'd{}", onwards[1], onwards[0]))],
-            ..RuleSays::default()
+            ..TransitionProperty::default()
         },
     ]
 }
@@ -206,13 +207,13 @@ fn refill(parameters: &Parameters) -> (String, String) {
 }
 
 /// The ring's rules: of G1 to G4 and none of them exactly one applies.
-fn of_the_ring(parameters: &Parameters) -> Vec<RuleSays> {
+fn of_the_ring(parameters: &Parameters) -> Vec<TransitionProperty> {
     let low = parameters.get(LOW);
     let (refill, too_much) = refill(parameters);
     let is_low = format!("level - 8'd1 < 8'd{low}");
     let ring = |rule, when: String, refills: bool, level: &str| {
         let count = if refills { refill.clone() } else { "8'd0".to_owned() };
-        RuleSays {
+        TransitionProperty {
             rule,
             one_of: Some("the ring".to_owned()),
             when,
@@ -229,25 +230,25 @@ fn of_the_ring(parameters: &Parameters) -> Vec<RuleSays> {
         ring("G3", format!("{TAKEN} & {is_low} & {refill} == 8'd0"), false, "level - 8'd1"),
         ring("G4", format!("~{TAKEN} & {refill} != 8'd0"), true, "level"),
         ring("no rule", format!("~{TAKEN} & {refill} == 8'd0"), false, "level"),
-        RuleSays {
+        TransitionProperty {
             rule: "O1",
             when: too_much,
             outputs: vec![("alloc_valid", "1'b0".to_owned())],
-            ..RuleSays::default()
+            ..TransitionProperty::default()
         },
     ]
 }
 
 /// The rules of credits: of K1 to K3 and none of them exactly one applies.
-fn of_credits(parameters: &Parameters) -> Vec<RuleSays> {
+fn of_credits(parameters: &Parameters) -> Vec<TransitionProperty> {
     let (refill, _) = refill(parameters);
     let sent = "(credit_pending != 8'd0 & credit_ready)";
-    let credits = |rule, when: String, next: String| RuleSays {
+    let credits = |rule, when: String, next: String| TransitionProperty {
         rule,
         one_of: Some("credits".to_owned()),
         when,
         next: vec![("credit_pending", next)],
-        ..RuleSays::default()
+        ..TransitionProperty::default()
     };
     vec![
         credits("K1", format!("{refill} != 8'd0 & ~{sent}"), format!("credit_pending + {refill}")),
@@ -262,7 +263,7 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
     let [posted, data] = [State::CheckPosted, State::RecvPostedData].map(is_in);
     let [awaits, determines] = [State::AwaitCp, State::DetermineCpType].map(is_in);
     let answers = format!("({posted} & ~match_rsp | {data} & ~posted_done)");
-    let unasked = Hang {
+    let unasked = KnownDeadlock {
         what: "F0: an unexpected message of one packet waits for a packet that does not belong to it",
         when: format!("{} & complete", is_in(State::AwaitUnexpDp)),
         until: Some(("another packet comes", "pkt_valid".to_owned())),
@@ -276,7 +277,7 @@ pub fn progress(parameters: &Parameters) -> Vec<Progress> {
             waits: answers.clone(),
             // CHECK_POSTED, PROC_UNEXP_CP, and without F0 AWAIT_UNEXP_DP and PROC_UNEXP_DP; or RECV_POSTED_DATA.
             within: if is_repaired(parameters) { 2 } else { 4 },
-            hangs: if is_repaired(parameters) { Vec::new() } else { vec![unasked] },
+            known_deadlocks: if is_repaired(parameters) { Vec::new() } else { vec![unasked] },
             ..Progress::default()
         },
         Progress {

@@ -124,19 +124,19 @@ impl State {
 
     /// Which packets it takes while the ring holds a buffer.
     #[inline]
-    pub const fn takes(self) -> Takes {
+    pub const fn takes(self) -> PacketSelector {
         match self {
-            DetermineCpType => Takes::Any,
-            ProcUnexpDp => Takes::AnyWhileIncomplete,
-            RecvPostedData => Takes::Dps,
-            _ => Takes::No,
+            DetermineCpType => PacketSelector::Any,
+            ProcUnexpDp => PacketSelector::AnyWhileIncomplete,
+            RecvPostedData => PacketSelector::Dps,
+            _ => PacketSelector::No,
         }
     }
 }
 
 /// Which packets a state takes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Takes {
+pub enum PacketSelector {
     /// None.
     No,
     /// Any.
@@ -191,7 +191,7 @@ pub enum Packet {
 
 /// What becomes of a packet.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Fate {
+pub enum PacketOutcome {
     /// Nothing yet.
     Nothing,
     /// Its buffer goes back.
@@ -226,7 +226,7 @@ pub struct Row {
     /// The next state.
     pub to: State,
     /// What becomes of which packet.
-    pub fate: Fate,
+    pub fate: PacketOutcome,
     /// What registers take.
     pub load: Load,
     /// `protocol_error`.
@@ -245,7 +245,7 @@ const DP: u8 = 1 << 6;
 /// A row in which no packet is taken and nothing becomes of any.
 const fn row(rule: RuleSet, from: State, all: u16, none: u16, to: State) -> Row {
     let when = Guard { all, none, kinds: ANY };
-    Row { rule, from, when, to, fate: Fate::Nothing, load: Load::Nothing, error: false }
+    Row { rule, from, when, to, fate: PacketOutcome::Nothing, load: Load::Nothing, error: false }
 }
 
 impl Row {
@@ -254,7 +254,7 @@ impl Row {
         self
     }
 
-    const fn fate(self, fate: Fate) -> Self {
+    const fn fate(self, fate: PacketOutcome) -> Self {
         Self { fate, ..self }
     }
 
@@ -280,32 +280,37 @@ impl Row {
 }
 
 /// A control packet that is taken.
-const fn cp(rule: RuleSet, kinds: u8, to: State, fate: Fate) -> Row {
+const fn cp(rule: RuleSet, kinds: u8, to: State, fate: PacketOutcome) -> Row {
     row(rule, DetermineCpType, TAKEN, 0, to).of(kinds).fate(fate).load(Load::Cp)
 }
 
-const COPY: Fate = Fate::Copy(Packet::Pins);
+const COPY: PacketOutcome = PacketOutcome::Copy(Packet::Pins);
 
 /// Section 7 of the specification, state by state.
 pub const ROWS: [Row; 31] = [
     row(P1, AwaitCp, 0, VALID, AwaitCp),
     row(P2, AwaitCp, VALID, 0, DetermineCpType),
     row(P3, DetermineCpType, 0, TAKEN, DetermineCpType),
-    cp(P4, FLOW, AwaitCp, Fate::Release),
-    cp(P5, RNDV_RTS, AwaitCp, Fate::Release),
-    cp(P6, RNDV_CTS, AwaitCp, Fate::Release),
-    cp(P7, SHORT, AwaitCp, Fate::Release),
-    cp(P8, EAGER, CheckPosted, Fate::Nothing),
+    cp(P4, FLOW, AwaitCp, PacketOutcome::Release),
+    cp(P5, RNDV_RTS, AwaitCp, PacketOutcome::Release),
+    cp(P6, RNDV_CTS, AwaitCp, PacketOutcome::Release),
+    cp(P7, SHORT, AwaitCp, PacketOutcome::Release),
+    cp(P8, EAGER, CheckPosted, PacketOutcome::Nothing),
     cp(P9, RNDV_DATA, RecvPostedData, COPY),
-    cp(P10, !(FLOW | RNDV_RTS | RNDV_CTS | SHORT | EAGER | RNDV_DATA), AwaitCp, Fate::Release)
-        .error(),
+    cp(
+        P10,
+        !(FLOW | RNDV_RTS | RNDV_CTS | SHORT | EAGER | RNDV_DATA),
+        AwaitCp,
+        PacketOutcome::Release,
+    )
+    .error(),
     row(P11, CheckPosted, 0, ANSWER, CheckPosted),
-    row(P12, CheckPosted, ANSWER | FOUND, 0, RecvPostedData).fate(Fate::Copy(Packet::Cp)),
+    row(P12, CheckPosted, ANSWER | FOUND, 0, RecvPostedData).fate(PacketOutcome::Copy(Packet::Cp)),
     row(P13, CheckPosted, ANSWER, FOUND, ProcUnexpCp),
-    row(P14, ProcUnexpCp, OVER | VALID, 0, DetermineCpType).fate(Fate::Choose),
-    row(P15, ProcUnexpCp, OVER, VALID, AwaitCp).fate(Fate::Choose),
-    row(P16, ProcUnexpCp, VALID, OVER, ProcUnexpDp).fate(Fate::Choose),
-    row(P17, ProcUnexpCp, 0, OVER | VALID, AwaitUnexpDp).fate(Fate::Choose),
+    row(P14, ProcUnexpCp, OVER | VALID, 0, DetermineCpType).fate(PacketOutcome::Choose),
+    row(P15, ProcUnexpCp, OVER, VALID, AwaitCp).fate(PacketOutcome::Choose),
+    row(P16, ProcUnexpCp, VALID, OVER, ProcUnexpDp).fate(PacketOutcome::Choose),
+    row(P17, ProcUnexpCp, 0, OVER | VALID, AwaitUnexpDp).fate(PacketOutcome::Choose),
     row(P18, AwaitUnexpDp, 0, VALID, AwaitUnexpDp),
     row(P19, AwaitUnexpDp, VALID, 0, ProcUnexpDp),
     row(P20, ProcUnexpDp, TAKEN | COPYING, COMPLETE, ProcUnexpDp)
@@ -314,9 +319,12 @@ pub const ROWS: [Row; 31] = [
         .load(Load::Complete),
     row(P21, ProcUnexpDp, TAKEN, COMPLETE | COPYING, ProcUnexpDp)
         .of(DP)
-        .fate(Fate::Keep)
+        .fate(PacketOutcome::Keep)
         .load(Load::Complete),
-    row(P22, ProcUnexpDp, TAKEN, COMPLETE, ProcUnexpDp).of(!DP).fate(Fate::Release).error(),
+    row(P22, ProcUnexpDp, TAKEN, COMPLETE, ProcUnexpDp)
+        .of(!DP)
+        .fate(PacketOutcome::Release)
+        .error(),
     row(P23, ProcUnexpDp, VALID, COMPLETE | TAKEN, ProcUnexpDp),
     row(P24, ProcUnexpDp, 0, COMPLETE | VALID, AwaitUnexpDp),
     row(P25, ProcUnexpDp, COMPLETE | VALID, 0, DetermineCpType),
@@ -399,12 +407,12 @@ mod tests {
             assert_eq!(row.to.name(), to, "{cells:?}");
             assert_eq!(row.error, cells[4].contains("`protocol_error` = 1"), "{cells:?}");
             let fate = match cells[4].split([';', ',']).next().unwrap() {
-                "copy and release the packet" => Fate::Copy(Packet::Pins),
-                "copy and release CP" => Fate::Copy(Packet::Cp),
-                "release the packet" => Fate::Release,
-                "keep the packet" => Fate::Keep,
-                "as below" => Fate::Choose,
-                _ => Fate::Nothing,
+                "copy and release the packet" => PacketOutcome::Copy(Packet::Pins),
+                "copy and release CP" => PacketOutcome::Copy(Packet::Cp),
+                "release the packet" => PacketOutcome::Release,
+                "keep the packet" => PacketOutcome::Keep,
+                "as below" => PacketOutcome::Choose,
+                _ => PacketOutcome::Nothing,
             };
             assert_eq!(row.fate, fate, "{cells:?}");
             seen += 1;
@@ -424,10 +432,10 @@ mod tests {
     /// What can be asked at once of a state: a packet that is taken is there and the state takes it.
     fn is_possible(state: State, asked: u16, kind: u8) -> bool {
         let takes = match state.takes() {
-            Takes::No => false,
-            Takes::Any => true,
-            Takes::AnyWhileIncomplete => asked & COMPLETE == 0,
-            Takes::Dps => kind == 6,
+            PacketSelector::No => false,
+            PacketSelector::Any => true,
+            PacketSelector::AnyWhileIncomplete => asked & COMPLETE == 0,
+            PacketSelector::Dps => kind == 6,
         };
         (asked & TAKEN == 0 || takes && asked & VALID != 0)
             && (asked & OVER == 0 || asked & COMPLETE != 0)

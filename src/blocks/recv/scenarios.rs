@@ -118,7 +118,7 @@ impl harness::Weights<Recv> for Weights {
             ),
             scenario(
                 "unexpected",
-                "eager messages that nobody has asked for",
+                "unexpected eager messages",
                 Weights { control: n(5), rendezvous: n(0), posted: n(0), gap: n(30), ..base() },
             ),
             scenario(
@@ -214,7 +214,7 @@ impl harness::Weights<Recv> for Weights {
             ),
             scenario(
                 "long",
-                "messages of hundreds of packets, while nobody takes credits or reads packets",
+                "messages of hundreds of packets, without credits taken or packets read",
                 Weights {
                     gap: n(1),
                     control: n(2),
@@ -257,7 +257,7 @@ impl harness::Weights<Recv> for Weights {
             ),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(12), ..base() },
             ),
         ]

@@ -52,7 +52,7 @@ const COMPLETE: &str = "complete";
 
 /// Cycles that a packet which can be taken may wait: one to see it, and one more to see that the message
 /// before it was complete.
-const PATIENCE: u64 = 2;
+const MOST_WAITED: u64 = 2;
 /// Credits that can be on offer.
 const MOST_CREDITS: u64 = 255;
 
@@ -67,7 +67,7 @@ struct Cp {
 
 /// Where the message that came last stands.
 #[derive(Debug, Clone, Copy)]
-enum Stands {
+enum MessageState {
     /// It is over; the block may be in the states of this set.
     Over(u8),
     /// Is it posted?
@@ -82,7 +82,7 @@ enum Stands {
 
 /// What must become of packets in one cycle.
 #[derive(Debug, Clone, Copy, Default)]
-struct Due {
+struct ExpectedActions {
     copy: Option<(u64, u64)>,
     keep: Option<u64>,
     release: Option<u64>,
@@ -118,7 +118,7 @@ pub struct Scoreboard<'a> {
     packets: Option<u64>,
     taken: u64,
     after_reset: bool,
-    stands: Stands,
+    message_state: MessageState,
     /// Packets that were taken and neither kept nor released.
     in_hand: i64,
     receiver: Receiver<'a>,
@@ -139,7 +139,7 @@ const RECV_POSTED_DATA: u8 = 1 << State::RecvPostedData as u8;
 /// The states in which the next message can come.
 const BETWEEN: u8 = AWAIT_CP | DETERMINE_CP_TYPE;
 
-impl Stands {
+impl MessageState {
     /// The states that fit.
     #[inline]
     fn states(self) -> u8 {
@@ -180,7 +180,7 @@ impl Scoreboard<'_> {
             if *outputs != Outputs::default() {
                 return Err(Violation::new(IN_RESET, "an output is not 0 in reset"));
             }
-            self.stands = Stands::Over(BETWEEN);
+            self.message_state = MessageState::Over(BETWEEN);
             (self.in_hand, self.owed, self.waited) = (0, 0, 0);
             self.receiver.forget();
             self.after_reset = true;
@@ -235,7 +235,7 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_state(&mut self, outputs: &Outputs) -> Result<(), Violation> {
         let state = outputs.state.get();
-        let fits = self.stands.states();
+        let fits = self.message_state.states();
         if fits >> state & 1 == 0 {
             let named = State::ALL.into_iter().filter(|state| fits >> *state as u8 & 1 == 1);
             let names: Vec<&str> = named.map(State::name).collect();
@@ -243,7 +243,7 @@ impl Scoreboard<'_> {
             return Err(Violation::new(STATE, message));
         }
         // Once the end of a message has been seen, it is over.
-        if let Stands::Over(states) = &mut self.stands
+        if let MessageState::Over(states) = &mut self.message_state
             && BETWEEN >> state & 1 == 1
         {
             *states = BETWEEN;
@@ -255,7 +255,7 @@ impl Scoreboard<'_> {
     fn observe_ready(&self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let can_take = match 1 << outputs.state.get() {
             DETERMINE_CP_TYPE => true,
-            PROC_UNEXP_DP => matches!(self.stands, Stands::Unexpected { .. }),
+            PROC_UNEXP_DP => matches!(self.message_state, MessageState::Unexpected { .. }),
             RECV_POSTED_DATA => inputs.pkt_valid.is_high() && inputs.pkt_kind.get() == DP,
             _ => false,
         };
@@ -318,44 +318,44 @@ impl Scoreboard<'_> {
     }
 
     /// A packet that is taken: what must become of it, and where its message stands then.
-    fn take(&mut self, inputs: &Inputs, due: &mut Due) {
+    fn take(&mut self, inputs: &Inputs, due: &mut ExpectedActions) {
         let (kind, id) = (inputs.pkt_kind.get(), inputs.pkt_id.get());
         let (len, last) = (inputs.pkt_len.get(), inputs.pkt_last.is_high());
-        let fits = match self.stands {
-            Stands::Over(_) => kind <= RNDV_DATA,
+        let fits = match self.message_state {
+            MessageState::Over(_) => kind <= RNDV_DATA,
             _ => kind == DP,
         };
         due.error = !fits;
         due.release = Some(id);
-        match self.stands {
+        match self.message_state {
             _ if !fits => {}
-            Stands::Over(_) if kind == EAGER => {
+            MessageState::Over(_) if kind == EAGER => {
                 due.release = None;
                 let msg_len = inputs.pkt_msg_len.get();
-                self.stands = Stands::Asked(Cp { id, len, msg_len, last });
+                self.message_state = MessageState::Asked(Cp { id, len, msg_len, last });
             }
-            Stands::Over(_) if kind == RNDV_DATA => {
+            MessageState::Over(_) if kind == RNDV_DATA => {
                 due.copy = Some((id, len));
-                self.stands = Stands::Posted;
+                self.message_state = MessageState::Posted;
             }
-            Stands::Over(_) => self.counts.controls += 1,
-            Stands::Unexpected { copies } => {
+            MessageState::Over(_) => self.counts.controls += 1,
+            MessageState::Unexpected { copies } => {
                 match copies {
                     true => due.copy = Some((id, len)),
                     false => (due.keep, due.release) = (Some(id), None),
                 }
                 if last {
-                    self.stands = Stands::Over(BETWEEN | PROC_UNEXP_DP);
+                    self.message_state = MessageState::Over(BETWEEN | PROC_UNEXP_DP);
                 }
             }
-            Stands::Posted => due.copy = Some((id, len)),
-            Stands::Asked(_) | Stands::Chosen(_) => {}
+            MessageState::Posted => due.copy = Some((id, len)),
+            MessageState::Asked(_) | MessageState::Chosen(_) => {}
         }
         self.counts.errors += u64::from(due.error);
     }
 
     /// The choice for an unexpected message.
-    fn choose(&mut self, cp: Cp, inputs: &Inputs, due: &mut Due) {
+    fn choose(&mut self, cp: Cp, inputs: &Inputs, due: &mut ExpectedActions) {
         let is_low = inputs.pool_free.get() < self.keep;
         let copies = is_low && inputs.temp_alloc_ok.is_high();
         due.temporary = is_low.then_some(cp.msg_len);
@@ -365,44 +365,49 @@ impl Scoreboard<'_> {
         }
         self.counts.copied += u64::from(copies);
         self.counts.kept += u64::from(!copies);
-        self.stands = match cp.last {
-            false => Stands::Unexpected { copies },
-            true if self.repaired => Stands::Over(BETWEEN),
+        self.message_state = match cp.last {
+            false => MessageState::Unexpected { copies },
+            true if self.repaired => MessageState::Over(BETWEEN),
             // The block has not seen it yet.
-            true => Stands::Over(AWAIT_UNEXP_DP | PROC_UNEXP_DP | BETWEEN),
+            true => MessageState::Over(AWAIT_UNEXP_DP | PROC_UNEXP_DP | BETWEEN),
         };
     }
 
     /// What must become of packets in this cycle.
     #[inline]
-    fn due(&mut self, inputs: &Inputs, taken: bool) -> Due {
-        let mut due = Due::default();
-        let before = self.stands;
+    fn due(&mut self, inputs: &Inputs, taken: bool) -> ExpectedActions {
+        let mut due = ExpectedActions::default();
+        let before = self.message_state;
         if taken {
             self.take(inputs, &mut due);
         }
         match before {
-            Stands::Asked(cp) if inputs.match_rsp.is_high() && inputs.match_found.is_high() => {
+            MessageState::Asked(cp)
+                if inputs.match_rsp.is_high() && inputs.match_found.is_high() =>
+            {
                 due.copy = Some((cp.id, cp.len));
                 due.release = Some(cp.id);
-                self.stands = Stands::Posted;
+                self.message_state = MessageState::Posted;
             }
-            Stands::Asked(cp) if inputs.match_rsp.is_high() => self.stands = Stands::Chosen(cp),
-            Stands::Chosen(cp) => self.choose(cp, inputs, &mut due),
-            Stands::Posted if inputs.posted_done.is_high() => {
+            MessageState::Asked(cp) if inputs.match_rsp.is_high() => {
+                self.message_state = MessageState::Chosen(cp)
+            }
+            MessageState::Chosen(cp) => self.choose(cp, inputs, &mut due),
+            MessageState::Posted if inputs.posted_done.is_high() => {
                 self.counts.finished += 1;
-                self.stands = Stands::Over(BETWEEN);
+                self.message_state = MessageState::Over(BETWEEN);
             }
             _ => {}
         }
-        let placed = matches!(before, Stands::Posted) || matches!(self.stands, Stands::Posted);
+        let placed = matches!(before, MessageState::Posted)
+            || matches!(self.message_state, MessageState::Posted);
         self.counts.posted += u64::from(placed && due.copy.is_some());
         due
     }
 
     /// What becomes of packets.
     #[inline]
-    fn observe_fates(outputs: &Outputs, due: &Due) -> Result<(), Violation> {
+    fn observe_fates(outputs: &Outputs, due: &ExpectedActions) -> Result<(), Violation> {
         let seen = |valid: Bits1, id| valid.is_high().then_some(id);
         let temporary = seen(outputs.temp_alloc_valid, outputs.temp_alloc_len.get());
         if temporary != due.temporary {
@@ -443,18 +448,18 @@ impl Scoreboard<'_> {
     fn observe_turn(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let (kind, level) = (inputs.pkt_kind.get(), outputs.ring_level.get());
         let (valid, ready) = (inputs.pkt_valid.is_high(), outputs.pkt_ready.is_high());
-        let can = level > 0 && self.stands.can_take(kind);
+        let can = level > 0 && self.message_state.can_take(kind);
         let taken = valid && ready;
         if ready && level == 0 {
             return Err(Violation::new(TAKEN, "pkt_ready while the ring is empty"));
         }
         if taken && !can {
-            let message = format!("{} is taken, {:?}", kind_name(kind), self.stands);
+            let message = format!("{} is taken, {:?}", kind_name(kind), self.message_state);
             return Err(Violation::new(TAKEN, message));
         }
         self.waited = if valid && can && !taken { self.waited + 1 } else { 0 };
-        if self.waited > PATIENCE {
-            let message = format!("{} waits, {:?}", kind_name(kind), self.stands);
+        if self.waited > MOST_WAITED {
+            let message = format!("{} waits, {:?}", kind_name(kind), self.message_state);
             return Err(Violation::new(PROMPT, message));
         }
         Ok(())
@@ -462,8 +467,8 @@ impl Scoreboard<'_> {
 
     #[inline]
     fn observe_match(&self, outputs: &Outputs) -> Result<(), Violation> {
-        let asked = match self.stands {
-            Stands::Asked(cp) => Some(cp.id),
+        let asked = match self.message_state {
+            MessageState::Asked(cp) => Some(cp.id),
             _ => None,
         };
         let seen = outputs.match_req.is_high().then(|| outputs.match_id.get());
@@ -492,7 +497,7 @@ impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
             packets: (!resets).then(|| traffic.packets()),
             taken: 0,
             after_reset: false,
-            stands: Stands::Over(BETWEEN),
+            message_state: MessageState::Over(BETWEEN),
             in_hand: 0,
             receiver: Receiver::new(&traffic.reads),
             owed: 0,
@@ -534,9 +539,9 @@ impl<'a> harness::Scoreboard<'a, Recv> for Scoreboard<'a> {
         if self.owed > 0 {
             return fail(format!("a credit of {} was not taken", self.owed));
         }
-        match self.stands {
-            Stands::Over(_) => Ok(()),
-            stands => fail(format!("the last message is not over: {stands:?}")),
+        match self.message_state {
+            MessageState::Over(_) => Ok(()),
+            message_state => fail(format!("the last message is not over: {message_state:?}")),
         }
     }
 

@@ -87,9 +87,9 @@ cosim_core::axes! {
 
 cosim_core::covergroups! {
     GROUPS;
-    CREDITS = "credits": "boundary 1: credits used before the edge, what becomes of one" [USED, CREDIT]
+    CREDITS = "credits": "boundary 1: credits used before the edge, change of one credit" [USED, CREDIT]
         unless |at, _| no_such_credit(at[0], at[1]);
-    DELIVERIES = "deliveries": "boundary 4: what is delivered, and what it finds" [DESCRIPTOR, FOUND];
+    DELIVERIES = "deliveries": "boundary 4: delivery, and the level of the FIFO" [DESCRIPTOR, FOUND];
     FIFO = "fifo": "boundary 4: entries before the edge, what moves" [LEVEL, MOVE]
         unless |at, _| no_such_move(at[0], at[1]);
     HEADS = "heads": "boundary 5: heads of the FIFO, how long context or lengths take" [DESCRIPTOR, WAIT];
@@ -98,7 +98,7 @@ cosim_core::covergroups! {
         unless |at, _| no_such_answer(at[0], at[1] == 1, at[3]);
     EVENTS = "events": "boundary 6: events that qp takes" [EVENT]
         unless |at, parameters| no_length_error(at[0] == 1, parameters);
-    HOLDUPS = "hold-ups": "boundary 6: what waits while events are owed to qp" [PENDING, HELD]
+    HOLDUPS = "hold-ups": "boundary 6: what waits while events for qp are pending" [PENDING, HELD]
         unless |at, parameters| no_length_error(at[0] > 0, parameters);
     REQUESTS = "requests": "boundary 8: request packets that thread2 takes" [OPCODE, FIRST];
     MESSAGES = "messages": "boundary 10: message packets that recv takes: kind, state" [KIND, TAKER]
@@ -106,7 +106,7 @@ cosim_core::covergroups! {
     WAITS = "waits": "boundary 11: message packets, how long recv lets them wait" [KIND, WAIT];
     EDGES = "edges": "several things at one edge" [TOGETHER]
         unless |at, parameters| no_length_error(at[0] == 3, parameters);
-    RESETS = "resets": "resets, by what they find" [FLIGHT];
+    RESETS = "resets": "resets, by the state they interrupt" [FLIGHT];
 }
 
 /// Section 7: what becomes of a credit.

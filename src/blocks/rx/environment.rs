@@ -9,12 +9,12 @@ use super::parameters::{of_dll, of_recv};
 use super::rtl::{Bits1, Bits16, Bits32, Bits416, Bits488, Inputs, Outputs};
 use super::stimulus::{Request, Traffic, takes_wqe};
 use super::{Rx, pins};
-use crate::blocks::dll::environment::{self as dll, Link, Supply};
+use crate::blocks::dll::environment::{self as dll, Link, SourceState};
 use crate::blocks::recv::environment::{self as recv, Host, Sender};
 use crate::blocks::thread2::environment::{self as thread2, Modules};
 use crate::blocks::thread2::stimulus::Packet;
 use crate::blocks::{dll as dll_block, qp, recv as recv_block, thread2 as thread2_block};
-use cosim_core::harness::{self, Noise, Parameters, ResetTimer, Waits};
+use cosim_core::harness::{self, Delays, Noise, Parameters, ResetTimer};
 use std::collections::VecDeque;
 
 /// Idle cycles at the end, in which nothing more may happen.
@@ -36,7 +36,7 @@ pub struct Environment<'a> {
     host: Host<'a>,
     reset: ResetTimer,
     drained: u64,
-    patience: u64,
+    progress_timeout: u64,
 }
 
 /// Who of the two senders is meant.
@@ -151,7 +151,7 @@ struct Fetcher<'a> {
     context: Option<Context<'a>>,
     /// What recv will be sent next.
     expected: Sender<'a>,
-    waits: Waits<'a>,
+    waits: Delays<'a>,
 }
 
 /// What a request packet's handle leads to.
@@ -163,7 +163,7 @@ struct Context<'a> {
 }
 
 impl<'a> Fetcher<'a> {
-    fn new(messages: Sender<'a>, waits: Waits<'a>) -> Self {
+    fn new(messages: Sender<'a>, waits: Delays<'a>) -> Self {
         let fifo = VecDeque::with_capacity(PLACES);
         Self { fifo, context: None, expected: messages, waits }
     }
@@ -247,13 +247,13 @@ fn newest(requests: &[Request], sent: usize, handle: u8) -> Option<&Packet> {
 }
 
 /// Cycles without progress that a traffic explains.
-fn patience(traffic: &Traffic, parameters: &Parameters, software: u64) -> u64 {
+fn progress_timeout(traffic: &Traffic, parameters: &Parameters, software: u64) -> u64 {
     let fetches = traffic.fetch_waits.iter().map(|wait| wait.get()).max().unwrap_or(0);
     software
         + fetches
-        + dll::patience(&traffic.link, &of_dll(parameters))
-        + recv::patience(&traffic.receive)
-        + thread2::patience(traffic.packets())
+        + dll::progress_timeout(&traffic.link, &of_dll(parameters))
+        + recv::progress_timeout(&traffic.receive)
+        + thread2::progress_timeout(traffic.packets())
 }
 
 impl Environment<'_> {
@@ -272,7 +272,7 @@ impl Environment<'_> {
     }
 
     #[inline]
-    fn arrived(&self) -> recv::Arrived {
+    fn arrived(&self) -> recv::ArrivalProgress {
         self.fetcher.expected.arrived(self.fetcher.lengths().is_some())
     }
 }
@@ -298,18 +298,18 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
     fn new(traffic: &'a Traffic, parameters: &Parameters) -> Self {
         let messages = Sender::new(&traffic.receive.messages);
         let software = qp::Environment::new(&traffic.software, parameters);
-        let patience = patience(traffic, parameters, software.patience());
+        let progress_timeout = progress_timeout(traffic, parameters, software.progress_timeout());
         let mut environment = Self {
             noise: Noise::new(traffic.noise.get()),
             source: Source::new(&traffic.requests, messages.clone()),
             link: Link::new(&traffic.link, &of_dll(parameters)),
-            fetcher: Fetcher::new(messages, Waits::new(&traffic.fetch_waits)),
+            fetcher: Fetcher::new(messages, Delays::new(&traffic.fetch_waits)),
             software,
             modules: Modules::new(&traffic.tables),
             host: Host::new(&traffic.receive, &of_recv(parameters)),
             reset: ResetTimer::default(),
             drained: 0,
-            patience,
+            progress_timeout,
         };
         environment.source.choose(true, &mut environment.noise);
         environment
@@ -369,7 +369,7 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
         // What waits for a credit gets one: B has delivered what A has no more.
         let goes_on = outputs.x_a_tlp_ready.is_high() && !is_used_up;
         let steady = self.reset.is_over() && self.software.is_steady();
-        self.link.clock(&to_dll, &from_dll, Supply { is_used_up, goes_on }, steady);
+        self.link.clock(&to_dll, &from_dll, SourceState { is_used_up, goes_on }, steady);
         self.modules.clock(&mut self.noise, &to_thread2, &from_thread2);
         self.software.clock(&to_qp, &from_qp);
         if in_reset {
@@ -435,8 +435,8 @@ impl<'a> harness::Environment<'a, Rx> for Environment<'a> {
     }
 
     #[inline]
-    fn patience(&self) -> u64 {
-        self.patience
+    fn progress_timeout(&self) -> u64 {
+        self.progress_timeout
     }
 
     fn packets(&self) -> u64 {

@@ -59,7 +59,7 @@ impl Fifo {
 
 /// The registers of the glue.
 #[derive(Debug, Clone)]
-struct Glue {
+struct TopRegisters {
     fifo: Fifo,
     credits_used: usize,
     /// The QP whose first request packet is to be told.
@@ -68,7 +68,7 @@ struct Glue {
     fatal: Option<Bits8>,
 }
 
-impl Glue {
+impl TopRegisters {
     const RESET: Self = Self { fifo: Fifo::EMPTY, credits_used: 0, established: None, fatal: None };
 
     #[inline]
@@ -89,25 +89,25 @@ pub struct Golden {
     qp: qp::Golden,
     thread2: thread2::Golden,
     recv: recv::Golden,
-    glue: Glue,
+    glue: TopRegisters,
 }
 
 /// What becomes of a request packet that leaves.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Fate {
+enum PacketOutcome {
     Taken = 0,
     Refused = 1,
     Dropped = 2,
 }
 
 /// The pins of a block in a cycle, and its evaluated cycle.
-struct Part<B: Block> {
+struct BlockCycle<B: Block> {
     inputs: B::Inputs,
     outputs: B::Outputs,
     cycle: <B::Golden as harness::Golden<B>>::Cycle,
 }
 
-impl<B: Block> Part<B> {
+impl<B: Block> BlockCycle<B> {
     #[inline]
     fn new(golden: &B::Golden, inputs: B::Inputs) -> Self {
         let cycle = golden.cycle(&inputs);
@@ -124,13 +124,13 @@ impl<B: Block> Part<B> {
 
 /// An evaluated cycle: each block, and the fate of the head of the FIFO.
 pub struct Cycle {
-    dll: Part<Dll>,
-    qp: Part<Qp>,
-    thread2: Part<Thread2>,
-    recv: Part<Recv>,
+    dll: BlockCycle<Dll>,
+    qp: BlockCycle<Qp>,
+    thread2: BlockCycle<Thread2>,
+    recv: BlockCycle<Recv>,
     head: Option<Descriptor>,
     /// A request packet leaves, with what becomes of it.
-    fate: Option<(Request, Fate)>,
+    fate: Option<(Request, PacketOutcome)>,
     message_taken: bool,
 }
 
@@ -144,16 +144,16 @@ fn with_state(contexts: &Bits416, state: Bits3) -> Bits416 {
 
 impl Golden {
     #[inline]
-    fn dll(&self, inputs: &Inputs) -> Part<Dll> {
+    fn dll(&self, inputs: &Inputs) -> BlockCycle<Dll> {
         let pins = wires!(dll part_inputs [dll inputs {
             a_tlp_valid: Bits1::from(inputs.a_tlp_valid.is_high() && self.glue.has_credit()),
         }]);
-        Part::new(&self.dll, pins)
+        BlockCycle::new(&self.dll, pins)
     }
 
     /// The pins of qp with a question, or without one.
     #[inline]
-    fn qp(&self, inputs: &Inputs, asked: Option<Request>) -> Part<Qp> {
+    fn qp(&self, inputs: &Inputs, asked: Option<Request>) -> BlockCycle<Qp> {
         let Request { consumes_wqe, error, qpn, .. } = asked.unwrap_or_default();
         let qpn = Bits8::new(u64::from(qpn));
         let (hw_valid, hw_qpn, hw_kind) = match (self.glue.established, self.glue.fatal) {
@@ -171,12 +171,12 @@ impl Golden {
             msg_error: Bits1::from(error),
             query_qpn: if asked.is_some() { qpn } else { inputs.qp_query_qpn },
         }]);
-        Part::new(&self.qp, pins)
+        BlockCycle::new(&self.qp, pins)
     }
 
     /// The pins of thread2 with a context, or without one.
     #[inline]
-    fn thread2(&self, inputs: &Inputs, offered: bool, state: Bits3) -> Part<Thread2> {
+    fn thread2(&self, inputs: &Inputs, offered: bool, state: Bits3) -> BlockCycle<Thread2> {
         let (head, data) = match offered {
             true => (with_state(&inputs.cxt_head, state), inputs.cxt_data),
             false => (Bits416::ZERO, Bits488::ZERO),
@@ -188,12 +188,12 @@ impl Golden {
             fetch_cxt_egress_start: Bits1::from(offered),
             fetch_cxt_egress_last: Bits1::from(offered),
         }]);
-        Part::new(&self.thread2, pins)
+        BlockCycle::new(&self.thread2, pins)
     }
 
     /// The pins of recv with a packet, or without one.
     #[inline]
-    fn recv(&self, inputs: &Inputs, packet: Option<Message>) -> Part<Recv> {
+    fn recv(&self, inputs: &Inputs, packet: Option<Message>) -> BlockCycle<Recv> {
         let Message { last, kind, handle } = packet.unwrap_or_default();
         let (len, msg_len) = match packet {
             Some(_) => (inputs.len_pkt, inputs.len_msg),
@@ -207,23 +207,23 @@ impl Golden {
             pkt_msg_len: msg_len,
             pkt_last: Bits1::from(last),
         }]);
-        Part::new(&self.recv, pins)
+        BlockCycle::new(&self.recv, pins)
     }
 }
 
 impl Cycle {
     /// What the glue makes of the blocks' pins.
     #[inline]
-    fn outputs(&self, glue: &Glue) -> Outputs {
-        let Part { inputs: dll_in, outputs: dll, .. } = &self.dll;
-        let Part { inputs: qp_in, outputs: qp, .. } = &self.qp;
-        let Part { inputs: thread2_in, outputs: thread2, .. } = &self.thread2;
-        let Part { inputs: recv_in, outputs: recv, .. } = &self.recv;
+    fn outputs(&self, glue: &TopRegisters) -> Outputs {
+        let BlockCycle { inputs: dll_in, outputs: dll, .. } = &self.dll;
+        let BlockCycle { inputs: qp_in, outputs: qp, .. } = &self.qp;
+        let BlockCycle { inputs: thread2_in, outputs: thread2, .. } = &self.thread2;
+        let BlockCycle { inputs: recv_in, outputs: recv, .. } = &self.recv;
         let (request, fate) = match self.fate {
             Some((request, fate)) => (request, Some(fate)),
             None => (Request::default(), None),
         };
-        let taken = fate == Some(Fate::Taken);
+        let taken = fate == Some(PacketOutcome::Taken);
         let byte = |value: u8| Bits8::new(u64::from(value));
         system_outputs!(
             {
@@ -259,7 +259,7 @@ impl Cycle {
     /// The QP of a length error that thread2 tells at this edge.
     #[inline]
     fn length_error(&self) -> Option<Bits8> {
-        let Part { inputs, outputs, .. } = &self.thread2;
+        let BlockCycle { inputs, outputs, .. } = &self.thread2;
         let moves =
             outputs.fetch_mr_ingress_valid.is_high() && inputs.fetch_mr_ingress_ready.is_high();
         if !moves {
@@ -272,7 +272,7 @@ impl Cycle {
     }
 }
 
-impl Glue {
+impl TopRegisters {
     /// The edge; the rules that applied.
     #[inline]
     fn clock(&mut self, inputs: &Inputs, cycle: &Cycle) -> RuleSet {
@@ -280,7 +280,7 @@ impl Glue {
         let mut fires = |rule: RuleSet, holds: bool| fired = fired.with(rule.only_if(holds));
         let pending = self.is_event_pending();
         let dll = &cycle.dll.outputs;
-        let Part { inputs: qp_in, outputs: qp, .. } = &cycle.qp;
+        let BlockCycle { inputs: qp_in, outputs: qp, .. } = &cycle.qp;
         let leaves = cycle.fate.is_some() || cycle.message_taken;
 
         // Request and message packets.
@@ -292,9 +292,9 @@ impl Glue {
                 fires(RQ1, !inputs.cxt_valid.is_high());
                 fires(RQ2, inputs.cxt_valid.is_high() && pending);
                 fires(RQ3, qp_in.msg_valid.is_high() && waits);
-                fires(RQ4, fate == Some(Fate::Taken));
-                fires(RQ5, fate == Some(Fate::Refused));
-                fires(RQ6, fate == Some(Fate::Dropped));
+                fires(RQ4, fate == Some(PacketOutcome::Taken));
+                fires(RQ5, fate == Some(PacketOutcome::Refused));
+                fires(RQ6, fate == Some(PacketOutcome::Dropped));
             }
             Some(Descriptor::Message(_)) => {
                 fires(PK1, !inputs.len_valid.is_high());
@@ -342,7 +342,7 @@ impl Glue {
         if tells_fatal && qp.hw_ready.is_high() {
             self.fatal = None;
         }
-        if let Some((request, Fate::Taken | Fate::Refused)) = cycle.fate
+        if let Some((request, PacketOutcome::Taken | PacketOutcome::Refused)) = cycle.fate
             && qp.query_state.get() == qp_state::RTR
         {
             fires(EV1, true);
@@ -369,7 +369,7 @@ impl harness::Golden<Rx> for Golden {
             qp: qp::Golden::new(&Parameters::of::<Qp>(0)),
             thread2: thread2::Golden::new(&of_thread2(parameters)),
             recv: recv::Golden::new(&of_recv(parameters)),
-            glue: Glue::RESET,
+            glue: TopRegisters::RESET,
         }
     }
 
@@ -398,9 +398,11 @@ impl harness::Golden<Rx> for Golden {
 
         let fate = asked.and_then(|request| {
             let fate = match (answer.msg_accept.is_high(), answer.msg_nak.is_high()) {
-                (false, false) => Fate::Dropped,
-                (_, true) => Fate::Refused,
-                (true, false) if thread2.outputs.fetch_cxt_egress_ready.is_high() => Fate::Taken,
+                (false, false) => PacketOutcome::Dropped,
+                (_, true) => PacketOutcome::Refused,
+                (true, false) if thread2.outputs.fetch_cxt_egress_ready.is_high() => {
+                    PacketOutcome::Taken
+                }
                 (true, false) => return None,
             };
             Some((request, fate))
@@ -424,7 +426,7 @@ impl harness::Golden<Rx> for Golden {
         cycle.thread2.clock(&mut self.thread2);
         cycle.recv.clock(&mut self.recv);
         if inputs.rst.is_high() {
-            self.glue = Glue::RESET;
+            self.glue = TopRegisters::RESET;
             return R1;
         }
         self.glue.clock(inputs, cycle)

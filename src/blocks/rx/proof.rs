@@ -2,25 +2,25 @@
 //!
 //! The rules of the blocks are proved of the blocks; here their offers are, where they meet.
 
-use cosim_core::harness::{Held, Parameters, Promises, Remembered};
+use cosim_core::harness::{Parameters, ProofRegister, Properties, StableChannel};
 
 /// Every promise.
-pub fn promises(parameters: &Parameters) -> Promises {
+pub fn properties(parameters: &Parameters) -> Properties {
     let is_fixed = |number: u32| parameters.fixes() >> number & 1 == 1;
     // As thread2, recv and qp promise them.
-    let mut held = vec![
-        Held::whole("t2_cq_req_valid"),
-        Held::whole("t2_eq_req_valid"),
-        Held::valid("t2_fetch_mr_ingress_valid"),
-        Held::valid("rv_credit_valid"),
-        Held::valid("qp_evt_valid"),
-        Held::valid("b_dllp_valid"),
+    let mut stable = vec![
+        StableChannel::whole("t2_cq_req_valid"),
+        StableChannel::whole("t2_eq_req_valid"),
+        StableChannel::valid("t2_fetch_mr_ingress_valid"),
+        StableChannel::valid("rv_credit_valid"),
+        StableChannel::valid("qp_evt_valid"),
+        StableChannel::valid("b_dllp_valid"),
     ];
     if is_fixed(0) {
-        held.push(Held::whole("t2_wqe_req_valid"));
+        stable.push(StableChannel::whole("t2_wqe_req_valid"));
     }
-    Promises {
-        zero: vec![
+    Properties {
+        quiescent: vec![
             "fetch_valid",
             "x_hw_valid",
             "x_cxt_valid",
@@ -37,21 +37,21 @@ pub fn promises(parameters: &Parameters) -> Promises {
             "rv_temp_alloc_valid",
             "rv_credit_valid",
         ],
-        held,
-        always: always(),
-        remembered: vec![Remembered {
+        stable,
+        invariants: invariants(),
+        proof_registers: vec![ProofRegister {
             name: "expected_level",
             width: 5,
             next: "x_fifo_level + (x_b_deliver_valid & x_fifo_level != 5'd16) - \
                    (req_valid | x_pkt_valid & x_pkt_ready)"
                 .to_owned(),
         }],
-        ..Promises::default()
+        ..Properties::default()
     }
 }
 
 /// What the specification says of the glue in every cycle, of ports alone.
-fn always() -> Vec<(String, String)> {
+fn invariants() -> Vec<(String, String)> {
     let all = [
         ("CR: at most 16 credits are in use", "x_credits_used <= 5'd16"),
         ("FI: the FIFO has at most 16 entries", "x_fifo_level <= 5'd16"),

@@ -22,10 +22,10 @@ cosim_core::rules! {
     PK3: "a message packet is taken by recv";
     EV1: "the first request packet of a QP in RTR: an event is owed";
     EV2: "a length error: an event is owed";
-    EV3: "the first request packet is told to qp";
-    EV4: "the length error is told to qp";
-    EV5: "an event from outside is told to qp";
-    EV6: "an event from outside waits";
+    EV3: "the first request packet is reported to qp";
+    EV4: "the length error is reported to qp";
+    EV5: "an external event is reported to qp";
+    EV6: "an external event waits";
 }
 
 /// Why no legal stimulus hits a rule; `None` if one can.

@@ -3,7 +3,7 @@
 use super::rtl::Inputs;
 use super::stimulus::Traffic;
 use super::{Rx, chaos, generator};
-use crate::blocks::dll::scenarios::{Mishaps, Weights as Link};
+use crate::blocks::dll::scenarios::{LinkFaults, Weights as Link};
 use crate::blocks::qp::scenarios::Weights as Software;
 use crate::blocks::recv::scenarios::Weights as Receive;
 use crate::blocks::thread2::scenarios::{Operations, Services, Weights as Requests};
@@ -75,8 +75,13 @@ fn clean() -> Link {
 
 /// Losses, damage, second copies and uneven delays both ways.
 fn lossy() -> Link {
-    let mishaps =
-        || Mishaps { lost: n(8), damaged: n(6), again: n(3), delayed: n(6), ..Mishaps::default() };
+    let mishaps = || LinkFaults {
+        lost: n(8),
+        damaged: n(6),
+        again: n(3),
+        delayed: n(6),
+        ..LinkFaults::default()
+    };
     Link {
         tlps: mishaps(),
         acks: mishaps(),
@@ -139,7 +144,7 @@ impl harness::Weights<Rx> for Weights {
         vec![
             scenario(
                 "plain",
-                "open QPs and messages, nothing in the way",
+                "open QPs and messages, no stalls or faults",
                 Weights {
                     errors: n(0),
                     steps: n(0),
@@ -150,7 +155,7 @@ impl harness::Weights<Rx> for Weights {
                     ..base()
                 },
             ),
-            scenario("default", "a bit of everything on a link that loses nothing", base()),
+            scenario("default", "mixed traffic on a lossless link", base()),
             scenario(
                 "lossy",
                 "losses, damage, second copies and uneven delays both ways",
@@ -161,9 +166,9 @@ impl harness::Weights<Rx> for Weights {
                 "a third of everything on the link is lost or damaged",
                 Weights {
                     link: Link {
-                        tlps: Mishaps { lost: n(22), damaged: n(12), ..Mishaps::default() },
-                        acks: Mishaps { lost: n(25), damaged: n(8), ..Mishaps::default() },
-                        naks: Mishaps { lost: n(25), damaged: n(8), ..Mishaps::default() },
+                        tlps: LinkFaults { lost: n(22), damaged: n(12), ..LinkFaults::default() },
+                        acks: LinkFaults { lost: n(25), damaged: n(8), ..LinkFaults::default() },
+                        naks: LinkFaults { lost: n(25), damaged: n(8), ..LinkFaults::default() },
                         ..clean()
                     },
                     ..base()
@@ -218,7 +223,7 @@ impl harness::Weights<Rx> for Weights {
             ),
             scenario(
                 "establish",
-                "QPs in RTR whose first packet comes, while software and hardware speak, too",
+                "QPs in RTR whose first packet arrives during commands and hardware events",
                 Weights {
                     requests_share: n(95),
                     requests: Requests {
@@ -249,7 +254,7 @@ impl harness::Weights<Rx> for Weights {
             ),
             scenario(
                 "length-errors",
-                "WQEs too short for their messages, on QPs that are opened again",
+                "WQEs too short for their messages, on reopened QPs",
                 Weights {
                     requests_share: n(85),
                     requests: Requests {
@@ -376,7 +381,7 @@ impl harness::Weights<Rx> for Weights {
             ),
             scenario(
                 "strays",
-                "packets that do not fit in messages that wait, so that many of them stand behind one another",
+                "packets that do not fit in pending messages, so that many queue up",
                 Weights {
                     requests_share: n(0),
                     steps: n(0),
@@ -441,7 +446,7 @@ impl harness::Weights<Rx> for Weights {
             ),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(16), ..base() },
             ),
         ]

@@ -14,7 +14,7 @@ use super::pins as seen;
 use super::rtl::{Bits32, Inputs, Outputs};
 use super::stimulus::{Request, Traffic};
 use crate::blocks::{dll, qp, recv, thread2};
-use bytes::{Placed, Received};
+use bytes::{PlacedBytes, Received};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::collections::VecDeque;
 
@@ -55,7 +55,7 @@ const GEN_CQE: u64 = 26;
 
 /// A descriptor that A took, and what it stands for.
 #[derive(Debug, Clone, Copy)]
-struct Sent {
+struct TakenDescriptor {
     bits: u32,
     /// The number of its request.
     request: Option<usize>,
@@ -63,12 +63,12 @@ struct Sent {
 
 /// An event that qp is to be told of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Owed {
+struct ExpectedEvent {
     qpn: u64,
     kind: u64,
 }
 
-impl Owed {
+impl ExpectedEvent {
     /// The check that it is told, once, before another request packet leaves.
     fn check(&self) -> &'static str {
         if self.kind == 0 { ESTABLISHED } else { FATAL }
@@ -101,12 +101,12 @@ pub struct Scoreboard<'a> {
     /// Requests that A took.
     requests_sent: usize,
     /// Between A and the FIFO, and in the FIFO.
-    under_way: VecDeque<Sent>,
-    fifo: VecDeque<Sent>,
-    owed: VecDeque<Owed>,
+    under_way: VecDeque<TakenDescriptor>,
+    fifo: VecDeque<TakenDescriptor>,
+    owed: VecDeque<ExpectedEvent>,
     /// An event that F2 lets come several times is told once.
     repeats: bool,
-    placed: Placed<'a>,
+    placed: PlacedBytes<'a>,
     received: Received<'a>,
     counts: Counts,
 }
@@ -207,7 +207,7 @@ impl Scoreboard<'_> {
             let message = format!("(QP, WQE, error) asked of qp: {seen:?}, expected {expected:?}");
             // Asked too early is asked before an event was told.
             let early = self.owed.front().filter(|_| seen.is_some());
-            return Err(Violation::new(early.map_or(ASKED, Owed::check), message));
+            return Err(Violation::new(early.map_or(ASKED, ExpectedEvent::check), message));
         }
         let query = expected.map_or(inputs.qp_query_qpn.get(), |(qpn, ..)| qpn);
         if outputs.x_query_qpn.get() != query {
@@ -230,14 +230,14 @@ impl Scoreboard<'_> {
 
     /// What leaves the FIFO at this edge.
     #[inline]
-    fn observe_leaving(&mut self, outputs: &Outputs) -> Result<Option<Sent>, Violation> {
+    fn observe_leaving(&mut self, outputs: &Outputs) -> Result<Option<TakenDescriptor>, Violation> {
         let object = |message: String| Err(Violation::new(FATE, message));
         let request_leaves = outputs.req_valid.is_high();
         let message_leaves = outputs.x_pkt_valid.is_high() && outputs.x_pkt_ready.is_high();
         let takes = outputs.x_cxt_valid.is_high() && outputs.x_cxt_ready.is_high();
         if takes != (request_leaves && outputs.req_fate.get() == TAKEN) {
             let seen = if takes { "takes" } else { "does not take" };
-            let message = format!("thread2 {seen} a packet whose fate is another");
+            let message = format!("thread2 {seen} a packet that must have another outcome");
             return Err(Violation::new(DEAD, message));
         }
         // What thread2 does not get does not wait for it.
@@ -292,7 +292,7 @@ impl Scoreboard<'_> {
         };
         if fate != expected {
             let message = format!(
-                "QP {qpn} in state {state}, service {service}: fate {fate}, expected {expected}"
+                "QP {qpn} in state {state}, service {service}: outcome {fate}, expected {expected}"
             );
             return Err(Violation::new(BY_STATE, message));
         }
@@ -303,7 +303,7 @@ impl Scoreboard<'_> {
             return Err(Violation::new(ANSWER, message));
         }
         if state == RTR && fate != DROPPED {
-            self.owed.push_back(Owed { qpn, kind: 0 });
+            self.owed.push_back(ExpectedEvent { qpn, kind: 0 });
             self.counts.established += 1;
         }
         self.counts.fates[fate as usize % 3] += 1;
@@ -320,7 +320,7 @@ impl Scoreboard<'_> {
         let mut expected = *inputs.cxt_head.words();
         expected[1] = expected[1] & !0x38 | (state as u32) << 3;
         if *outputs.x_cxt_head.words() != expected || outputs.x_cxt_data != inputs.cxt_data {
-            let message = format!("not what was fetched, with state {state} in its place");
+            let message = format!("not what was fetched with state {state} inserted");
             return Err(Violation::new(STATE, message));
         }
         Ok(())
@@ -330,8 +330,8 @@ impl Scoreboard<'_> {
     #[inline]
     fn observe_events(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         let told = outputs.x_hw_valid.is_high();
-        let seen = Owed { qpn: outputs.x_hw_qpn.get(), kind: outputs.x_hw_kind.get() };
-        let outside = Owed { qpn: inputs.qp_hw_qpn.get(), kind: inputs.qp_hw_kind.get() };
+        let seen = ExpectedEvent { qpn: outputs.x_hw_qpn.get(), kind: outputs.x_hw_kind.get() };
+        let outside = ExpectedEvent { qpn: inputs.qp_hw_qpn.get(), kind: inputs.qp_hw_kind.get() };
         let (is_outside, expected) = match self.owed.front() {
             Some(owed) => (false, Some(*owed)),
             None => (true, inputs.qp_hw_valid.is_high().then_some(outside)),
@@ -365,7 +365,7 @@ impl Scoreboard<'_> {
         if !told || !is_cqe || status != 1 {
             return;
         }
-        let fatal = Owed { qpn: u64::from(data[0] & 0xff), kind: 3 };
+        let fatal = ExpectedEvent { qpn: u64::from(data[0] & 0xff), kind: 3 };
         if !(self.repeats && self.owed.contains(&fatal)) {
             self.owed.push_back(fatal);
         }
@@ -404,13 +404,13 @@ impl Scoreboard<'_> {
                     None
                 }
             };
-            self.under_way.push_back(Sent { bits, request });
+            self.under_way.push_back(TakenDescriptor { bits, request });
         }
         Ok(())
     }
 }
 
-impl Sent {
+impl TakenDescriptor {
     #[inline]
     fn descriptor(self) -> Descriptor {
         Descriptor::decode(Bits32::new(u64::from(self.bits)))
@@ -480,7 +480,7 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
             fifo: VecDeque::with_capacity(64),
             owed: VecDeque::with_capacity(64),
             repeats: fixes & 1 << 2 == 0,
-            placed: Placed::new(&traffic.requests, fixes),
+            placed: PlacedBytes::new(&traffic.requests, fixes),
             received: Received::new(&traffic.receive.messages),
             counts: Counts::default(),
         }
@@ -530,8 +530,8 @@ impl<'a> harness::Scoreboard<'a, Rx> for Scoreboard<'a> {
         if fifo > 0 || link > 0 && self.delivers {
             return object(format!("{link} descriptors on the link, {fifo} in the FIFO"));
         }
-        if let Some(Owed { qpn, kind }) = self.owed.front() {
-            return object(format!("an event of kind {kind} for QP {qpn} was not told"));
+        if let Some(ExpectedEvent { qpn, kind }) = self.owed.front() {
+            return object(format!("an event of kind {kind} for QP {qpn} was not reported"));
         }
         let stalls = !self.delivers || self.dll.is_stalled();
         let (sent, all) = (self.requests_sent, self.requests.len());

@@ -135,7 +135,7 @@ impl harness::Traffic for Traffic {
             }
             if let Some(field) = may_close(step, &is_open) {
                 let message =
-                    "this may take the QP away in the middle of a SEND of several packets";
+                    "the command may disable the QP in the middle of a SEND of several packets";
                 return object(at(field), message);
             }
         }

@@ -22,7 +22,7 @@ pub struct Coverage {
     /// Cycles in it so far, this one not counted.
     waited: u32,
     /// The piece that is placed at the edge.
-    piece: Option<Piece>,
+    piece: Option<SendPiece>,
     /// Pieces of the packet so far.
     pieces: usize,
     /// The QP of the packet before.
@@ -34,7 +34,7 @@ pub struct Coverage {
 
 /// Where a piece of a SEND ends.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Piece {
+pub(super) struct SendPiece {
     /// Bytes of the unit that are left for it.
     pub(super) available: u64,
     /// Bytes of the packet that are left.
@@ -171,7 +171,7 @@ impl Coverage {
     }
 
     fn count_piece(&mut self, golden: &Golden, bins: &mut Bins<'_>) {
-        let Some(Piece { available, left, is_rest }) = self.piece else { return };
+        let Some(SendPiece { available, left, is_rest }) = self.piece else { return };
         let position = opcode_at(golden.packet().0.net_opcode.get());
         let split = match available.cmp(&left) {
             std::cmp::Ordering::Greater => 0,

@@ -9,7 +9,7 @@ use super::layout::QueueResponse;
 use super::rtl::{
     Bits1, Bits8, Bits24, Bits96, Bits128, Bits416, Bits488, Bits576, Inputs, Outputs,
 };
-use super::stimulus::{self, Packet, Place, Queue, Traffic, Unit};
+use super::stimulus::{self, Packet, PacketCursor, Queue, Traffic, Unit};
 use cosim_core::harness::{self, Noise, Parameters, ResetTimer};
 use cosim_core::value::Uint;
 
@@ -27,15 +27,15 @@ pub struct Environment<'a> {
     packets: &'a [Packet],
     noise: Noise,
     /// The packet that is offered next, or on offer.
-    place: Place,
+    place: PacketCursor,
     /// Packets offered and taken.
     taken: u64,
-    station: Station,
+    station: HeaderSource,
     modules: Modules<'a>,
     reset: ResetTimer,
     drained: u32,
     handshakes: u64,
-    patience: u64,
+    progress_timeout: u64,
 }
 
 /// All modules but OoOStation: they answer the packet that was taken last.
@@ -56,7 +56,7 @@ pub(crate) struct Modules<'a> {
 
 /// Offers contexts and headers.
 #[derive(Debug, Clone)]
-struct Station {
+struct HeaderSource {
     gap: u64,
     offered: bool,
     head: Bits416,
@@ -422,7 +422,7 @@ fn longest_wait(packet: &Packet) -> u64 {
 }
 
 /// Cycles without a handshake that a traffic explains.
-pub(crate) fn patience<'a>(packets: impl Iterator<Item = &'a Packet>) -> u64 {
+pub(crate) fn progress_timeout<'a>(packets: impl Iterator<Item = &'a Packet>) -> u64 {
     SLACK + WAITS * packets.map(longest_wait).max().unwrap_or(0)
 }
 
@@ -431,9 +431,9 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
         let mut environment = Self {
             packets: &traffic.packets,
             noise: Noise::new(traffic.noise.get()),
-            place: Place::default(),
+            place: PacketCursor::default(),
             taken: 0,
-            station: Station {
+            station: HeaderSource {
                 gap: traffic.packets.first().map_or(0, |packet| packet.gap.get()),
                 offered: false,
                 head: Bits416::ZERO,
@@ -443,7 +443,7 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
             reset: ResetTimer::default(),
             drained: 0,
             handshakes: 0,
-            patience: patience(traffic.packets.iter()),
+            progress_timeout: progress_timeout(traffic.packets.iter()),
         };
         environment.offer_packet();
         environment
@@ -516,8 +516,8 @@ impl<'a> harness::Environment<'a, Thread2> for Environment<'a> {
     }
 
     #[inline]
-    fn patience(&self) -> u64 {
-        self.patience
+    fn progress_timeout(&self) -> u64 {
+        self.progress_timeout
     }
 
     fn packets(&self) -> u64 {

@@ -7,7 +7,7 @@
 //! three states drive from the cycle's inputs is added to it.
 
 use super::Thread2;
-use super::coverage::Piece;
+use super::coverage::SendPiece;
 use super::layout::{
     Context, DataUnit, Header, MrData, MrHead, NextUnit, QueueResponse, SLOT_BYTES, WqeRequest,
     mr_flag, opcode, queue_request, status,
@@ -144,10 +144,10 @@ impl Golden {
 
     /// The piece that is placed.
     #[inline]
-    pub(super) fn piece(&self, cycle: &Cycle) -> Piece {
+    pub(super) fn piece(&self, cycle: &Cycle) -> SendPiece {
         let Offer { ref unit, available, .. } = cycle.offer;
         let is_rest = available < unit.byte_cnt.get();
-        Piece { available, left: u64::from(self.pkt_left), is_rest }
+        SendPiece { available, left: u64::from(self.pkt_left), is_rest }
     }
 
     #[inline]

@@ -8,7 +8,10 @@ use super::rows::{
     Effect, Opcodes, ROWS, Row, State, ask, fix, is_acknowledged, is_write_with_imm,
     processes_messages,
 };
-use cosim_core::harness::{Hang, Held, Parameters, Progress, Promises, Remembered, RuleSays};
+use cosim_core::harness::{
+    KnownDeadlock, Parameters, Progress, ProofRegister, Properties, StableChannel,
+    TransitionProperty,
+};
 use cosim_core::verilated::Field;
 
 /// The registers of section 5, and what the message-offset table gives.
@@ -36,20 +39,21 @@ fn is_in(state: State) -> String {
 }
 
 /// Every promise.
-pub fn promises(parameters: &Parameters) -> Promises {
+pub fn properties(parameters: &Parameters) -> Properties {
     const UPDATE: &[&str] = &[State::UPDATE_RQ_s.name()];
     let is_fixed = |number| parameters.fixes() & fix(number) != 0;
-    let mut held = vec![Held::whole("cq_req_valid"), Held::whole("eq_req_valid")];
+    let mut stable =
+        vec![StableChannel::whole("cq_req_valid"), StableChannel::whole("eq_req_valid")];
     // T08 withdraws the request for a WQE, and T43 that for an event, with the completion's in its place.
     if is_fixed(0) {
-        held.push(Held::whole("wqe_req_valid"));
+        stable.push(StableChannel::whole("wqe_req_valid"));
     }
-    held.push(match is_fixed(2) {
-        true => Held::whole("fetch_mr_ingress_valid"),
-        false => Held::valid("fetch_mr_ingress_valid"),
+    stable.push(match is_fixed(2) {
+        true => StableChannel::whole("fetch_mr_ingress_valid"),
+        false => StableChannel::valid("fetch_mr_ingress_valid"),
     });
-    Promises {
-        zero: vec![
+    Properties {
+        quiescent: vec![
             "fetch_mr_ingress_valid",
             "wqe_req_valid",
             "cq_req_valid",
@@ -58,24 +62,24 @@ pub fn promises(parameters: &Parameters) -> Promises {
             "cache_offset_din",
             "cache_owned_din",
         ],
-        held,
-        no_states: vec![State::Undefined.name()],
+        stable,
+        illegal_states: vec![State::Undefined.name()],
         enabled: vec![
             ("rq_offset_wen", UPDATE),
             ("cache_offset_wen", UPDATE),
             ("cache_owned_wen", UPDATE),
         ],
         registers: REGISTERS.to_vec(),
-        rules: says(parameters),
-        always: always(),
-        meanings: Vec::new(),
-        remembered: remembered(),
+        transitions: transitions(parameters),
+        invariants: invariants(),
+        word_abstractions: Vec::new(),
+        proof_registers: proof_registers(),
         progress: vec![progress(parameters)],
     }
 }
 
 /// What holds in every cycle.
-fn always() -> Vec<(String, String)> {
+fn invariants() -> Vec<(String, String)> {
     let states = |states: [State; 2]| format!("({})", states.map(is_in).join(" | "));
     let before = states([State::WQE_REQ_s, State::NEXT_UNIT_s]);
     let inside = states([State::DATA_UNIT_s, State::MR_FOR_SEND_s]);
@@ -95,18 +99,18 @@ fn always() -> Vec<(String, String)> {
 }
 
 /// What every row says, and that registers stay what they are where no row loads them.
-fn says(parameters: &Parameters) -> Vec<RuleSays> {
-    let mut all: Vec<RuleSays> = ROWS.iter().map(|row| of_row(row, parameters)).collect();
+fn transitions(parameters: &Parameters) -> Vec<TransitionProperty> {
+    let mut all: Vec<TransitionProperty> = ROWS.iter().map(|row| of_row(row, parameters)).collect();
     let stays = |(name, rule): &(&'static str, &'static str)| {
         let loads = |row: &Row| loaded(row.effect).iter().any(|(register, _)| register == name);
         let rows = (0..).zip(ROWS).filter(|(_, row)| loads(row));
         let rows: Vec<String> =
             rows.map(|(place, _): (usize, _)| format!("rule_{place}")).collect();
-        RuleSays {
+        TransitionProperty {
             rule,
             when: format!("~({})", rows.join(" | ")),
             next: vec![(*name, (*name).to_owned())],
-            ..RuleSays::default()
+            ..TransitionProperty::default()
         }
     };
     all.extend(STAY.iter().map(stays));
@@ -325,12 +329,12 @@ fn outputs(state: State) -> Vec<(&'static str, String)> {
     ]
 }
 
-fn of_row(row: &Row, parameters: &Parameters) -> RuleSays {
+fn of_row(row: &Row, parameters: &Parameters) -> TransitionProperty {
     let mut next = vec![("cur_state", format!("6'd{}", row.to as u8))];
     next.extend(loaded(row.effect));
     // What a code that is no state drives is not said.
     let outputs = if row.from == State::Undefined { Vec::new() } else { outputs(row.from) };
-    RuleSays {
+    TransitionProperty {
         rule: row.name,
         one_of: Some("T01 to T46".to_owned()),
         when: guard(row, parameters),
@@ -339,14 +343,14 @@ fn of_row(row: &Row, parameters: &Parameters) -> RuleSays {
     }
 }
 
-fn remembered() -> Vec<Remembered> {
+fn proof_registers() -> Vec<ProofRegister> {
     let asked = "wqe_req_valid & wqe_req_ready";
     let ended = "wqe_resp_valid & wqe_resp_ready & wqe_resp_last";
     let for_event = is_in(State::MR_FOR_EQ_s);
     vec![
-        Remembered { name: OWED, width: 1, next: format!("{asked} | {OWED} & ~({ended})") },
+        ProofRegister { name: OWED, width: 1, next: format!("{asked} | {OWED} & ~({ended})") },
         // T43: the request for the event was not taken at once.
-        Remembered {
+        ProofRegister {
             name: "went_back",
             width: 1,
             next: format!("{for_event} ? ~fetch_mr_ingress_ready : went_back"),
@@ -367,16 +371,16 @@ fn progress(parameters: &Parameters) -> Progress {
         "eq_req_valid & ~eq_req_ready".to_owned(),
         "eq_resp_ready & ~eq_resp_valid".to_owned(),
     ];
-    let mut hangs = Vec::new();
+    let mut known_deadlocks = Vec::new();
     if !is_fixed(5) {
-        hangs.push(Hang {
+        known_deadlocks.push(KnownDeadlock {
             what: "F5: the WQE's last unit is used, and another one is waited for",
             when: format!("{data_unit} & ~{OWED}"),
             until: None,
         });
     }
     if is_fixed(1) && !is_fixed(2) {
-        hangs.push(Hang {
+        known_deadlocks.push(KnownDeadlock {
             what: "F2: the request for an event waits, and the completion is repeated",
             when: "went_back".to_owned(),
             until: Some((
@@ -391,7 +395,7 @@ fn progress(parameters: &Parameters) -> Progress {
         waits: waits.join(" | "),
         within: 11,
         more: Some((2, "beat of its WQE", "wqe_resp_valid & wqe_resp_ready".to_owned())),
-        partners: vec![
+        assumptions: vec![
             (
                 "a WQE's beats come after its request, up to its last",
                 format!("~wqe_resp_valid | {OWED}"),
@@ -401,6 +405,6 @@ fn progress(parameters: &Parameters) -> Progress {
                 format!("~({next_unit} & wqe_resp_valid & wqe_resp_last)"),
             ),
         ],
-        hangs,
+        known_deadlocks,
     }
 }

@@ -385,7 +385,7 @@ pub const ROWS: &[Row] = &[
         UPDATE_RQ_s,
         MR_FOR_WRITE_s,
         off(LENGTH_ERROR).opcodes(WRITES_WITH_IMM),
-        "RDMA WRITE with immediate goes on to its MR check",
+        "RDMA WRITE with immediate continues with its MR check",
     ),
     row(
         "T32",
@@ -536,7 +536,7 @@ const MOST_ROWS: usize = 16;
 /// The guards of rows of a state side by side, so that all of them are evaluated at once and without a branch; filled up
 /// with rows that never apply.
 #[derive(Clone, Copy)]
-struct Guards {
+struct GuardTable {
     on: [Conditions; ABREAST],
     /// The conditions that count, high or low.
     looked_at: [Conditions; ABREAST],
@@ -547,18 +547,18 @@ struct Guards {
 
 /// The guards of a state: most have few, so only those are looked at.
 #[derive(Clone, Copy)]
-struct OfState {
-    guards: [Guards; MOST_ROWS / ABREAST],
+struct StateGuards {
+    guards: [GuardTable; MOST_ROWS / ABREAST],
     /// How many of them have rows.
     filled: usize,
 }
 
 /// The guards of every state.
-static GUARDS: [OfState; State::ALL.len()] = {
+static GUARDS: [StateGuards; State::ALL.len()] = {
     let none = [0; ABREAST];
     // No opcode: it does not apply.
-    let empty = Guards { on: none, looked_at: none, opcodes: none, row: none };
-    let empty = OfState { guards: [empty; MOST_ROWS / ABREAST], filled: 0 };
+    let empty = GuardTable { on: none, looked_at: none, opcodes: none, row: none };
+    let empty = StateGuards { guards: [empty; MOST_ROWS / ABREAST], filled: 0 };
     let mut states = [empty; State::ALL.len()];
     let mut rows = [0; State::ALL.len()];
     let mut index = 0;
@@ -584,7 +584,7 @@ static GUARDS: [OfState; State::ALL.len()] = {
 #[inline]
 pub fn select(state: State, packet: PacketConditions, cycle: &CycleInputs) -> Option<usize> {
     let (conditions, opcode) = (packet.with(cycle), packet.opcode);
-    let OfState { guards, filled } = &GUARDS[state as usize];
+    let StateGuards { guards, filled } = &GUARDS[state as usize];
     let mut applies = [0; ABREAST];
     for guards in guards.iter().take(*filled) {
         for (place, applies) in applies.iter_mut().enumerate() {

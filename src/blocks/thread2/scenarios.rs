@@ -376,7 +376,7 @@ impl harness::Weights<Thread2> for Weights {
             ),
             scenario(
                 "chaos",
-                "raw random pins, no protocol",
+                "unconstrained random stimulus, no protocol",
                 Weights { raw_cycles_per_packet: n(16), ..base() },
             ),
         ]

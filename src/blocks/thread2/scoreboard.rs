@@ -18,7 +18,7 @@ use self::ring::Ring;
 use super::Thread2;
 use super::layout::{DataUnit, MrData, MrHead};
 use super::rtl::{Inputs, Outputs};
-use super::stimulus::{Packet, Place, Tables, Traffic};
+use super::stimulus::{Packet, PacketCursor, Tables, Traffic};
 use cosim_core::harness::{self, Counter, Parameters, Violation};
 use std::fmt;
 
@@ -67,10 +67,10 @@ pub struct Scoreboard<'a> {
     packets: Vec<&'a Packet>,
     mask: u8,
     /// The packet that is taken next.
-    place: Place,
+    place: PacketCursor,
     /// The state of its QP, if that is not what the context says.
     known_state: Option<u64>,
-    account: Option<Account>,
+    account: Option<PacketObligations>,
     /// The offer that waits.
     offer: Offer,
     /// By the low byte of the QPN.
@@ -91,7 +91,7 @@ struct Pair {
 
 /// What a packet can owe; requests in the order in which they come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-enum Due {
+enum Obligation {
     Loss,
     Wqe,
     Beats,
@@ -107,7 +107,7 @@ enum Due {
     Ack,
 }
 
-impl Due {
+impl Obligation {
     const ALL: [Self; 13] = [
         Self::Loss,
         Self::Wqe,
@@ -145,11 +145,11 @@ impl Due {
 }
 
 /// An amount of everything that can be due.
-type Bill = [u64; Due::ALL.len()];
+type Bill = [u64; Obligation::ALL.len()];
 
 /// The packet in flight: what it owes, what was paid, where its payload goes next.
 #[derive(Debug, Clone)]
-struct Account {
+struct PacketObligations {
     packet: usize,
     owed: Bill,
     paid: Bill,
@@ -161,17 +161,17 @@ struct Account {
     /// Where the packet's WQE is in the RQ, in slots.
     wqe_addr: u64,
     /// What the last request was for.
-    stage: Due,
+    stage: Obligation,
 }
 
-impl Account {
-    fn owe(&mut self, due: Due, amount: u64) {
+impl PacketObligations {
+    fn owe(&mut self, due: Obligation, amount: u64) {
         self.owed[due as usize] = amount;
     }
 
     /// Nothing is ever paid beyond what is owed; a reset, which ends the packet early, finds no excess.
     #[inline]
-    fn pay(&mut self, due: Due, amount: u64) -> Result<(), Violation> {
+    fn pay(&mut self, due: Obligation, amount: u64) -> Result<(), Violation> {
         let (owed, paid) = (self.owed[due as usize], self.paid[due as usize] + amount);
         self.paid[due as usize] = paid;
         if paid > owed {
@@ -183,7 +183,7 @@ impl Account {
 
     /// Whether something was asked for and has not been answered.
     #[inline]
-    fn awaits(&self, asked: Due, answered: Due) -> bool {
+    fn awaits(&self, asked: Obligation, answered: Obligation) -> bool {
         self.paid[asked as usize] > self.paid[answered as usize]
     }
 
@@ -214,7 +214,7 @@ impl<'a> Scoreboard<'a> {
         Self {
             packets,
             mask,
-            place: Place::default(),
+            place: PacketCursor::default(),
             known_state: None,
             account: None,
             offer: Offer::none(),
@@ -227,7 +227,7 @@ impl<'a> Scoreboard<'a> {
     /// Which packet comes next, and the state of its QP, which is not that of its context.
     #[inline]
     pub(crate) fn expect(&mut self, packet: usize, state: u64) {
-        self.place = Place::at(packet);
+        self.place = PacketCursor::at(packet);
         self.known_state = Some(state);
     }
 
@@ -237,12 +237,12 @@ impl<'a> Scoreboard<'a> {
     }
 
     /// What the packet at `index` owes.
-    fn open(&mut self, index: usize) -> Account {
+    fn open(&mut self, index: usize) -> PacketObligations {
         let packet = self.packets[index];
         let header = &packet.header;
         let operation = Operation::of(header.net_opcode.get());
         let placed = self.pairs[qp(packet)].placed;
-        let mut account = Account {
+        let mut account = PacketObligations {
             packet: index,
             owed: Bill::default(),
             paid: Bill::default(),
@@ -250,7 +250,7 @@ impl<'a> Scoreboard<'a> {
             length_error: false,
             cursor: placed,
             wqe_addr: self.pairs[qp(packet)].rq_offset,
-            stage: Due::Payload,
+            stage: Obligation::Payload,
         };
         let state = self.known_state.unwrap_or(packet.context.qp_state.get());
         let refused = self.fixed(7) && !codes::receives(state);
@@ -260,17 +260,17 @@ impl<'a> Scoreboard<'a> {
         }
         let waits = packet.wqe.as_ref().is_some_and(|wqe| wqe.stall.get() > 0);
         if operation.takes_wqe() && waits && !self.fixed(0) {
-            account.owe(Due::Loss, 1);
+            account.owe(Obligation::Loss, 1);
             return account;
         }
         if operation.is_send() {
             let length = header.pkt_length.get();
             let room: u64 = units(packet).map(|unit| unit.byte_cnt.get()).sum();
             let payload = length.min(room.saturating_sub(placed));
-            account.owe(Due::Payload, payload);
+            account.owe(Obligation::Payload, payload);
             account.length_error = payload < length;
         } else {
-            account.owe(Due::Remote, 1);
+            account.owe(Obligation::Remote, 1);
         }
         account.completes = account.length_error
             || matches!(operation, Operation::SendEnd | Operation::WriteWithImmediate);
@@ -279,27 +279,27 @@ impl<'a> Scoreboard<'a> {
         let acknowledged = operation != Operation::Read
             && (codes::is_reliable(header.service_type.get()) || !self.fixed(6));
         if operation.takes_wqe() {
-            account.owe(Due::Wqe, 1);
+            account.owe(Obligation::Wqe, 1);
             // The NextUnit comes before the units.
-            account.owe(Due::Beats, 1 + units(packet).count() as u64);
+            account.owe(Obligation::Beats, 1 + units(packet).count() as u64);
         }
-        for due in [Due::CqAsked, Due::CqAnswered] {
+        for due in [Obligation::CqAsked, Obligation::CqAnswered] {
             account.owe(due, u64::from(has_cqe));
         }
-        for due in [Due::EqAsked, Due::EqAnswered] {
+        for due in [Obligation::EqAsked, Obligation::EqAnswered] {
             account.owe(due, u64::from(has_event));
         }
-        account.owe(Due::RqStep, u64::from(account.completes));
-        account.owe(Due::Cqe, u64::from(has_cqe));
-        account.owe(Due::Event, u64::from(has_event));
-        account.owe(Due::Ack, u64::from(acknowledged));
+        account.owe(Obligation::RqStep, u64::from(account.completes));
+        account.owe(Obligation::Cqe, u64::from(has_cqe));
+        account.owe(Obligation::Event, u64::from(has_event));
+        account.owe(Obligation::Ack, u64::from(acknowledged));
         account
     }
 
     /// Compares what the packet in flight owes with what was paid.
     fn close(&mut self) -> Result<(), Violation> {
         let Some(account) = self.account.take() else { return Ok(()) };
-        for due in Due::ALL {
+        for due in Obligation::ALL {
             let (owed, paid) = (account.owed[due as usize], account.paid[due as usize]);
             if paid != owed {
                 let (check, what) = due.check();
@@ -318,7 +318,7 @@ impl<'a> Scoreboard<'a> {
         if !taken && self.fixed(0) {
             return Ok(());
         }
-        let due = if taken { Due::Wqe } else { Due::Loss };
+        let due = if taken { Obligation::Wqe } else { Obligation::Loss };
         let account = in_flight(&mut self.account, "a WQE request")?;
         account.pay(due, 1)?;
         self.total[due as usize] += 1;
@@ -335,14 +335,14 @@ impl<'a> Scoreboard<'a> {
     fn queues(&mut self, inputs: &Inputs, outputs: &Outputs) -> Result<(), Violation> {
         if outputs.cq_req_valid.is_high() && inputs.cq_req_ready.is_high() {
             let account = in_flight(&mut self.account, "a CQ request")?;
-            account.pay(Due::CqAsked, 1)?;
+            account.pay(Obligation::CqAsked, 1)?;
             let context = &self.packets[account.packet].context;
             let (number, log_size) = (context.rcv_cqn.get(), context.cq_log_size.get());
             account.queue_head("cq", outputs.cq_req_head.get(), number, log_size)?;
         }
         if outputs.eq_req_valid.is_high() && inputs.eq_req_ready.is_high() {
             let account = in_flight(&mut self.account, "an EQ request")?;
-            account.pay(Due::EqAsked, 1)?;
+            account.pay(Obligation::EqAsked, 1)?;
             let context = &self.packets[account.packet].context;
             let (number, log_size) = (context.cq_comp_eqn.get(), context.eq_log_size.get());
             account.queue_head("eq", outputs.eq_req_head.get(), number, log_size)?;
@@ -364,29 +364,29 @@ impl<'a> Scoreboard<'a> {
             }
             return Ok(());
         };
-        if (cq != account.awaits(Due::CqAsked, Due::CqAnswered))
-            | (eq != account.awaits(Due::EqAsked, Due::EqAnswered))
+        if (cq != account.awaits(Obligation::CqAsked, Obligation::CqAnswered))
+            | (eq != account.awaits(Obligation::EqAsked, Obligation::EqAnswered))
         {
             let what = format_args!(
                 "cq_resp_ready is {}, eq_resp_ready {}; asked and answered were {}/{} of the CQ and \
                  {}/{} of the EQ",
                 u64::from(cq),
                 u64::from(eq),
-                account.paid[Due::CqAsked as usize],
-                account.paid[Due::CqAnswered as usize],
-                account.paid[Due::EqAsked as usize],
-                account.paid[Due::EqAnswered as usize],
+                account.paid[Obligation::CqAsked as usize],
+                account.paid[Obligation::CqAnswered as usize],
+                account.paid[Obligation::EqAsked as usize],
+                account.paid[Obligation::EqAnswered as usize],
             );
             return Err(account.violation(ANSWERED, what));
         }
         if cq && inputs.cq_resp_valid.is_high() {
-            account.pay(Due::CqAnswered, 1)?;
+            account.pay(Obligation::CqAnswered, 1)?;
         }
         if eq && inputs.eq_resp_valid.is_high() {
-            account.pay(Due::EqAnswered, 1)?;
+            account.pay(Obligation::EqAnswered, 1)?;
         }
-        let beats = account.paid[Due::Beats as usize];
-        let asked = account.paid[Due::Wqe as usize] > 0;
+        let beats = account.paid[Obligation::Beats as usize];
+        let asked = account.paid[Obligation::Wqe as usize] > 0;
         if wqe & !asked | !wqe & asked & (beats == 0) {
             let what = format_args!(
                 "wqe_resp_ready is {}, and its NextUnit {} awaited",
@@ -396,7 +396,7 @@ impl<'a> Scoreboard<'a> {
             return Err(account.violation(ANSWERED, what));
         }
         if wqe && inputs.wqe_resp_valid.is_high() {
-            account.pay(Due::Beats, 1)?;
+            account.pay(Obligation::Beats, 1)?;
         }
         Ok(())
     }
@@ -417,7 +417,7 @@ impl<'a> Scoreboard<'a> {
             return Err(account.violation(ORDER, what));
         }
         account.stage = due;
-        let judged = account.length_error && matches!(due, Due::Cqe | Due::Ack);
+        let judged = account.length_error && matches!(due, Obligation::Cqe | Obligation::Ack);
         let status = if judged { codes::LOCAL_LENGTH_ERROR } else { codes::GOOD };
         if data.status.get() != status {
             let what = format_args!(
@@ -428,10 +428,10 @@ impl<'a> Scoreboard<'a> {
             return Err(account.violation(due.check().0, what));
         }
         let (amount, request) = match due {
-            Due::Payload => payload(account, packet, head)?,
-            Due::Remote => (1, remote(account, packet, head, self.mask >> 4 & 1 == 1)?),
-            Due::Cqe => (1, MrRequest::cqe(packet, account.wqe_addr)),
-            Due::Event => (1, MrRequest::event(packet)),
+            Obligation::Payload => payload(account, packet, head)?,
+            Obligation::Remote => (1, remote(account, packet, head, self.mask >> 4 & 1 == 1)?),
+            Obligation::Cqe => (1, MrRequest::cqe(packet, account.wqe_addr)),
+            Obligation::Event => (1, MrRequest::event(packet)),
             _ => (1, MrRequest::ack()),
         };
         account.pay(due, amount)?;
@@ -457,10 +457,10 @@ impl<'a> Scoreboard<'a> {
         if self.fixed(1)
             && !self.fixed(2)
             && let Some(account) = &mut self.account
-            && account.owed[Due::Event as usize] > 0
+            && account.owed[Obligation::Event as usize] > 0
             && MrData::decode(&outputs.fetch_mr_ingress_data).opcode.get() == codes::GEN_EVENT
         {
-            for due in [Due::Cqe, Due::EqAsked, Due::EqAnswered] {
+            for due in [Obligation::Cqe, Obligation::EqAsked, Obligation::EqAnswered] {
                 account.owed[due as usize] += 1;
             }
             return false;
@@ -513,8 +513,8 @@ impl<'a> Scoreboard<'a> {
     /// The RQ offset at `address` goes from `before` to `after`.
     fn step_queue(&mut self, address: u64, before: u64, after: u64) -> Result<(), Violation> {
         let account = in_flight(&mut self.account, "an RQ step")?;
-        account.pay(Due::RqStep, 1)?;
-        self.total[Due::RqStep as usize] += 1;
+        account.pay(Obligation::RqStep, 1)?;
+        self.total[Obligation::RqStep as usize] += 1;
         let packet = self.packets[account.packet];
         let ring = Ring::of(&packet.context);
         let qp = qp(packet);
@@ -542,29 +542,29 @@ impl<'a> Scoreboard<'a> {
 /// The packet that something in this cycle is for.
 #[inline]
 fn in_flight<'a>(
-    account: &'a mut Option<Account>,
+    account: &'a mut Option<PacketObligations>,
     what: &str,
-) -> Result<&'a mut Account, Violation> {
+) -> Result<&'a mut PacketObligations, Violation> {
     let unasked = || Violation::new(UNASKED, format_args!("{what} without a packet"));
     account.as_mut().ok_or_else(unasked)
 }
 
 /// What a request is for, once it is clear that it is one of the packet's.
 fn belongs(
-    account: &Account,
+    account: &PacketObligations,
     packet: &Packet,
     head: &MrHead,
     data: &MrData,
-) -> Result<Due, Violation> {
+) -> Result<Obligation, Violation> {
     let header = &packet.header;
     let net_opcode = header.net_opcode.get();
     let (due, opcode) = match (data.opcode.get(), Operation::of(net_opcode)) {
-        (codes::GEN_CQE, _) => (Due::Cqe, codes::GEN_CQE),
-        (codes::GEN_EVENT, _) => (Due::Event, codes::GEN_EVENT),
-        (codes::ACKNOWLEDGE, _) => (Due::Ack, codes::ACKNOWLEDGE),
-        (_, Operation::Read) => (Due::Remote, net_opcode + codes::READ_RESPONSE),
-        (_, operation) if operation.is_send() => (Due::Payload, net_opcode),
-        _ => (Due::Remote, net_opcode),
+        (codes::GEN_CQE, _) => (Obligation::Cqe, codes::GEN_CQE),
+        (codes::GEN_EVENT, _) => (Obligation::Event, codes::GEN_EVENT),
+        (codes::ACKNOWLEDGE, _) => (Obligation::Ack, codes::ACKNOWLEDGE),
+        (_, Operation::Read) => (Obligation::Remote, net_opcode + codes::READ_RESPONSE),
+        (_, operation) if operation.is_send() => (Obligation::Payload, net_opcode),
+        _ => (Obligation::Remote, net_opcode),
     };
     let seen = [
         data.opcode.get(),
@@ -599,7 +599,7 @@ fn hex<const COUNT: usize>(numbers: [u64; COUNT]) -> String {
 
 /// Checks one request of payload against the unit under the cursor; returns its bytes and the request.
 fn payload(
-    account: &mut Account,
+    account: &mut PacketObligations,
     packet: &Packet,
     head: &MrHead,
 ) -> Result<(u64, MrRequest), Violation> {
@@ -614,7 +614,8 @@ fn payload(
         return Err(account.violation(PAYLOAD, what));
     };
     let inside = account.cursor - start;
-    let left = account.owed[Due::Payload as usize] - account.paid[Due::Payload as usize];
+    let left =
+        account.owed[Obligation::Payload as usize] - account.paid[Obligation::Payload as usize];
     let length = left.min(unit.byte_cnt.get() - inside);
     if length == 0 {
         let what = format_args!("a request beyond the packet's payload");
@@ -625,14 +626,14 @@ fn payload(
     names(account, PAYLOAD, head, memory)?;
     account.cursor += length;
     // Where the WQE is too short more is left of the packet than of what is owed.
-    let before = account.paid[Due::Payload as usize];
+    let before = account.paid[Obligation::Payload as usize];
     let is_last = before + length == packet.header.pkt_length.get();
     Ok((length, MrRequest::send(packet, memory, unit.inline.get(), is_last)))
 }
 
 /// Checks the one request of an RDMA operation, whose key is checked in a READ, too, or not (F4).
 fn remote(
-    account: &Account,
+    account: &PacketObligations,
     packet: &Packet,
     head: &MrHead,
     read_is_checked: bool,
@@ -648,7 +649,12 @@ fn remote(
 }
 
 /// Whether a request names the memory that it has to.
-fn names(account: &Account, check: &str, head: &MrHead, memory: Memory) -> Result<(), Violation> {
+fn names(
+    account: &PacketObligations,
+    check: &str,
+    head: &MrHead,
+    memory: Memory,
+) -> Result<(), Violation> {
     let (key, address) = (head.key.get(), head.address.get());
     let seen = Memory { key, address, length: head.length.get() };
     if seen == memory {
@@ -741,13 +747,13 @@ impl<'a> harness::Scoreboard<'a, Thread2> for Scoreboard<'a> {
 
     fn counters() -> Vec<Counter<Self>> {
         vec![
-            Counter::sum("packets lost to T08", |board| board.total[Due::Loss as usize]),
+            Counter::sum("packets lost to T08", |board| board.total[Obligation::Loss as usize]),
             Counter::sum("packets dropped", |board| board.dropped),
-            Counter::sum("payload bytes", |board| board.total[Due::Payload as usize]),
-            Counter::sum("CQEs", |board| board.total[Due::Cqe as usize]),
-            Counter::sum("events", |board| board.total[Due::Event as usize]),
-            Counter::sum("acknowledges", |board| board.total[Due::Ack as usize]),
-            Counter::sum("RQ steps", |board| board.total[Due::RqStep as usize]),
+            Counter::sum("payload bytes", |board| board.total[Obligation::Payload as usize]),
+            Counter::sum("CQEs", |board| board.total[Obligation::Cqe as usize]),
+            Counter::sum("events", |board| board.total[Obligation::Event as usize]),
+            Counter::sum("acknowledges", |board| board.total[Obligation::Ack as usize]),
+            Counter::sum("RQ steps", |board| board.total[Obligation::RqStep as usize]),
         ]
     }
 }

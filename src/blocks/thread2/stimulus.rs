@@ -88,14 +88,14 @@ fn is_zero(again: &Uint<16>) -> bool {
 
 /// How far a list of packets was taken, of which some come again.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Place {
+pub struct PacketCursor {
     /// Of the packet that comes next.
     pub index: usize,
     /// How often that one was taken.
     times: u64,
 }
 
-impl Place {
+impl PacketCursor {
     /// Before the first time that a packet comes.
     pub fn at(index: usize) -> Self {
         Self { index, times: 0 }
@@ -220,7 +220,7 @@ pub(crate) fn check<'a>(
 }
 
 /// The packet being processed and the one that waits behind it, in words.
-pub fn in_flight(packets: &[Packet], taken: Place) -> Vec<String> {
+pub fn in_flight(packets: &[Packet], taken: PacketCursor) -> Vec<String> {
     let describe = |index: usize, role: &str| {
         let Packet { header, wqe, .. } = packets.get(index)?;
         let name = opcode::NAMES[header.net_opcode.get() as usize];

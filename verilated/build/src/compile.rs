@@ -199,7 +199,7 @@ pub fn run(command: Command, what: &str) -> Result<(), Error> {
     }
     let said = String::from_utf8_lossy(&output.stderr);
     let message = if said.trim().is_empty() {
-        format!("`{name}` ended with {} and said nothing", output.status)
+        format!("`{name}` ended with {} and printed nothing", output.status)
     } else {
         said.into_owned()
     };
@@ -315,8 +315,8 @@ pub fn runtime_sources(
     let text = fs::read_to_string(&original).map_err(Error::io(&original))?;
     let text = runtime_text(&text).ok_or_else(|| {
         let reason = format!(
-            "Verilator {} draws random numbers in a way that is not known here; set VERILATOR to a \
-             version from 5.006 to 5.48",
+            "Verilator {} draws random numbers in an unsupported way; set VERILATOR to a version \
+             from 5.006 to 5.48",
             verilator.version()
         );
         failure("the Verilator runtime", reason)

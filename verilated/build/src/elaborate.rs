@@ -146,7 +146,7 @@ impl Design {
 
     /// The error for a description that lacks something or has it in an unknown form.
     pub(crate) fn not_understood(&self) -> Error {
-        let output = "its description of the design is not understood".to_owned();
+        let output = "cannot parse its description of the design".to_owned();
         Error::VerilatorFailed { top: self.top.clone(), output }
     }
 
@@ -362,7 +362,8 @@ fn check_whole(top: &str, text: &str, end: &str) -> Result<(), Error> {
     if text.trim_end().ends_with(end) {
         return Ok(());
     }
-    let output = "its description of the design is cut off; is the disk full?".to_owned();
+    let output =
+        "its description of the design is truncated; check that the disk is not full".to_owned();
     Err(Error::VerilatorFailed { top: top.to_owned(), output })
 }
 

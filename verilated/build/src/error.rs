@@ -27,9 +27,7 @@ pub enum Error {
         root: PathBuf,
     },
     /// Verilator is older than [`MINIMUM_VERSION`](crate::MINIMUM_VERSION).
-    #[error(
-        "Verilator {found} is too old, {minimum} or newer is needed; set VERILATOR to another one"
-    )]
+    #[error("Verilator {found} is too old; install {minimum} or newer, or set VERILATOR to it")]
     VerilatorTooOld {
         /// The version found.
         found: String,
@@ -64,7 +62,8 @@ pub enum Error {
     },
     /// The RTL imports a function of C.
     #[error(
-        "{top} imports the function `{function}` of C (`import \"DPI-C\"`), and only RTL is compiled here; leave it out under a macro (-D), or write it in SystemVerilog"
+        "{top} imports the C function `{function}` (`import \"DPI-C\"`), which is not supported; \
+         exclude the import with a macro (-D), or write the function in SystemVerilog"
     )]
     Foreign {
         /// The top module.
@@ -73,7 +72,7 @@ pub enum Error {
         function: String,
     },
     /// A template of generated code and what it is filled with do not fit.
-    #[error("a template of generated code, which is a fault of this program: {0}")]
+    #[error("internal error in a template of generated code, please report it: {0}")]
     Template(String),
     /// The C++ compiler failed or is missing.
     #[error("compiling {what} failed:\n{message}")]
@@ -93,7 +92,7 @@ pub enum Error {
         reason: String,
     },
     /// A module is declared twice.
-    #[error("module {module} is declared in both {first} and {second}; give one of them")]
+    #[error("module {module} is declared in both {first} and {second}; name only one of them")]
     Twice {
         /// The module.
         module: String,
@@ -111,7 +110,7 @@ pub enum Error {
         differences: String,
     },
     /// A file that Verilator read is none of those that were given.
-    #[error("{path} was changed while it was being compiled; run again")]
+    #[error("{path} changed while it was being compiled; run the command again")]
     Changed {
         /// The file.
         path: PathBuf,
@@ -120,7 +119,7 @@ pub enum Error {
     #[error("interrupted")]
     Interrupted,
     /// A program could not be run.
-    #[error("`{program}` cannot be run: {source}")]
+    #[error("cannot run `{program}`: {source}")]
     Program {
         /// The program.
         program: String,
@@ -138,7 +137,8 @@ pub enum Error {
     },
     /// There is no C++ compiler.
     #[error(
-        "no C++ compiler was found ({tried}); install one with `apt-get install g++`, or set CXX to it"
+        "no C++ compiler was found ({tried}); install one with `apt-get install g++`, or set CXX \
+         to its path"
     )]
     CompilerMissing {
         /// What was tried, with the system's reason.
@@ -146,8 +146,7 @@ pub enum Error {
     },
     /// Compiled models cannot be kept.
     #[error(
-        "{folder} cannot be written, compiled models are kept there: {source}; set COSIM_CACHE to \
-         another folder"
+        "cannot write compiled models to {folder}: {source}; set COSIM_CACHE to another folder"
     )]
     Cache {
         /// The folder.

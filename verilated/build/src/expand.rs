@@ -30,7 +30,7 @@ impl Design {
         split(&String::from_utf8_lossy(&text), &end, self.sources.len()).ok_or_else(|| {
             Error::Verilate {
                 top: self.top.clone(),
-                output: "its preprocessor's output is not understood".to_owned(),
+                output: "cannot parse the output of its preprocessor".to_owned(),
             }
         })
     }

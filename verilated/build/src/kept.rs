@@ -54,7 +54,10 @@ impl KeptFile {
                 return Err(io::Error::other("another user could have written it"));
             }
             if measure(&mut file)?.1 != blake3 {
-                return Err(io::Error::other("it has changed since it was compiled; run again"));
+                return Err(io::Error::other(
+                    "it changed after it was compiled; run the command \
+                     again",
+                ));
             }
             Ok(Arc::new(file))
         };

@@ -59,7 +59,7 @@ impl BuiltLibrary {
         }
         Err(Error::io(path)(io::Error::new(
             io::ErrorKind::NotFound,
-            "is no library of this program",
+            "is not a model library of this program",
         )))
     }
 

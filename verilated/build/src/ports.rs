@@ -189,7 +189,8 @@ impl Ports {
         let mut ports = Self { clock: clock.to_string(), ..Self::default() };
         let mut clocked = false;
         if let Some(port) = header.lines().find_map(array) {
-            let reason = "it is an array of ports; give each of them a port of its own, or pack them into one";
+            let reason = "arrays of ports are not supported; declare separate ports, or pack them \
+                 into one";
             return Err(Error::Port {
                 top: top.to_owned(),
                 port: port.to_owned(),
@@ -202,20 +203,20 @@ impl Ports {
             reason: reason.to_owned(),
         };
         if let Some(port) = other_type(header) {
-            let reason = "it is no bits: ports of type real or string are not supported; write a module around it with \
-                          bits in their place";
+            let reason = "ports of type real or string are not supported; wrap the module in one \
+                 with bit vectors";
             return Err(refuse(port, reason));
         }
         for (direction, port) in header.lines().filter_map(declaration) {
             match direction {
                 _ if port.name.starts_with(WORD_OF_C) => {
-                    let reason =
-                        "its name is a word of C++; write a module around it with another name";
+                    let reason = "its name is a keyword of C++; wrap the module in one with another port \
+                         name";
                     return Err(refuse(port.name[WORD_OF_C.len()..].to_owned(), reason));
                 }
                 _ if !is_plain(&port.name) => {
-                    let reason = "its name is not made of letters, digits and _; write a module around it with another \
-                                  name";
+                    let reason = "its name has characters other than letters, digits and _; wrap \
+                         the module in one with another port name";
                     return Err(refuse(format!("\\{} ", port.name), reason));
                 }
                 _ if port.name.starts_with(OBSERVER) => ports.observing = true,
@@ -223,8 +224,8 @@ impl Ports {
                     return Err(Error::Port {
                         top: top.to_owned(),
                         port: port.name,
-                        reason: "tops around the design call the design so; write a module around \
-                                 it with another name"
+                        reason: "the name is reserved for generated modules; wrap the module in \
+                             one with another port name"
                             .to_owned(),
                     });
                 }
@@ -246,8 +247,8 @@ impl Ports {
             return Err(Error::Port {
                 top: top.to_owned(),
                 port: ports.clock,
-                reason: "there is no 1-bit input of that name to use as the clock; a block with another one \
-                         says so in build.rs, as in .clock(\"clk_i\")"
+                reason: "there is no 1-bit input of that name to use as the clock; name another \
+                     clock in build.rs, as in .clock(\"clk_i\")"
                     .to_owned(),
             });
         }

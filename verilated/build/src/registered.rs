@@ -51,7 +51,7 @@ pub fn choose(
     verilator: &Verilator,
 ) -> Result<(Verilated, Driving), Error> {
     if !design.registered {
-        let reason = "it was built to be driven so".to_owned();
+        let reason = "it was compiled that way".to_owned();
         return Ok((plain, Driving::TwoEvaluations(reason)));
     }
     let folder = std::path::absolute(&plain.dir).map_err(Error::io(&plain.dir))?;
@@ -136,7 +136,7 @@ fn between_edges(verilated: &Verilated, clock: &str) -> Result<Option<String>, E
     if let Some(function) = texts.iter().find_map(|text| reader_of_clock(text, &member(clock))) {
         return Ok(Some(format!("{clock} is used as data ({function} of Verilator's output)")));
     }
-    let unknown = "Verilator's output does not say what the design waits for";
+    let unknown = "Verilator's output does not show which events trigger the design";
     Ok((!knows_the_load).then(|| unknown.to_owned()))
 }
 

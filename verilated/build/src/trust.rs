@@ -41,7 +41,7 @@ pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
     for ancestor in found.ancestors().skip(1) {
         let mode = fs::metadata(ancestor).map_err(unwritable)?.mode();
         if mode & EVERYBODY != 0 && mode & STICKY == 0 {
-            let reason = format!("everybody can write {}", ancestor.display());
+            let reason = format!("all users can write to {}", ancestor.display());
             return unsafe_because(&found, reason);
         }
     }
@@ -54,7 +54,7 @@ pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
     }
     if metadata.mode() & STICKY == 0 {
         let folder = found.display();
-        let reason = format!("other users can write it (`chmod go-w {folder}` changes that)");
+        let reason = format!("other users can write to it; run `chmod go-w {folder}`");
         return unsafe_because(&found, reason);
     }
     let own = folder.join(format!("user-{}", geteuid().as_raw()));
@@ -64,7 +64,7 @@ pub fn folder(folder: &Path) -> Result<PathBuf, Error> {
     if metadata.is_dir() && is_trusted(&metadata) {
         Ok(own)
     } else {
-        unsafe_because(&own, "another user made it or can write it".to_owned())
+        unsafe_because(&own, "another user owns it or can write to it".to_owned())
     }
 }
 

@@ -229,7 +229,7 @@ impl Design {
         let top = self.top.clone();
         if messages.trim().is_empty() {
             let output =
-                format!("{} ended with {} and said nothing", program.display(), output.status);
+                format!("{} ended with {} and printed nothing", program.display(), output.status);
             return Err(Error::VerilatorFailed { top, output });
         }
         if output.status.code().is_none() || MACHINE.iter().any(|words| messages.contains(words)) {

@@ -67,9 +67,9 @@ after an interruption.
 This page is generated. To add a code:
 
 1. Search this page for a code that fits the kind of mistake. Several messages share one code.
-2. If there is none, add an entry to `core/src/error/codes/table.rs`, with the next free number of
-   its group. Never reuse or renumber a code. The explanation says what is wrong, why, and what to
-   do.
+2. If there is none, add an entry to `crates/base/src/error/codes/table.rs`, with the next free
+   number of its group. Never reuse or renumber a code. The explanation says what is wrong, why, and
+   what to do.
 3. Name the code where the error is constructed: `Error::Usage(codes::UNKNOWN_BLOCK, message)`.
    The variant and the class of the code agree: `Usage`, `File` and `Input` are `User` errors,
    `Environment` is `Machine`, `Lost` is `Rtl`.

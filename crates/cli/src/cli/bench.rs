@@ -2,10 +2,10 @@
 
 mod instructions;
 
-use super::options::{Format, ModelLimits, Target, heading, of_block};
+use super::options::{Format, Formatting, ModelLimits, Target, heading, of_block};
 use super::summary::rtl_files;
 use super::{interruption, print_json, print_text};
-use crate::engine::{BenchReport, Part, Speed};
+use crate::engine::{BenchReport, PartTiming, Speed};
 use crate::error::{Error, codes};
 use crate::harness::Profile;
 use crate::models::{Built, Examined, Rtl, View};
@@ -20,16 +20,15 @@ pub struct Arguments {
     #[command(flatten)]
     target: Target,
     /// Count instructions per cycle with valgrind instead, for the built-in RTL.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::WHAT)]
     instructions: bool,
-    /// Do each part so many times, for who counts instructions.
+    /// Run each part N times; for counting instructions.
     #[arg(long, value_name = "N,N,N,N", hide = true, value_delimiter = ',')]
     rounds: Option<Vec<u32>>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
     #[command(flatten)]
-    patience: ModelLimits,
+    formatting: Formatting,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 /// Measures each profile.
@@ -42,7 +41,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if arguments.instructions {
         return count(arguments, &blocks, &rtl);
     }
-    let desk = OneShotWorker::new(arguments.patience.program()?, interruption()?);
+    let worker = OneShotWorker::new(arguments.limits.program()?, interruption()?);
     let mut all = Vec::new();
     for block in &blocks {
         let profiles = arguments.target.profiles(*block).map_err(of_block(*block, &blocks))?;
@@ -50,9 +49,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         rtl.check_profiles(block.info(), &profiles)?;
         let reports = profiles
             .iter()
-            .map(|profile| measure(&desk, *block, profile, &rtl, &examined))
+            .map(|profile| measure(&worker, *block, profile, &rtl, &examined))
             .collect::<Result<Vec<BenchReport>, Error>>()?;
-        if arguments.format == Format::Text {
+        if arguments.formatting.format == Format::Text {
             for report in &reports {
                 print_text(&table(report))?;
             }
@@ -68,7 +67,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         }
         all.extend(reports);
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         print_json(&all)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -87,8 +86,8 @@ fn count(
     rtl: &Rtl,
 ) -> Result<ExitCode, Error> {
     if !rtl.is_usual() {
-        let message = "--instructions: only those of the built-in RTL are counted; leave out --rtl, -D, --netlist and \
-                       --simulator";
+        let message = "--instructions counts the built-in RTL only; leave out --rtl, -D, --netlist \
+             and --simulator";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let mut all = Vec::new();
@@ -97,18 +96,19 @@ fn count(
             if !is_linked(*block, profile, rtl) {
                 let name = &profile.name;
                 let message = format!(
-                    "--instructions: no model of profile {name} is linked in; see `cosim list`"
+                    "--instructions: this program contains no model of profile {name}; `cosim \
+                     list` names the profiles"
                 );
                 return Err(Error::Usage(codes::UNKNOWN_PROFILE, message));
             }
             let counted = instructions::count(*block, &profile.name)?;
-            if arguments.format == Format::Text {
+            if arguments.formatting.format == Format::Text {
                 print_text(&counted.rows())?;
             }
             all.push(counted);
         }
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         print_json(&all)?;
     }
     Ok(ExitCode::SUCCESS)
@@ -132,7 +132,7 @@ fn repeat(
 }
 
 fn measure(
-    desk: &OneShotWorker,
+    worker: &OneShotWorker,
     block: &dyn AnyBlock,
     profile: &Profile,
     rtl: &Rtl,
@@ -143,7 +143,7 @@ fn measure(
         Action::Bench(rtl.build_for_user(block.info(), &profile.parameters, View::Plain)?);
     let (block, profile) = (block.info().name.to_owned(), profile.name.to_string());
     let task = Task { block, profile, model, action };
-    let mut report: BenchReport = desk.have(task)?.done()?;
+    let mut report: BenchReport = worker.have(task)?.done()?;
     // With the user's paths.
     report.two_evaluations = report.two_evaluations.map(|reason| examined.text(&reason));
     Ok(report)
@@ -156,22 +156,25 @@ fn table(report: &BenchReport) -> String {
         format!("  {what:66} {:7.2} M cycles/s  {ratio:5.2}\n", cycles_per_second / 1e6)
     };
     let driven = match &report.two_evaluations {
-        None => "the same with registered inputs, one evaluation a cycle",
-        Some(_) => "the same as the harness drives it, two evaluations a cycle",
+        None => "the same with registered inputs, one evaluation per cycle",
+        Some(_) => "the same as the harness drives it, two evaluations per cycle",
     };
     let reason = report.two_evaluations.as_ref();
     let reason = reason.map_or_else(String::new, |reason| format!("  two evaluations: {reason}\n"));
-    let part = |part: &Part| format!("    {:24} {:7.1} ns\n", part.name, part.nanoseconds);
+    let part = |part: &PartTiming| format!("    {:24} {:7.1} ns\n", part.name, part.nanoseconds);
     format!(
         "{block} {fixes}, scenario {scenario}, {cycles} cycles on one core, ratio to the bare model\n\
          {}{}{reason}{}{}  coverage takes {:.1} % of the speed without it\n{}{}  for each cycle, alone\n{}",
         row("bare Verilated model, recorded inputs, driven from C++", &report.bare),
         row(driven, &report.driven),
         row("lock-step: stimulus, golden model, compare, checks, coverage", &report.lock_step),
-        row("the same on other RTL: judged before, without checks and coverage", &report.judged),
+        row(
+            "the same on other RTL: golden side from the cache, without checks and coverage",
+            &report.judged
+        ),
         100.0 * report.coverage_cost,
-        row("whole cases: random generation and model creation, too", &report.whole),
-        row("recorded cases on one RTL after another", &report.reused),
+        row("whole cases, with random generation and model creation", &report.whole),
+        row("recorded cases on several RTLs in turn", &report.reused),
         report.parts.iter().map(part).collect::<String>(),
     )
 }

@@ -1,6 +1,6 @@
 //! `cosim cache`.
 
-use super::options::{Format, heading};
+use super::options::{Format, Formatting};
 use super::{counted, print_json, print_text};
 use crate::answers::store::{Store, Total};
 use crate::error::Error;
@@ -19,9 +19,8 @@ pub struct Arguments {
     /// What to do.
     #[arg(value_enum, default_value_t)]
     action: Action,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
+    #[command(flatten)]
+    formatting: Formatting,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
@@ -37,8 +36,8 @@ enum Action {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let (kept, answers) = (kept()?, answer_store()?);
     match arguments.action {
-        Action::Show => show(&kept, answers.as_ref(), arguments.format)?,
-        Action::Clear => clear(&kept, answers.as_ref(), arguments.format)?,
+        Action::Show => show(&kept, answers.as_ref(), arguments.formatting.format)?,
+        Action::Clear => clear(&kept, answers.as_ref(), arguments.formatting.format)?,
     }
     Ok(ExitCode::SUCCESS)
 }
@@ -109,7 +108,7 @@ fn clear(kept: &Kept, store: Option<&Store>, format: Format) -> Result<(), Error
     }
     let stay = match in_use {
         0 => String::new(),
-        in_use => format!("; {} that a process uses stayed", counted(in_use, "file")),
+        in_use => format!("; kept {} that a process uses", counted(in_use, "file")),
     };
     let removed = match answers.entries {
         0 => counted(files, "file"),

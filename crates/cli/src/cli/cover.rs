@@ -5,7 +5,7 @@ mod vectors;
 use super::{counted, print_text};
 use crate::cli::options::heading;
 use crate::coverage::code::{Point, lcov};
-use crate::coverage::{Database, Find, rank, ucis};
+use crate::coverage::{ContributingCase, Database, rank, ucis};
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::program;
@@ -47,7 +47,7 @@ struct Report {
     /// Coverage databases or run directories; several are merged.
     #[arg(required = true)]
     databases: Vec<PathBuf>,
-    /// Print in this format.
+    /// Print as text, JSON, LCOV or UCIS.
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     format: Format,
     /// Write to FILE instead of standard output.
@@ -60,9 +60,8 @@ struct Rank {
     /// Coverage databases or run directories; several are merged.
     #[arg(required = true)]
     databases: Vec<PathBuf>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: super::options::Format,
+    #[command(flatten)]
+    formatting: super::options::Formatting,
     /// Also write the cases as vectors for `cosim replay` to DIR, a new or empty folder.
     #[arg(long, short, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
@@ -70,10 +69,10 @@ struct Rank {
 
 #[derive(Debug, Clone, Copy, Default, ValueEnum)]
 enum Format {
-    /// For people.
+    /// Text for the terminal.
     #[default]
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
     /// Lines and branches of the RTL as `genhtml` reads them, beside the sources of a run.
     Lcov,
@@ -98,7 +97,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                 None => print_text(&text)?,
             }
         }
-        Command::Rank(Rank { databases, format, out }) => {
+        Command::Rank(Rank { databases, formatting, out }) => {
             let database = merged(databases)?;
             let ranked = rank(&database);
             if let Some(out) = out {
@@ -109,7 +108,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
                     out.display()
                 ));
             }
-            match format {
+            match formatting.format {
                 super::options::Format::Text => print_text(&ranking(&database, &ranked))?,
                 super::options::Format::Json => print_text(&json_text(&ranking_json(&ranked))?)?,
             }
@@ -128,11 +127,18 @@ fn merged(paths: &[PathBuf]) -> Result<Database, Error> {
             Some(before) => before.merge(database).map_err(|error| of_file(path, &error))?,
         });
     }
-    all.ok_or_else(|| Error::Usage(codes::NOTHING_SELECTED, "name a coverage database".to_owned()))
+    all.ok_or_else(|| {
+        Error::Usage(
+            codes::NOTHING_SELECTED,
+            "no coverage database was named; name \
+         one or more databases or run directories"
+                .to_owned(),
+        )
+    })
 }
 
 fn of_file(path: &Path, error: &dyn std::error::Error) -> Error {
-    let message = format!("cannot be merged with those before it: {error}");
+    let message = format!("cannot be merged with the databases named before it: {error}");
     Error::File { code: codes::COVERAGE_MISMATCH, path: path.to_owned(), message }
 }
 
@@ -149,7 +155,7 @@ fn report(database: &Database) -> String {
         let (block, share, hit) = (&database.block, covered.percent(), covered.hit);
         let _ = writeln!(
             text,
-            "{block} {name}: {share}, {hit} of {} bins that can be hit, {}",
+            "{block} {name}: {share}, {hit} of {} reachable bins, {}",
             covered.reachable,
             counted(profile.unreachable.len() as u64, "other bin"),
         );
@@ -169,7 +175,7 @@ fn report(database: &Database) -> String {
             let _ = writeln!(text, "  not hit: {} ({meaning})", database.bin_name(bin));
         }
         for (bin, reason) in &profile.unreachable {
-            let _ = writeln!(text, "  cannot be hit: {} ({reason})", database.bin_name(*bin));
+            let _ = writeln!(text, "  unreachable: {} ({reason})", database.bin_name(*bin));
         }
     }
     for reached in database.reached() {
@@ -180,13 +186,13 @@ fn report(database: &Database) -> String {
         }
         for (point, hits, reason) in reached.points() {
             let Some(reason) = reason else { continue };
-            let told = if hits > 0 { "waived, and reached" } else { "waived" };
+            let told = if hits > 0 { "waived but reached" } else { "waived" };
             let _ = writeln!(text, "  {told}: {} ({reason})", point.place());
         }
     }
-    let _ = writeln!(text, "cases that hit what none before them did in their run:");
+    let _ = writeln!(text, "cases that hit bins which no earlier case of their run hit:");
     for find in &database.finds {
-        let Find { name, new, run, .. } = find;
+        let ContributingCase { name, new, run, .. } = find;
         let _ = writeln!(text, "  {name}, seed {}: {}", run.seed, counted(u64::from(*new), "bin"));
     }
     text
@@ -240,14 +246,15 @@ fn report_json(database: &Database) -> Value {
 fn lcov_of(database: &Database) -> Result<String, Error> {
     let reached = database.reached();
     let Some(first) = reached.first() else {
-        let message = "no code was counted: run with --coverage";
+        let message = "no code coverage was recorded; repeat the run with --coverage";
         return Err(Error::Usage(codes::COVERAGE_MISMATCH, message.to_owned()));
     };
     if let Some(other) = reached.iter().find(|other| other.rtl != first.rtl) {
         return Err(Error::Usage(
             codes::COVERAGE_MISMATCH,
             format!(
-                "lines are those of one RTL, and these are runs of {} and {}: name the databases of one",
+                "the runs are of different RTL, {} and {}, so their lines cannot be combined; name \
+                 databases of one RTL",
                 first.rtl, other.rtl
             ),
         ));
@@ -256,7 +263,7 @@ fn lcov_of(database: &Database) -> Result<String, Error> {
 }
 
 /// The cases, each with the command that runs it.
-fn ranking(database: &Database, ranked: &[(&Find, u32)]) -> String {
+fn ranking(database: &Database, ranked: &[(&ContributingCase, u32)]) -> String {
     let cycles: u64 = ranked.iter().map(|(find, _)| find.cycles).sum();
     let cases = counted(ranked.len() as u64, "case");
     let mut text = format!("{}: {cases}, {}\n", database.block, counted(cycles, "cycle"));
@@ -266,8 +273,8 @@ fn ranking(database: &Database, ranked: &[(&Find, u32)]) -> String {
     text
 }
 
-fn ranking_json(ranked: &[(&Find, u32)]) -> Value {
-    let one = |(find, adds): &(&Find, u32)| {
+fn ranking_json(ranked: &[(&ContributingCase, u32)]) -> Value {
+    let one = |(find, adds): &(&ContributingCase, u32)| {
         json!({
             "case": find.name,
             "seed": find.run.seed,
@@ -280,7 +287,7 @@ fn ranking_json(ranked: &[(&Find, u32)]) -> Value {
     ranked.iter().map(one).collect()
 }
 
-fn command(find: &Find) -> String {
+fn command(find: &ContributingCase) -> String {
     let packets = find.run.packets.map(|packets| format!(" --packets {packets}"));
     let packets = packets.unwrap_or_default();
     let name = program::name();

@@ -1,6 +1,6 @@
 //! `cosim explain`.
 
-use super::options::{Choice, Format, ModelLimits, VectorRtl, heading};
+use super::options::{Format, Formatting, ModelLimits, VectorRtl, VectorTarget};
 use super::replay::load;
 use super::summary::rtl_files;
 use super::{interruption, print_json};
@@ -8,7 +8,7 @@ use crate::engine::{CycleLine, Difference, Explanation, InputLine, PortValue, St
 use crate::error::Error;
 use crate::models::{FileRead, Rtl, command_line};
 use crate::text::{line as line_of, lines as lines_of, path as path_of};
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use crate::worker::{Finish, OneShotWorker};
 use anstyle::{AnsiColor, Style};
 use clap::Args;
@@ -33,18 +33,14 @@ pub struct Arguments {
     /// Vector to explain.
     #[arg(value_name = "VECTOR")]
     vector: PathBuf,
-    /// Fail if a vector is of another block.
-    #[arg(long, value_name = "NAME")]
-    block: Option<String>,
     #[command(flatten)]
-    choice: Choice,
+    target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
     #[command(flatten)]
-    patience: ModelLimits,
+    formatting: Formatting,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 /// Explains what a vector does now.
@@ -56,30 +52,31 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 pub fn show(
     vector: PathBuf,
     rtl: Rtl,
-    patience: ModelLimits,
+    limits: ModelLimits,
     interrupted: Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
-    let (choice, rtl) = (Choice::default(), VectorRtl::from(rtl));
-    let format = Format::Text;
-    explain(&Arguments { vector, block: None, choice, rtl, format, patience }, interrupted)
+    let (target, rtl) = (VectorTarget::default(), VectorRtl::from(rtl));
+    let formatting = Formatting { format: Format::Text };
+    explain(&Arguments { vector, target, rtl, formatting, limits }, interrupted)
 }
 
 fn explain(arguments: &Arguments, interrupted: Arc<AtomicBool>) -> Result<ExitCode, Error> {
-    let vector = load(&arguments.vector, arguments.block.as_deref())?;
+    let vector = load(&arguments.vector, arguments.target.block.as_deref())?;
     let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
-    let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
+    let (fixes, overrides) =
+        (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
     let all = vector.loaded.profiles(fixes, &overrides)?;
     vector.loaded.check_profiles(&rtl, &all)?;
-    let desk = OneShotWorker::new(arguments.patience.program()?, interrupted);
+    let worker = OneShotWorker::new(arguments.limits.program()?, interrupted);
     let mut explanations = Vec::new();
     for profile in &all {
-        let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
-        explanations.push(match desk.explain(&subject, Tracing::Off)? {
+        let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
+        explanations.push(match worker.explain(&subject, Tracing::Off)? {
             Finish::Lost(verdict) => Explanation::lost(profile, &verdict),
             other => other.done()?,
         });
     }
-    match arguments.format {
+    match arguments.formatting.format {
         Format::Json => {
             let examined = vector.loaded.examine(&rtl)?;
             let report = |explanation| Report {
@@ -135,7 +132,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
         }
     }
     if let Some(judgement) = judgement {
-        text.push_str("\nWhich side breaks the specification\n");
+        text.push_str("\nWhich side violates the specification\n");
         for line in judgement.lines() {
             let _ = writeln!(text, "  {}", line_of(&line));
         }
@@ -149,7 +146,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
                 let _ = writeln!(text, "  {rule}");
             }
             if rules.is_empty() {
-                let _ = writeln!(text, "  no rule leads there");
+                let _ = writeln!(text, "  no rule leads to this state");
             }
         }
     }
@@ -177,7 +174,7 @@ fn page(arguments: &Arguments, about: &str, shown: &Rtl, explanation: &Explanati
 }
 
 fn inputs(lines: &[InputLine], text: &mut String) {
-    text.push_str("\nInputs that are not zero\n");
+    text.push_str("\nNonzero inputs\n");
     for InputLine { cycle, last_cycle, high, values } in lines {
         let cycles = match last_cycle {
             last if last == cycle => format!("cycle {cycle}"),

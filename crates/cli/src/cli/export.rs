@@ -1,7 +1,7 @@
 //! `cosim export`.
 
-use super::options::{Choice, VectorRtl, heading, only, path};
-use super::replay::{Loaded, expand, load};
+use super::options::{VectorRtl, VectorTarget, heading, only, path};
+use super::replay::{CheckedVector, expand, load};
 use super::{counted, interruption, print_text};
 use crate::error::{Error, codes};
 use crate::export::Testbench;
@@ -24,18 +24,15 @@ pub struct Arguments {
     /// Write to DIR, a new or empty folder; several vectors or profiles get a folder each.
     #[arg(short, long, value_name = "DIR", value_parser = path, help_heading = heading::OUTPUT)]
     out: PathBuf,
-    /// Fail if a vector is of another block.
-    #[arg(long, value_name = "NAME")]
-    block: Option<String>,
     #[command(flatten)]
-    choice: Choice,
+    target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
 }
 
 /// A vector under a profile, and the folder of its testbench below the one that is written.
 struct Job<'a> {
-    vector: &'a Loaded,
+    vector: &'a CheckedVector,
     path: &'a Path,
     profile: Profile,
     below: PathBuf,
@@ -48,7 +45,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     check_free(out)?;
     let mut vectors = Vec::new();
     for path in expand(&arguments.vectors)? {
-        let vector = load(&path, arguments.block.as_deref())?;
+        let vector = load(&path, arguments.target.block.as_deref())?;
         vectors.push((path, vector));
     }
     let jobs = arguments.jobs(&vectors)?;
@@ -85,7 +82,7 @@ fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> S
             testbench.top,
             job.profile.name
         ),
-        jobs => format!("{} testbenches, each in a folder of its own", jobs.len()),
+        jobs => format!("{} testbenches, each in its own folder", jobs.len()),
     };
     format!(
         "wrote {}: {what}\nnext: cd {} && iverilog -g2012 -s cosim_tb -o cosim_tb.vvp -c files.f && vvp -n cosim_tb.vvp; \
@@ -97,10 +94,11 @@ fn told(out: &Path, jobs: &[Job<'_>], job: &Job<'_>, testbench: &Testbench) -> S
 
 impl Arguments {
     /// What is to be exported, each with its folder.
-    fn jobs<'a>(&self, vectors: &'a [(PathBuf, Loaded)]) -> Result<Vec<Job<'a>>, Error> {
-        let overrides = self.choice.overrides()?;
-        let profiles_of =
-            |vector: &Loaded| vector.loaded.profiles(self.choice.fixes.as_deref(), &overrides);
+    fn jobs<'a>(&self, vectors: &'a [(PathBuf, CheckedVector)]) -> Result<Vec<Job<'a>>, Error> {
+        let overrides = self.target.choice.overrides()?;
+        let profiles_of = |vector: &CheckedVector| {
+            vector.loaded.profiles(self.target.choice.fixes.as_deref(), &overrides)
+        };
         if let [(path, vector)] = vectors {
             let profile = only(&profiles_of(vector)?)?.clone();
             return Ok(vec![Job { vector, path, profile, below: PathBuf::new() }]);
@@ -119,8 +117,10 @@ impl Arguments {
                 };
                 if let Some(other) = taken.insert(below.clone(), path) {
                     let (other, below) = (other.display(), below.display());
-                    let message =
-                        format!("would be exported to `{below}`, as {other} is; export them apart");
+                    let message = format!(
+                        "would be exported to `{below}`, as would {other}; export them \
+                             with separate commands"
+                    );
                     return Err(Error::File {
                         code: codes::CANNOT_COPY,
                         path: path.clone(),
@@ -131,7 +131,8 @@ impl Arguments {
             }
         }
         if jobs.is_empty() {
-            let message = "none of the vectors is one of the profiles that are asked for";
+            let message = "none of the vectors is of the selected profiles; choose other profiles \
+                 with --fixes";
             return Err(Error::Usage(codes::NOTHING_SELECTED, message.to_owned()));
         }
         Ok(jobs)

@@ -1,16 +1,30 @@
 //! What came of several regressions, one for each block or those of a plan: told one after another, and all of them in the last line.
 
 use super::options::Format;
-use super::regression::{Report, UNWRITTEN};
-use super::summary::Detail;
+use super::summary::{Detail, Summary};
 use super::{INTERRUPTED, counted, print_json, print_text};
 use crate::error::Error;
 use crate::harness::Case;
 use crate::program;
 use crate::report::{self, Ci, Reproduce, Results};
-use crate::runner::{self, WaiverUse};
+use crate::runner::{self, End, WaiverUse};
+use cosim_regress::regression::FinishedRun;
+use cosim_report::RunReport;
 use std::env;
 use std::process::ExitCode;
+
+/// Exit code of a run that matched but could not write all its files.
+const UNWRITTEN: u8 = 3;
+
+/// The exit code of `cosim run`.
+pub fn exit_code(run: &FinishedRun) -> u8 {
+    match run.end {
+        End::Interrupted => INTERRUPTED,
+        _ if !run.passed => 1,
+        _ if run.unwritten.count > 0 => UNWRITTEN,
+        _ => 0,
+    }
+}
 
 /// What came of the runs so far: one for each block, or those of a plan.
 pub struct FinishedRuns {
@@ -41,13 +55,13 @@ impl FinishedRuns {
     pub fn tell(
         &mut self,
         name: &str,
-        report: &Report,
+        report: &RunReport,
         detail: Detail,
         more: &str,
     ) -> Result<(), Error> {
-        let reproduce = Reproduce { program: &self.program, run: &report.header };
+        let reproduce = Reproduce { program: &self.program, run: &report.run.header };
         let command = |case: &Case| reproduce.command(&case.name);
-        let summary = report.summary(&command);
+        let summary = Summary::of(report, &command);
         if self.format == Format::Text {
             print_text(&format!("{}\n{more}", summary.text(detail).trim_end()))?;
             if self.names.len() > 1 {
@@ -57,9 +71,9 @@ impl FinishedRuns {
         if let Some(ci) = &self.ci {
             tell(ci, report);
         }
-        self.codes.push((name.to_owned(), report.exit_code()));
+        self.codes.push((name.to_owned(), exit_code(&report.run)));
         self.summaries.push(summary.json());
-        self.add_waivers(report.waivers());
+        self.add_waivers(report.run.waivers());
         Ok(())
     }
 
@@ -99,7 +113,8 @@ impl FinishedRuns {
         let idle = self.waivers.iter().filter(|one| one.cases == 0);
         idle.map(|WaiverUse { waiver, .. }| {
             format!(
-                "waiver of {} {} until {}: nothing failed like that; take it out of the plan",
+                "waiver of {} {} until {} is unused: no failure has this signature; remove it from \
+                 the plan",
                 waiver.block, waiver.signature, waiver.expires
             )
         })
@@ -142,7 +157,7 @@ impl FinishedRuns {
             let code = self.codes.iter().find(|(other, _)| other == name).map(|(_, code)| *code);
             let word = match code {
                 Some(0) => "passed",
-                Some(UNWRITTEN) => "passed, not all is written",
+                Some(UNWRITTEN) => "passed, but some files could not be written",
                 Some(INTERRUPTED) => "interrupted",
                 Some(_) => "failed",
                 None => "not run",
@@ -157,11 +172,14 @@ impl FinishedRuns {
 }
 
 /// Tells the CI system around this process. What it cannot be told is in the run directory all the same.
-fn tell(ci: &Ci, report: &Report) {
-    if report.is_written() {
-        match report::annotate(ci, &report.folder) {
+fn tell(ci: &Ci, report: &RunReport) {
+    if report.run.results.is_some() {
+        match report::annotate(ci, &report.run.folder) {
             Ok(lines) => program::show(&lines),
-            Err(error) => program::say(format_args!("warning: the CI system is not told: {error}")),
+            Err(error) => program::say(format_args!(
+                "warning: cannot write the annotations for the \
+                 CI system: {error}"
+            )),
         }
     }
 }

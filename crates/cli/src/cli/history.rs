@@ -1,6 +1,6 @@
 //! `cosim history`.
 
-use super::options::{Format, heading};
+use super::options::{Format, Formatting, heading};
 use super::{counted, print_json, print_text};
 use crate::error::Error;
 use crate::history::{FailureHistory, History, Run};
@@ -15,11 +15,11 @@ use std::process::ExitCode;
 #[derive(Debug, Args)]
 pub struct Arguments {
     #[command(subcommand)]
-    what: What,
+    what: HistoryQuery,
 }
 
 #[derive(Debug, Subcommand)]
-enum What {
+enum HistoryQuery {
     /// Add runs to a history file; known runs are skipped.
     Add {
         /// History file; created if it does not exist.
@@ -35,11 +35,10 @@ enum What {
         #[arg(value_name = "FILE")]
         file: PathBuf,
         /// Show this block only.
-        #[arg(long, value_name = "NAME")]
+        #[arg(long, value_name = "NAME", help_heading = heading::WHAT)]
         block: Option<String>,
-        /// Print as text or JSON.
-        #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-        format: Format,
+        #[command(flatten)]
+        formatting: Formatting,
     },
 }
 
@@ -49,20 +48,20 @@ const RUNS_SHOWN: usize = 20;
 /// Adds to a history, or shows it.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     match &arguments.what {
-        What::Add { file, folders } => {
+        HistoryQuery::Add { file, folders } => {
             let mut history = History::open(file)?;
             let mut added = 0;
             for folder in folders {
                 added += u64::from(history.add(folder)?);
             }
             let known = folders.len() as u64 - added;
-            print_text(&format!("{} added, {known} known already", counted(added, "run")))?;
+            print_text(&format!("{} added, {known} already recorded", counted(added, "run")))?;
         }
-        What::Show { file, block, format } => {
+        HistoryQuery::Show { file, block, formatting } => {
             let history = History::existing(file)?;
             let block = block.as_deref();
             let (runs, failures) = (history.runs(block)?, history.failures(block)?);
-            match format {
+            match formatting.format {
                 Format::Json => print_json(&json!({ "runs": runs, "failures": failures }))?,
                 Format::Text => print_text(&shown(&runs, &failures))?,
             }
@@ -83,7 +82,7 @@ fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
         );
     }
     if failures.is_empty() {
-        let _ = writeln!(text, "no failure was seen");
+        let _ = writeln!(text, "no failures recorded");
     }
     let _ = writeln!(text, "\n{}", counted(runs.len() as u64, "run"));
     for run in runs.iter().rev().take(RUNS_SHOWN) {
@@ -104,8 +103,11 @@ fn shown(runs: &[Run], failures: &[FailureHistory]) -> String {
         );
     }
     if runs.len() > RUNS_SHOWN {
-        let _ =
-            writeln!(text, "  and {} earlier ones, with --format json", runs.len() - RUNS_SHOWN);
+        let _ = writeln!(
+            text,
+            "  and {} earlier runs; --format json lists them all",
+            runs.len() - RUNS_SHOWN
+        );
     }
     text
 }

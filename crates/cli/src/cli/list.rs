@@ -1,6 +1,6 @@
 //! `cosim list`.
 
-use super::options::{Format, blocks_of, heading};
+use super::options::{Format, Formatting, blocks_of};
 use super::{print_json, print_text};
 use crate::coverage;
 use crate::coverage::Group;
@@ -20,9 +20,8 @@ pub struct Arguments {
     /// List these blocks only, with commas between them.
     #[arg(long, value_name = "NAME", value_delimiter = ',')]
     block: Vec<String>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
+    #[command(flatten)]
+    formatting: Formatting,
 }
 
 #[derive(Serialize)]
@@ -106,7 +105,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         names => blocks_of(names)?,
     };
     let entries: Vec<BlockEntry> = blocks.iter().map(|block| BlockEntry::new(*block)).collect();
-    match arguments.format {
+    match arguments.formatting.format {
         Format::Json => print_json(&entries)?,
         Format::Text => {
             let mut text = String::new();

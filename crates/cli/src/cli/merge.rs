@@ -4,16 +4,17 @@ mod gradings;
 
 use super::finished::FinishedRuns;
 use super::options::{OutputOptions, heading};
-use super::regression::{Earlier, Outcome, Report};
-use super::summary::WriteFailures;
+use super::regression::PreviousRun;
 use crate::error::{Error, codes};
 use crate::merge::{self, Merged, Shards};
 use crate::mutate::merge::GRADING;
+use crate::program;
 use crate::report::RunTiming;
-use crate::runner::{LostWorkers, PeakMemory, Place, RunDirectory, Timing};
+use crate::runner::{LostWorkers, OutputLocation, PeakMemory, RunDirectory, Timing};
 use clap::Args;
+use cosim_regress::regression::{Outcome, WriteFailures};
+use cosim_report::{EarlierRuns, RunReport};
 use std::collections::BTreeSet;
-use std::env;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -31,14 +32,15 @@ pub struct Arguments {
     #[arg(long, help_heading = heading::OUTPUT)]
     force: bool,
     #[command(flatten)]
-    earlier: Earlier,
+    earlier: PreviousRun,
     #[command(flatten)]
-    told: OutputOptions,
+    output: OutputOptions,
 }
 
 /// Makes one run directory of shards, for each block; ends as the run would have.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    let Arguments { folders, out, earlier, .. } = arguments;
+    let Arguments { folders, out, .. } = arguments;
+    let earlier = &arguments.earlier.files();
     if merge::any(folders, &GRADING) {
         return gradings::execute(arguments);
     }
@@ -56,10 +58,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let names: Vec<String> = runs.iter().map(name).collect();
     let is_below = matches!(runs.as_slice(), [(Some(_), _)]);
     let places = place_of_each(arguments, is_below, &names)?;
-    let mut done = FinishedRuns::new(names.clone(), arguments.told.format);
+    let mut done = FinishedRuns::new(names.clone(), arguments.output.format());
     for (((_, shards), place), name) in runs.into_iter().zip(places).zip(&names) {
         let report = one(shards, &place, earlier)?;
-        done.tell(name, &report, arguments.told.detail(), "")?;
+        done.tell(name, &report, arguments.output.detail(), "")?;
     }
     done.end()
 }
@@ -69,9 +71,9 @@ fn place_of_each(
     arguments: &Arguments,
     is_below: bool,
     names: &[String],
-) -> Result<Vec<Place>, Error> {
+) -> Result<Vec<OutputLocation>, Error> {
     let Arguments { out, force, .. } = arguments;
-    let named = |folder: PathBuf| Place::Named { folder, replace: *force };
+    let named = |folder: PathBuf| OutputLocation::Named { folder, replace: *force };
     match names {
         [name] if is_below => Ok(vec![named(out.join(name))]),
         _ => {
@@ -82,7 +84,7 @@ fn place_of_each(
 }
 
 /// The run directory of one block. If its shards are of no use, none is left.
-fn one(shards: Shards, place: &Place, earlier: &Earlier) -> Result<Report, Error> {
+fn one(shards: Shards, place: &OutputLocation, earlier: &EarlierRuns) -> Result<RunReport, Error> {
     let header = shards.header.clone();
     let mut directory = RunDirectory::begin(place, &header)?;
     let merged = match shards.merge(&mut directory) {
@@ -97,7 +99,7 @@ fn one(shards: Shards, place: &Place, earlier: &Earlier) -> Result<Report, Error
     let unwritten = WriteFailures::default();
     let outcome =
         Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
-    Ok(outcome.conclude(directory, earlier))
+    Ok(earlier.publish(outcome.conclude(directory)))
 }
 
 /// The times of all shards: seconds are added up, so the speed is that of one of them on average.
@@ -113,7 +115,7 @@ fn timing(times: &[RunTiming], cycles: u64) -> Timing {
     Timing {
         // The same however often and whenever they are merged: a history knows a run by it.
         ended: times.iter().map(|time| time.ended.clone()).max().unwrap_or_default(),
-        command: env::args().collect(),
+        command: program::command(),
         threads: times.iter().map(|time| time.threads).sum(),
         seconds,
         failures_seconds: times.iter().map(|time| time.failures_seconds).sum(),
@@ -133,10 +135,7 @@ fn apart(folders: &[PathBuf], out: &Path) -> Result<(), Error> {
     for folder in folders {
         let Ok(shard) = fs::canonicalize(folder) else { continue };
         if shard.starts_with(&whole) || whole.starts_with(&shard) {
-            let message = format!(
-                "lies in {}, or the other way round; choose another --out",
-                folder.display()
-            );
+            let message = format!("overlaps {}; choose another --out", folder.display());
             return Err(Error::File { code: codes::BAD_OUTPUT, path: out.to_owned(), message });
         }
     }

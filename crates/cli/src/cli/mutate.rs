@@ -1,27 +1,30 @@
 //! `cosim mutate`.
 
-mod equivalence;
 mod golden;
-mod grading;
 mod only;
 mod resume;
 
-use super::options::{Caching, Format, ModelLimits, Target, Threads, heading, of_block, percent};
+use super::options::{
+    Caching, Format, Formatting, ModelLimits, Quietness, Target, Threads, heading, of_block,
+    percent,
+};
 use super::plan::{PlannedRun, RunPlan};
-use super::{INTERRUPTED, interruption, is_watched, print_json, print_text};
+use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::answers::Answers;
 use crate::engine::Setup;
 use crate::error::{Error, codes};
 use crate::harness::{MOST_PACKETS, Profile};
 use crate::models::Rtl;
 use crate::mutate::report::{Header, MOST_CASES, MOST_MUTANTS, Report, RunCommand};
-use crate::mutate::{Means, Mutants};
+use crate::mutate::{KillMethod, Mutants};
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::{Claim, Place, Shard};
-use crate::worker::Program;
+use crate::report::write_grading;
+use crate::runner::{DirectoryLock, OutputLocation, Shard};
 use crate::yosys;
 use clap::Args;
+use cosim_regress::mutate::analysis::{AnalysisEvent, ChosenMutants, MutationAnalysis};
+use indicatif::{ProgressBar, ProgressStyle};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -58,7 +61,7 @@ pub struct Arguments {
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u64).range(1..=MOST_CASES), help_heading = heading::WHAT)]
     cases: Option<u64>,
-    /// Transactions of each case [default: drawn from its seed].
+    /// Transactions of each case [default: drawn from its seed, 64 on average, sometimes thousands].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
           value_parser = clap::value_parser!(u32).range(1..=i64::from(MOST_PACKETS)), help_heading = heading::WHAT)]
     packets: Option<u32>,
@@ -74,33 +77,31 @@ pub struct Arguments {
     #[arg(long, requires = "out", help_heading = heading::OUTPUT)]
     force: bool,
     /// Skip formal equivalence checking except the structural check.
-    #[arg(long)]
+    #[arg(long, help_heading = heading::WHAT)]
     no_judge: bool,
     /// Compare no outputs: count the mutants that the scoreboard finds alone.
-    #[arg(long, conflicts_with = "only")]
+    #[arg(long, conflicts_with = "only", help_heading = heading::WHAT)]
     checks_only: bool,
     /// Inject faults into the golden model, and count those that scoreboard and corpus find without comparison.
-    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"])]
+    #[arg(long, conflicts_with_all = ["plan", "shard", "no_judge", "checks_only", "only"], help_heading = heading::WHAT)]
     golden: bool,
     /// With --golden, vectors that should find the faults: files, folders or patterns.
-    #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1..)]
+    #[arg(long, value_name = "VECTOR", requires = "golden", num_args = 1.., help_heading = heading::WHAT)]
     corpus: Vec<PathBuf>,
     /// Fail if the score without equivalent mutants is below PCT in any profile.
-    #[arg(long, value_name = "PCT", value_parser = percent)]
+    #[arg(long, value_name = "PCT", value_parser = percent, help_heading = heading::CHECK)]
     min_score: Option<f64>,
     /// Analyse the mutant ID alone: write the case that finds it, its vector, waves and explanation.
     #[arg(long, value_name = "ID", conflicts_with_all = ["min_score", "format"], help_heading = heading::REPRODUCE)]
     only: Option<u32>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
-    /// Show no progress.
-    #[arg(long, help_heading = heading::OUTPUT)]
-    quiet: bool,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 /// Grades the bench of one block after another.
@@ -113,9 +114,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         return only::execute(arguments, id);
     }
     let interrupted = interruption()?;
-    let jobs =
-        Job::all(arguments)?.into_iter().map(|job| MutationRequest::Job(Box::new(job))).collect();
-    grade(jobs, arguments.format, arguments.min_score, &interrupted)
+    let jobs = analyses(arguments)?
+        .into_iter()
+        .map(|job| MutationRequest::Analysis(Box::new(job)))
+        .collect();
+    grade(
+        jobs,
+        arguments.formatting.format,
+        (arguments.min_score, arguments.quietness.quiet),
+        &interrupted,
+    )
 }
 
 /// Continues the analyses in a folder, as they were begun.
@@ -123,29 +131,38 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// # Errors
 /// If there is nothing to resume, or if RTL, program or Yosys are others now.
 pub fn resume(now: &super::resume::Arguments, folder: &Path) -> Result<ExitCode, Error> {
-    if now.told.has_details() {
-        let message = "--details applies to a run, and this is a mutation analysis: leave it out";
+    if now.output.has_details() {
+        let message = "--details applies to a run, and this is a mutation analysis; leave it out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let interrupted = interruption()?;
     let jobs = resume::jobs(now, folder)?;
-    grade(jobs, now.told.format, None, &interrupted)
+    grade(jobs, now.output.format(), (None, now.output.is_quiet()), &interrupted)
 }
 
 /// Runs the analyses one after another and prints what they came to.
 fn grade(
     jobs: Vec<MutationRequest>,
     format: Format,
-    min_score: Option<f64>,
+    (min_score, is_quiet): (Option<f64>, bool),
     interrupted: &Arc<AtomicBool>,
 ) -> Result<ExitCode, Error> {
     let are_several = jobs.len() > 1;
     let mut reports = Vec::new();
     let mut is_interrupted = false;
     for job in jobs {
-        let Graduated { report, is_whole, folder } = match job {
-            MutationRequest::Job(job) => job.grade(interrupted)?,
-            MutationRequest::Ended(graduated) => *graduated,
+        let GradingResult { report, is_whole, folder } = match job {
+            MutationRequest::Analysis(job) => {
+                let bar = if is_quiet { ProgressBar::hidden() } else { progress_bar() };
+                let result = job.run(interrupted, &mut |event| render(&bar, event))?;
+                let folder = result.lock.folder.clone();
+                if result.is_whole {
+                    write_grading(&folder, &result.report)?;
+                }
+                result.lock.release();
+                GradingResult { report: result.report, is_whole: result.is_whole, folder }
+            }
+            MutationRequest::Finished(graduated) => *graduated,
         };
         if format == Format::Text {
             print_text(&format!("{}{}", report.text(), folder.display()))?;
@@ -185,44 +202,27 @@ fn grade(
 fn check(rtl: &Rtl) -> Result<(), Error> {
     let wrong = |message: &str| Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     if !rtl.simulator.is_verilator() {
-        return wrong(
-            "--simulator icarus: mutations are graded with models of Verilator; leave it out",
-        );
+        return wrong("--simulator icarus: mutation analysis runs in Verilator only; leave it out");
     }
     if rtl.netlist {
         return wrong(
-            "--netlist: mutations are put into a netlist of their own, before synthesis; leave it out",
+            "--netlist: mutation analysis inserts mutations before synthesis; leave it out",
         );
     }
     Ok(())
 }
 
-/// The grading of one block.
-struct Job {
-    block: &'static dyn AnyBlock,
-    chosen: Vec<Chosen>,
-    setup: Setup,
-    header: Header,
-    claim: Claim,
-    /// What it came to so far.
-    before: Report,
-    threads: usize,
-    program: Program,
-    judges: bool,
-    shows_progress: bool,
-}
-
 /// What is graded, before a folder is taken for it.
-struct Prepared {
+struct PreparedGrading {
     /// The name of its folder, if there are several.
     name: String,
     block: &'static dyn AnyBlock,
-    chosen: Vec<Chosen>,
+    chosen: Vec<ChosenMutants>,
     setup: Setup,
     header: Header,
 }
 
-impl Prepared {
+impl PreparedGrading {
     /// What the arguments ask for of one of some blocks.
     fn new(
         arguments: &Arguments,
@@ -258,91 +258,118 @@ impl Prepared {
     }
 }
 
-/// A profile and the mutants that were chosen in it.
-struct Chosen {
-    profile: Profile,
-    mutants: Mutants,
-}
-
 /// A grading that is asked for.
 enum MutationRequest {
     /// It is to be started or resumed.
-    Job(Box<Job>),
+    Analysis(Box<MutationAnalysis>),
     /// It had ended before.
-    Ended(Box<Graduated>),
+    Finished(Box<GradingResult>),
 }
 
 /// What came of it.
-struct Graduated {
+struct GradingResult {
     report: Report,
     is_whole: bool,
     folder: PathBuf,
 }
 
-impl Job {
-    /// The gradings that the arguments ask for, each in a folder of its own.
-    fn all(arguments: &Arguments) -> Result<Vec<Self>, Error> {
-        let prepared: Vec<Prepared> = match &arguments.plan {
-            Some(path) => {
-                let wanted = gradings(path)?.into_iter();
-                wanted.map(|run| Prepared::wanted(arguments, run)).collect::<Result<_, Error>>()?
-            }
-            None => {
-                let blocks = arguments.target.blocks()?;
-                let of = |block: &&'static dyn AnyBlock| Prepared::new(arguments, *block, &blocks);
-                blocks.iter().map(of).collect::<Result<_, Error>>()?
-            }
-        };
-        Self::claimed(arguments, prepared)
+/// A progress bar where somebody looks.
+fn progress_bar() -> ProgressBar {
+    let bar = if is_watched() { ProgressBar::new_spinner() } else { ProgressBar::hidden() };
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {prefix}: {msg}, {elapsed}") {
+        bar.set_style(style);
     }
+    bar
+}
 
-    /// Takes the folders.
-    fn claimed(arguments: &Arguments, prepared: Vec<Prepared>) -> Result<Vec<Self>, Error> {
-        let place = match &arguments.out {
-            Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
-            None => {
-                let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
-                let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
-                let name = match plan {
-                    Some(plan) => plan.to_string_lossy().into_owned(),
-                    None => arguments.target.name(&blocks),
-                };
-                Place::New { stem: format!("mutate-{name}-{}", arguments.seed) }
-            }
-        };
-        let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
-        let places = place.of_blocks(&names)?;
-        let job = |(prepared, place): (Prepared, Place)| {
-            let claim = Claim::new(&place)?;
-            // From here on it can be resumed.
-            let mut report = Report::new(prepared.header.clone());
-            report.begun = Some(RunCommand::now());
-            report.write(&claim.folder)?;
-            Self::new(arguments, prepared, claim, report)
-        };
-        prepared.into_iter().zip(places).map(job).collect()
-    }
+/// Shows progress.
+fn render(bar: &ProgressBar, event: AnalysisEvent<'_>) {
+    let text = match event {
+        AnalysisEvent::Profile { block, profile } => {
+            bar.set_prefix(format!("{block} {profile}"));
+            "choosing mutants".to_owned()
+        }
+        AnalysisEvent::Round { alive, mutants, run, cases } => {
+            format!("{alive} of {} left, {run} of {cases} cases", counted(mutants, "mutant"))
+        }
+        AnalysisEvent::Sorting => "sorting out equivalent mutants".to_owned(),
+        AnalysisEvent::Equivalence { left } => {
+            format!("checking {} for equivalence", counted(left, "mutant"))
+        }
+        AnalysisEvent::Ended => return bar.finish_and_clear(),
+    };
+    bar.set_message(text);
+    bar.tick();
+}
 
-    fn new(
-        arguments: &Arguments,
-        Prepared { block, chosen, setup, header, .. }: Prepared,
-        claim: Claim,
-        before: Report,
-    ) -> Result<Self, Error> {
-        let judges = !arguments.no_judge && header.means == Means::Compare;
-        Ok(Self {
-            block,
-            chosen,
-            setup,
-            header,
-            claim,
-            before,
-            threads: arguments.threads.count(),
-            program: arguments.patience.program()?,
-            judges,
-            shows_progress: is_watched() && !arguments.quiet,
-        })
-    }
+/// The gradings that the arguments ask for, each in a folder of its own.
+fn analyses(arguments: &Arguments) -> Result<Vec<MutationAnalysis>, Error> {
+    let prepared: Vec<PreparedGrading> = match &arguments.plan {
+        Some(path) => {
+            let wanted = gradings(path)?.into_iter();
+            wanted
+                .map(|run| PreparedGrading::wanted(arguments, run))
+                .collect::<Result<_, Error>>()?
+        }
+        None => {
+            let blocks = arguments.target.blocks()?;
+            let of =
+                |block: &&'static dyn AnyBlock| PreparedGrading::new(arguments, *block, &blocks);
+            blocks.iter().map(of).collect::<Result<_, Error>>()?
+        }
+    };
+    claimed(arguments, prepared)
+}
+
+/// Takes the folders.
+fn claimed(
+    arguments: &Arguments,
+    prepared: Vec<PreparedGrading>,
+) -> Result<Vec<MutationAnalysis>, Error> {
+    let place = match &arguments.out {
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
+        None => {
+            let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
+            let blocks: Vec<&dyn AnyBlock> = prepared.iter().map(|one| one.block).collect();
+            let name = match plan {
+                Some(plan) => plan.to_string_lossy().into_owned(),
+                None => arguments.target.name(&blocks),
+            };
+            OutputLocation::New { stem: format!("mutate-{name}-{}", arguments.seed) }
+        }
+    };
+    let names: Vec<&str> = prepared.iter().map(|one| one.name.as_str()).collect();
+    let places = place.of_blocks(&names)?;
+    let job = |(prepared, place): (PreparedGrading, OutputLocation)| {
+        let lock = DirectoryLock::new(&place)?;
+        // From here on it can be resumed.
+        let mut report = Report::new(prepared.header.clone());
+        report.run_command = Some(RunCommand::now());
+        report.write(&lock.folder)?;
+        analysis(arguments, prepared, lock, report)
+    };
+    prepared.into_iter().zip(places).map(job).collect()
+}
+
+/// An analysis in a folder that was taken for it.
+fn analysis(
+    arguments: &Arguments,
+    PreparedGrading { block, chosen, setup, header, .. }: PreparedGrading,
+    lock: DirectoryLock,
+    before: Report,
+) -> Result<MutationAnalysis, Error> {
+    let checks_equivalence = !arguments.no_judge && header.means == KillMethod::Compare;
+    Ok(MutationAnalysis {
+        block,
+        chosen,
+        setup,
+        header,
+        lock,
+        before,
+        threads: arguments.threads.count(),
+        program: arguments.limits.program()?,
+        checks_equivalence,
+    })
 }
 
 /// Lets Yosys choose the mutants of every profile.
@@ -351,7 +378,7 @@ fn choose(
     setup: &Setup,
     header: &Header,
     answers: &Answers,
-) -> Result<Vec<Chosen>, Error> {
+) -> Result<Vec<ChosenMutants>, Error> {
     let choose = |profile: &Profile| {
         let mutants = Mutants::choose(
             block.info(),
@@ -360,7 +387,10 @@ fn choose(
             header.mutants,
             header.seed,
         )?;
-        Ok(Chosen { profile: profile.clone(), mutants: mutants.with_answers(answers.clone()) })
+        Ok(ChosenMutants {
+            profile: profile.clone(),
+            mutants: mutants.with_answers(answers.clone()),
+        })
     };
     setup.profiles.iter().map(choose).collect()
 }
@@ -370,8 +400,8 @@ fn gradings(path: &Path) -> Result<Vec<PlannedRun>, Error> {
     let mut runs = RunPlan::gradings(path)?;
     runs.retain(|run| run.min_score.is_some() || run.mutants.is_some());
     if runs.is_empty() {
-        let message =
-            "none of its [[run]] has a `min_score` or `mutants`: there is nothing to grade";
+        let message = "no [[run]] has `min_score` or `mutants`, so there is no mutation analysis to run; add \
+             one of them";
         return Err(Error::File {
             code: codes::BAD_PLAN,
             path: path.to_owned(),
@@ -385,8 +415,10 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
     let PlannedRun { block, profiles, .. } = wanted;
     let cases = arguments.cases.or(wanted.cases).unwrap_or_else(|| block.info().cases);
     if !(1..=MOST_CASES).contains(&cases) {
-        let message =
-            format!("{cases} cases of each scenario: a grading has 1 to {MOST_CASES}; say --cases");
+        let message = format!(
+            "{cases} cases per scenario: mutation analysis takes 1 to {MOST_CASES}; choose \
+                 with --cases"
+        );
         return Err(Error::Usage(codes::COMMAND_LINE, message));
     }
     let examined = rtl.examined(block.info())?;
@@ -401,7 +433,7 @@ fn header(arguments: &Arguments, wanted: &PlannedRun, rtl: &Rtl) -> Result<Heade
         block: block.info().name.to_owned(),
         profiles: profiles.iter().map(|profile| profile.name.to_string()).collect(),
         seed: arguments.seed,
-        means: if arguments.checks_only { Means::Checks } else { Means::Compare },
+        means: if arguments.checks_only { KillMethod::Checks } else { KillMethod::Compare },
         mutants: arguments.mutants.or(wanted.mutants).unwrap_or(MUTANTS),
         run_seed: arguments.run_seed.unwrap_or(wanted.seed),
         cases,

@@ -4,7 +4,7 @@ use super::options::{Verilog, path};
 use super::{interruption, print_text};
 use crate::error::Error;
 use crate::models::Rtl;
-use crate::skeleton::{CrateName, Reset, Skeleton, Source, Written};
+use crate::skeleton::{CrateName, GeneratedCrate, Reset, Skeleton, Source};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -38,7 +38,7 @@ fn module(text: &str) -> Result<String, String> {
     let is_letter = |letter: char| letter.is_ascii_alphabetic() || letter == '_';
     let is_name = text.starts_with(is_letter)
         && text.chars().all(|letter| is_letter(letter) || letter.is_ascii_digit());
-    let message = "expected the name of a module: letters, digits and _";
+    let message = "expected a module name of letters, digits and _";
     if is_name { Ok(text.to_owned()) } else { Err(message.to_owned()) }
 }
 
@@ -60,7 +60,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         clock: arguments.clock.clone(),
         reset: arguments.reset.clone(),
     };
-    let Written { folder, ports, reset } = skeleton.write(Path::new("."))?;
+    let GeneratedCrate { folder, ports, reset } = skeleton.write(Path::new("."))?;
     let reset = match reset {
         Some((name, is_high)) => format!("reset {name}, {} in reset", u8::from(is_high)),
         None => "no reset; see its README.md".to_owned(),

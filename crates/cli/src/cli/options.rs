@@ -33,6 +33,10 @@ pub mod heading {
     pub const OUTPUT: &str = "Output";
     /// One case, again.
     pub const REPRODUCE: &str = "Reproduce";
+    /// What makes the command fail.
+    pub const CHECK: &str = "When to fail";
+    /// Threads, memory, caches and the sandbox.
+    pub const RESOURCES: &str = "Resources";
 }
 
 /// Under which fixes, and with which other parameters of the RTL.
@@ -58,21 +62,71 @@ impl Choice {
     }
 }
 
-/// How much a run tells of itself, and in which form.
+/// The block and the profiles that vectors run under.
+#[derive(Debug, Clone, Default, Args)]
+pub struct VectorTarget {
+    /// Fail if a vector is of another block.
+    #[arg(long, value_name = "NAME", help_heading = heading::WHAT)]
+    pub block: Option<String>,
+    #[command(flatten)]
+    pub choice: Choice,
+}
+
+/// Waves of one case or vector.
 #[derive(Debug, Clone, Args)]
-pub struct OutputOptions {
+pub struct TraceOptions {
+    /// Write waves of RTL and golden model to FILE: 50 cycles before the end and 10 after a mismatch.
+    #[arg(long, value_name = "FILE.fst|FILE.vcd", help_heading = heading::OUTPUT)]
+    pub trace: Option<PathBuf>,
+    /// Trace every cycle.
+    #[arg(long, requires = "trace", help_heading = heading::OUTPUT, hide_short_help = true)]
+    pub trace_all: bool,
+}
+
+/// The form of printed results.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Formatting {
     /// Print as text or JSON.
     #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
     pub format: Format,
-    /// Print the result and the failures only.
+}
+
+/// Whether less is printed.
+#[derive(Debug, Clone, Copy, Args)]
+pub struct Quietness {
+    /// Print the failures and the result only, without progress.
     #[arg(long, help_heading = heading::OUTPUT)]
     pub quiet: bool,
+}
+
+/// How much a run prints, and in which form.
+#[derive(Debug, Clone, Args)]
+pub struct OutputOptions {
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
     /// Print tables of all scenarios, rules and uncovered bins.
     #[arg(long, alias = "verbose", conflicts_with = "quiet", help_heading = heading::OUTPUT)]
     details: bool,
 }
 
 impl OutputOptions {
+    /// In which form results are printed.
+    pub fn format(&self) -> Format {
+        self.formatting.format
+    }
+
+    /// The option --quiet, for a command that this one continues.
+    pub fn quietness(&self) -> Quietness {
+        self.quietness
+    }
+
+    /// Whether the user asks for the result and the failures only.
+    pub fn is_quiet(&self) -> bool {
+        self.quietness.quiet
+    }
+
     /// Whether the user asks for all tables.
     pub fn has_details(&self) -> bool {
         self.details
@@ -80,7 +134,7 @@ impl OutputOptions {
 
     /// How much the summary says.
     pub fn detail(&self) -> Detail {
-        match (self.quiet, self.details) {
+        match (self.is_quiet(), self.details) {
             (true, _) => Detail::Result,
             (false, true) => Detail::Tables,
             (false, false) => Detail::Covered,
@@ -167,8 +221,8 @@ impl UserRtlOptions {
             return Ok((!rtl.is_built_in()).then_some(rtl));
         }
         if rtl.paths.len() > 1 || !rtl.lists.is_empty() {
-            let message = "--rtl built-in is the program's own RTL, and nothing goes with it; a path of that \
-                           name is ./built-in";
+            let message = "--rtl built-in takes no other RTL options; for a file of this name \
+                 write ./built-in";
             return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
         }
         Ok(Some(Rtl { paths: Vec::new(), ..rtl }))
@@ -320,7 +374,7 @@ impl Target {
         let clash = |option: &str, given: &Option<String>, named: &str| match given {
             Some(given) if given != named => {
                 let message =
-                    format!("--case names {named}, {option} says {given}; leave {option} out");
+                    format!("--case names {named}, and {option} names {given}; leave {option} out");
                 Err(Error::Usage(codes::BAD_CASE_NAME, message))
             }
             _ => Ok(()),
@@ -451,7 +505,7 @@ pub struct ModelLimits {
           value_parser = humantime::parse_duration, help_heading = heading::STOP, hide_short_help = true)]
     stuck_after: Duration,
     /// Limit the address space of each process with models to SIZE, such as 512M or 8G, or `none`.
-    #[arg(long, value_name = "SIZE", default_value = "4G", hide_short_help = true)]
+    #[arg(long, value_name = "SIZE", default_value = "4G", help_heading = heading::RESOURCES, hide_short_help = true)]
     memory_limit: MemoryLimit,
     #[command(flatten)]
     sandboxing: Sandboxing,
@@ -461,7 +515,7 @@ pub struct ModelLimits {
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Sandboxing {
     /// Run models without the sandbox, so that the RTL can write files, start programs and use the network.
-    #[arg(long, hide_short_help = true)]
+    #[arg(long, help_heading = heading::RESOURCES, hide_short_help = true)]
     no_sandbox: bool,
 }
 
@@ -492,7 +546,7 @@ pub fn percent(text: &str) -> Result<f64, String> {
 pub fn within_percent(percent: f64) -> Result<f64, String> {
     match (0.0..=100.0).contains(&percent) {
         true => Ok(percent),
-        false => Err(format!("{percent} is no percentage: expected a number from 0 to 100")),
+        false => Err(format!("{percent} is not a percentage: expected a number from 0 to 100")),
     }
 }
 
@@ -501,7 +555,7 @@ pub fn within_percent(percent: f64) -> Result<f64, String> {
 pub struct Threads {
     /// Use N threads [default: all cores].
     #[arg(long, value_name = "N", allow_negative_numbers = true,
-          value_parser = clap::value_parser!(u16).range(1..=1024))]
+          value_parser = clap::value_parser!(u16).range(1..=1024), help_heading = heading::RESOURCES)]
     threads: Option<u16>,
 }
 
@@ -524,8 +578,8 @@ impl Threads {
 /// Whether answers of earlier commands are used.
 #[derive(Debug, Clone, Copy, Args)]
 pub struct Caching {
-    /// Ask Yosys and ABC again instead of using cached answers.
-    #[arg(long, hide_short_help = true)]
+    /// Compute everything again instead of using cached results of earlier commands.
+    #[arg(long, help_heading = heading::RESOURCES, hide_short_help = true)]
     no_cache: bool,
 }
 
@@ -580,7 +634,7 @@ pub fn check_output(path: &Path) -> Result<(), Error> {
     };
     let folder = path.parent().filter(|folder| !folder.as_os_str().is_empty());
     if path.is_dir() {
-        return refuse("is a folder, expected the name of a file to write");
+        return refuse("is a folder; name a file to write");
     }
     match folder {
         Some(folder) if !folder.is_dir() => refuse("cannot be written: its folder does not exist"),
@@ -591,9 +645,9 @@ pub fn check_output(path: &Path) -> Result<(), Error> {
 /// How results are printed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, ValueEnum)]
 pub enum Format {
-    /// For people.
+    /// Text for the terminal.
     #[default]
     Text,
-    /// For programs.
+    /// JSON for programs.
     Json,
 }

@@ -83,7 +83,7 @@ struct File {
 /// Runs of some blocks.
 #[derive(Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct Written {
+struct PlanEntries {
     /// What the run directory is called; the block's name if nothing is said.
     #[serde(default)]
     name: Option<String>,
@@ -126,12 +126,12 @@ struct Written {
     mutants: Option<u32>,
 }
 
-/// [`Written`], with what its blocks make of it.
+/// [`PlanEntries`], with what its blocks make of it.
 #[derive(Deserialize, JsonSchema)]
-#[serde(try_from = "Written")]
-#[schemars(with = "Written")]
+#[serde(try_from = "PlanEntries")]
+#[schemars(with = "PlanEntries")]
 struct Entry {
-    written: Written,
+    written: PlanEntries,
     blocks: Vec<&'static dyn AnyBlock>,
 }
 
@@ -147,9 +147,9 @@ impl TryFrom<Vec<u64>> for Seeds {
     fn try_from(seeds: Vec<u64>) -> Result<Self, String> {
         let mut known = BTreeSet::new();
         match seeds.iter().find(|seed| !known.insert(**seed)) {
-            Some(seed) => Err(format!("seed {seed} is there twice: name it once")),
+            Some(seed) => Err(format!("seed {seed} appears twice; remove one")),
             None if seeds.is_empty() => {
-                Err("no seed: leave `seeds` out, or name one or more".to_owned())
+                Err("`seeds` is empty; name one or more seeds, or leave it out".to_owned())
             }
             None => Ok(Self(seeds)),
         }
@@ -170,7 +170,7 @@ impl TryFrom<f64> for Percent {
     }
 }
 
-impl Written {
+impl PlanEntries {
     /// The profiles of a block; a seed draws those that are random.
     fn profiles(&self, block: &dyn AnyBlock, seed: u64) -> Result<Vec<Profile>, String> {
         let (name, all) = (block.info().name, block.info().profiles);
@@ -181,10 +181,10 @@ impl Written {
     }
 }
 
-impl TryFrom<Written> for Entry {
+impl TryFrom<PlanEntries> for Entry {
     type Error = String;
 
-    fn try_from(written: Written) -> Result<Self, String> {
+    fn try_from(written: PlanEntries) -> Result<Self, String> {
         let within = |what: &str, number: Option<u64>, least: u64, most: u64| match number {
             Some(number) if !(least..=most).contains(&number) => {
                 Err(format!("`{what}` is {number}: expected {least} to {most}"))
@@ -198,14 +198,17 @@ impl TryFrom<Written> for Entry {
             check_name(name)?;
         }
         if written.min_coverage.is_some() && written.until_coverage.is_some() {
-            return Err("`min_coverage` and `until_coverage` are both said: the second asks for as much, and ends the run; keep one"
-                .to_owned());
+            return Err(
+                "`min_coverage` and `until_coverage` exclude each other: both require the \
+                 coverage, and the second also ends the run; keep one"
+                    .to_owned(),
+            );
         }
         if written.round.is_some() && written.until_coverage.is_none() {
-            return Err("`round` is said without `until_coverage`: leave it out".to_owned());
+            return Err("`round` has no effect without `until_coverage`; remove it".to_owned());
         }
         if written.blocks.is_empty() {
-            return Err("`blocks` is empty: name one or more, or `all`".to_owned());
+            return Err("`blocks` is empty; name one or more blocks, or `all`".to_owned());
         }
         let blocks = blocks_of(&written.blocks).map_err(|error| format!("`blocks`: {error}"))?;
         for block in &blocks {
@@ -222,7 +225,8 @@ fn check_name(name: &str) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "`name` is `{name}`: expected letters, digits and any of _-. as of a folder, a letter or a digit first"
+        "`name` is `{name}`: expected letters, digits, `_`, `-` and `.`, beginning with a letter \
+         or digit"
     ))
 }
 
@@ -252,7 +256,7 @@ impl RunPlan {
             _ => {
                 return Err(wrong(
                     codes::WRONG_FORMAT,
-                    "expected a plan, a file .toml or .json".to_owned(),
+                    "is not a plan; expected a .toml or .json file".to_owned(),
                 ));
             }
         };
@@ -324,10 +328,11 @@ impl File {
         let mut known = BTreeSet::new();
         match runs.iter().find(|run| !known.insert(run.name.as_str())) {
             Some(run) => Err(format!(
-                "two runs are called `{}`, and each has a folder of that name: give their [[run]] a `name`",
+                "two runs have the name `{}`, and each needs its own folder; set `name` in their \
+                 [[run]]",
                 run.name
             )),
-            None if runs.is_empty() => Err("it has no [[run]]: nothing would be run".to_owned()),
+            None if runs.is_empty() => Err("the plan has no [[run]]; add one".to_owned()),
             None => Ok(runs),
         }
     }
@@ -345,7 +350,7 @@ fn scenario(block: &dyn AnyBlock, name: &str, folder: &Path) -> Result<String, S
     }
     let known: Vec<&str> = built_in.iter().map(|(known, _)| known.as_str()).collect();
     Err(format!(
-        "`scenarios`: `{name}` is no scenario of {}, and {} no file: expected {}",
+        "`scenarios`: block {} has no scenario `{name}`, and {} is not a file; expected {}",
         block.info().name,
         path.display(),
         known.join(", ")
@@ -358,15 +363,18 @@ fn check_waivers(waivers: &[Waiver], runs: &[PlannedRun]) -> Result<(), String> 
     for Waiver { block, signature, reason, .. } in waivers {
         let about = format!("the waiver of {block} {signature}");
         if !runs.iter().any(|run| run.block.info().name == block) {
-            return Err(format!("{about} is of a block of which there is no [[run]]"));
+            return Err(format!(
+                "{about} names a block without a [[run]]; remove it, or correct \
+                 `block`"
+            ));
         }
         if reason.trim().is_empty() {
             return Err(format!(
-                "{about} has an empty `reason`: say why the failure does not count"
+                "{about} has an empty `reason`; state why the failure does not count"
             ));
         }
         if !known.insert((block, signature)) {
-            return Err(format!("{about} is there twice: keep one of them"));
+            return Err(format!("{about} appears twice; remove one"));
         }
     }
     Ok(())

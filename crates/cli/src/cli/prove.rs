@@ -1,33 +1,23 @@
 //! `cosim prove`.
 
-use super::options::{Caching, Format, ModelLimits, Target, heading, of_block};
-use super::{interruption, print_json, print_text};
-use crate::agreement::Pair;
+use super::options::{Caching, Format, Formatting, ModelLimits, Target, heading, of_block};
+use super::{interruption, is_watched, print_json, print_text};
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
-use crate::harness::{Profile, Verdict};
-use crate::models::{Rtl, View};
-use crate::mutate::netlist_model;
+use crate::harness::Profile;
 use crate::program;
 use crate::program::AnyBlock;
-use crate::prove::{Found, Kind, Memories, Property, PropertyStatus, Prover};
+use crate::prove::Prover;
 use crate::report::write_proof;
-use crate::runner::{Claim, HTML, Place};
-use crate::vector::{Origin, VectorFile};
+use crate::runner::{DirectoryLock, HTML, OutputLocation};
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
-use crate::yosys;
 use clap::Args;
-use cosim_formats::proof::{Counts, FORMAT, PROOF, ProfileProof, Proof, Proven, VECTORS, VERSION};
-use rayon::prelude::*;
-use std::fs;
+use cosim_formats::proof::{Counts, PROOF, Proof};
+use cosim_regress::proof::{ProofEvent, ProofRun, places};
+use indicatif::{ProgressBar, ProgressDrawTarget};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use verilated::BeforeReset;
-
-/// Cycles behind what breaks a property in which it may show.
-const BEHIND: usize = 100;
 
 /// What is to be proved.
 #[derive(Debug, Args)]
@@ -38,18 +28,17 @@ pub struct Arguments {
     #[arg(long, value_name = "TEXT", help_heading = heading::WHAT)]
     only: Option<String>,
     /// Accept an unproved property without a counterexample within DEPTH cycles of reset.
-    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(long, value_name = "DEPTH", value_parser = clap::value_parser!(u32).range(1..), help_heading = heading::CHECK)]
     accept_bounded: Option<u32>,
     /// Write the result to DIR, a new or empty folder [default: runs/prove-BLOCK-TIME].
     #[arg(long, value_name = "DIR", help_heading = heading::OUTPUT)]
     out: Option<PathBuf>,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
+    #[command(flatten)]
+    formatting: Formatting,
     #[command(flatten)]
     caching: Caching,
     #[command(flatten)]
-    patience: ModelLimits,
+    limits: ModelLimits,
 }
 
 /// Proves what blocks promise, one block after another. Exit code 1 if a property is not proved, or if there is none.
@@ -58,11 +47,10 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let blocks = arguments.target.blocks()?;
     let rtl = arguments.target.rtl()?;
     if !rtl.is_of_models() {
-        let message =
-            "--simulator icarus and --netlist: what is proved is proved of the RTL; leave them out";
+        let message = "--simulator icarus and --netlist have no effect on proofs; leave them out";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
-    let desk = OneShotWorker::new(arguments.patience.program()?, Arc::clone(&interrupted));
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
     let only = arguments.only.as_deref();
     let answers = arguments.caching.answers()?;
     let mut jobs = Vec::new();
@@ -83,39 +71,48 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(only) = only
         && !asked.any(|prover| !places(prover, Some(only)).is_empty())
     {
-        let message =
-            format!("--only: no property has `{only}` in its words; without it, all are listed");
+        let message = format!(
+            "--only: no property contains `{only}`; run without --only to list all properties"
+        );
         return Err(Error::Usage(codes::NOTHING_SELECTED, message));
     }
+    let run = |block: &'static dyn AnyBlock| ProofRun {
+        block,
+        rtl: &rtl,
+        worker: &worker,
+        only,
+        accept_bounded: arguments.accept_bounded,
+        folder: Path::new(""),
+    };
     for (block, provers) in &jobs {
-        let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
-            Ok(prover) => {
-                let model = rtl.build_for_user(block.info(), &profile.parameters, View::Bare)?;
-                let netlist = netlist_model(block.info(), &prover.netlist()?)?;
-                Pair { block: *block, profile, rtl: &model, netlist: &netlist }.check(&desk)
-            }
-            // No property can be proved, for example because of a second clock.
-            Err(_) => Ok(()),
-        };
-        provers.par_iter().map(check).collect::<Result<(), Error>>()?;
+        run(*block).check_netlists(provers)?;
     }
     let place = match &arguments.out {
-        Some(folder) => Place::Named { folder: folder.clone(), replace: false },
-        None => Place::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: false },
+        None => OutputLocation::New { stem: format!("prove-{}", arguments.target.name(&blocks)) },
     };
     let names: Vec<&str> = blocks.iter().map(|block| block.info().name).collect();
     let mut proofs = Vec::new();
     for ((block, provers), place) in jobs.into_iter().zip(place.of_blocks(&names)?) {
-        let claim = Claim::new(&place)?;
-        let accept_bounded = arguments.accept_bounded;
-        let job =
-            Job { block, rtl: &rtl, desk: &desk, only, accept_bounded, folder: &claim.folder };
-        let proof = job.prove(provers)?;
+        let claim = DirectoryLock::new(&place)?;
+        let bar = ProgressBar::new_spinner();
+        if !is_watched() {
+            bar.set_draw_target(ProgressDrawTarget::hidden());
+        }
+        let name = block.info().name;
+        let show = |event: ProofEvent<'_>| {
+            let ProofEvent { profile, done, all, .. } = event;
+            bar.set_message(format!("{name} {profile}: {done} of {all} properties"));
+            bar.tick();
+        };
+        let run = ProofRun { folder: &claim.folder, ..run(block) };
+        let proof = run.prove(provers, &show)?;
+        bar.finish_and_clear();
         let text = serde_json::to_string_pretty(&proof)
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
         write_whole(&claim.folder.join(PROOF), format!("{text}\n").as_bytes(), Sync::OnDisk)?;
         write_proof(&claim.folder, &proof)?;
-        if arguments.format == Format::Text {
+        if arguments.formatting.format == Format::Text {
             print_text(&format!("{}{}", proof.text(), claim.folder.join(HTML).display()))?;
         }
         claim.release();
@@ -126,190 +123,21 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         program::say(format_args!("{found} of {asked} answers of Yosys and ABC were in the cache"));
     }
     let holds = proofs.iter().all(Proof::holds);
-    if arguments.format == Format::Text {
+    if arguments.formatting.format == Format::Text {
         let counts = Counts::of(&proofs);
         let result = if holds { "PASS" } else { "FAIL" };
         let hint = match counts.bounded {
             0 => "",
             _ if holds => ", accepted by --accept-bounded",
-            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts it",
+            _ => "; a bounded property fails unless --accept-bounded DEPTH accepts its depth",
         };
         print_text(&format!("{result}  {counts}{hint}"))?;
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         match proofs.as_slice() {
             [proof] => print_json(proof)?,
             proofs => print_json(&proofs)?,
         }
     }
     Ok(ExitCode::from(u8::from(!holds)))
-}
-
-/// The places of the properties that are asked.
-fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
-    let all = prover.properties().iter().enumerate();
-    let asked = all.filter(|(_, property)| property.is_asked(only));
-    asked.map(|(place, _)| place).collect()
-}
-
-/// The proofs of one block.
-struct Job<'a> {
-    block: &'static dyn AnyBlock,
-    rtl: &'a Rtl,
-    desk: &'a OneShotWorker,
-    /// What properties are to have in their words.
-    only: Option<&'a str>,
-    /// The cycles that are accepted in place of a proof.
-    accept_bounded: Option<u32>,
-    folder: &'a Path,
-}
-
-impl Job<'_> {
-    fn prove(&self, provers: Vec<(Profile, Result<Prover, String>)>) -> Result<Proof, Error> {
-        let profiles = provers.into_iter().map(|(profile, prover)| {
-            let name = profile.name.to_string();
-            Ok(match prover {
-                Err(because) => {
-                    ProfileProof { profile: name, properties: Vec::new(), because: Some(because) }
-                }
-                Ok(prover) => {
-                    let properties = places(&prover, self.only).into_par_iter();
-                    let properties =
-                        properties.map(|place| self.property(&profile, &prover, place));
-                    let properties = properties.collect::<Result<Vec<Proven>, Error>>()?;
-                    ProfileProof { profile: name, properties, because: None }
-                }
-            })
-        });
-        Ok(Proof {
-            format: FORMAT.to_owned(),
-            version: VERSION,
-            tool: program::version().to_owned(),
-            build: program::build().to_owned(),
-            yosys: yosys::version()?,
-            rtl: self.rtl.examined(self.block.info())?.identity.clone(),
-            given: self.rtl.clone(),
-            block: self.block.info().name.to_owned(),
-            only: self.only.map(str::to_owned),
-            accept_bounded: self.accept_bounded,
-            profiles: profiles.collect::<Result<_, Error>>()?,
-        })
-    }
-
-    fn property(&self, profile: &Profile, prover: &Prover, place: usize) -> Result<Proven, Error> {
-        let property = &prover.properties()[place];
-        let is_hang = property.kind == Kind::Hang;
-        let shown = match prover.prove(place)? {
-            Found::PropertyStatus(shown) if is_hang => not_reached(shown),
-            Found::PropertyStatus(shown) => shown,
-            Found::Broken { cycles, memories } => {
-                let name = format!("{}-{}-{place}.json", self.block.info().name, profile.name);
-                let replayed = self.replayed(profile, &cycles, property, &name)?;
-                let Replayed { verdict, vector } = replayed;
-                let verdict_text = verdict.to_string();
-                let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
-                match verdict.is_failure() {
-                    true => PropertyStatus::Refuted { verdict: verdict_text, vector },
-                    false if is_hang && !is_of_any_data => {
-                        let cycles = cycles.len() as u32;
-                        PropertyStatus::Reached { cycles, verdict: verdict_text, vector }
-                    }
-                    false => PropertyStatus::Unconfirmed {
-                        because: unconfirmed(memories).to_owned(),
-                        vector,
-                    },
-                }
-            }
-        };
-        Ok(Proven { kind: property.kind, property: property.text.clone(), shown })
-    }
-
-    /// Drives what was found into the model, with registers before reset that differ, until it differs from the golden
-    /// model; if it never does, the vector is what was found. What is broken inside may show behind it only.
-    fn replayed(
-        &self,
-        profile: &Profile,
-        found: &[Vec<String>],
-        property: &Property,
-        name: &str,
-    ) -> Result<Replayed, Error> {
-        let vector = Path::new(VECTORS).join(name);
-        let path = self.folder.join(&vector);
-        let folder = self.folder.join(VECTORS);
-        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
-        let origin = Origin {
-            about: format!("found by cosim prove: {}", property.text),
-            build: Some(program::build().to_owned()),
-            rtl: Some(self.rtl.examined(self.block.info())?.identity.clone()),
-            given: self.rtl.clone(),
-            ..Origin::default()
-        };
-        let text = |cycles: &[Vec<String>], before_reset, recorded| {
-            self.block.raw_vector(profile, cycles, before_reset, origin.clone(), recorded)
-        };
-        let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
-            let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;
-            let subject = Subject { block: self.block, vector: &file, profile, rtl: self.rtl };
-            Ok(self.desk.replay(&subject)?.done()?.outcome.verdict)
-        };
-        let mut verdict = Verdict::Match;
-        // A hang lasts, whatever comes next.
-        let behind = if property.kind == Kind::Hang { vec![Vec::new()] } else { behind(found) };
-        for behind in behind {
-            let mut cycles = [found, &behind].concat();
-            for before_reset in [BeforeReset::Random(1), BeforeReset::Zeros, BeforeReset::Ones] {
-                verdict = replay(&cycles, before_reset)?;
-                if verdict.is_failure() {
-                    if let Verdict::Mismatch(mismatch) = &verdict {
-                        cycles.truncate(mismatch.cycle as usize);
-                    }
-                    let text = text(&cycles, before_reset, Some(&verdict))?;
-                    write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
-                    return Ok(Replayed { verdict, vector });
-                }
-            }
-        }
-        let text = text(found, BeforeReset::Random(1), None)?;
-        write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
-        Ok(Replayed { verdict, vector })
-    }
-}
-
-/// What may follow what breaks a property: nothing; what came last, on and on; all inputs low.
-fn behind(found: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
-    let last = found.last().cloned().unwrap_or_default();
-    vec![Vec::new(), vec![last; BEHIND], vec![Vec::new(); BEHIND]]
-}
-
-/// What a replay of what was found shows.
-struct Replayed {
-    verdict: Verdict,
-    /// The vector, below the folder of the result.
-    vector: PathBuf,
-}
-
-/// Why nothing differs although something is broken.
-fn unconfirmed(memories: Memories) -> &'static str {
-    match memories {
-        Memories::Cut | Memories::Kept => {
-            "what memories give in it may never be in them; they are too large to be registers"
-        }
-        _ => {
-            "the golden model does the same in it and behind it: it or the promise is wrong, unless it is what registers hold before reset"
-        }
-    }
-}
-
-/// A hang that is said to be known, and that nothing brings about.
-fn not_reached(shown: PropertyStatus) -> PropertyStatus {
-    let because = match shown {
-        PropertyStatus::Proved { .. } => {
-            "it never comes to this, which is proved: it is no hang".to_owned()
-        }
-        PropertyStatus::Bounded { cycles, .. } => {
-            format!("nothing brings it about in {cycles} cycles")
-        }
-        other => return other,
-    };
-    PropertyStatus::Open { because }
 }

@@ -1,7 +1,8 @@
 //! `cosim replay`.
 
 use super::options::{
-    Choice, ChosenRtl, Format, ModelLimits, VectorRtl, check_output, find_block, heading,
+    ChosenRtl, Format, Formatting, ModelLimits, Quietness, TraceOptions, VectorRtl, VectorTarget,
+    check_output, find_block, heading,
 };
 use super::summary::rtl_files;
 use super::{INTERRUPTED, at_once, counted, interruption, print_json, print_text};
@@ -15,7 +16,7 @@ use crate::program::AnyBlock;
 use crate::runner::{EXPLAINED, Replay, replay_all};
 use crate::text;
 use crate::vector::VectorFile;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use crate::worker::{Finish, OneShotWorker};
 use clap::Args;
 use rayon::prelude::*;
@@ -34,34 +35,25 @@ pub struct Arguments {
     /// Vector files, folders with .json files, or patterns like 'vectors/*/t1*.json'.
     #[arg(required = true, value_name = "VECTOR")]
     vectors: Vec<PathBuf>,
-    /// Fail if a vector is of another block.
-    #[arg(long, value_name = "NAME")]
-    block: Option<String>,
     #[command(flatten)]
-    choice: Choice,
+    target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
-    /// Write waves of RTL and golden model: 50 cycles before the end and 10 after a mismatch.
-    #[arg(long, value_name = "FILE.fst|FILE.vcd", help_heading = heading::OUTPUT)]
-    trace: Option<PathBuf>,
-    /// Trace every cycle.
-    #[arg(long, requires = "trace", help_heading = heading::OUTPUT)]
-    trace_all: bool,
-    /// Succeed only if each vector does what it records; a vector without a record must match.
-    #[arg(long)]
-    expect_recorded: bool,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
-    /// Print failures and the summary only.
-    #[arg(long, help_heading = heading::OUTPUT)]
-    quiet: bool,
     #[command(flatten)]
-    patience: ModelLimits,
+    tracing: TraceOptions,
+    /// Succeed only if each vector does what it records; a vector without a record must match.
+    #[arg(long, help_heading = heading::CHECK)]
+    expect_recorded: bool,
+    #[command(flatten)]
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 /// A vector, read and found to be right.
-pub struct Loaded {
+pub struct CheckedVector {
     pub block: &'static dyn AnyBlock,
     pub file: VectorFile,
     pub loaded: Box<dyn LoadedVector>,
@@ -69,11 +61,11 @@ pub struct Loaded {
 
 /// Reads a vector; its block must be `expected`, if one is. An interruption ends the process meanwhile, once
 /// [`interruption`] looks out for it.
-pub fn load(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
+pub fn load(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
     at_once(|| read(path, expected))
 }
 
-fn read(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
+fn read(path: &Path, expected: Option<&str>) -> Result<CheckedVector, Error> {
     expected.map(find_block).transpose()?;
     let file = VectorFile::read(path)?;
     let wrong =
@@ -85,12 +77,12 @@ fn read(path: &Path, expected: Option<&str>) -> Result<Loaded, Error> {
         return Err(wrong(format!("is a vector of block {}, not of {expected}", file.block)));
     }
     let loaded = block.load(&file)?;
-    Ok(Loaded { block, file, loaded })
+    Ok(CheckedVector { block, file, loaded })
 }
 
 /// Replays vectors.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
-    if let Some(trace) = &arguments.trace {
+    if let Some(trace) = &arguments.tracing.trace {
         Waves::format(trace)?;
         check_output(trace)?;
     }
@@ -100,8 +92,9 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut summary = Summary::default();
     let paths = expand(&arguments.vectors)?;
     for path in &paths {
-        let vector = load(path, arguments.block.as_deref())?;
-        let (fixes, overrides) = (arguments.choice.fixes.as_deref(), arguments.choice.overrides()?);
+        let vector = load(path, arguments.target.block.as_deref())?;
+        let (fixes, overrides) =
+            (arguments.target.choice.fixes.as_deref(), arguments.target.choice.overrides()?);
         let profiles = vector.loaded.profiles(fixes, &overrides)?;
         let profiles: Vec<Profile> = if arguments.expect_recorded {
             // What is recorded was seen under the vector's own profiles and says nothing of others.
@@ -128,18 +121,22 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             });
         }
     }
-    if arguments.trace.is_some() && runs.len() != 1 {
+    if arguments.tracing.trace.is_some() && runs.len() != 1 {
         let message = "--trace takes one vector and one profile: choose with --fixes";
         return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     }
-    let waves = arguments.trace.clone().map(|path| Waves { path, all: arguments.trace_all });
+    let waves = arguments
+        .tracing
+        .trace
+        .clone()
+        .map(|path| Waves { path, all: arguments.tracing.trace_all });
 
     let mut reports = Vec::new();
     let examined: Vec<Arc<Examined>> =
         runs.iter().map(|run| run.rtl.examined(run.block.info())).collect::<Result<_, Error>>()?;
     let replays = prepare(&runs)?;
     let workers = thread::available_parallelism().map_or(1, usize::from);
-    let program = arguments.patience.program()?;
+    let program = arguments.limits.program()?;
     replay_all(&program, workers, &replays, &interrupted, &mut |index, replayed| {
         let Run { path, profile, recorded, .. } = &runs[index];
         let ok = if arguments.expect_recorded {
@@ -154,24 +151,24 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         };
         summary.replays += 1;
         summary.as_expected += u64::from(ok);
-        match arguments.format {
+        match arguments.formatting.format {
             Format::Json => {
                 reports.push(report(path, &profile.name, &replayed, ok, &examined[index]));
             }
-            Format::Text if ok && arguments.quiet => {}
+            Format::Text if ok && arguments.quietness.quiet => {}
             Format::Text => print_text(&line(path, &profile.name, &replayed, ok))?,
         }
         Ok(())
     })?;
     if let (Some(waves), [Run { block, file, profile, rtl, .. }]) = (&waves, &runs[..]) {
-        let desk = OneShotWorker::new(program, Arc::clone(&interrupted));
-        let subject = Subject { block: *block, vector: file, profile, rtl };
-        if let Finish::Lost(verdict) = desk.trace(&subject, waves.clone())? {
+        let worker = OneShotWorker::new(program, Arc::clone(&interrupted));
+        let subject = VectorJob { block: *block, vector: file, profile, rtl };
+        if let Finish::Lost(verdict) = worker.trace(&subject, waves.clone())? {
             return Err(Error::Lost(codes::MODEL_CRASHED, format!("no waves: {verdict}")));
         }
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
-    if arguments.format == Format::Text && !arguments.quiet {
+    if arguments.formatting.format == Format::Text && !arguments.quietness.quiet {
         let mut shown: Vec<&Rtl> = Vec::new();
         for (Run { rtl, .. }, examined) in runs.iter().zip(&examined) {
             if !rtl.is_built_in() && !shown.contains(&rtl) {
@@ -183,7 +180,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             print_text(&line)?;
         }
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         print_json(&reports)?;
     } else {
         if let Some(waves) = &waves {
@@ -205,7 +202,7 @@ const BESIDE_VECTORS: [&str; 2] = ["schema.json", EXPLAINED];
 /// # Errors
 /// [`Error::File`] for what is not there, cannot be read or holds no vector.
 pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
-    let mut found = Found::default();
+    let mut found = VectorFiles::default();
     for given in given {
         let wrong =
             |message: String| Error::File { code: codes::NO_VECTORS, path: given.clone(), message };
@@ -219,12 +216,12 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
             found.add(given)?;
         }
         if found.vectors.len() == before && !found.beside.contains(given) {
-            return Err(wrong("no vector is there; expected .json files".to_owned()));
+            return Err(wrong("contains no vectors; expected .json files".to_owned()));
         }
     }
-    let Found { vectors, beside } = found;
+    let VectorFiles { vectors, beside } = found;
     if let (true, Some(path)) = (vectors.is_empty(), beside.first()) {
-        let message = "is no vector; name the vector that lies beside it".to_owned();
+        let message = "is not a vector; name the vector beside it".to_owned();
         return Err(Error::File { code: codes::NO_VECTORS, path: path.clone(), message });
     }
     if !beside.is_empty() {
@@ -237,13 +234,13 @@ pub fn expand(given: &[PathBuf]) -> Result<Vec<PathBuf>, Error> {
 
 /// Files that were found.
 #[derive(Default)]
-struct Found {
+struct VectorFiles {
     vectors: Vec<PathBuf>,
     /// Files that lie beside vectors.
     beside: Vec<PathBuf>,
 }
 
-impl Found {
+impl VectorFiles {
     fn add(&mut self, path: &Path) -> Result<(), Error> {
         if path.is_dir() {
             return self.walk(path);
@@ -312,7 +309,7 @@ impl Summary {
             self.replays - self.as_expected,
         );
         if self.left_out > 0 {
-            line += &format!("; left out, made for other fixes: {}", self.left_out);
+            line += &format!("; skipped, made for other fixes: {}", self.left_out);
         }
         if self.recorded_elsewhere > 0 {
             line += &format!(

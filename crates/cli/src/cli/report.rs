@@ -15,7 +15,7 @@ pub struct Arguments {
     #[arg(value_name = "DIR", required = true)]
     folders: Vec<PathBuf>,
     /// Also show the trends of the history FILE; see `cosim history`.
-    #[arg(long, value_name = "FILE")]
+    #[arg(long, value_name = "FILE", help_heading = super::options::heading::OUTPUT)]
     history: Option<PathBuf>,
 }
 

@@ -1,10 +1,12 @@
 //! `cosim rerun`: repeats the failed cases of a run on the RTL that the user names.
 
-use super::options::{Format, ModelLimits, Threads, VectorRtl, find_block, heading, show_recorded};
+use super::options::{
+    Format, Formatting, ModelLimits, Quietness, Threads, VectorRtl, find_block, show_recorded,
+};
 use super::regression::hash_of_weights;
 use super::summary::rtl_files;
 use super::{INTERRUPTED, counted, interruption, print_json, print_text};
-use crate::engine::{Opening, Session, Setup};
+use crate::engine::{Session, SessionSetup, Setup};
 use crate::error::{Code, Error, codes};
 use crate::harness::{Case, Signature, Verdict};
 use crate::models::Examined;
@@ -34,18 +36,16 @@ pub struct Arguments {
     rtl: VectorRtl,
     #[command(flatten)]
     threads: Threads,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
-    /// Print cases that still fail and the result only.
-    #[arg(long, help_heading = heading::OUTPUT)]
-    quiet: bool,
     #[command(flatten)]
-    patience: ModelLimits,
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 /// What failed in one run.
-struct Failed {
+struct FailedRun {
     folder: PathBuf,
     header: Header,
     /// The places of the cases, and the numbers of their signatures.
@@ -53,7 +53,7 @@ struct Failed {
     signatures: BTreeMap<u64, Signature>,
 }
 
-impl Failed {
+impl FailedRun {
     fn read(folder: &Path) -> Result<Self, Error> {
         let (mut cases, mut signatures) = (Vec::new(), BTreeMap::new());
         let results = Results::read(folder, |run, entry| match entry {
@@ -77,16 +77,16 @@ impl Failed {
 }
 
 /// A run whose failed cases can be run again.
-struct Prepared {
-    failed: Failed,
+struct PreparedRerun {
+    failed: FailedRun,
     session: Arc<dyn Session>,
-    opening: Opening,
+    opening: SessionSetup,
     examined: Arc<Examined>,
     plan: Plan,
 }
 
-impl Prepared {
-    fn new(failed: Failed, arguments: &Arguments) -> Result<Self, Error> {
+impl PreparedRerun {
+    fn new(failed: FailedRun, arguments: &Arguments) -> Result<Self, Error> {
         let header = &failed.header;
         let block: &'static dyn AnyBlock = find_block(&header.block)
             .map_err(|error| failed.wrong(codes::OTHER_BLOCK, error.to_string()))?;
@@ -120,20 +120,20 @@ impl Prepared {
         if session.scenarios() != header.scenarios
             || hash_of_weights(&opening.scenarios) != header.weights
         {
-            let message = "its scenarios draw something else now, so its cases are others: replay its vectors \
-                           in failures/, or run it again";
+            let message = "its scenarios changed, so its cases are different now; replay the \
+                 vectors in failures/, or repeat the run";
             return Err(failed.wrong(codes::OTHER_BUILD, message.to_owned()));
         }
         Ok(Self { failed, session, opening, examined, plan })
     }
 
-    /// Runs the cases; `told` is given each, in order.
+    /// Runs the cases; `reported` is given each, in order.
     fn run(
         &self,
         program: &Program,
         threads: usize,
         interrupted: &AtomicBool,
-        told: &mut dyn FnMut(RerunCase) -> Result<(), Error>,
+        reported: &mut dyn FnMut(RerunCase) -> Result<(), Error>,
     ) -> Result<(), Error> {
         for cases in self.failed.cases.chunks(AT_ONCE) {
             if interrupted.load(Ordering::Relaxed) {
@@ -158,7 +158,7 @@ impl Prepared {
             replay_all(program, threads, &replays, interrupted, &mut |index, replayed| {
                 let (case, group, _) = &cases[index];
                 let was = self.failed.signatures.get(group).cloned();
-                told(RerunCase { name: case.name.clone(), was, is: replayed.outcome.verdict })
+                reported(RerunCase { name: case.name.clone(), was, is: replayed.outcome.verdict })
             })?;
         }
         Ok(())
@@ -191,7 +191,7 @@ impl RerunOutcome {
 }
 
 impl RerunCase {
-    fn fate(&self) -> RerunOutcome {
+    fn outcome(&self) -> RerunOutcome {
         match &self.is {
             Verdict::Match => RerunOutcome::Fixed,
             verdict if Signature::of(verdict) == self.was => RerunOutcome::Red,
@@ -202,7 +202,7 @@ impl RerunCase {
     fn line(&self) -> String {
         let Self { name, is, .. } = self;
         let was = self.was.as_ref().map(Signature::to_string).unwrap_or_default();
-        match self.fate() {
+        match self.outcome() {
             RerunOutcome::Different => format!("different  {name}: was {was}, now {is}"),
             RerunOutcome::Red => format!("still red  {name}: {is}"),
             RerunOutcome::Fixed => format!("fixed      {name}: was {was}"),
@@ -212,7 +212,7 @@ impl RerunCase {
     fn json(&self) -> Value {
         json!({
             "case": self.name,
-            "fate": self.fate().word(),
+            "fate": self.outcome().word(),
             "was": self.was,
             "is": Signature::of(&self.is),
             "outcome": self.is,
@@ -223,13 +223,13 @@ impl RerunCase {
 /// What came of all cases.
 #[derive(Default)]
 struct RerunTotals {
-    told: BTreeMap<RerunOutcome, u64>,
+    reported: BTreeMap<RerunOutcome, u64>,
     left: u64,
 }
 
 impl RerunTotals {
-    fn of(&self, fate: RerunOutcome) -> u64 {
-        self.told.get(&fate).copied().unwrap_or(0)
+    fn of(&self, outcome: RerunOutcome) -> u64 {
+        self.reported.get(&outcome).copied().unwrap_or(0)
     }
 
     fn all_fixed(&self) -> bool {
@@ -242,10 +242,10 @@ impl RerunTotals {
             false if self.all_fixed() => "PASS",
             false => "FAIL",
         };
-        let cases: u64 = self.told.values().sum();
+        let cases: u64 = self.reported.values().sum();
         let [fixed, red, different] =
             [RerunOutcome::Fixed, RerunOutcome::Red, RerunOutcome::Different]
-                .map(|fate| self.of(fate));
+                .map(|outcome| self.of(outcome));
         let mut line = format!(
             "{result}  {} that failed, run again: {fixed} fixed, {red} still red, {different} different",
             counted(cases, "case")
@@ -262,59 +262,63 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let folder = &arguments.folder;
     let interrupted = interruption()?;
     let failed = find(folder)?;
-    let mut fates = RerunTotals {
+    let mut totals = RerunTotals {
         left: failed.iter().map(|run| run.cases.len() as u64).sum(),
         ..RerunTotals::default()
     };
-    if fates.left == 0 {
+    if totals.left == 0 {
         let message = "no case failed in it, so there is nothing to run again".to_owned();
         return Err(Error::File { code: codes::NOTHING_FAILS, path: folder.clone(), message });
     }
     let failed = failed.into_iter().filter(|run| !run.cases.is_empty());
-    let prepared: Vec<Prepared> =
-        failed.map(|run| Prepared::new(run, arguments)).collect::<Result<_, Error>>()?;
+    let prepared: Vec<PreparedRerun> =
+        failed.map(|run| PreparedRerun::new(run, arguments)).collect::<Result<_, Error>>()?;
     let threads = arguments.threads.count();
-    let program = arguments.patience.program()?;
+    let program = arguments.limits.program()?;
     let mut cases = Vec::new();
     for run in &prepared {
-        let Prepared { examined, failed, .. } = run;
-        if arguments.format == Format::Text && !arguments.quiet {
+        let PreparedRerun { examined, failed, .. } = run;
+        if arguments.formatting.format == Format::Text && !arguments.quietness.quiet {
             let (was, now) = (&failed.header.rtl, &examined.identity);
             let same = if was == now { "the same".to_owned() } else { format!("it was {was}") };
             print_text(&format!("RTL {now}, {same}; {}", rtl_files(&examined.files)))?;
         }
-        run.run(&program, threads, &interrupted, &mut |told| {
-            *fates.told.entry(told.fate()).or_default() += 1;
-            fates.left -= 1;
-            match arguments.format {
-                Format::Json => cases.push(told.json()),
-                Format::Text if arguments.quiet && told.fate() == RerunOutcome::Fixed => {}
-                Format::Text => print_text(&told.line())?,
+        run.run(&program, threads, &interrupted, &mut |reported| {
+            *totals.reported.entry(reported.outcome()).or_default() += 1;
+            totals.left -= 1;
+            match arguments.formatting.format {
+                Format::Json => cases.push(reported.json()),
+                Format::Text
+                    if arguments.quietness.quiet && reported.outcome() == RerunOutcome::Fixed => {}
+                Format::Text => print_text(&reported.line())?,
             }
             Ok(())
         })?;
     }
     let interrupted = interrupted.load(Ordering::Relaxed);
-    match arguments.format {
+    match arguments.formatting.format {
         Format::Json => print_json(&json!({
-            "passed": fates.all_fixed(),
-            "fixed": fates.of(RerunOutcome::Fixed),
-            "still_red": fates.of(RerunOutcome::Red),
-            "different": fates.of(RerunOutcome::Different),
-            "not_run": fates.left,
+            "passed": totals.all_fixed(),
+            "fixed": totals.of(RerunOutcome::Fixed),
+            "still_red": totals.of(RerunOutcome::Red),
+            "different": totals.of(RerunOutcome::Different),
+            "not_run": totals.left,
             "cases": cases,
         }))?,
-        Format::Text => print_text(&fates.line(interrupted))?,
+        Format::Text => print_text(&totals.line(interrupted))?,
     }
-    Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!fates.all_fixed()) }))
+    Ok(ExitCode::from(if interrupted { INTERRUPTED } else { u8::from(!totals.all_fixed()) }))
 }
 
 /// What failed in the run of a folder, or in those of several blocks below it.
-fn find(folder: &Path) -> Result<Vec<Failed>, Error> {
+fn find(folder: &Path) -> Result<Vec<FailedRun>, Error> {
     let folders = runs_in(folder, &[RESULTS])?;
     if folders.is_empty() {
-        let message = format!("is no run directory that is whole: it has no {RESULTS}");
+        let message = format!(
+            "is not a complete run directory: it has no {RESULTS}; wait for its \
+             end, or continue it with `resume`"
+        );
         return Err(Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message });
     }
-    folders.iter().map(|folder| Failed::read(folder)).collect()
+    folders.iter().map(|folder| FailedRun::read(folder)).collect()
 }

@@ -1,15 +1,18 @@
 //! `cosim run`.
 
-use super::finished::FinishedRuns;
-use super::options::{OutputOptions, check_output, heading, of_block, percent};
-use super::regression::{CaseName, Earlier, Job, Options, Ready, RunStart, UntilCovered};
+use super::finished::{FinishedRuns, exit_code};
+use super::options::{OutputOptions, TraceOptions, check_output, heading, of_block, percent};
+use super::regression::{
+    CaseName, Options, PreparedRegression, PreviousRun, Regression, Renderer, RunStart,
+    UntilCovered,
+};
 use super::{INTERRUPTED, interruption};
 use crate::engine::Waves;
 use crate::error::{Error, codes};
 use crate::models::Simulator;
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::{Place, Shard};
+use crate::runner::{OutputLocation, Shard};
 use clap::Args;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -49,12 +52,8 @@ pub struct Arguments {
     /// Run part I of N, every N-th case; see `cosim merge`.
     #[arg(long, value_name = "I/N", help_heading = heading::WHAT)]
     shard: Option<Shard>,
-    /// Write waves of the case: 50 cycles before the end and 10 after a mismatch.
-    #[arg(long, value_name = "FILE.fst|FILE.vcd", requires = "case", help_heading = heading::REPRODUCE)]
-    trace: Option<PathBuf>,
-    /// Trace every cycle of the case.
-    #[arg(long, requires = "trace", help_heading = heading::REPRODUCE, hide_short_help = true)]
-    trace_all: bool,
+    #[command(flatten)]
+    tracing: TraceOptions,
     /// Also keep the vectors of the first N matching cases, in `saved/`.
     #[arg(long, value_name = "N", default_value_t = 0, allow_negative_numbers = true, help_heading = heading::OUTPUT, hide_short_help = true)]
     save_vectors: u64,
@@ -69,17 +68,17 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["case", "netlist"], help_heading = heading::COVERAGE)]
     coverage: bool,
     #[command(flatten)]
-    earlier: Earlier,
+    pub earlier: PreviousRun,
     /// Warn if this is not the build with which the failure was seen.
     #[arg(long, value_name = "ID", help_heading = heading::REPRODUCE, hide_short_help = true)]
     build: Option<String>,
     #[command(flatten)]
-    told: OutputOptions,
+    output: OutputOptions,
 }
 
 impl Arguments {
     /// What is to be run of each block.
-    pub fn jobs(&self) -> Result<Vec<Job>, Error> {
+    pub fn jobs(&self) -> Result<Vec<Regression>, Error> {
         let case: Option<CaseName> = self.case.as_deref().map(str::parse).transpose()?;
         let mut jobs = match &self.plan {
             Some(plan) => self.options.planned(plan)?,
@@ -92,11 +91,9 @@ impl Arguments {
             self.until.tell(job)?;
             job.setup.coverage = self.coverage;
             if self.coverage && job.setup.rtl.simulator == Simulator::Icarus {
-                let message = "--coverage is counted by Verilator; leave --simulator icarus out";
+                let message = "--coverage needs Verilator; leave out --simulator icarus";
                 return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
             }
-            job.earlier = self.earlier.clone();
-            job.shows_progress &= !self.told.quiet;
         }
         Ok(jobs)
     }
@@ -104,8 +101,12 @@ impl Arguments {
 
 /// Runs a regression, of one block or run of a plan after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
+    if arguments.tracing.trace.is_some() && arguments.case.is_none() {
+        let message = "--trace writes the waves of one case; name it with --case";
+        return Err(Error::Usage(codes::COMMAND_LINE, message.to_owned()));
+    }
     let jobs = arguments.jobs()?;
-    if let Some(trace) = &arguments.trace {
+    if let Some(trace) = &arguments.tracing.trace {
         Waves::format(trace)?;
         check_output(trace)?;
         if !matches!(jobs.as_slice(), [job] if job.setup.profiles.len() == 1) {
@@ -117,23 +118,27 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 
     let interrupted = interruption()?;
     // Whatever does not fit is refused before anything is written.
-    let begun = begin(arguments, &jobs, &interrupted)?;
+    let earlier = arguments.earlier.files();
+    earlier.check()?;
+    let mut renderer = Renderer::new(arguments.output.is_quiet());
+    let begun = begin(arguments, &jobs, &interrupted, &mut renderer)?;
     let names = jobs.iter().map(|job| job.name.clone()).collect();
-    let mut done = FinishedRuns::new(names, arguments.told.format);
+    let mut done = FinishedRuns::new(names, arguments.output.format());
     let began = Instant::now();
     let mut left = begun.len() as u32;
     for ((ready, begin), job) in begun.into_iter().zip(&jobs) {
         // Each of the blocks that are left has as much of the time.
         let time = arguments.options.time.map(|time| time.saturating_sub(began.elapsed()) / left);
         left -= 1;
-        let report = ready.run(begin, time)?;
+        let run = ready.run(begin, time, &mut |event| renderer.show(event))?;
+        let report = earlier.publish(run);
         let mut more = String::new();
-        if let Some(path) = &arguments.trace {
-            ready.trace(Waves { path: path.clone(), all: arguments.trace_all })?;
+        if let Some(path) = &arguments.tracing.trace {
+            ready.trace(Waves { path: path.clone(), all: arguments.tracing.trace_all })?;
             more = format!("waves: {}", path.display());
         }
-        done.tell(&job.name, &report, arguments.told.detail(), &more)?;
-        if report.exit_code() == INTERRUPTED {
+        done.tell(&job.name, &report, arguments.output.detail(), &more)?;
+        if exit_code(&report.run) == INTERRUPTED {
             break;
         }
     }
@@ -143,27 +148,31 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 /// Builds the models of all runs, then makes their run directories.
 fn begin<'a>(
     arguments: &Arguments,
-    jobs: &'a [Job],
+    jobs: &'a [Regression],
     interrupted: &Arc<AtomicBool>,
-) -> Result<Vec<(Ready<'a>, RunStart)>, Error> {
+    renderer: &mut Renderer,
+) -> Result<Vec<(PreparedRegression<'a>, RunStart)>, Error> {
     let blocks: Vec<&'static dyn AnyBlock> = jobs.iter().map(|job| job.block).collect();
-    let prepare = |job: &'a Job| job.prepare(interrupted).map_err(of_block(job.block, &blocks));
+    let prepare = |job: &'a Regression| {
+        let prepared = job.prepare(interrupted, &mut |event| renderer.show(event));
+        prepared.map_err(of_block(job.block, &blocks))
+    };
     let ready = jobs.iter().map(prepare).collect::<Result<Vec<_>, Error>>()?;
     let place = match &arguments.out {
-        Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
         None => {
             let plan = arguments.plan.as_ref().and_then(|plan| plan.file_stem());
             let name = match plan {
                 Some(plan) => plan.to_string_lossy().into_owned(),
                 None => arguments.options.target.name(&blocks),
             };
-            Place::New { stem: format!("{name}-{}", jobs[0].seed) }
+            OutputLocation::New { stem: format!("{name}-{}", jobs[0].seed) }
         }
     };
     let names: Vec<&str> = jobs.iter().map(|job| job.name.as_str()).collect();
     let places = place.of_blocks(&names)?;
-    let begin = |(ready, place): (Ready<'a>, Place)| {
-        let begin = ready.begin(&place)?;
+    let begin = |(ready, place): (PreparedRegression<'a>, OutputLocation)| {
+        let begin = ready.begin(&place, &mut |event| renderer.show(event))?;
         Ok((ready, begin))
     };
     ready.into_iter().zip(places).map(begin).collect()
@@ -174,7 +183,7 @@ fn warn_of_other_build(build: Option<&str>) {
         && build != program::build()
     {
         program::say(format_args!(
-            "warning: this is build {}, the failure was seen with build {build}",
+            "warning: build {build} found the failure, and this is build {}",
             program::build()
         ));
     }

@@ -1,7 +1,10 @@
 //! `cosim shrink`.
 
-use super::options::{Choice, Format, ModelLimits, VectorRtl, check_output, heading, only};
-use super::replay::{Loaded, load};
+use super::options::{
+    Format, Formatting, ModelLimits, Quietness, VectorRtl, VectorTarget, check_output, heading,
+    only,
+};
+use super::replay::{CheckedVector, load};
 use super::{INTERRUPTED, counted, interruption, is_watched, print_json, print_text};
 use crate::engine::{ShrinkProgress, ShrunkVector};
 use crate::error::Error;
@@ -10,7 +13,7 @@ use crate::harness::Signature;
 use crate::runner::SHRINK_BUDGET;
 use crate::text;
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use clap::Args;
 use indicatif::ProgressBar;
 use serde_json::json;
@@ -25,11 +28,8 @@ pub struct Arguments {
     /// Vector to shrink.
     #[arg(value_name = "VECTOR")]
     vector: PathBuf,
-    /// Fail if a vector is of another block.
-    #[arg(long, value_name = "NAME")]
-    block: Option<String>,
     #[command(flatten)]
-    choice: Choice,
+    target: VectorTarget,
     #[command(flatten)]
     rtl: VectorRtl,
     /// Write the smaller vector to FILE [default: VECTOR with the ending .shrunk.json].
@@ -38,21 +38,19 @@ pub struct Arguments {
     /// Stop the search after N cycles of simulation.
     #[arg(long, value_name = "CYCLES", allow_negative_numbers = true, default_value_t = SHRINK_BUDGET, help_heading = heading::STOP)]
     budget: u64,
-    /// Print as text or JSON.
-    #[arg(long, value_enum, default_value_t, help_heading = heading::OUTPUT)]
-    format: Format,
-    /// Show no progress.
-    #[arg(long, help_heading = heading::OUTPUT)]
-    quiet: bool,
     #[command(flatten)]
-    patience: ModelLimits,
+    formatting: Formatting,
+    #[command(flatten)]
+    quietness: Quietness,
+    #[command(flatten)]
+    limits: ModelLimits,
 }
 
 struct Bar(ProgressBar);
 
 impl ShrinkProgress for Bar {
     fn candidate(&mut self, tried: u64, kept: u64) {
-        self.0.set_message(format!("{tried} candidates tried, {kept} times smaller"));
+        self.0.set_message(format!("{tried} candidates tried, {kept} accepted"));
         self.0.tick();
     }
 }
@@ -60,31 +58,32 @@ impl ShrinkProgress for Bar {
 /// Shrinks a vector.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let interrupted = interruption()?;
-    let vector: Loaded = load(&arguments.vector, arguments.block.as_deref())?;
-    let profiles = vector
-        .loaded
-        .profiles(arguments.choice.fixes.as_deref(), &arguments.choice.overrides()?)?;
+    let vector: CheckedVector = load(&arguments.vector, arguments.target.block.as_deref())?;
+    let profiles = vector.loaded.profiles(
+        arguments.target.choice.fixes.as_deref(),
+        &arguments.target.choice.overrides()?,
+    )?;
     let profile = only(&profiles)?;
     let rtl = arguments.rtl.of_vector(&arguments.vector, &*vector.loaded)?.rtl;
     vector.loaded.check_profiles(&rtl, &profiles)?;
     let out =
         arguments.out.clone().unwrap_or_else(|| arguments.vector.with_extension("shrunk.json"));
     check_output(&out)?;
-    let hidden = arguments.quiet || !is_watched();
+    let hidden = arguments.quietness.quiet || !is_watched();
     let mut bar = Bar(if hidden { ProgressBar::hidden() } else { ProgressBar::new_spinner() });
-    let desk = OneShotWorker::new(arguments.patience.program()?, Arc::clone(&interrupted));
-    let subject = Subject { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
-    let shrunk = desk.shrink(&subject, arguments.budget, &mut bar);
+    let worker = OneShotWorker::new(arguments.limits.program()?, Arc::clone(&interrupted));
+    let subject = VectorJob { block: vector.block, vector: &vector.file, profile, rtl: &rtl };
+    let shrunk = worker.shrink(&subject, arguments.budget, &mut bar);
     bar.0.finish_and_clear();
     let shrunk = shrunk?.done()?;
     write_whole(&out, shrunk.text.as_bytes(), Sync::OnDisk)?;
     let ShrunkVector { outcome, tried, out_of_budget, .. } = &shrunk;
     let ended = match (interrupted.load(Ordering::Relaxed), out_of_budget) {
         (true, _) => ", interrupted",
-        (false, true) => ", ended by --budget",
+        (false, true) => ", stopped by --budget",
         (false, false) => "",
     };
-    match arguments.format {
+    match arguments.formatting.format {
         Format::Json => print_json(&json!({
             "vector": out,
             "packets": outcome.packets,

@@ -4,16 +4,16 @@ mod code;
 mod profiles;
 
 use super::counted;
-use crate::coverage::{Covered, Database};
-use crate::error::Error;
-use crate::harness::{Case, Judgement};
+use crate::coverage::{Database, ProfileCoverage};
+use crate::harness::{Blame, Case};
 use crate::history::FailureHistory;
 use crate::models::FileRead;
 use crate::runner::{
     self, CASES_SHOWN, End, Evidence, Group, HTML, Header, Tally, Timing, Totals, Variant,
 };
 use crate::value::short;
-use serde::Serialize;
+use cosim_regress::regression::{Goal, WriteFailures};
+use cosim_report::{Known, RunReport};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -58,57 +58,24 @@ pub struct Summary<'a> {
     pub unwritten: &'a WriteFailures,
 }
 
-/// What earlier runs know of failures, by signature; nothing of those that are new.
-pub type Known = BTreeMap<String, Option<FailureHistory>>;
-
-/// What was to be covered.
-#[derive(Debug, Serialize)]
-pub struct Goal {
-    /// Who asks for it.
-    #[serde(skip)]
-    option: &'static str,
-    percent: f64,
-    /// Profiles that do not reach it, with what they reach.
-    short: BTreeMap<String, String>,
-}
-
-impl Goal {
-    /// So many percent of the bins that can be hit, in every profile.
-    pub fn new(option: &'static str, percent: f64, coverage: &Database) -> Self {
-        let covered = coverage.profiles.keys().map(|name| (name, coverage.covered(name)));
-        let short = covered.filter(|(_, covered)| !covered.reaches(percent));
-        let short = short.map(|(name, covered)| (name.clone(), covered.percent()));
-        Self { option, percent, short: short.collect() }
-    }
-
-    /// Whether every profile reaches it.
-    pub fn is_met(&self) -> bool {
-        self.short.is_empty()
-    }
-}
-
-/// What could not be written.
-#[derive(Debug, Default, Serialize)]
-pub struct WriteFailures {
-    /// How many files.
-    pub count: u64,
-    /// The first of them, with the reason.
-    pub first: Vec<String>,
-    /// All of them.
-    #[serde(skip)]
-    pub all: Vec<String>,
-}
-
-impl WriteFailures {
-    /// How many are told one by one.
-    const SHOWN: usize = 3;
-
-    /// Counts one.
-    pub fn add(&mut self, error: &Error) {
-        self.count += 1;
-        self.all.push(error.to_string());
-        if self.first.len() < Self::SHOWN {
-            self.first.push(error.to_string());
+impl<'a> Summary<'a> {
+    /// The summary of a run; `command` shows a case again.
+    pub fn of(report: &'a RunReport, command: &'a dyn Fn(&Case) -> String) -> Self {
+        let run = &report.run;
+        Self {
+            header: &run.header,
+            tally: &run.tally,
+            coverage: &run.coverage,
+            goal: run.goal.as_ref(),
+            passed: run.passed,
+            failures: &run.failures,
+            known: report.known.as_ref(),
+            command,
+            folder: &run.folder,
+            end: run.end,
+            timing: &run.timing,
+            results: run.results.clone(),
+            unwritten: &run.unwritten,
         }
     }
 }
@@ -177,7 +144,7 @@ impl Summary<'_> {
             let holes = self.coverage.holes(name, &covered);
             let holes: Vec<String> =
                 holes.into_iter().map(|bin| self.coverage.bin_name(bin)).collect();
-            let Covered { reachable, hit, .. } = covered;
+            let ProfileCoverage { reachable, hit, .. } = covered;
             (name.clone(), json!({ "reachable": reachable, "hit": hit, "holes": holes }))
         });
         Value::Object(profiles.collect())
@@ -207,7 +174,7 @@ impl Summary<'_> {
         }
         let Header { two_evaluations, profiles, .. } = self.header;
         if let Some(reasons) = driven(two_evaluations, profiles) {
-            let _ = writeln!(text, "      two evaluations a cycle instead of one: {reasons}");
+            let _ = writeln!(text, "      two evaluations per cycle instead of one: {reasons}");
         }
         for (profile, area) in &self.header.netlists {
             let _ = writeln!(text, "      netlist of profile {profile}: {area}");
@@ -216,7 +183,8 @@ impl Summary<'_> {
             let lost = counted(self.timing.lost_workers.count, "worker");
             let _ = writeln!(
                 text,
-                "      {lost} lost to something else than the RTL, and their cases run again (see timing.json)"
+                "      {lost} lost for reasons outside of the RTL; their cases ran again (see \
+                 timing.json)"
             );
         }
         if self.timing.failures_seconds >= 0.1 {
@@ -226,18 +194,18 @@ impl Summary<'_> {
         if self.tally.totals.no_golden_model > 0 {
             let _ = writeln!(
                 text,
-                "      no golden model: the RTL was driven and nothing was compared; write `outputs` and `clock` \
-                 of the block's golden model, and take its `IS_WRITTEN` out"
+                "      no golden model: the RTL was driven, but nothing was compared; write \
+                 `outputs` and `clock` of the block's golden model, and remove its `IS_WRITTEN`"
             );
         }
         let waived = runner::waived(self.failures, self.end);
         if waived > 0 {
             let _ = writeln!(text, "      waived: {}", counted(waived, "failed case"));
         } else if self.failures.iter().any(Group::is_waived) {
-            text.push_str("      not all cases were run, so waived failures count\n");
+            text.push_str("      some cases did not run, so waived failures count\n");
         }
         if cycles == 0 && self.tally.totals.failures() == 0 {
-            let _ = writeln!(text, "      no cycle was compared, which is a failure");
+            let _ = writeln!(text, "      failed because no cycle was compared");
         }
         if let Some(Goal { option, percent, short }) = self.goal {
             for (profile, reached) in short {
@@ -251,10 +219,12 @@ impl Summary<'_> {
         match self.end {
             End::Complete => {}
             End::Covered => self.ended_when_covered(text),
-            End::Time => text.push_str("      ended by --time\n"),
-            End::MaxFailures => text.push_str("      ended by --max-failures\n"),
-            End::MaxHangs => text.push_str("      ended by --max-hangs\n"),
-            End::Interrupted => text.push_str("      interrupted; what ran so far is written\n"),
+            End::Time => text.push_str("      stopped by --time\n"),
+            End::MaxFailures => text.push_str("      stopped by --max-failures\n"),
+            End::MaxHangs => text.push_str("      stopped by --max-hangs\n"),
+            End::Interrupted => {
+                text.push_str("      interrupted; the results so far are written\n")
+            }
         }
         let WriteFailures { count, first, .. } = self.unwritten;
         if *count > 0 {
@@ -270,10 +240,10 @@ impl Summary<'_> {
         let Header { until_coverage, cases, profiles, scenarios, .. } = self.header;
         let Some(percent) = until_coverage else { return };
         let most = cases.map(|cases| cases * (profiles.len() * scenarios.len()) as u64);
-        let most = most.map_or_else(String::new, |most| format!(", {most} cases at most"));
+        let most = most.map_or_else(String::new, |most| format!(", at most {most} cases"));
         let _ = writeln!(
             text,
-            "      ended when every profile covered {percent} % (--until-coverage{most})"
+            "      stopped when every profile covered {percent} % (--until-coverage{most})"
         );
     }
 
@@ -304,14 +274,14 @@ impl Summary<'_> {
         }
         let others = self.failures.get(whole + brief..).unwrap_or_default();
         if !others.is_empty() {
-            text.push_str("\n  more signatures, each with a vector of its own\n");
+            text.push_str("\n  more signatures, each with its own vector\n");
         }
         for Group { signature, count, waived, .. } in others.iter().take(lines) {
             let waived = waived.as_ref().map_or_else(String::new, |waived| format!(", {waived}"));
             let _ = writeln!(text, "  {count:6}  {signature}{waived}");
         }
         if others.len() > lines {
-            let _ = writeln!(text, "  and {} more; --details names them", others.len() - lines);
+            let _ = writeln!(text, "  and {} more; --details lists them", others.len() - lines);
         }
     }
 
@@ -341,7 +311,7 @@ impl Summary<'_> {
         }
         if let Some(known) = self.known.and_then(|known| known.get(&signature.to_string())) {
             let _ = match known {
-                None => writeln!(text, "    NEW: no earlier run has it"),
+                None => writeln!(text, "    NEW: in no earlier run"),
                 Some(FailureHistory { first, runs, .. }) => {
                     let (since, rtl) = first;
                     let runs = counted(*runs, "run");
@@ -349,7 +319,7 @@ impl Summary<'_> {
                 }
             };
         }
-        for line in judgement.iter().flat_map(Judgement::lines) {
+        for line in judgement.iter().flat_map(Blame::lines) {
             let _ = writeln!(text, "    {line}");
         }
         if let Some(vector) = vector {
@@ -409,7 +379,7 @@ pub fn rtl_files(files: &[FileRead]) -> String {
         own if own.is_empty() => "none".to_owned(),
         own => own,
     };
-    format!("RTL files: {}; the program's own: {own}", list(false))
+    format!("RTL files: {}; built-in: {own}", list(false))
 }
 
 /// Why models are driven with two evaluations a cycle, if some are; `reasons` are by profile.

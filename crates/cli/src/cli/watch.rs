@@ -1,13 +1,15 @@
 //! `cosim watch`.
 
-use super::regression::{Options, Report};
+use super::regression::{Options, Renderer};
 use super::{INTERRUPTED, counted, interruption, print_text};
 use crate::cli::options::heading;
 use crate::error::{Error, codes};
 use crate::models::{self, OnDisk, Rtl};
-use crate::runner::{End, Group, Place, Totals};
+use crate::runner::{End, Group, OutputLocation, Totals};
 use crate::value::short;
 use clap::Args;
+use cosim_regress::regression::FinishedRun;
+use cosim_report::EarlierRuns;
 use notify_debouncer_mini::notify::{RecommendedWatcher, RecursiveMode};
 use notify_debouncer_mini::{DebounceEventResult, Debouncer, new_debouncer};
 use std::collections::BTreeSet;
@@ -41,12 +43,12 @@ pub struct Arguments {
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let jobs = arguments.options.jobs(None)?;
     let [job] = jobs.as_slice() else {
-        let message = "an RTL is that of one block: name it with --block";
+        let message = "`watch` takes one block; choose it with --block";
         return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     };
     let rtl = job.setup.rtl.clone();
     if rtl.paths.is_empty() && rtl.lists.is_empty() {
-        let message = "nothing to watch: name the RTL, as in --rtl my-rtl";
+        let message = "no RTL to watch; name it, as in --rtl my-rtl";
         return Err(Error::Usage(codes::NOTHING_SELECTED, message.to_owned()));
     }
     rtl.check_there()?;
@@ -54,21 +56,25 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let name = format!("watch-{}", job.block.info().name);
         Path::new("runs").join(name)
     });
-    let place = Place::Named { folder, replace: true };
+    let place = OutputLocation::Named { folder, replace: true };
     let interrupted = interruption()?;
     let mut watcher = Watcher::new(rtl)?;
-    let mut last: Option<Seen> = None;
+    let mut renderer = Renderer::new(false);
+    let mut last: Option<RunSnapshot> = None;
     for number in 1.. {
         watcher.begin()?;
         let mut read = None;
-        match job.prepare(&interrupted) {
+        match job.prepare(&interrupted, &mut |event| renderer.show(event)) {
             Ok(ready) => {
-                let report = ready.run(ready.begin(&place)?, arguments.options.time)?;
+                let begun = ready.begin(&place, &mut |event| renderer.show(event))?;
+                let run =
+                    ready.run(begun, arguments.options.time, &mut |event| renderer.show(event))?;
+                let report = EarlierRuns::default().publish(run).run;
                 if report.end == End::Interrupted {
                     return Ok(ExitCode::from(INTERRUPTED));
                 }
                 read = Some(files_read(&report));
-                let seen = Seen::new(&report);
+                let seen = RunSnapshot::new(&report);
                 print_text(&seen.told(number, &report, last.as_ref()))?;
                 last = Some(seen);
             }
@@ -101,26 +107,26 @@ fn may_be_mended(error: &Error, is_first: bool) -> bool {
 }
 
 /// The files of the user's that Verilator read.
-fn files_read(report: &Report) -> Vec<PathBuf> {
+fn files_read(report: &FinishedRun) -> Vec<PathBuf> {
     let given = report.header.rtl_files.iter().filter(|file| !file.built_in);
     given.map(|file| PathBuf::from(&file.path)).collect()
 }
 
 /// What is remembered of a run, to say what changed.
-struct Seen {
+struct RunSnapshot {
     signatures: BTreeSet<String>,
     cycles_per_second: f64,
 }
 
-impl Seen {
-    fn new(report: &Report) -> Self {
+impl RunSnapshot {
+    fn new(report: &FinishedRun) -> Self {
         let signatures = report.failures.iter().map(|group| group.signature.to_string());
         let cycles_per_second = report.timing.cycles_per_second;
         Self { signatures: signatures.collect(), cycles_per_second }
     }
 
     /// The verdict in a line, then what fails now, what did not before, and what no longer does.
-    fn told(&self, number: u64, report: &Report, last: Option<&Self>) -> String {
+    fn told(&self, number: u64, report: &FinishedRun, last: Option<&Self>) -> String {
         let Totals { cases, cycles, .. } = report.tally.totals;
         let was = last.map(|last| format!(", {} before", short(last.cycles_per_second)));
         let mut text = format!(
@@ -198,7 +204,8 @@ impl Watcher {
                 Ok(_) if self.look()? != self.seen => return self.settle(),
                 Ok(_) | Err(RecvTimeoutError::Timeout) => {}
                 Err(RecvTimeoutError::Disconnected) => {
-                    let message = "the system does not watch files any more";
+                    let message = "the system stopped reporting changes of files; start `watch` \
+                         again";
                     return Err(Error::Environment(codes::CANNOT_WATCH, message.to_owned()));
                 }
             }
@@ -239,8 +246,8 @@ fn cannot_watch(error: &notify_debouncer_mini::notify::Error) -> Error {
     Error::Environment(
         codes::CANNOT_WATCH,
         format!(
-            "cannot watch files: {error}; the system may allow more with sysctl fs.inotify.max_user_watches and \
-         fs.inotify.max_user_instances"
+            "cannot watch files: {error}; raise the limits fs.inotify.max_user_watches and \
+             fs.inotify.max_user_instances with sysctl"
         ),
     )
 }

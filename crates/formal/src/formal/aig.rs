@@ -1,9 +1,9 @@
 //! And-inverter graphs: what Yosys makes of a netlist, and the question whether a mutation changes anything.
 
-mod both;
+mod miter;
 
 use super::cut;
-use both::{Both, of};
+use miter::{Miter, of};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// A node, or its inverse if the lowest bit is 1; 0 is false.
@@ -88,7 +88,7 @@ pub enum Reads {
 
 /// The question whether a mutation makes a difference.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Question {
+pub enum EquivalenceQuery {
     /// Both sides are the same network: the mutation is not seen at any output, whatever the registers hold.
     Same,
     /// Others have to answer: an AIGER file whose output is 1 once something differs.
@@ -174,7 +174,7 @@ impl Aig {
     ///
     /// What is proved of the RTL as it is holds in every cycle that is reached. So it makes no difference what comes of others: there
     /// the registers of both sides become what they begin with, and nothing differs, which is less to be shown of them.
-    pub fn question(&self, interface: &Interface<'_>, mutation: u32) -> Question {
+    pub fn question(&self, interface: &Interface<'_>, mutation: u32) -> EquivalenceQuery {
         self.difference(interface, mutation, None)
     }
 
@@ -182,7 +182,12 @@ impl Aig {
     /// the registers reached so far, can give another value at the next edge. All others are one register of both sides,
     /// and it is a difference if they were to become two. What shows that there is none shows, cycle by cycle, that they
     /// never do; a difference says nothing.
-    pub fn nearby(&self, interface: &Interface<'_>, mutation: u32, hops: usize) -> Question {
+    pub fn nearby(
+        &self,
+        interface: &Interface<'_>,
+        mutation: u32,
+        hops: usize,
+    ) -> EquivalenceQuery {
         self.difference(interface, mutation, Some(hops))
     }
 
@@ -191,14 +196,14 @@ impl Aig {
         interface: &Interface<'_>,
         mutation: u32,
         hops: Option<usize>,
-    ) -> Question {
+    ) -> EquivalenceQuery {
         let mut shared = self.all();
         let mut hop = 0;
         loop {
-            let both = Both::new(self, interface, mutation, &shared, None);
-            let differing = self.differing(&both, &shared);
+            let miter = Miter::new(self, interface, mutation, &shared, None);
+            let differing = self.differing(&miter, &shared);
             if differing.is_empty() || hops == Some(hop) {
-                return both.ask(self, interface, &differing.into_values().collect::<Vec<_>>());
+                return miter.ask(self, interface, &differing.into_values().collect::<Vec<_>>());
             }
             for index in differing.keys() {
                 shared.remove(index);
@@ -212,24 +217,24 @@ impl Aig {
     /// That is all that they ever hold and more, so what is shown of it holds; a difference says nothing. These are small
     /// networks: a counter, and what it starts and stops. What is proved of the RTL is not used: where others hold anything it
     /// would be broken again and again.
-    pub fn alone(&self, interface: &Interface<'_>, mutation: u32) -> Vec<Question> {
+    pub fn alone(&self, interface: &Interface<'_>, mutation: u32) -> Vec<EquivalenceQuery> {
         let interface = &Interface { proved: &[], ..*interface };
         let all = self.all();
-        let both = Both::new(self, interface, mutation, &all, None);
+        let miter = Miter::new(self, interface, mutation, &all, None);
         let word = |index: usize| self.latches[index].word;
-        let words: BTreeSet<usize> = self.differing(&both, &all).into_keys().map(word).collect();
+        let words: BTreeSet<usize> = self.differing(&miter, &all).into_keys().map(word).collect();
         let reset = self.reset_by(interface);
         let ask = |one: usize| {
             let shared = all.iter().copied().filter(|index| word(*index) != one).collect();
-            let both = Both::new(self, interface, mutation, &shared, Some(&reset));
-            let differing = self.differing(&both, &shared);
-            both.ask(self, interface, &differing.into_values().collect::<Vec<_>>())
+            let miter = Miter::new(self, interface, mutation, &shared, Some(&reset));
+            let differing = self.differing(&miter, &shared);
+            miter.ask(self, interface, &differing.into_values().collect::<Vec<_>>())
         };
         words.into_iter().map(ask).collect()
     }
 
     /// Asks whether anything differs where memories of both sides may hold words that are not the same, as long as they mean the same:
-    /// `meanings` has, by the number of a memory, a network that says what a word means. `None` if there is no memory of which a word
+    /// `word_abstractions` has, by the number of a memory, a network that says what a word means. `None` if there is no memory of which a word
     /// can be followed.
     ///
     /// One word of each memory is followed, at any address: what it is on both sides must always mean the same. What is read elsewhere is
@@ -239,8 +244,8 @@ impl Aig {
         &self,
         interface: &Interface<'_>,
         mutation: u32,
-        meanings: &BTreeMap<String, Self>,
-    ) -> Option<Question> {
+        word_abstractions: &BTreeMap<String, Self>,
+    ) -> Option<EquivalenceQuery> {
         let is_followed = |name: &str| {
             let [place, _] = interface.read_at;
             let port = split(name).0;
@@ -253,11 +258,11 @@ impl Aig {
         }
         let mut shared = self.all();
         loop {
-            let mut both = Both::with_memories(self, interface, mutation, &shared, None, true);
-            let differing = self.differing(&both, &shared);
+            let mut miter = Miter::with_memories(self, interface, mutation, &shared, None, true);
+            let differing = self.differing(&miter, &shared);
             if differing.is_empty() {
-                let words = both.words(self, interface, meanings);
-                return Some(both.ask_but(self, interface, &[], is_followed, words));
+                let words = miter.words(self, interface, word_abstractions);
+                return Some(miter.ask_but(self, interface, &[], is_followed, words));
             }
             for index in differing.keys() {
                 shared.remove(index);
@@ -296,9 +301,9 @@ impl Aig {
     }
 
     /// The registers of both sides to which they give different next values, with these. In an order of their own: a set has none.
-    fn differing(&self, both: &Both, shared: &HashSet<usize>) -> BTreeMap<usize, [Literal; 2]> {
+    fn differing(&self, miter: &Miter, shared: &HashSet<usize>) -> BTreeMap<usize, [Literal; 2]> {
         let next = |index: &usize| {
-            let next = [0, 1].map(|side| of(&both.sides[side], self.latches[*index].next));
+            let next = [0, 1].map(|side| of(&miter.sides[side], self.latches[*index].next));
             (next[0] != next[1]).then_some((*index, next))
         };
         shared.iter().filter_map(next).collect()
@@ -311,22 +316,22 @@ impl Aig {
         interface: &Interface<'_>,
         output: &str,
         reads: Reads,
-    ) -> Option<Question> {
+    ) -> Option<EquivalenceQuery> {
         let all = self.all();
-        let mut both = Both::new(self, interface, 0, &all, None);
+        let mut miter = Miter::new(self, interface, 0, &all, None);
         let (literal, _) = self.outputs.iter().find(|(_, name)| name == output)?;
-        let mut value = of(&both.sides[0], *literal);
+        let mut value = of(&miter.sides[0], *literal);
         let given = match reads {
             _ if value == FALSE => TRUE,
             Reads::Anything => TRUE,
-            Reads::Kept => both.kept(self, interface),
+            Reads::Kept => miter.kept(self, interface),
             Reads::Word => {
                 let read = self.only_read(interface, *literal)?;
-                both.word(self, interface, read)?
+                miter.word(self, interface, read)?
             }
         };
-        value = both.and(value, given);
-        Some(if value == FALSE { Question::Same } else { both.file(value) })
+        value = miter.and(value, given);
+        Some(if value == FALSE { EquivalenceQuery::Same } else { miter.file(value) })
     }
 
     /// The port of a memory whose data a literal depends on within its cycle, if it is one only.

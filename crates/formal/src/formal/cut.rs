@@ -174,7 +174,8 @@ pub fn unjudged(netlist: &str) -> BTreeMap<PortOf<'_>, &'static str> {
                     clocks.insert((cell.module, signal));
                     ports.insert((cell.module, cell.name, plain(port)), "its clock is mutated");
                 } else if port == "\\B" && DIVIDERS.contains(&cell.kind) {
-                    let because = "it divides, perhaps by zero, which Yosys and Verilator do not take to be the same";
+                    let because = "it divides, and Yosys and Verilator treat a division by zero \
+                         differently";
                     ports.insert((cell.module, cell.name, plain(port)), because);
                 }
             }
@@ -334,19 +335,18 @@ fn is_off(value: Option<&str>) -> bool {
 fn check(cell: &Cell<'_>, clock: &str) -> Result<(), Unknown> {
     let kind = cell.kind;
     if OTHERS.contains(&kind) {
-        return Err(Unknown(format!("it has a register of the kind {kind}")));
+        return Err(Unknown(format!("it has a register of the unsupported kind {kind}")));
     }
     if cell.may_divide_by_zero() {
         return Err(Unknown(
-            "it divides, perhaps by zero, which Yosys and Verilator do not take to be the same"
-                .to_owned(),
+            "it divides, and Yosys and Verilator treat a division by zero differently".to_owned(),
         ));
     }
     if cell.waits() {
         let signal = cell.find("connect", "\\CLK").unwrap_or_default();
         if signal != clock || is_off(cell.find("parameter", "\\CLK_POLARITY")) {
             return Err(Unknown(format!(
-                "it has a register that does not wait for {clock} to rise"
+                "it has a register that is not clocked by the rising edge of {clock}"
             )));
         }
     }

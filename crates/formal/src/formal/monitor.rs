@@ -3,7 +3,7 @@
 pub mod progress;
 
 use crate::error::{Error, codes};
-use crate::harness::{BlockInfo, Held, Parameters, Promises, Role, RuleSays};
+use crate::harness::{BlockInfo, Parameters, Properties, Role, StableChannel, TransitionProperty};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::fmt::Write as _;
@@ -76,7 +76,7 @@ pub struct Monitor {
 }
 
 /// A channel that waits: names of its valid and ready, and the payload that stays.
-struct Waits {
+struct Handshake {
     valid: &'static str,
     ready: &'static str,
     payload: Vec<&'static Port>,
@@ -93,18 +93,18 @@ impl Monitor {
         parameters: &Parameters,
         only: Option<&str>,
     ) -> Result<Self, Error> {
-        let promises = (info.promises)(parameters);
+        let properties = (info.properties)(parameters);
         let mut bad = Vec::new();
-        zeros(info, &promises, &mut bad)?;
+        zeros(info, &properties, &mut bad)?;
         let mut text = String::new();
-        for Held { valid, payload } in &promises.held {
+        for StableChannel { valid, payload } in &properties.stable {
             held(info, valid, *payload, &mut bad, &mut text)?;
         }
-        states(info, &promises, &mut bad)?;
-        progress::remembered(&promises, &mut text);
-        rules(info, &promises, parameters, &mut bad, &mut text)?;
-        progress::remembers(&promises, info.rtl.clock, &mut text);
-        progress::progress(&promises, info.rtl.clock, &mut bad, &mut text);
+        states(info, &properties, &mut bad)?;
+        progress::proof_registers(&properties, &mut text);
+        rules(info, &properties, parameters, &mut bad, &mut text)?;
+        progress::remembers(&properties, info.rtl.clock, &mut text);
+        progress::progress(&properties, info.rtl.clock, &mut bad, &mut text);
         let offers = offers(info);
         let mut breaks = Vec::new();
         for (place, offer) in offers.iter().enumerate() {
@@ -116,7 +116,7 @@ impl Monitor {
             |property: &Property| property.kind == Kind::Always || property.is_asked(only);
         let asked: Vec<usize> = (0..bad.len()).filter(|place| is_asked(&bad[*place].0)).collect();
         outputs(&bad, &asked, &breaks, info.rtl.clock, &mut text);
-        let registers = promises.registers;
+        let registers = properties.registers;
         let of = |place| {
             ["bad", "legal", "known", "given"].map(|of| format!("output cosim_{of}_{place}"))
         };
@@ -138,11 +138,11 @@ impl Monitor {
         (select, bits): (&str, u32),
         never: &str,
     ) -> Result<Option<Self>, Error> {
-        let promises = (info.promises)(parameters);
+        let properties = (info.properties)(parameters);
         let (mut bad, mut text) = (Vec::new(), String::new());
-        progress::remembered(&promises, &mut text);
-        rules(info, &promises, parameters, &mut bad, &mut text)?;
-        progress::remembers(&promises, info.rtl.clock, &mut text);
+        progress::proof_registers(&properties, &mut text);
+        rules(info, &properties, parameters, &mut bad, &mut text)?;
+        progress::remembers(&properties, info.rtl.clock, &mut text);
         bad.retain(|(property, _)| matches!(property.kind, Kind::Always | Kind::Never));
         if bad.is_empty() {
             return Ok(None);
@@ -154,7 +154,7 @@ impl Monitor {
             let _ = writeln!(text, "  assign {never}{place} = {expression};");
         }
         let shared: Vec<&str> = info.outputs.iter().map(|port| port.name).chain([select]).collect();
-        let registers = promises.registers;
+        let registers = properties.registers;
         let text = format!("{}{text}endmodule\n", around(info, &pins, &shared, &registers));
         let properties = bad.into_iter().map(|(property, _)| property).collect();
         Ok(Some(Self { text, state: info.state_register, registers, properties, assumes: false }))
@@ -299,10 +299,7 @@ fn around(
 fn unknown(info: &'static BlockInfo, what: &str, name: &str) -> Error {
     Error::Usage(
         codes::UNKNOWN_SIGNAL,
-        format!(
-            "block {} promises something of `{name}`, which is {what}: see Block::promises",
-            info.name
-        ),
+        format!("block {}: Block::properties names `{name}`, which is {what}", info.name),
     )
 }
 
@@ -314,27 +311,28 @@ fn property(kind: Kind, text: String) -> Property {
 /// What rules say, and what always holds.
 fn rules(
     info: &'static BlockInfo,
-    promises: &Promises,
+    properties: &Properties,
     parameters: &Parameters,
     bad: &mut Vec<(Property, String)>,
     text: &mut String,
 ) -> Result<(), Error> {
     let of_registers = |kind, text| Property { kind, text, of_registers: true };
-    for (what, expression) in &promises.always {
+    for (what, expression) in &properties.invariants {
         let bad_one = format!("~in_reset & ~({expression})");
         bad.push((of_registers(Kind::Always, what.clone()), bad_one));
     }
-    for (place, rule) in promises.rules.iter().enumerate() {
+    for (place, rule) in properties.transitions.iter().enumerate() {
         let _ = writeln!(text, "  wire rule_{place} = ~in_reset & ({});", rule.when);
     }
     let mut families: Vec<&String> = Vec::new();
-    for family in promises.rules.iter().filter_map(|rule| rule.one_of.as_ref()) {
+    for family in properties.transitions.iter().filter_map(|rule| rule.one_of.as_ref()) {
         if families.contains(&family) {
             continue;
         }
         families.push(family);
-        let ones =
-            (0..).zip(&promises.rules).filter(|(_, rule)| rule.one_of.as_ref() == Some(family));
+        let ones = (0..)
+            .zip(&properties.transitions)
+            .filter(|(_, rule)| rule.one_of.as_ref() == Some(family));
         let (wires, names): (Vec<String>, Vec<&str>) = ones
             .map(|(place, rule): (usize, _)| (format!("{{31'd0, rule_{place}}}"), rule.rule))
             .unzip();
@@ -344,13 +342,13 @@ fn rules(
             format!("~in_reset & ({} != 32'd1)", wires.join(" + ")),
         ));
     }
-    for (place, rule) in promises.rules.iter().enumerate() {
+    for (place, rule) in properties.transitions.iter().enumerate() {
         let index = info.rules.iter().position(|known| known.name == rule.rule);
         if let Some(why) = index.and_then(|index| (info.unreachable_rule)(index, parameters)) {
             let what = format!("{} never applies: {why}", rule.rule);
             bad.push((of_registers(Kind::Never, what), format!("rule_{place}")));
         }
-        if let Some(broken) = given(info, rule, place, &promises.registers, text)? {
+        if let Some(broken) = given(info, rule, place, &properties.registers, text)? {
             let what = match (&rule.one_of, index) {
                 // What stands for no rule is told of by its family.
                 (Some(family), None) => format!("{family}, {}", gives(rule)),
@@ -363,7 +361,7 @@ fn rules(
 }
 
 /// What a rule gives, in words.
-fn gives(rule: &RuleSays) -> String {
+fn gives(rule: &TransitionProperty) -> String {
     let counted = |what: &str, count: usize| match count {
         0 => None,
         1 => Some(format!("1 {what}")),
@@ -371,13 +369,13 @@ fn gives(rule: &RuleSays) -> String {
     };
     let all = [counted("output", rule.outputs.len()), counted("next register", rule.next.len())];
     let all: Vec<String> = all.into_iter().flatten().collect();
-    format!("{}: {} as it says", rule.rule, all.join(" and "))
+    format!("{}: {} as specified", rule.rule, all.join(" and "))
 }
 
 /// The expression that is 1 where outputs or registers are not those of a rule.
 fn given(
     info: &'static BlockInfo,
-    rule: &RuleSays,
+    rule: &TransitionProperty,
     place: usize,
     registers: &[(&'static str, u32)],
     text: &mut String,
@@ -386,7 +384,7 @@ fn given(
     for (output, value) in &rule.outputs {
         let is_wire = registers.iter().any(|(name, _)| name == output);
         if !is_wire && !info.outputs.iter().any(|port| port.name == *output) {
-            return Err(unknown(info, "no output, and none of Promises::registers", output));
+            return Err(unknown(info, "no output, and none of Properties::registers", output));
         }
         broken.push(format!("(rule_{place} & ({output} != ({value})))"));
     }
@@ -398,7 +396,7 @@ fn given(
         );
         for (register, value) in &rule.next {
             let Some((_, width)) = registers.iter().find(|(name, _)| name == register) else {
-                return Err(unknown(info, "none of Promises::registers", register));
+                return Err(unknown(info, "none of Properties::registers", register));
             };
             let (register, next) = (local(register), format!("next_{place}_{}", local(register)));
             let _ = writeln!(
@@ -415,10 +413,10 @@ fn given(
 /// Payload is 0 without its valid.
 fn zeros(
     info: &'static BlockInfo,
-    promises: &Promises,
+    properties: &Properties,
     bad: &mut Vec<(Property, String)>,
 ) -> Result<(), Error> {
-    for wanted in &promises.zero {
+    for wanted in &properties.quiescent {
         let before = bad.len();
         for port in info.outputs {
             let Some(valid) = info.naming.governor(port, info.outputs, true) else { continue };
@@ -452,7 +450,7 @@ fn held(
     };
     let payload = payload_of(info, valid, info.outputs);
     let place = bad.len();
-    let whole = Waits {
+    let whole = Handshake {
         valid,
         ready: ready.name,
         payload: if with_payload { payload } else { Vec::new() },
@@ -474,7 +472,7 @@ fn payload_of(info: &'static BlockInfo, valid: &str, ports: &'static [Port]) -> 
 }
 
 /// The channels by which a block is offered something and says when it takes it.
-fn offers(info: &'static BlockInfo) -> Vec<Waits> {
+fn offers(info: &'static BlockInfo) -> Vec<Handshake> {
     let channel = |port: &'static Port| {
         let channel = info.naming.channel(port.name)?;
         let ready = info.outputs.iter().find(|port| info.naming.is_ready_of(port.name, channel))?;
@@ -483,14 +481,14 @@ fn offers(info: &'static BlockInfo) -> Vec<Waits> {
                 && other.name.strip_prefix(channel).is_some_and(|rest| rest.starts_with('_'))
         };
         let payload = info.inputs.iter().filter(is_its).collect();
-        Some(Waits { valid: port.name, ready: ready.name, payload })
+        Some(Handshake { valid: port.name, ready: ready.name, payload })
     };
     info.inputs.iter().filter_map(channel).collect()
 }
 
 /// Declares the registers that know of a wait; the expression that is 1 where it ends without ready.
-fn withdrawn(info: &'static BlockInfo, waits: &Waits, name: &str, text: &mut String) -> String {
-    let Waits { valid, ready, payload } = waits;
+fn withdrawn(info: &'static BlockInfo, waits: &Handshake, name: &str, text: &mut String) -> String {
+    let Handshake { valid, ready, payload } = waits;
     let clock = info.rtl.clock;
     let _ = writeln!(
         text,
@@ -514,11 +512,11 @@ fn withdrawn(info: &'static BlockInfo, waits: &Waits, name: &str, text: &mut Str
 /// The state register has the code of a state, and enables are 1 in theirs.
 fn states(
     info: &'static BlockInfo,
-    promises: &Promises,
+    properties: &Properties,
     bad: &mut Vec<(Property, String)>,
 ) -> Result<(), Error> {
     let Some(register) = info.state_register else {
-        return match promises.enabled.first() {
+        return match properties.enabled.first() {
             Some((enable, _)) => {
                 Err(unknown(info, "of a block without Block::STATE_REGISTER", enable))
             }
@@ -527,7 +525,7 @@ fn states(
     };
     let codes: Vec<(u64, &str)> = (0..=STATE_CODES)
         .filter_map(|code| Some((code, (info.state_name)(code)?)))
-        .filter(|(_, name)| !promises.no_states.contains(name))
+        .filter(|(_, name)| !properties.illegal_states.contains(name))
         .collect();
     let is_one_of = |codes: &[u64]| {
         let each: Vec<String> =
@@ -541,7 +539,7 @@ fn states(
         let expression = format!("~in_reset & ~{}", is_one_of(&all));
         bad.push((property(Kind::State, text), expression));
     }
-    for (enable, states) in &promises.enabled {
+    for (enable, states) in &properties.enabled {
         let is_port = info.outputs.iter().any(|port| port.name == *enable);
         let known: Vec<u64> =
             codes.iter().filter(|(_, name)| states.contains(name)).map(|(code, _)| *code).collect();

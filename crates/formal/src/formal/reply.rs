@@ -3,7 +3,8 @@
 //! A kept reply must not depend on the speed of the machine. A proof and a counterexample do not. Where nothing was
 //! shown, a limit on the work must have ended ABC, not a limit of time.
 
-use super::{Answer, MOST, SECONDS};
+use super::portfolio::SECONDS;
+use super::{Answer, MOST};
 use serde::{Deserialize, Serialize};
 use std::os::unix::process::ExitStatusExt;
 use std::process::Output;
@@ -56,7 +57,7 @@ impl Reply {
     }
 
     /// Whether ABC replies the same on every machine to `engines`, given what it wrote.
-    pub(super) fn is_repeatable(&self, engines: &str, said: &str, output: &Output) -> bool {
+    pub(super) fn is_repeatable(&self, limit: f64, said: &str, output: &Output) -> bool {
         if !output.status.success() {
             return false;
         }
@@ -66,9 +67,7 @@ impl Reply {
                 let is_undecided = status(said) == Some("-1");
                 is_undecided
                     && !said.to_lowercase().contains("timeout")
-                    && shortest_limit(engines).is_none_or(|limit| {
-                        seconds(said).is_some_and(|seconds| seconds < limit * IN_TIME)
-                    })
+                    && seconds(said).is_some_and(|seconds| seconds < limit * IN_TIME)
             }
         }
     }
@@ -85,22 +84,12 @@ fn seconds(said: &str) -> Option<f64> {
     said.lines().rev().find_map(seconds)
 }
 
-/// The shortest limit of time among the options of some engines, in seconds.
-fn shortest_limit(engines: &str) -> Option<f64> {
-    let words: Vec<&str> = engines.split([' ', ';']).collect();
-    let limit = |pair: &[&str]| match pair {
-        ["-T", limit] => limit.parse().ok(),
-        _ => None,
-    };
-    words.windows(2).filter_map(limit).reduce(f64::min)
-}
-
 /// Why ABC has shown nothing, in its own numbers.
 pub(super) fn not_shown(said: &str, output: &Output) -> Reply {
     if !output.status.success() {
         let because = match output.status.signal() {
-            Some(EXCEEDED) => format!("nothing was shown within the time limit of {MOST} s"),
-            _ => format!("nothing was shown: ABC ended with {}", output.status),
+            Some(EXCEEDED) => format!("no result within the time limit of {MOST} s"),
+            _ => format!("no result: ABC ended with {}", output.status),
         };
         return Reply::Open { cycles: None, because };
     }
@@ -108,7 +97,7 @@ pub(super) fn not_shown(said: &str, output: &Output) -> Reply {
         line.split_once("No output asserted in ")?.1.split(' ').next()?.parse::<u32>().ok()
     });
     let mut because = match cycles {
-        Some(cycles) => format!("no difference was found in {cycles} cycles, and no proof"),
+        Some(cycles) => format!("no difference within {cycles} cycles, and no proof"),
         None => "neither a difference nor a proof was found".to_owned(),
     };
     if said.contains("timeout") {
@@ -151,18 +140,18 @@ mod tests {
         for (said, expected) in [
             (
                 "No output asserted in 3 frames. Resource limit reached (conf limit 10).\nProperty UNDECIDED.",
-                "no difference was found in 3 cycles, and no proof",
+                "no difference within 3 cycles, and no proof",
             ),
             (
                 "No output asserted in 40 frames.\nReached timeout (60 seconds) in frame 3.",
-                "no difference was found in 40 cycles, and no proof, within the time limit of 60 s",
+                "no difference within 40 cycles, and no proof, within the time limit of 60 s",
             ),
             ("", "neither a difference nor a proof was found"),
         ] {
             assert_eq!(because(said, 0), expected);
         }
-        assert!(because("", 6).starts_with("nothing was shown: ABC ended with signal: 6"));
-        assert_eq!(because("", EXCEEDED), "nothing was shown within the time limit of 120 s");
+        assert!(because("", 6).starts_with("no result: ABC ended with signal: 6"));
+        assert_eq!(because("", EXCEEDED), "no result within the time limit of 120 s");
     }
 
     /// As ABC writes it.
@@ -183,7 +172,7 @@ mod tests {
         let is_repeatable = |limit: &str, elapse: &str, code| {
             let said = format!("{FRAMES} ({limit}). Time = 1.00 sec\n{elapse}\n{LAST}\n");
             let output = ended(code);
-            not_shown(&said, &output).is_repeatable("scorr; bmc3 -F 6 -C 200 -T 10", &said, &output)
+            not_shown(&said, &output).is_repeatable(10.0, &said, &output)
         };
         let conflicts = "conf limit 200";
         assert!(is_repeatable(conflicts, "elapse: 7.40 seconds, total: 7.40 seconds", 0));
@@ -197,16 +186,9 @@ mod tests {
             assert!(!is_repeatable(limit, elapse, code), "{limit} {elapse} {code}");
         }
         let silent = not_shown("", &ended(0));
-        assert!(!silent.is_repeatable("pdr -F 2", "", &ended(0)), "it did not even read the graph");
+        assert!(!silent.is_repeatable(10.0, "", &ended(0)), "it did not even read the graph");
         let proved = Reply::Never;
-        assert!(proved.is_repeatable("pdr -T 2", "elapse: 9.00 seconds", &ended(0)));
-    }
-
-    #[test]
-    fn the_shortest_limit_of_time_counts() {
-        assert_eq!(shortest_limit("scorr; dc2; pdr -F 100 -C 20000 -T 30"), Some(30.0));
-        assert_eq!(shortest_limit("bmc3 -T 10; pdr -T 2; ind -T 5"), Some(2.0));
-        assert_eq!(shortest_limit("scorr; dc2"), None);
+        assert!(proved.is_repeatable(2.0, "elapse: 9.00 seconds", &ended(0)));
     }
 
     #[test]

@@ -1,5 +1,6 @@
 //! Questions to ABC, with answers that are kept.
 
+use super::portfolio::{Attempt, INDUCTION_BASE, INDUCTION_STEP};
 use super::*;
 use crate::answers::Answers;
 use crate::answers::store::Store;
@@ -26,7 +27,7 @@ impl Kept {
     }
 }
 
-fn asked(workshop: &YosysSession, (file, input): (&[u8], &str), engines: &str) -> Answer {
+fn asked(workshop: &YosysSession, (file, input): (&[u8], &str), engines: Attempt) -> Answer {
     ask(workshop, "question", file, &[input.to_owned()], engines).unwrap()
 }
 
@@ -35,24 +36,25 @@ fn a_kept_answer_is_the_same_and_writes_no_file() {
     let kept = Kept::new();
     for question in [SEEN, NEVER] {
         let first = kept.workshop("1");
-        let answer = asked(&first, question, SHORT);
+        let answer = asked(&first, question, INDUCTION_BASE);
         assert_eq!(first.answers().counts(), [1, 0]);
         let second = kept.workshop("1");
         // Without its folder a file would be an error.
         fs::remove_dir_all(second.path("")).unwrap();
-        assert_eq!(asked(&second, question, SHORT), answer);
+        assert_eq!(asked(&second, question, INDUCTION_BASE), answer);
         assert_eq!(second.answers().counts(), [1, 1]);
-        let renamed = asked(&second, (question.0, "b"), SHORT);
+        let renamed = asked(&second, (question.0, "b"), INDUCTION_BASE);
         assert_eq!(format!("{renamed:?}"), format!("{answer:?}").replace("\"a\"", "\"b\""));
     }
-    assert!(matches!(asked(&kept.workshop("1"), SEEN, SHORT), Answer::Seen(_)));
+    assert!(matches!(asked(&kept.workshop("1"), SEEN, INDUCTION_BASE), Answer::Seen(_)));
 }
 
 #[test]
 fn another_graph_engine_or_version_is_asked() {
     let kept = Kept::new();
-    asked(&kept.workshop("1"), SEEN, SHORT);
-    for (version, question, engines) in [("1", NEVER, SHORT), ("1", SEEN, STEP), ("2", SEEN, SHORT)]
+    asked(&kept.workshop("1"), SEEN, INDUCTION_BASE);
+    for (version, question, engines) in
+        [("1", NEVER, INDUCTION_BASE), ("1", SEEN, INDUCTION_STEP), ("2", SEEN, INDUCTION_BASE)]
     {
         let workshop = kept.workshop(version);
         asked(&workshop, question, engines);
@@ -63,7 +65,10 @@ fn another_graph_engine_or_version_is_asked() {
 /// Nothing is shown in one frame, and whether that is kept depends on what ended ABC.
 #[test]
 fn an_answer_that_a_limit_of_time_may_have_ended_is_asked_again() {
-    for (engines, is_kept) in [("bmc3 -F 1 -T 10", true), ("bmc3 -F 1 -T 0.000001", false)] {
+    for (engines, is_kept) in [
+        (Attempt { frames: 1, conflicts: None, ..INDUCTION_BASE }, true),
+        (Attempt { frames: 1, conflicts: None, seconds: 0.000_001, ..INDUCTION_BASE }, false),
+    ] {
         let kept = Kept::new();
         let answers = [(); 2].map(|()| {
             let workshop = kept.workshop("1");
@@ -78,7 +83,7 @@ fn an_answer_that_a_limit_of_time_may_have_ended_is_asked_again() {
 #[test]
 fn a_damaged_answer_is_ignored_and_replaced() {
     let kept = Kept::new();
-    let answer = asked(&kept.workshop("1"), SEEN, SHORT);
+    let answer = asked(&kept.workshop("1"), SEEN, INDUCTION_BASE);
     for entry in walkdir::WalkDir::new(kept.folder.path()) {
         let path = entry.unwrap().into_path();
         if path.is_file() {
@@ -87,7 +92,7 @@ fn a_damaged_answer_is_ignored_and_replaced() {
     }
     for found in [0, 1] {
         let workshop = kept.workshop("1");
-        assert_eq!(asked(&workshop, SEEN, SHORT), answer);
+        assert_eq!(asked(&workshop, SEEN, INDUCTION_BASE), answer);
         assert_eq!(workshop.answers().counts(), [1, found]);
     }
 }

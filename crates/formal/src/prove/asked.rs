@@ -1,22 +1,16 @@
 //! One property of one network, and how ABC is asked about it.
 
-use super::{Assumption, Found, Kind, Memories, PropertyStatus, Prover};
+use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
 use crate::error::{Error, codes};
-use crate::formal::aig::{Aig, Interface, Question, Reads};
-use crate::formal::{Answer, SHORT, STEP, ask};
-
-/// A proof that needs little more than an induction that does not show it.
-const SOON: &str = "pdr -F 20 -C 1000 -T 10";
-/// A search that takes little: what is broken is seldom broken far from reset.
-const GLANCE: &str = "bmc3 -F 30 -C 5000 -T 5";
-/// A search within so many cycles.
-const SEARCH: &str = "bmc3 -F 30 -C 20000 -T 20";
-/// A proof that takes its time.
-const LATE: &str = "scorr; dc2; pdr -F 200 -C 5000 -T 60";
+use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
+use crate::formal::portfolio::{
+    Attempt, INDUCTION_BASE, INDUCTION_STEP, LONG_PROOF, QUICK_SEARCH, SEARCH, SHORT_PROOF,
+};
+use crate::formal::{Answer, ask};
 
 /// Asks the engines what induction left, with one assumption after the other until it is proved. With the last one it is found.
-pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Found, Error> {
-    let mut found = Found::nothing();
+pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<ProofOutcome, Error> {
+    let mut found = ProofOutcome::nothing();
     for mut asked in all {
         asked.put(&asked.engines())?;
         found = asked.found();
@@ -31,7 +25,7 @@ pub(super) fn by_engines(all: Vec<Query<'_>>) -> Result<Found, Error> {
 pub(super) struct Query<'a> {
     asking: QueryBuilder<'a>,
     assumed: Assumption,
-    question: Question,
+    question: EquivalenceQuery,
     pub(super) answer: Answer,
 }
 
@@ -41,9 +35,9 @@ impl<'a> Query<'a> {
         let question = asking.question(of(assumed))?;
         Ok(question.map(|question| {
             let answer = match &question {
-                Question::Same => Answer::Never,
-                Question::Open { .. } => {
-                    Answer::Open { cycles: None, because: "nothing was asked".to_owned() }
+                EquivalenceQuery::Same => Answer::Never,
+                EquivalenceQuery::Open { .. } => {
+                    Answer::Open { cycles: None, because: "not checked".to_owned() }
                 }
             };
             Self { asking, assumed, question, answer }
@@ -56,7 +50,7 @@ impl<'a> Query<'a> {
         assumed: Assumption,
     ) -> Result<Option<Self>, Error> {
         let Some(mut asked) = Self::new(asking, assumed)? else { return Ok(None) };
-        asked.put(&[SHORT])?;
+        asked.put(&[INDUCTION_BASE])?;
         let is_shown = asked.is_proved()
             || asked.answer.is_base() && asking.step(of(assumed))?
             || asking.is_given(assumed)?;
@@ -67,20 +61,21 @@ impl<'a> Query<'a> {
     }
 
     /// What is found in a search that takes little.
-    pub(super) fn glance(&mut self) -> Result<Found, Error> {
-        self.put(&[GLANCE])?;
+    pub(super) fn glance(&mut self) -> Result<ProofOutcome, Error> {
+        self.put(&[QUICK_SEARCH])?;
         Ok(self.found())
     }
 
     /// The same of the property in another network of the RTL, of which nothing else is asked.
-    pub(super) fn glance_at(&self, memories: Memories, aig: &Aig) -> Result<Found, Error> {
+    pub(super) fn glance_at(&self, memories: Memories, aig: &Aig) -> Result<ProofOutcome, Error> {
         let asking = QueryBuilder { memories, aig, ..self.asking };
-        Query::new(asking, self.assumed)?.map_or(Ok(Found::nothing()), |mut asked| asked.glance())
+        Query::new(asking, self.assumed)?
+            .map_or(Ok(ProofOutcome::nothing()), |mut asked| asked.glance())
     }
 
     /// Tries a proof that takes little.
     pub(super) fn prove_soon(&mut self) -> Result<(), Error> {
-        self.put(&[SOON])
+        self.put(&[SHORT_PROOF])
     }
 
     /// What was done with memories.
@@ -89,19 +84,19 @@ impl<'a> Query<'a> {
     }
 
     /// What is asked where an induction does not show it. A hang that is known of is looked for.
-    fn engines(&self) -> [&'static str; 3] {
+    fn engines(&self) -> [Attempt; 3] {
         match self.asking.prover.properties[self.asking.property].kind {
-            Kind::Hang => [SEARCH, SOON, LATE],
-            _ => [SOON, SEARCH, LATE],
+            Kind::Hang => [SEARCH, SHORT_PROOF, LONG_PROOF],
+            _ => [SHORT_PROOF, SEARCH, LONG_PROOF],
         }
     }
 
     /// Asks some engines, until there is an answer.
-    fn put(&mut self, engines: &[&str]) -> Result<(), Error> {
-        let Question::Open { file, inputs } = &self.question else { return Ok(()) };
-        for engine in engines {
+    fn put(&mut self, attempts: &[Attempt]) -> Result<(), Error> {
+        let EquivalenceQuery::Open { file, inputs } = &self.question else { return Ok(()) };
+        for attempt in attempts {
             if let Answer::Open { cycles: before, .. } = &self.answer {
-                let mut answer = self.asking.put(of(self.assumed), file, inputs, engine)?;
+                let mut answer = self.asking.put(of(self.assumed), file, inputs, *attempt)?;
                 if let Answer::Open { cycles, .. } = &mut answer {
                     *cycles = (*cycles).max(*before);
                 }
@@ -115,16 +110,18 @@ impl<'a> Query<'a> {
         self.answer == Answer::Never
     }
 
-    pub(super) fn found(&self) -> Found {
+    pub(super) fn found(&self) -> ProofOutcome {
         let (assumed, memories) = (self.assumed, self.asking.memories);
         match &self.answer {
-            Answer::Never => Found::PropertyStatus(PropertyStatus::Proved { assumed, memories }),
-            Answer::Seen(cycles) => Found::Broken { cycles: cycles.clone(), memories },
+            Answer::Never => {
+                ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, memories })
+            }
+            Answer::Seen(cycles) => ProofOutcome::Broken { cycles: cycles.clone(), memories },
             Answer::Open { cycles: Some(cycles), .. } => {
-                Found::PropertyStatus(PropertyStatus::Bounded { cycles: *cycles, assumed })
+                ProofOutcome::PropertyStatus(PropertyStatus::Bounded { cycles: *cycles, assumed })
             }
             Answer::Open { cycles: None, because } => {
-                Found::PropertyStatus(PropertyStatus::Open { because: because.clone() })
+                ProofOutcome::PropertyStatus(PropertyStatus::Open { because: because.clone() })
             }
         }
     }
@@ -155,7 +152,7 @@ impl QueryBuilder<'_> {
     }
 
     /// Whether the output is ever 1; `None` if it looks at more of the memories than can be followed.
-    fn question(&self, of: &str) -> Result<Option<Question>, Error> {
+    fn question(&self, of: &str) -> Result<Option<EquivalenceQuery>, Error> {
         let interface = Interface { reset: self.prover.reset, ..Interface::OURS };
         let output = self.output(of);
         let reads = self.memories.reads();
@@ -174,10 +171,10 @@ impl QueryBuilder<'_> {
         of: &str,
         file: &[u8],
         inputs: &[String],
-        engines: &str,
+        attempt: Attempt,
     ) -> Result<Answer, Error> {
         let name = format!("{}-{:?}", self.output(of), self.memories);
-        ask(&self.prover.workshop, &name, file, inputs, engines)
+        ask(&self.prover.workshop, &name, file, inputs, attempt)
     }
 
     /// Whether it is shown by induction with what is to hold in every cycle, as far as that is proved without more being assumed.
@@ -192,7 +189,9 @@ impl QueryBuilder<'_> {
             Assumption::OffersStay => "given",
         };
         let is_base = match self.question(of)? {
-            Some(Question::Open { file, inputs }) => self.put(of, &file, &inputs, SHORT)?.is_base(),
+            Some(EquivalenceQuery::Open { file, inputs }) => {
+                self.put(of, &file, &inputs, INDUCTION_BASE)?.is_base()
+            }
             question => question.is_some(),
         };
         Ok(is_base && self.step(of)?)
@@ -203,9 +202,9 @@ impl QueryBuilder<'_> {
     pub(super) fn step(&self, of: &str) -> Result<bool, Error> {
         Ok(match self.question(of)? {
             None => false,
-            Some(Question::Same) => true,
-            Some(Question::Open { file, inputs }) => {
-                self.put(of, &file, &inputs, STEP)? == Answer::Never
+            Some(EquivalenceQuery::Same) => true,
+            Some(EquivalenceQuery::Open { file, inputs }) => {
+                self.put(of, &file, &inputs, INDUCTION_STEP)? == Answer::Never
             }
         })
     }

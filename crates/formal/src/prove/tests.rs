@@ -1,7 +1,7 @@
 //! What is proved of small RTLs, and what is not.
 
 use super::*;
-use crate::harness::{Hang, Progress, Promises, Remembered};
+use crate::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
 use crate::yosys::verilog;
 
 /// A counter that holds what it offers, a register without reset, and a memory that is written before it is read.
@@ -21,7 +21,7 @@ const RTL: &str =
 endmodule";
 
 /// The answers about expressions over the ports; each is 1 where something is broken.
-fn found(bad: &[&str], assumption: &str) -> Vec<Found> {
+fn found(bad: &[&str], assumption: &str) -> Vec<ProofOutcome> {
     found_with("", bad, assumption, Vec::new())
 }
 
@@ -31,7 +31,7 @@ fn found_with(
     bad: &[&str],
     assumption: &str,
     registers: Vec<(&'static str, u32)>,
-) -> Vec<Found> {
+) -> Vec<ProofOutcome> {
     found_of(RTL, more, bad, assumption, registers)
 }
 
@@ -42,7 +42,7 @@ fn found_of(
     bad: &[&str],
     assumption: &str,
     registers: Vec<(&'static str, u32)>,
-) -> Vec<Found> {
+) -> Vec<ProofOutcome> {
     let bad: Vec<(Kind, &str)> = bad.iter().map(|bad| (Kind::Held, *bad)).collect();
     found_as(rtl, more, &bad, assumption, registers)
 }
@@ -54,7 +54,7 @@ fn found_as(
     bad: &[(Kind, &str)],
     assumption: &str,
     registers: Vec<(&'static str, u32)>,
-) -> Vec<Found> {
+) -> Vec<ProofOutcome> {
     let prover = prover_of(rtl, more, bad, assumption, registers);
     (0..bad.len()).map(|place| prover.prove(place).unwrap()).collect()
 }
@@ -101,28 +101,32 @@ fn prover_of(
 }
 
 /// Whether it was proved with this assumption.
-fn is_proved(found: &Found, with: Assumption) -> bool {
-    matches!(found, Found::PropertyStatus(PropertyStatus::Proved { assumed, .. }) if *assumed == with)
+fn is_proved(found: &ProofOutcome, with: Assumption) -> bool {
+    matches!(found, ProofOutcome::PropertyStatus(PropertyStatus::Proved { assumed, .. }) if *assumed == with)
 }
 
 #[test]
 fn what_holds_in_every_reachable_cycle_is_proved_and_what_does_not_is_broken() {
     let all = found(&["count > 9", "count == 9", "1'b0", "free"], "1'b1");
     assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
-    let Found::Broken { cycles, .. } = &all[1] else { panic!("{:?}", all[1]) };
+    let ProofOutcome::Broken { cycles, .. } = &all[1] else { panic!("{:?}", all[1]) };
     assert!(cycles.len() >= 9, "nine edges lead to it: {cycles:?}");
     assert!(cycles.iter().filter(|bits| bits.iter().any(|bit| bit == "go")).count() >= 9);
     assert!(is_proved(&all[2], Assumption::Nothing), "{:?}", all[2]);
     // Nothing says what it begins with.
-    assert!(matches!(all[3], Found::Broken { .. }), "{:?}", all[3]);
+    assert!(matches!(all[3], ProofOutcome::Broken { .. }), "{:?}", all[3]);
 }
 
 #[test]
 fn a_memory_counts_where_any_data_would_break_a_property() {
     let all = found(&["kept > 1", "kept == 1"], "1'b1");
     let word = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Word };
-    assert_eq!(all[0], Found::PropertyStatus(word));
-    assert!(matches!(all[1], Found::Broken { memories: Memories::Whole, .. }), "{:?}", all[1]);
+    assert_eq!(all[0], ProofOutcome::PropertyStatus(word));
+    assert!(
+        matches!(all[1], ProofOutcome::Broken { memories: Memories::Whole, .. }),
+        "{:?}",
+        all[1]
+    );
 }
 
 /// A memory of which more bits than can be registers are read; what is read is shown in the next cycle, too.
@@ -142,9 +146,13 @@ endmodule";
 #[test]
 fn a_memory_keeps_what_it_gives_until_it_is_written_or_read_elsewhere() {
     let all = found_of(LARGE, "", &["count != 0", "free"], "1'b1", Vec::new());
-    assert!(matches!(all[0], Found::Broken { memories: Memories::Word, .. }), "{:?}", all[0]);
+    assert!(
+        matches!(all[0], ProofOutcome::Broken { memories: Memories::Word, .. }),
+        "{:?}",
+        all[0]
+    );
     let kept = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Kept };
-    assert_eq!(all[1], Found::PropertyStatus(kept));
+    assert_eq!(all[1], ProofOutcome::PropertyStatus(kept));
 }
 
 /// Words that count to 5, each for itself, and are 0 until they are written.
@@ -170,16 +178,16 @@ endmodule";
 fn a_word_of_a_memory_is_what_was_written_to_it() {
     let bad = ["count > 5", "count == 5", "kept > 5", "free"];
     let all = found_of(WORDS, "", &bad, "1'b1", Vec::new());
-    let word = Found::PropertyStatus(PropertyStatus::Proved {
+    let word = ProofOutcome::PropertyStatus(PropertyStatus::Proved {
         assumed: Assumption::Nothing,
         memories: Memories::Word,
     });
     assert_eq!(all[0], word);
-    assert!(matches!(all[1], Found::Broken { .. }), "{:?}", all[1]);
+    assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
     assert_eq!(all[2], word);
     // It looks at two words.
     let whole = PropertyStatus::Proved { assumed: Assumption::Nothing, memories: Memories::Whole };
-    assert_eq!(all[3], Found::PropertyStatus(whole));
+    assert_eq!(all[3], ProofOutcome::PropertyStatus(whole));
 }
 
 /// As [`WORDS`], but something writes to a word what it has not held.
@@ -189,7 +197,7 @@ fn a_word_of_a_memory_that_another_port_writes_is_not_taken_for_what_it_was() {
     assert!(WORDS.contains(beside));
     let rtl = WORDS.replace(beside, "beside | 3'd6");
     let all = found_of(&rtl, "", &["count > 5"], "1'b1", Vec::new());
-    assert!(matches!(all[0], Found::Broken { .. }), "{:?}", all[0]);
+    assert!(matches!(all[0], ProofOutcome::Broken { .. }), "{:?}", all[0]);
 }
 
 #[test]
@@ -208,10 +216,10 @@ fn what_is_proved_of_every_cycle_is_given_to_other_properties_and_what_is_not_is
     };
     let proved = given("count > 9 | count == 9 & d == 5");
     assert!(is_proved(&proved[0], Assumption::OffersStay), "{:?}", proved[0]);
-    assert!(matches!(proved[1], Found::Broken { .. }), "{:?}", proved[1]);
+    assert!(matches!(proved[1], ProofOutcome::Broken { .. }), "{:?}", proved[1]);
     let broken = given("count == 9");
-    assert!(matches!(broken[0], Found::Broken { .. }), "{:?}", broken[0]);
-    assert!(matches!(broken[1], Found::Broken { .. }), "{:?}", broken[1]);
+    assert!(matches!(broken[0], ProofOutcome::Broken { .. }), "{:?}", broken[0]);
+    assert!(matches!(broken[1], ProofOutcome::Broken { .. }), "{:?}", broken[1]);
 }
 
 /// What would count in a cycle that is never reached does not, once it is known that it is never reached.
@@ -253,10 +261,10 @@ fn an_invariant_that_takes_an_assumption_is_given_only_with_it() {
 fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
     let all = found_with("", &["counter > 9", "counter == 9"], "1'b1", vec![("counter", 4)]);
     assert!(is_proved(&all[0], Assumption::Nothing), "{:?}", all[0]);
-    assert!(matches!(all[1], Found::Broken { .. }), "{:?}", all[1]);
+    assert!(matches!(all[1], ProofOutcome::Broken { .. }), "{:?}", all[1]);
     for register in [("nothing", 4), ("counter", 5)] {
         let all = found_with("", &["1'b0"], "1'b1", vec![register]);
-        let Found::PropertyStatus(PropertyStatus::Open { because }) = &all[0] else {
+        let ProofOutcome::PropertyStatus(PropertyStatus::Open { because }) = &all[0] else {
             panic!("{:?}", all[0])
         };
         assert!(
@@ -267,21 +275,21 @@ fn registers_inside_can_be_spoken_of_and_ones_that_are_not_there_are_named() {
 }
 
 /// The answers about what is to come to an end in [`RTL`].
-fn progresses(progress: Progress) -> Vec<(Kind, Found)> {
+fn progresses(progress: Progress) -> Vec<(Kind, ProofOutcome)> {
     let wanted = "count == 4'd9 & go".to_owned();
-    let promises = Promises {
-        remembered: vec![Remembered {
+    let properties = Properties {
+        proof_registers: vec![ProofRegister {
             name: "rounds",
             width: 1,
             next: format!("rounds | {wanted}"),
         }],
         progress: vec![progress],
-        ..Promises::default()
+        ..Properties::default()
     };
     let (mut bad, mut text) = (Vec::new(), String::new());
-    crate::formal::monitor::progress::remembered(&promises, &mut text);
-    crate::formal::monitor::progress::remembers(&promises, "clk", &mut text);
-    crate::formal::monitor::progress::progress(&promises, "clk", &mut bad, &mut text);
+    crate::formal::monitor::progress::proof_registers(&properties, &mut text);
+    crate::formal::monitor::progress::remembers(&properties, "clk", &mut text);
+    crate::formal::monitor::progress::progress(&properties, "clk", &mut bad, &mut text);
     let (properties, bad): (Vec<Property>, Vec<String>) = bad.into_iter().unzip();
     let bad: Vec<&str> = bad.iter().map(String::as_str).collect();
     let found = found_with(&text, &bad, "1'b1", Vec::new());
@@ -314,21 +322,23 @@ fn what_is_finished_in_so_many_cycles_of_its_own_is_proved_and_in_fewer_is_broke
     assert!(proved(Progress { more: edges(2), ..round(1) }));
     assert!(!proved(Progress { more: edges(1), ..round(1) }));
     // A partner that never goes where it would take longer.
-    let partners = vec![("nobody counts to 9", "~(count == 8 & go)".to_owned())];
-    assert!(proved(Progress { partners, ..round(8) }));
+    let assumptions = vec![("nobody counts to 9", "~(count == 8 & go)".to_owned())];
+    assert!(proved(Progress { assumptions, ..round(8) }));
 }
 
 #[test]
 fn a_hang_is_reached_and_lasts_until_what_ends_it() {
     let hang = |when: &str, until: Option<(&'static str, String)>| {
-        let hangs = vec![Hang { what: "it waits", when: when.to_owned(), until }];
-        let answers = progresses(Progress { waits: "1'b0".to_owned(), hangs, ..round(9) });
+        let known_deadlocks =
+            vec![KnownDeadlock { what: "it waits", when: when.to_owned(), until }];
+        let answers =
+            progresses(Progress { waits: "1'b0".to_owned(), known_deadlocks, ..round(9) });
         let [(Kind::Progress, finished), (Kind::Hang, reached), (Kind::Always, lasts)] =
             &answers[..]
         else {
             panic!("{answers:?}")
         };
-        let is_reached = matches!(reached, Found::Broken { .. });
+        let is_reached = matches!(reached, ProofOutcome::Broken { .. });
         [
             is_proved(finished, Assumption::Nothing),
             is_reached,

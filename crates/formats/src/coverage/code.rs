@@ -11,7 +11,7 @@ pub use sources::{SOURCE_ENDINGS, SOURCES, Sources};
 pub use waivers::{Idle, Waivers};
 
 use super::Database;
-use super::Part;
+use super::ScenarioCoverage;
 use super::merge::disjoint;
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -182,14 +182,14 @@ pub struct Code {
 
 /// So many of so many.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Share {
+pub struct Ratio {
     /// That were reached.
     pub hit: u64,
     /// That can be.
     pub all: u64,
 }
 
-impl Share {
+impl Ratio {
     fn add(&mut self, is_hit: bool) {
         self.hit += u64::from(is_hit);
         self.all += 1;
@@ -206,23 +206,23 @@ impl Share {
 
 /// What is reached of the code of one profile, or of several together.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize)]
-pub struct Shares {
+pub struct CodeRatios {
     /// Lines.
-    pub lines: Share,
+    pub lines: Ratio,
     /// Branches.
-    pub branches: Share,
+    pub branches: Ratio,
     /// Bits that toggled.
-    pub toggles: Share,
+    pub toggles: Ratio,
     /// Points that are waived, and not in the shares.
     pub waived: u64,
 }
 
-impl Shares {
+impl CodeRatios {
     /// Both.
     #[must_use]
     pub fn with(self, other: Self) -> Self {
         let sum =
-            |one: Share, other: Share| Share { hit: one.hit + other.hit, all: one.all + other.all };
+            |one: Ratio, other: Ratio| Ratio { hit: one.hit + other.hit, all: one.all + other.all };
         Self {
             lines: sum(self.lines, other.lines),
             branches: sum(self.branches, other.branches),
@@ -252,7 +252,7 @@ pub struct Line {
 
 /// What the cases of a profile reached of an RTL.
 #[derive(Debug, Clone)]
-pub struct Reached<'d> {
+pub struct CodeHits<'d> {
     /// The RTL.
     pub rtl: &'d str,
     /// The profile.
@@ -263,7 +263,7 @@ pub struct Reached<'d> {
     pub hits: Vec<u64>,
 }
 
-impl Reached<'_> {
+impl CodeHits<'_> {
     /// The points, each with the cases that reached it, and the reason why none should.
     pub fn points(&self) -> impl Iterator<Item = (&Point, u64, Option<&str>)> {
         let points = self.code.points.iter().zip(&self.hits).enumerate();
@@ -289,8 +289,8 @@ impl Reached<'_> {
     }
 
     /// What it comes to.
-    pub fn shares(&self) -> Shares {
-        let mut shares = Shares::default();
+    pub fn shares(&self) -> CodeRatios {
+        let mut shares = CodeRatios::default();
         for line in self.lines().values().filter(|line| !line.is_waived) {
             shares.lines.add(line.hits > 0);
         }
@@ -326,16 +326,16 @@ impl Reached<'_> {
 
 impl Database {
     /// What was reached of the code of each RTL in each profile; no case counts twice.
-    pub fn reached(&self) -> Vec<Reached<'_>> {
+    pub fn reached(&self) -> Vec<CodeHits<'_>> {
         let all = self.code.iter();
         all.map(|((rtl, profile), code)| self.reached_of(rtl, profile, code)).collect()
     }
 
-    fn reached_of<'d>(&'d self, rtl: &'d str, profile: &'d str, code: &'d Code) -> Reached<'d> {
-        let is_of = |part: &&Part| {
+    fn reached_of<'d>(&'d self, rtl: &'d str, profile: &'d str, code: &'d Code) -> CodeHits<'d> {
+        let is_of = |part: &&ScenarioCoverage| {
             part.run.rtl == *rtl && part.profile == *profile && part.reached.is_some()
         };
-        let parts: Vec<&Part> = self.parts.iter().filter(is_of).collect();
+        let parts: Vec<&ScenarioCoverage> = self.parts.iter().filter(is_of).collect();
         let mut hits = vec![0u64; code.points.len()];
         for (part, counts) in parts.iter().zip(disjoint(&parts)) {
             for (point, count) in part.reached.iter().flatten() {
@@ -344,7 +344,7 @@ impl Database {
                 *hits = if counts { hits.saturating_add(*count) } else { (*hits).max(1) };
             }
         }
-        Reached { rtl, profile, code, hits }
+        CodeHits { rtl, profile, code, hits }
     }
 
     /// How many points of a profile are counted in runs of an RTL.
@@ -354,9 +354,9 @@ impl Database {
     }
 
     /// All profiles together; nothing if no code was counted.
-    pub fn shares(&self) -> Option<Shares> {
+    pub fn shares(&self) -> Option<CodeRatios> {
         let all = self.reached();
-        let sum = all.iter().map(Reached::shares).fold(Shares::default(), Shares::with);
+        let sum = all.iter().map(CodeHits::shares).fold(CodeRatios::default(), CodeRatios::with);
         (!all.is_empty()).then_some(sum)
     }
 }

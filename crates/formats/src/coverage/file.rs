@@ -1,7 +1,9 @@
 //! `coverage.json`.
 
 use super::code::{Code, Point};
-use super::{Covered, Database, Find, Group, Indices, Part, ProfileBins, Run};
+use super::{
+    ContributingCase, Database, Group, Indices, ProfileBins, ProfileCoverage, Run, ScenarioCoverage,
+};
 use crate::checksum;
 use crate::error::{Error, codes};
 use crate::files::{Sync, read_input_text, write_whole};
@@ -42,7 +44,7 @@ struct Text {
     /// What the cases of a scenario, a profile and a run hit together.
     parts: Vec<PartText>,
     /// Cases that hit what none before them did in their run.
-    finds: Vec<FindText>,
+    finds: Vec<ContributingCaseText>,
     /// The BLAKE3 hash of all bytes before its line; since version 2.
     #[serde(default)]
     checksum: Option<String>,
@@ -120,7 +122,7 @@ struct ReachedText {
 /// A case.
 #[derive(Debug, Serialize, Deserialize, JsonSchema)]
 #[serde(deny_unknown_fields)]
-struct FindText {
+struct ContributingCaseText {
     /// The number of the run in `runs`.
     run: usize,
     /// `block/profile/scenario/index`.
@@ -166,7 +168,7 @@ impl Database {
             .collect();
         let runs: Vec<&Run> = runs.into_iter().collect();
         let number = |run: &Run| runs.binary_search(&run).unwrap_or_default();
-        let part = |part: &Part| PartText {
+        let part = |part: &ScenarioCoverage| PartText {
             run: number(&part.run),
             profile: part.profile.clone(),
             scenario: part.scenario.clone(),
@@ -180,7 +182,7 @@ impl Database {
                 ReachedText { points, cases }
             }),
         };
-        let find = |find: &Find| FindText {
+        let find = |find: &ContributingCase| ContributingCaseText {
             run: number(&find.run),
             name: find.name.clone(),
             profile: find.profile.clone(),
@@ -216,7 +218,7 @@ impl Database {
 
     fn profile_texts(&self) -> Vec<ProfileText> {
         let text = |(name, profile): (&String, &ProfileBins)| {
-            let Covered { hits, reachable, hit } = self.covered(name);
+            let ProfileCoverage { hits, reachable, hit } = self.covered(name);
             ProfileText {
                 profile: name.clone(),
                 fixes: profile.fixes.clone(),
@@ -320,17 +322,20 @@ impl Database {
             known(&place, &part.profile)?;
             are_bins(&place, &part.bins)?;
             if part.bins.len() != part.hits.len() {
-                return Err(format!("{place}: bins and hits are not as many"));
+                return Err(format!("{place}: `bins` and `hits` have different lengths"));
             }
             let Indices { first, step, count } = part.cases;
             let last = count.checked_sub(1).and_then(|steps| steps.checked_mul(step));
             if step == 0 || last.and_then(|steps| first.checked_add(steps)).is_none() {
-                return Err(format!("{place}.cases: there are none, or too many"));
+                return Err(format!(
+                    "{place}.cases: expected at least one case, and no more than \
+                     the run has"
+                ));
             }
             let run = run(&place, part.run)?;
             let points = database.points(&run.rtl, &part.profile);
             let reached = part.reached.map(|reached| reached_of_text(&place, reached, points));
-            database.parts.insert(Part {
+            database.parts.insert(ScenarioCoverage {
                 run,
                 profile: part.profile,
                 scenario: part.scenario,
@@ -345,7 +350,7 @@ impl Database {
             let place = format!("finds[{index}]");
             known(&place, &find.profile)?;
             are_bins(&place, &find.bins)?;
-            database.finds.insert(Find {
+            database.finds.insert(ContributingCase {
                 run: run(&place, find.run)?,
                 name: find.name,
                 profile: find.profile,
@@ -367,7 +372,9 @@ impl Database {
         let again = database.profile_texts();
         if let Some(wrong) = profiles.iter().find(|text| !again.contains(text)) {
             let profile = &wrong.profile;
-            return Err(format!("profile `{profile}`: its hits are not the sum of the parts"));
+            return Err(format!(
+                "profile `{profile}`: its hits are not the sum of those of its parts"
+            ));
         }
         Ok(database)
     }
@@ -376,7 +383,7 @@ impl Database {
 fn code_of_text(text: CodeText) -> Result<((String, String), Code), String> {
     let CodeText { rtl, profile, points, waived } = text;
     if waived.keys().any(|point| *point as usize >= points.len()) {
-        return Err(format!("code of profile `{profile}`: a point is waived that is none"));
+        return Err(format!("code of profile `{profile}`: a waived point does not exist"));
     }
     Ok(((rtl, profile), Code { points, waived }))
 }

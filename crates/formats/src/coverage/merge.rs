@@ -4,7 +4,7 @@
 //! of the other, that one is kept: merging is a union from which what is contained in something else is
 //! left out. It is commutative, associative and idempotent, and no case counts twice.
 
-use super::{Database, Find, Indices, Part};
+use super::{ContributingCase, Database, Indices, ScenarioCoverage};
 use std::collections::{BTreeMap, BTreeSet};
 
 impl Indices {
@@ -50,7 +50,7 @@ impl Indices {
     }
 }
 
-impl Part {
+impl ScenarioCoverage {
     /// Whether these are cases of the same kind: one of them is another if its index is.
     fn is_like(&self, other: &Self) -> bool {
         let key = |part: &Self| {
@@ -68,7 +68,7 @@ impl Part {
     }
 }
 
-impl Find {
+impl ContributingCase {
     /// Whether it is of no use beside `other`: that one hits all that it hits, in as few cycles.
     fn is_less_than(&self, other: &Self) -> bool {
         let hits_all = || self.bins.iter().all(|bin| other.bins.binary_search(bin).is_ok());
@@ -83,22 +83,18 @@ impl Find {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum MergeError {
     /// They are of two blocks.
-    #[error("one is of block {0}, the other of block {1}")]
+    #[error("one database is of block {0}, the other of block {1}")]
     Blocks(String, String),
     /// The groups are not the same.
-    #[error(
-        "group `{0}` is not the same in both: they were made by programs that declare other coverage"
-    )]
+    #[error("group `{0}` differs: the programs that made the databases declare different coverage")]
     Groups(String),
     /// A profile is not the same.
-    #[error(
-        "profile {0} is not the same in both: other parameters, or other reasons why bins cannot be hit"
-    )]
+    #[error("profile {0} differs: the parameters or the unreachable bins are not the same")]
     Profile(String),
     /// Code that is not the same.
     #[error(
-        "what is counted of the code of RTL {0} in profile {1} is not the same in both: its models were made by another Verilator, or \
-         other points are waived"
+        "the code coverage points of RTL {0} in profile {1} differ: the models were made by \
+         another version of Verilator, or other points are waived"
     )]
     Code(String, String),
 }
@@ -142,7 +138,7 @@ impl Database {
 
     /// Leaves out what is contained in something else.
     pub(super) fn leave_out(&mut self) {
-        let parts: Vec<Part> = std::mem::take(&mut self.parts).into_iter().collect();
+        let parts: Vec<ScenarioCoverage> = std::mem::take(&mut self.parts).into_iter().collect();
         let is_kept = |index: &usize| {
             let part = &parts[*index];
             // Two parts of the same cases differ only if one of the files was changed: the first is kept.
@@ -154,21 +150,22 @@ impl Database {
         let kept = parts.iter().enumerate().filter(|(index, _)| kept.contains(index));
         self.parts = kept.map(|(_, part)| part.clone()).collect();
 
-        let finds: Vec<Find> = std::mem::take(&mut self.finds).into_iter().collect();
-        let is_kept = |find: &&Find| !finds.iter().any(|other| find.is_less_than(other));
+        let finds: Vec<ContributingCase> = std::mem::take(&mut self.finds).into_iter().collect();
+        let is_kept =
+            |find: &&ContributingCase| !finds.iter().any(|other| find.is_less_than(other));
         self.finds = finds.iter().filter(is_kept).cloned().collect();
     }
 }
 
 /// Which of some parts are counted, so that no case is counted twice: of parts with some cases in common, neither of which
 /// has all of the other's, the one with more of them.
-pub(super) fn disjoint(parts: &[&Part]) -> Vec<bool> {
+pub(super) fn disjoint(parts: &[&ScenarioCoverage]) -> Vec<bool> {
     let mut order: Vec<usize> = (0..parts.len()).collect();
     order.sort_by_key(|index| (std::cmp::Reverse(parts[*index].cases.count), *index));
     let mut counted = vec![false; parts.len()];
     let mut taken: BTreeMap<_, Vec<Indices>> = BTreeMap::new();
     for index in order {
-        let Part { run, profile, scenario, weights, cases, .. } = parts[index];
+        let ScenarioCoverage { run, profile, scenario, weights, cases, .. } = parts[index];
         let others = taken.entry((run, profile, scenario, weights)).or_default();
         if others.iter().all(|other| other.is_apart_from(*cases)) {
             counted[index] = true;

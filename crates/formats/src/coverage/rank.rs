@@ -1,14 +1,14 @@
 //! The smallest set of cases with the same coverage.
 
-use super::{Database, Find};
+use super::{ContributingCase, Database};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Cases that together hit all that is hit of what can be, each with how many bins it adds to those before it. Greedy: the
 /// next case is the one that adds most for its cycles; at the end those are left out that the others make needless.
-pub fn rank(database: &Database) -> Vec<(&Find, u32)> {
+pub fn rank(database: &Database) -> Vec<(&ContributingCase, u32)> {
     let mut ranked = Vec::new();
     for profile in database.profiles.keys() {
-        let finds: Vec<&Find> =
+        let finds: Vec<&ContributingCase> =
             database.finds.iter().filter(|find| find.profile == *profile).collect();
         let chosen = needed(&finds, &greedy(&finds));
         let mut known = vec![false; database.bins()];
@@ -23,11 +23,12 @@ pub fn rank(database: &Database) -> Vec<(&Find, u32)> {
 }
 
 /// Finds that together hit all that is hit.
-fn greedy(finds: &[&Find]) -> Vec<usize> {
+fn greedy(finds: &[&ContributingCase]) -> Vec<usize> {
     let mut left: BTreeSet<u32> = finds.iter().flat_map(|find| &find.bins).copied().collect();
     let mut chosen = Vec::new();
     while !left.is_empty() {
-        let adds = |find: &Find| find.bins.iter().filter(|bin| left.contains(bin)).count();
+        let adds =
+            |find: &ContributingCase| find.bins.iter().filter(|bin| left.contains(bin)).count();
         // Most for each cycle: a * d > c * b stands for a / b > c / d.
         let better = |one: &usize, other: &usize| {
             let [one, other] = [one, other].map(|index| finds[*index]);
@@ -46,7 +47,7 @@ fn greedy(finds: &[&Find]) -> Vec<usize> {
 }
 
 /// Those without which something is not hit; the longest are looked at first.
-fn needed(finds: &[&Find], chosen: &[usize]) -> Vec<usize> {
+fn needed(finds: &[&ContributingCase], chosen: &[usize]) -> Vec<usize> {
     let mut hits: BTreeMap<u32, u32> = BTreeMap::new();
     for bin in chosen.iter().flat_map(|index| &finds[*index].bins) {
         *hits.entry(*bin).or_default() += 1;

@@ -1,6 +1,6 @@
 //! What a run writes into its database, case by case.
 
-use super::{Database, Find, Indices, Part, Run, code};
+use super::{ContributingCase, Database, Indices, Run, ScenarioCoverage, code};
 use crate::harness::{Case, Outcome};
 use sha2::{Digest, Sha256};
 use std::collections::BTreeSet;
@@ -54,7 +54,11 @@ impl Recorder {
     }
 
     /// Goes on where a recorder stood that had these; see [`Recorder::part`].
-    pub fn restore(&mut self, parts: BTreeSet<Part>, finds: BTreeSet<Find>) {
+    pub fn restore(
+        &mut self,
+        parts: BTreeSet<ScenarioCoverage>,
+        finds: BTreeSet<ContributingCase>,
+    ) {
         for part in parts {
             let profile = self.profiles.iter().position(|name| *name == part.profile);
             let is_of = |(name, weights): &(String, String)| {
@@ -118,7 +122,7 @@ impl Recorder {
         for bin in &hit {
             known[*bin as usize] = true;
         }
-        self.database.finds.insert(Find {
+        self.database.finds.insert(ContributingCase {
             run: self.run.clone(),
             name: case.name.clone(),
             profile: self.profiles[case.profile].clone(),
@@ -196,13 +200,13 @@ fn part(
     scenarios: &[(String, String)],
     column: usize,
     open: Open,
-) -> Part {
+) -> ScenarioCoverage {
     let (scenario, weights) = scenarios[column % scenarios.len()].clone();
     let not_0 = |counts: Vec<u64>| {
         let counts = counts.into_iter().zip(0u32..).filter(|(count, _)| *count > 0);
         counts.map(|(count, number)| (number, count)).collect()
     };
-    Part {
+    ScenarioCoverage {
         run: run.clone(),
         profile: profiles[column / scenarios.len()].clone(),
         scenario,

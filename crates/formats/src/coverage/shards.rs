@@ -3,7 +3,7 @@
 //! [`Database::merge`] keeps what parts of a run hit as it is told, since it takes any runs. Here all parts of one run are
 //! there, so what they hit is added up, and which case was the first to hit a bin is found again. One part at a time is in memory.
 
-use super::{Database, Find, Indices, MergeError, Part, Run};
+use super::{ContributingCase, Database, Indices, MergeError, Run, ScenarioCoverage};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// What makes cases of the same kind: run, profile, scenario and what it draws.
@@ -29,8 +29,8 @@ struct Cases {
     reached: Option<BTreeMap<u32, u64>>,
 }
 
-fn kind(part: &Part) -> Kind {
-    let Part { run, profile, scenario, weights, .. } = part;
+fn kind(part: &ScenarioCoverage) -> Kind {
+    let ScenarioCoverage { run, profile, scenario, weights, .. } = part;
     (run.clone(), profile.clone(), scenario.clone(), weights.clone())
 }
 
@@ -69,7 +69,8 @@ impl CoverageMerge {
         place: impl Fn(&str) -> Option<u64>,
     ) -> Result<(), MergeError> {
         let parts = std::mem::take(&mut database.parts);
-        let mut finds: Vec<Find> = std::mem::take(&mut database.finds).into_iter().collect();
+        let mut finds: Vec<ContributingCase> =
+            std::mem::take(&mut database.finds).into_iter().collect();
         let mut whole = match self.whole.take() {
             None => database,
             Some(mut whole) => {
@@ -110,7 +111,7 @@ impl Cases {
         self.last - self.first == (self.count - 1) * step
     }
 
-    fn add(&mut self, part: &Part) {
+    fn add(&mut self, part: &ScenarioCoverage) {
         self.cycles += part.cycles;
         for (bin, more) in &part.hits {
             let sum = self.hits.entry(*bin).or_default();
@@ -123,17 +124,17 @@ impl Cases {
         }
     }
 
-    fn part(self, (run, profile, scenario, weights): Kind, step: u64) -> Part {
+    fn part(self, (run, profile, scenario, weights): Kind, step: u64) -> ScenarioCoverage {
         let Self { first, count, cycles, hits, reached, .. } = self;
         let cases = Indices { first, step: if count == 1 { 1 } else { step }, count };
         let (hits, reached) =
             (hits.into_iter().collect(), reached.map(|all| all.into_iter().collect()));
-        Part { run, profile, scenario, weights, cases, cycles, hits, reached }
+        ScenarioCoverage { run, profile, scenario, weights, cases, cycles, hits, reached }
     }
 }
 
 /// Those of some cases, in the order of the plan, that hit what none before them did.
-fn first_to_hit(finds: Vec<Find>, bins: usize) -> BTreeSet<Find> {
+fn first_to_hit(finds: Vec<ContributingCase>, bins: usize) -> BTreeSet<ContributingCase> {
     let mut known: BTreeMap<String, Vec<bool>> = BTreeMap::new();
     let mut kept = BTreeSet::new();
     for find in finds {
@@ -142,7 +143,7 @@ fn first_to_hit(finds: Vec<Find>, bins: usize) -> BTreeSet<Find> {
         let new = find.bins.iter().filter(is_new).count() as u32;
         if new > 0 {
             find.bins.iter().for_each(|bin| known[*bin as usize] = true);
-            kept.insert(Find { new, ..find });
+            kept.insert(ContributingCase { new, ..find });
         }
     }
     kept

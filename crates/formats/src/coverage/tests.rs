@@ -94,12 +94,13 @@ fn hits_of_cases_add_up_and_what_cannot_be_hit_is_no_hole() {
 
 #[test]
 fn a_hundred_percent_is_all_and_nothing_less() {
-    let of = |hit, reachable| Covered { hits: Vec::new(), reachable, hit }.percent();
+    let of = |hit, reachable| ProfileCoverage { hits: Vec::new(), reachable, hit }.percent();
     assert_eq!(of(10_000, 10_000), "100 %");
     assert_eq!(of(9_999, 10_000), "99.9 %");
     assert_eq!(of(0, 3), "0.0 %");
     assert_eq!(of(0, 0), "0.0 %");
-    let reaches = |hit, reachable| Covered { hits: Vec::new(), reachable, hit }.reaches(0.0);
+    let reaches =
+        |hit, reachable| ProfileCoverage { hits: Vec::new(), reachable, hit }.reaches(0.0);
     assert!(reaches(0, 3) && !reaches(0, 0));
 }
 
@@ -196,9 +197,9 @@ fn a_file_is_read_as_it_was_written() {
         ("\"seed\":3", "\"seed\":4", "checksum"),
         ("cosim-coverage", "cosim-cover", "cosim-coverage"),
         // One hit more than the parts have.
-        ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of the parts"),
+        ("\"hits\":[2,", "\"hits\":[3,", "its hits are not the sum of those of its parts"),
         ("\"bins\":[0,2]", "\"bins\":[0,8]", "expected rising numbers below 8"),
-        ("\"count\":1}", "\"count\":0}", "there are none, or too many"),
+        ("\"count\":1}", "\"count\":0}", "expected at least one case"),
         ("\"run\":0", "\"run\":1", "there is no run 1"),
     ] {
         let changed = text.replacen(from, to, 1);
@@ -217,7 +218,7 @@ fn of_case(seed: u64, index: u64) -> [usize; 2] {
 
 /// Hits of every case of a database, each counted once.
 fn of_all_cases(database: &Database) -> Vec<u64> {
-    let indices = |part: &Part| {
+    let indices = |part: &ScenarioCoverage| {
         let Indices { first, step, count } = part.cases;
         let seed = part.run.seed;
         (0..count).map(move |place| (seed, first + place * step)).collect::<Vec<_>>()

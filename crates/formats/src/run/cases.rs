@@ -1,7 +1,7 @@
 //! The list of cases in `results.json`, entry by entry.
 
+use super::layout::to_json;
 use super::names::VECTORS_PER_GROUP;
-use super::results::to_json;
 use crate::harness::{Case, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -66,7 +66,7 @@ impl Row {
 
 /// A case that ended.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Ended {
+pub struct FinishedCase {
     /// Its place in the plan.
     pub place: u64,
     /// Cycles compared.
@@ -115,7 +115,7 @@ impl Cases {
     }
 
     /// Adds a case; `case` says what it is called. Lines that are whole are put to the end of `text`.
-    pub fn add(&mut self, ended: &Ended, case: impl FnOnce() -> Case, text: &mut String) {
+    pub fn add(&mut self, ended: &FinishedCase, case: impl FnOnce() -> Case, text: &mut String) {
         let mut group = None;
         let mut in_full = None;
         if let Some(Failure { signature, verdict }) = &ended.failure {
@@ -126,7 +126,7 @@ impl Cases {
             group = Some(*number);
             in_full = verdict.as_ref().filter(|_| told).zip(group);
         }
-        let Ended { place, cycles, packets, .. } = *ended;
+        let FinishedCase { place, cycles, packets, .. } = *ended;
         if in_full.is_some() || !self.row.takes(place, self.step, group.is_some()) {
             self.end_row(text);
         }

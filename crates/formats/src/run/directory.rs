@@ -3,6 +3,7 @@
 //! A run holds a lock on the directory's `run.lock` for as long as it writes; the system lets go of it when
 //! the process ends, however that happens.
 
+use super::layout::{CODE_QUALITY, HTML, JUNIT, MARKDOWN};
 use crate::coverage::code::SOURCE_ENDINGS;
 use crate::error::{Code, Error, codes};
 use crate::files;
@@ -16,8 +17,8 @@ use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Read, Seek, Write};
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
+use std::process;
 use std::time::SystemTime;
-use std::{env, process};
 
 /// The file that is locked; it says who writes.
 const LOCK: &str = "run.lock";
@@ -28,12 +29,12 @@ const LATEST: &str = "latest";
 /// What a run writes directly into its directory, the folders below apart.
 const FILES: &[&str] = &[
     LOCK,
-    super::results::RESULTS,
-    super::results::PARTIAL,
-    super::results::TIMING,
+    super::layout::RESULTS,
+    super::layout::PARTIAL,
+    super::layout::TIMING,
     crate::coverage::COVERAGE,
     crate::coverage::code::lcov::INFO,
-    super::journal::JOURNAL,
+    super::layout::JOURNAL,
     OLD_PARTIAL,
     JUNIT,
     MARKDOWN,
@@ -43,20 +44,12 @@ const FILES: &[&str] = &[
     mutation::GOLDEN,
     mutation::PARTIAL,
 ];
-/// Test results for CI systems.
-pub const JUNIT: &str = "junit.xml";
-/// The page for people.
-pub const HTML: &str = "report.html";
-/// The summary for a page of a CI system.
-pub const MARKDOWN: &str = "summary.md";
-/// What GitLab takes as an artifact of kind `codequality`.
-pub const CODE_QUALITY: &str = "gl-code-quality-report.json";
 /// The name of unfinished results in earlier versions.
 const OLD_PARTIAL: &str = "results.json.unfinished";
 /// The folders of a run directory.
 const FOLDERS: [&str; 4] = [
-    super::results::FAILURES,
-    super::results::SAVED,
+    super::layout::FAILURES,
+    super::layout::SAVED,
     crate::coverage::code::SOURCES,
     mutation::VECTORS,
 ];
@@ -66,7 +59,7 @@ const FORMAT: &str = "cosim-run";
 
 /// Where a run is to be written.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Place {
+pub enum OutputLocation {
     /// In this folder.
     Named {
         /// The folder.
@@ -81,12 +74,12 @@ pub enum Place {
     },
 }
 
-impl Place {
+impl OutputLocation {
     /// Where the run of each block is to be written: here if it is one, else each in a folder of its own
     /// name below.
     ///
     /// # Errors
-    /// As [`Claim::new`]; nothing has changed then.
+    /// As [`DirectoryLock::new`]; nothing has changed then.
     pub fn of_blocks(self, blocks: &[&str]) -> Result<Vec<Self>, Error> {
         if blocks.len() == 1 {
             return Ok(vec![self]);
@@ -120,7 +113,7 @@ fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
             return refuse(
                 codes::BAD_OUTPUT,
                 folder,
-                "is not a folder that can be read; choose another --out",
+                "is not a readable folder; choose another --out",
             );
         }
     };
@@ -129,7 +122,7 @@ fn check_above(folder: &Path, blocks: &[&str]) -> Result<(), Error> {
         if !blocks.iter().any(|block| name == OsStr::new(block)) {
             let name = Path::new(&name).display();
             let message = format!(
-                "holds something that is no run of these blocks: `{name}`; choose another --out"
+                "contains `{name}`, which is not a run of these blocks; choose another --out"
             );
             return refuse(codes::OUTPUT_EXISTS, folder, message);
         }
@@ -150,12 +143,18 @@ fn fresh(stem: &str) -> Result<PathBuf, Error> {
             Err(error) => return Err(cannot_be_made(&folder, error)),
         }
     }
-    Err(Error::Environment(codes::SYSTEM, format!("{RUNS}: no name is left for a run")))
+    Err(Error::Environment(
+        codes::SYSTEM,
+        format!(
+            "{RUNS}: no free name for a run; remove old \
+         runs, or choose another --out"
+        ),
+    ))
 }
 
 /// A folder that belongs to this run until it is dropped.
 #[derive(Debug)]
-pub struct Claim {
+pub struct DirectoryLock {
     /// The folder.
     pub folder: PathBuf,
     lock: Lock,
@@ -176,7 +175,7 @@ impl Drop for Lock {
 
 /// Who writes, as `run.lock` has it; of a run that has ended only the format is left.
 #[derive(Debug, Default, Serialize, Deserialize)]
-struct Holder {
+struct LockOwner {
     format: String,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     process: Option<u32>,
@@ -188,20 +187,20 @@ struct Holder {
     command: Vec<String>,
 }
 
-impl Claim {
+impl DirectoryLock {
     /// Makes the folder this run's own.
     ///
     /// # Errors
     /// [`Error::File`] if it belongs to a run that is still writing, or holds anything that may not be
     /// replaced; nothing has changed then. [`Error::Write`] or [`Error::Environment`] for what the system
     /// refuses.
-    pub fn new(place: &Place) -> Result<Self, Error> {
+    pub fn new(place: &OutputLocation) -> Result<Self, Error> {
         let mut claim = match place {
-            Place::Named { folder, replace } => Self::named(folder, *replace)?,
-            Place::New { stem } => Self::fresh(stem)?,
+            OutputLocation::Named { folder, replace } => Self::named(folder, *replace)?,
+            OutputLocation::New { stem } => Self::fresh(stem)?,
         };
-        claim.sign(&Holder::this_process())?;
-        if let Place::New { .. } = place {
+        claim.sign(&LockOwner::this_process())?;
+        if let OutputLocation::New { .. } = place {
             point_latest_to(&claim.folder);
         }
         Ok(claim)
@@ -214,14 +213,14 @@ impl Claim {
     pub fn again(folder: &Path) -> Result<Self, Error> {
         let lock = locked(create(&folder.join(LOCK))?, folder)?;
         let mut claim = Self { folder: folder.to_owned(), lock };
-        claim.sign(&Holder::this_process())?;
+        claim.sign(&LockOwner::this_process())?;
         Ok(claim)
     }
 
     /// Ends the claim in good order: nothing of the process is left in the folder.
     pub fn release(mut self) {
         // A full disk does not matter here: the lock ends with the file.
-        let _ = self.sign(&Holder { format: FORMAT.to_owned(), ..Holder::default() });
+        let _ = self.sign(&LockOwner { format: FORMAT.to_owned(), ..LockOwner::default() });
         files::sync_folder(&self.folder);
     }
 
@@ -259,7 +258,7 @@ impl Claim {
         Ok(Self { folder, lock })
     }
 
-    fn sign(&mut self, holder: &Holder) -> Result<(), Error> {
+    fn sign(&mut self, holder: &LockOwner) -> Result<(), Error> {
         let text = serde_json::to_string(holder).unwrap_or_default() + "\n";
         let mut write = || {
             let Lock(file) = &mut self.lock;
@@ -271,14 +270,14 @@ impl Claim {
     }
 }
 
-impl Holder {
+impl LockOwner {
     fn this_process() -> Self {
         Self {
             format: FORMAT.to_owned(),
             process: Some(process::id()),
             host: Some(rustix::system::uname().nodename().to_string_lossy().into_owned()),
             began: Some(format_rfc3339_seconds(SystemTime::now()).to_string()),
-            command: env::args().collect(),
+            command: program::command(),
         }
     }
 
@@ -311,7 +310,7 @@ fn cannot_be_made(folder: &Path, error: io::Error) -> Error {
         _ => Error::File {
             code: codes::BAD_OUTPUT,
             path: folder.to_owned(),
-            message: format!("cannot be made: {error}"),
+            message: format!("cannot be created: {error}"),
         },
     }
 }
@@ -335,7 +334,7 @@ fn locked(mut file: File, folder: &Path) -> Result<Lock, Error> {
             let mut text = String::new();
             // Who has just begun has not said its name yet.
             let _ = file.read_to_string(&mut text);
-            let holder: Holder = serde_json::from_str(&text).unwrap_or_default();
+            let holder: LockOwner = serde_json::from_str(&text).unwrap_or_default();
             refuse(codes::OUTPUT_LOCKED, folder, holder.describe())
         }
         Err(TryLockError::Error(error)) => Err(Error::Environment(
@@ -357,7 +356,7 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
             return refuse(
                 codes::BAD_OUTPUT,
                 folder,
-                "is not a folder that can be read; choose another --out",
+                "is not a readable folder; choose another --out",
             );
         }
     };
@@ -377,14 +376,14 @@ fn check(folder: &Path, replace: bool) -> Result<(), Error> {
         Some(foreign) => {
             let name = foreign.strip_prefix(folder).unwrap_or(&foreign).display();
             let message =
-                format!("holds something that is not a run's: `{name}`; choose another --out");
+                format!("contains `{name}`, which does not belong to a run; choose another --out");
             refuse(codes::OUTPUT_EXISTS, folder, message)
         }
         None if replace => Ok(()),
         None => refuse(
             codes::OUTPUT_EXISTS,
             folder,
-            "holds an earlier run; choose another --out, or replace it by --force",
+            "contains an earlier run; choose another --out, or replace it with --force",
         ),
     }
 }
@@ -404,7 +403,7 @@ fn is_known(path: &Path) -> bool {
         return false;
     }
     match name {
-        super::results::RESULTS => begins_with(path, super::results::MARK),
+        super::layout::RESULTS => begins_with(path, super::layout::MARK),
         LOCK => kind.len() == 0 || begins_with(path, "{\"format\":\"cosim-run\""),
         _ => FILES.iter().copied().any(is) || is_partial(path),
     }
@@ -434,7 +433,7 @@ fn begins_with(path: &Path, mark: &str) -> bool {
 
 /// Removes an earlier run, its verdict first: what is left of it if this is cut short is no result.
 fn empty(folder: &Path) -> Result<(), Error> {
-    let results = folder.join(super::results::RESULTS);
+    let results = folder.join(super::layout::RESULTS);
     let others = FILES.iter().filter(|name| **name != LOCK).map(|name| folder.join(name));
     for path in [results].into_iter().chain(others) {
         match fs::remove_file(&path) {
@@ -465,11 +464,11 @@ pub fn remove_partial(folder: &Path) {
 fn point_latest_to(folder: &Path) {
     let latest = Path::new(RUNS).join(LATEST);
     let failed = match latest.symlink_metadata() {
-        Ok(metadata) if !metadata.is_symlink() => Some("it is no link".to_owned()),
+        Ok(metadata) if !metadata.is_symlink() => Some("it is not a link".to_owned()),
         _ => replace_link(folder, &latest).err().map(|error| error.to_string()),
     };
     if let Some(reason) = failed {
-        program::say(format_args!("warning: {} is not renewed: {reason}", latest.display()));
+        program::say(format_args!("warning: cannot update {}: {reason}", latest.display()));
     }
 }
 
@@ -487,8 +486,8 @@ mod tests {
     use super::*;
     use tempfile::TempDir;
 
-    fn named(folder: &Path, replace: bool) -> Result<Claim, Error> {
-        Claim::new(&Place::Named { folder: folder.to_owned(), replace })
+    fn named(folder: &Path, replace: bool) -> Result<DirectoryLock, Error> {
+        DirectoryLock::new(&OutputLocation::Named { folder: folder.to_owned(), replace })
     }
 
     #[test]
@@ -510,7 +509,7 @@ mod tests {
         let folder = TempDir::new().unwrap();
         drop(named(folder.path(), false).unwrap());
         let message = named(folder.path(), false).unwrap_err().to_string();
-        assert!(message.contains("holds an earlier run"), "{message}");
+        assert!(message.contains("contains an earlier run"), "{message}");
         named(folder.path(), true).unwrap();
     }
 
@@ -534,7 +533,7 @@ mod tests {
             fs::create_dir_all(path.parent().unwrap()).unwrap();
             fs::write(&path, "{\"mine\": 1}").unwrap();
             let message = named(folder.path(), true).unwrap_err().to_string();
-            assert!(message.contains("not a run's"), "{foreign}: {message}");
+            assert!(message.contains("does not belong to a run"), "{foreign}: {message}");
             assert_eq!(fs::read_to_string(path).unwrap(), "{\"mine\": 1}");
         }
     }
@@ -547,7 +546,7 @@ mod tests {
             fs::create_dir(folder.path().join(name)).unwrap();
             fs::write(folder.path().join(name).join("a.json"), "{}").unwrap();
         }
-        fs::write(folder.path().join("results.json"), super::super::results::MARK).unwrap();
+        fs::write(folder.path().join("results.json"), super::super::layout::MARK).unwrap();
         fs::write(folder.path().join(".cosim-x.partial"), "").unwrap();
         let claim = named(folder.path(), true).unwrap();
         let left: Vec<_> = fs::read_dir(&claim.folder).unwrap().flatten().collect();

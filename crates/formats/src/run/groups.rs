@@ -1,7 +1,7 @@
 //! Failures with one signature, of a whole run or of a part of it.
 
 use super::waivers::Waived;
-use crate::harness::{Case, Judgement, Mismatch, Signature, Verdict};
+use crate::harness::{Blame, Case, Mismatch, Signature, Verdict};
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
@@ -18,8 +18,8 @@ pub struct Evidence {
     pub case: String,
     /// What happened to it.
     pub verdict: Verdict,
-    /// Which side breaks the specification there, if it could be judged.
-    pub judgement: Option<Judgement>,
+    /// Which side violates the specification there, if it could be judged.
+    pub judgement: Option<Blame>,
     /// Its vector in the run directory, shrunk if it could be; none if it could not be written.
     pub vector: Option<String>,
     /// The vector as it was before it was shrunk.

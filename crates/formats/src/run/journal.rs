@@ -7,8 +7,9 @@
 
 use super::cases::Cases;
 use super::groups::Group;
+use super::layout::JOURNAL;
 use super::tally::Totals;
-use crate::coverage::{Find, Part};
+use crate::coverage::{ContributingCase, ScenarioCoverage};
 use crate::error::{Error, codes};
 use crate::files::make_whole;
 use crate::harness::{Case, Outcome};
@@ -21,8 +22,6 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// The file in a run directory.
-pub const JOURNAL: &str = "run.journal";
 /// How it begins.
 const MARK: &[u8] = b"cosim-journal 3\n";
 /// Bytes of ended cases after which a new file takes the place.
@@ -63,9 +62,9 @@ pub struct State {
     /// The first cases of each of them.
     pub first_cases: Vec<Vec<Case>>,
     /// What was covered.
-    pub parts: BTreeSet<Part>,
+    pub parts: BTreeSet<ScenarioCoverage>,
     /// The cases that hit something new.
-    pub finds: BTreeSet<Find>,
+    pub finds: BTreeSet<ContributingCase>,
     /// Vectors of matching cases that are still to be kept.
     pub save: u64,
     /// Seconds in which cases were run, and seconds of their failures.
@@ -78,7 +77,7 @@ pub struct State {
 #[derive(Debug)]
 pub struct Journal {
     path: PathBuf,
-    begun: RunCommand,
+    run_command: RunCommand,
     file: File,
     /// Bytes of cases since the state.
     length: u64,
@@ -88,7 +87,7 @@ pub struct Journal {
 #[derive(Debug)]
 pub struct InterruptedRun {
     /// How the run was begun.
-    pub begun: RunCommand,
+    pub run_command: RunCommand,
     /// Where it stood.
     pub state: State,
     /// Cases that ended after that.
@@ -100,10 +99,10 @@ impl Journal {
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn begin(folder: &Path, begun: RunCommand, state: &State) -> Result<Self, Error> {
+    pub fn begin(folder: &Path, run_command: RunCommand, state: &State) -> Result<Self, Error> {
         let path = folder.join(JOURNAL);
-        let file = write(&path, &begun, state)?;
-        Ok(Self { path, begun, file, length: 0 })
+        let file = write(&path, &run_command, state)?;
+        Ok(Self { path, run_command, file, length: 0 })
     }
 
     /// Adds a case that has ended; whether there are so many that the state should be told again.
@@ -124,7 +123,7 @@ impl Journal {
     /// # Errors
     /// [`Error::Write`].
     pub fn renew(&mut self, state: &State) -> Result<(), Error> {
-        self.file = write(&self.path, &self.begun, state)?;
+        self.file = write(&self.path, &self.run_command, state)?;
         self.length = 0;
         Ok(())
     }
@@ -148,7 +147,8 @@ impl InterruptedRun {
             Err(error) => return Err(Error::unreadable(&path, &error)),
         };
         let damaged = || {
-            let message = "is damaged, or of another version, so the run cannot be resumed; repeat it with `run --force`";
+            let message = "is damaged or of another version, so the run cannot be resumed; repeat \
+                 it with `run --force`";
             Error::File {
                 code: codes::CANNOT_RESUME,
                 path: path.clone(),
@@ -156,24 +156,25 @@ impl InterruptedRun {
             }
         };
         let mut rest = bytes.strip_prefix(MARK).ok_or_else(damaged)?;
-        let begun = next(&mut rest).and_then(json).ok_or_else(damaged)?;
+        let run_command = next(&mut rest).and_then(json).ok_or_else(damaged)?;
         let state = next(&mut rest).and_then(json).ok_or_else(damaged)?;
         let mut cases = Vec::new();
         while let Some(case) = next(&mut rest).and_then(|bytes| postcard::from_bytes(bytes).ok()) {
             cases.push(case);
         }
-        Ok(Some(Self { begun, state, cases }))
+        Ok(Some(Self { run_command, state, cases }))
     }
 }
 
 /// A new journal, which is open for cases.
-fn write(path: &Path, begun: &RunCommand, state: &State) -> Result<File, Error> {
+fn write(path: &Path, run_command: &RunCommand, state: &State) -> Result<File, Error> {
     let json = |value: serde_json::Result<Vec<u8>>| {
         value.map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
     };
-    let [begun, state] =
-        [json(serde_json::to_vec(begun))?, json(serde_json::to_vec(state))?].map(|b| record(&b));
-    let content = [MARK, &begun, &state].concat();
+    let [run_command, state] =
+        [json(serde_json::to_vec(run_command))?, json(serde_json::to_vec(state))?]
+            .map(|b| record(&b));
+    let content = [MARK, &run_command, &state].concat();
     make_whole(path, |partial| {
         let mut file = OpenOptions::new().append(true).open(partial).map_err(Error::write(path))?;
         file.write_all(&content).map_err(Error::write(path))?;
@@ -214,7 +215,7 @@ mod tests {
     use crate::harness::Verdict;
     use tempfile::TempDir;
 
-    fn begun() -> RunCommand {
+    fn run_command() -> RunCommand {
         let command = vec!["cosim".to_owned(), "run".to_owned()];
         RunCommand { command, folder: PathBuf::from("/"), header: Value::Null }
     }
@@ -232,7 +233,7 @@ mod tests {
     fn a_record_that_is_torn_or_damaged_ends_the_journal() {
         let folder = TempDir::new().unwrap();
         let state = State { next: 7, ..State::default() };
-        let mut journal = Journal::begin(folder.path(), begun(), &state).unwrap();
+        let mut journal = Journal::begin(folder.path(), run_command(), &state).unwrap();
         let path = folder.path().join(JOURNAL);
         let empty = fs::metadata(&path).unwrap().len() as usize;
         let outcome = Outcome::without_cycles(Verdict::Match);
@@ -262,13 +263,13 @@ mod tests {
     #[test]
     fn a_new_state_takes_the_place_of_cases() {
         let folder = TempDir::new().unwrap();
-        let mut journal = Journal::begin(folder.path(), begun(), &State::default()).unwrap();
+        let mut journal = Journal::begin(folder.path(), run_command(), &State::default()).unwrap();
         let outcome = Outcome::without_cycles(Verdict::Match);
         journal.add(&case(0), &outcome).unwrap();
         journal.renew(&State { next: 1, ..State::default() }).unwrap();
         journal.add(&case(1), &outcome).unwrap();
         let left = InterruptedRun::read(folder.path()).unwrap().unwrap();
-        assert_eq!((left.state.next, left.begun), (1, begun()));
+        assert_eq!((left.state.next, left.run_command), (1, run_command()));
         assert_eq!(places(folder.path()), [1]);
         journal.remove();
         assert!(InterruptedRun::read(folder.path()).unwrap().is_none());

@@ -152,12 +152,12 @@ impl Results {
             _ if self.passed || self.open_failures() > 0 => None,
             _ if self.totals.cycles == 0 => Some("no cycle was compared"),
             _ if self.run.until_coverage.is_some() => {
-                Some("less was covered than was asked for (--until-coverage)")
+                Some("coverage is below the goal of --until-coverage")
             }
             _ if self.run.coverage && self.run.min_coverage.is_none() => {
-                Some("a point of the RTL that is waived was reached")
+                Some("a waived coverage point of the RTL was reached")
             }
-            _ => Some("less was covered than was asked for (--min-coverage)"),
+            _ => Some("coverage is below the goal of --min-coverage"),
         }
     }
 
@@ -169,7 +169,7 @@ impl Results {
         let path = folder.join(RESULTS);
         let file = open_input(&path)?;
         let mut text = serde_json::Deserializer::from_reader(BufReader::new(file));
-        let results = text.deserialize_map(Whole(&mut each)).and_then(|results| {
+        let results = text.deserialize_map(ResultsVisitor(&mut each)).and_then(|results| {
             text.end()?;
             Ok(results)
         });
@@ -186,16 +186,16 @@ impl Results {
     /// What is wrong with it.
     pub fn without_cases(text: &str) -> Result<Self, serde_json::Error> {
         let mut text = serde_json::Deserializer::from_str(text);
-        let (_, results) = text.deserialize_map(Whole(&mut |_, _| ()))?;
+        let (_, results) = text.deserialize_map(ResultsVisitor(&mut |_, _| ()))?;
         text.end()?;
         Ok(results)
     }
 }
 
 /// The file.
-struct Whole<'a>(&'a mut dyn FnMut(&Header, Entry));
+struct ResultsVisitor<'a>(&'a mut dyn FnMut(&Header, Entry));
 
-impl<'de> Visitor<'de> for Whole<'_> {
+impl<'de> Visitor<'de> for ResultsVisitor<'_> {
     /// The version, and the results.
     type Value = (u64, Results);
 
@@ -244,7 +244,7 @@ impl<'de> Visitor<'de> for Whole<'_> {
 }
 
 fn is<T: PartialEq + fmt::Display, E: de::Error>(found: &T, expected: &T) -> Result<(), E> {
-    let message = format_args!("{found} where this version reads {expected}");
+    let message = format_args!("found {found}, expected {expected}");
     if found == expected { Ok(()) } else { Err(E::custom(message)) }
 }
 

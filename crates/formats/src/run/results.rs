@@ -3,226 +3,30 @@
 //! `results.json` is the same, byte by byte, for the same seed and build; all that depends on the
 //! machine or the moment is in `timing.json`. `docs/reference/results.md` describes it for its readers.
 
-use super::cases::{Cases, Ended, FailedCase, Failure, Row};
-use super::directory::{Claim, Place, remove_partial};
+use super::cases::{Cases, FailedCase, Failure, FinishedCase, Row};
+use super::directory::{DirectoryLock, OutputLocation, remove_partial};
 use super::end::End;
 use super::groups::Group;
-use super::journal::{JOURNAL, State};
+use super::header::Header;
+use super::journal::State;
+use super::layout::{
+    FAILURES, JOURNAL, MARK, PARTIAL, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, SAVED, TIMING,
+    to_json,
+};
 use super::names::file_stem;
-use super::plan::Shard;
 use super::tally::{ProfileTally, Tally, Totals};
-use super::waivers::{Day, Waiver};
+use super::timing::Timing;
+use super::waivers::Day;
 use crate::checksum::Checksum;
 use crate::coverage::{COVERAGE, Database};
 use crate::error::{Error, codes};
 use crate::files::{Sync, sync_folder, write_whole};
 use crate::harness::{Case, Outcome, Signature};
-use crate::models::{FileRead, Rtl};
-use cosim_rtl::gates::Area;
-use nix::sys::resource::{UsageWho, getrusage};
-use schemars::{JsonSchema, SchemaGenerator};
-use serde::{Deserialize, Serialize};
+use schemars::SchemaGenerator;
 use serde_json::{Value, json};
-use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io::{Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
-
-/// The results of a run that has ended.
-pub const RESULTS: &str = "results.json";
-/// The results of a run that goes on, or was killed.
-pub const PARTIAL: &str = "results.json.partial";
-/// Times.
-pub const TIMING: &str = "timing.json";
-/// The folder of failures.
-pub const FAILURES: &str = "failures";
-/// The folder of saved vectors.
-pub const SAVED: &str = "saved";
-/// What `format` says in them.
-pub const RESULTS_FORMAT: &str = "cosim-results";
-/// How every `results.json` begins.
-pub const MARK: &str = "{\n\"format\": \"cosim-results\"";
-/// The version of `results.json`.
-pub const RESULTS_VERSION: u64 = 5;
-/// The oldest readable version. Version 4 has no checksum.
-pub const RESULTS_OLDEST: u64 = 4;
-
-/// What identifies a run.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-pub struct Header {
-    /// The tool's version.
-    pub version: String,
-    /// The tool's build: a hash of its sources.
-    pub build: String,
-    /// The Verilator the built-in models were made with.
-    pub verilator: String,
-    /// A hash of the RTL's text.
-    pub rtl: String,
-    /// What was given instead of the built-in RTL.
-    pub given: Rtl,
-    /// The files that Verilator read.
-    pub rtl_files: Vec<FileRead>,
-    /// Models compiled for this run that take two evaluations a cycle instead of one: by profile, why.
-    pub two_evaluations: BTreeMap<String, String>,
-    /// The netlists that ran in the RTL's place, by profile.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub netlists: BTreeMap<String, Area>,
-    /// The block.
-    pub block: String,
-    /// The run's seed.
-    pub seed: u64,
-    /// Packets of each case; drawn if there is no number.
-    pub packets: Option<u32>,
-    /// The part of the run, as I/N.
-    pub shard: Shard,
-    /// Cases of each profile and scenario in the whole run; none if only the time ends it.
-    pub cases: Option<u64>,
-    /// The index of the first of them.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub first: u64,
-    /// Names of the profiles.
-    pub profiles: Vec<String>,
-    /// Names of the scenarios.
-    pub scenarios: Vec<String>,
-    /// Files of scenarios that are not built in, as typed.
-    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
-    pub scenario_files: BTreeMap<String, String>,
-    /// A hash of what the scenarios draw.
-    pub weights: String,
-    /// Percent of the bins that are to be hit in every profile of the whole run.
-    pub min_coverage: Option<f64>,
-    /// Percent of the bins at which the run ends, when they are hit in every profile.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub until_coverage: Option<f64>,
-    /// Written by older versions: cases that were selected at once, if it ends so.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub round: Option<u32>,
-    /// Whether it was counted what of the RTL's code cases reach.
-    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
-    pub coverage: bool,
-    /// Matching cases whose vectors are kept.
-    #[serde(default, skip_serializing_if = "is_zero")]
-    pub save_vectors: u64,
-    /// Failures that do not count until a day.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub waivers: Vec<Waiver>,
-}
-
-impl Header {
-    /// Whether the run directory holds all of the run. Older versions wrote shards of a run with `until_coverage`,
-    /// each of which holds all of it.
-    pub fn is_whole(&self) -> bool {
-        self.shard.is_whole() || self.until_coverage.is_some()
-    }
-
-    /// From one place of those in the run directory to the next.
-    pub fn step(&self) -> u64 {
-        if self.is_whole() { 1 } else { self.shard.count() }
-    }
-}
-
-fn is_zero(number: &u64) -> bool {
-    *number == 0
-}
-
-/// What depends on the machine or the moment.
-#[derive(Debug, Clone, Serialize)]
-pub struct Timing {
-    /// When the run ended, in UTC.
-    pub ended: String,
-    /// The command line.
-    pub command: Vec<String>,
-    /// Threads used.
-    pub threads: usize,
-    /// Wall-clock time in which cases were run.
-    pub seconds: f64,
-    /// Wall-clock time in which failures were shrunk and traced.
-    pub failures_seconds: f64,
-    /// Cycles compared per second, failures' time not counted.
-    pub cycles_per_second: f64,
-    /// Memory that was taken at most.
-    pub peak_memory: PeakMemory,
-    /// The commit of the folder that the run was started in, if it is one of git's.
-    pub commit: Option<String>,
-    /// Seconds since the beginning, and cycles compared until then: a few points in time.
-    pub progress: Vec<(f64, u64)>,
-    /// The sandbox of the models; none if no model ran.
-    pub sandbox: Option<String>,
-    /// Workers lost to causes outside the RTL. Their cases were repeated.
-    pub lost_workers: LostWorkers,
-    /// Cases whose scoreboard and coverage an earlier run has evaluated; see [`Judged`](crate::judged::Judged).
-    pub judged_before: u64,
-}
-
-/// Workers lost to causes outside the RTL.
-#[derive(Debug, Clone, Default, Serialize, Deserialize)]
-pub struct LostWorkers {
-    /// The number of lost workers.
-    pub count: u64,
-    /// The first of them, each with its case and the cause.
-    pub first: Vec<String>,
-}
-
-impl LostWorkers {
-    const NAMED: usize = 100;
-
-    /// Adds a lost worker.
-    pub fn add(&mut self, how: &str) {
-        self.count += 1;
-        if self.first.len() < Self::NAMED {
-            self.first.push(how.to_owned());
-        }
-    }
-
-    /// Adds the lost workers of a shard.
-    pub fn extend(&mut self, other: &Self) {
-        self.count += other.count;
-        let room = Self::NAMED.saturating_sub(self.first.len());
-        self.first.extend(other.first.iter().take(room).cloned());
-    }
-}
-
-/// Points in time at which it is noted how far a run is; so few whatever it takes.
-#[derive(Debug, Clone)]
-pub struct Milestones {
-    points: Vec<(f64, u64)>,
-    /// From one to the next.
-    every: f64,
-}
-
-impl Default for Milestones {
-    fn default() -> Self {
-        Self { points: vec![(0.0, 0)], every: 0.02 }
-    }
-}
-
-impl Milestones {
-    const MOST: usize = 128;
-
-    /// So many cycles have been compared after so many seconds.
-    pub fn pass(&mut self, seconds: f64, cycles: u64) {
-        let last = self.points.last().map_or(0.0, |(seconds, _)| *seconds);
-        if seconds < last + self.every {
-            return;
-        }
-        self.points.push((seconds, cycles));
-        if self.points.len() > Self::MOST {
-            // Every other one, from now on half as often.
-            let mut keep = false;
-            self.points.retain(|_| {
-                keep = !keep;
-                keep
-            });
-            self.every *= 2.0;
-        }
-    }
-
-    /// The points, in order.
-    pub fn into_points(self) -> Vec<(f64, u64)> {
-        self.points
-    }
-}
 
 /// The runs in a folder: its own, or those of several blocks below it, by name. A run is known by any of
 /// these files.
@@ -241,42 +45,6 @@ pub fn runs_in(folder: &Path, files: &[&str]) -> Result<Vec<PathBuf>, Error> {
     Ok(runs)
 }
 
-/// The commit that is checked out here, if git knows of one.
-pub fn commit() -> Option<String> {
-    let git =
-        Command::new("git").args(["rev-parse", "HEAD"]).stderr(Stdio::null()).output().ok()?;
-    let name = String::from_utf8(git.stdout).ok()?.trim().to_owned();
-    (git.status.success() && !name.is_empty()).then_some(name)
-}
-
-/// The most memory that was resident at a time, in bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
-pub struct PeakMemory {
-    /// Of the program.
-    pub program: Option<u64>,
-    /// Of the largest process that it started and that has ended: a worker, or a compiler.
-    pub largest_process: Option<u64>,
-}
-
-impl PeakMemory {
-    /// Until now.
-    pub fn now() -> Self {
-        // Linux counts in KiB.
-        let of = |who| Some(u64::try_from(getrusage(who).ok()?.max_rss()).ok()? * 1024);
-        let program = own_peak().or_else(|| of(UsageWho::RUSAGE_SELF));
-        Self { program, largest_process: of(UsageWho::RUSAGE_CHILDREN) }
-    }
-}
-
-/// The most memory that this program has had, in bytes. What `getrusage` says of a process begins with the peak of the one
-/// that started it.
-fn own_peak() -> Option<u64> {
-    let status = fs::read_to_string("/proc/self/status").ok()?;
-    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"))?;
-    let kibibytes: u64 = peak.trim().strip_suffix(" kB")?.parse().ok()?;
-    Some(kibibytes * 1024)
-}
-
 /// The verdict of a run.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Conclusion {
@@ -293,7 +61,7 @@ pub struct Conclusion {
 /// A disk that is full loses files, not the run: the first error is kept, and returned at the end.
 #[derive(Debug)]
 pub struct RunDirectory {
-    claim: Claim,
+    claim: DirectoryLock,
     file: File,
     /// Bytes written that are whole lines.
     length: u64,
@@ -310,9 +78,9 @@ impl RunDirectory {
     /// Begins a run directory.
     ///
     /// # Errors
-    /// As [`Claim::new`].
-    pub fn begin(place: &Place, header: &Header) -> Result<Self, Error> {
-        let claim = Claim::new(place)?;
+    /// As [`DirectoryLock::new`].
+    pub fn begin(place: &OutputLocation, header: &Header) -> Result<Self, Error> {
+        let claim = DirectoryLock::new(place)?;
         let path = claim.folder.join(PARTIAL);
         let file = File::create(&path).map_err(Error::write(&path))?;
         let cases = Cases::new(header.step());
@@ -331,7 +99,7 @@ impl RunDirectory {
     /// # Errors
     /// [`Error::File`] if another run writes it, or if its results do not match the checksum in `state`. Nothing changes then.
     pub fn again(folder: &Path, state: &State) -> Result<Self, Error> {
-        let claim = Claim::again(folder)?;
+        let claim = DirectoryLock::again(folder)?;
         let partial = folder.join(PARTIAL);
         let results = folder.join(RESULTS);
         // The run was interrupted, or killed when its results were just written.
@@ -377,7 +145,7 @@ impl RunDirectory {
         let failure = Signature::of(&outcome.verdict)
             .map(|signature| Failure { signature, verdict: Some(outcome.verdict.clone()) });
         let Outcome { cycles, packets, .. } = *outcome;
-        let ended = Ended { place: case.place, cycles, packets, failure };
+        let ended = FinishedCase { place: case.place, cycles, packets, failure };
         self.ended(&ended, || case.clone())
     }
 
@@ -385,7 +153,11 @@ impl RunDirectory {
     ///
     /// # Errors
     /// [`Error::Write`].
-    pub fn ended(&mut self, ended: &Ended, case: impl FnOnce() -> Case) -> Result<(), Error> {
+    pub fn ended(
+        &mut self,
+        ended: &FinishedCase,
+        case: impl FnOnce() -> Case,
+    ) -> Result<(), Error> {
         if self.lost.is_some() {
             return Ok(());
         }
@@ -517,11 +289,6 @@ impl RunDirectory {
             }
         }
     }
-}
-
-/// JSON text; what is written here has string keys and finite numbers, so it always has one.
-pub fn to_json(value: &(impl Serialize + ?Sized)) -> String {
-    serde_json::to_string(value).unwrap_or_else(|error| format!("\"{error}\""))
 }
 
 /// The JSON schema of `results.json`.

@@ -7,8 +7,8 @@
 //! behaves differently in the two ways is noticed.
 
 use super::case::{self, Dut, Outcome, Source, Stop, Watch, compared, reachable};
-use super::contract::{Block, Golden, power_up_inputs, reset_inputs};
-use super::coverage::{Coverage, Edge, Sampled};
+use super::contract::{Block, Golden, reset_inputs};
+use super::coverage::{Coverage, CoverageSampler, Edge};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -46,13 +46,13 @@ struct GoldenSide<'s, B: Block, S, C> {
     golden: B::Golden,
     /// Cycles whose rising edge has come.
     cycles: u64,
-    sampled: Sampled<B, C>,
+    sampled: CoverageSampler<B, C>,
 }
 
 impl<'s, B: Block, S: Source<B>, C: Coverage<B>> GoldenSide<'s, B, S, C> {
     fn new(source: &'s mut S, parameters: &Parameters) -> Self {
         let golden = B::Golden::new(parameters);
-        Self { source, golden, cycles: 0, sampled: Sampled::new(parameters) }
+        Self { source, golden, cycles: 0, sampled: CoverageSampler::new(parameters) }
     }
 
     /// Fills a batch with at most [`CYCLES`] cycles. With `LATER` the finished batch is judged; after a violation, environment
@@ -149,8 +149,7 @@ fn run_batches<B: Block, S: Source<B>, C: Coverage<B>>(
 ) -> (DutResult, u64, Vec<u64>) {
     let mut side = GoldenSide::<B, _, C>::new(source, parameters);
     let mut batch = Batch::<B>::empty();
-    // Power comes up before reset, as in the cycle-by-cycle loop.
-    if dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default()).is_err() {
+    if dut.power_up().is_err() {
         return (DutResult::Crashed { cycle: 0 }, 0, side.sampled.into_hits());
     }
     let seen = loop {
@@ -233,7 +232,7 @@ pub(super) fn run_judged<B: Block>(
 ) -> Outcome {
     let (seen, cycles, packets) = match &stimulus.drive {
         Drive::Traffic(traffic) => {
-            let mut source = case::Judged::<'_, B>::new(traffic, parameters);
+            let mut source = case::CheckedTraffic::<'_, B>::new(traffic, parameters);
             let (seen, cycles, _) = run_batches::<B, _, ()>(&mut source, parameters, dut, watch);
             (seen, cycles, source.packets())
         }
@@ -296,11 +295,11 @@ fn again<B: Block>(
         DutResult::Mismatch { cycle, port, actual } => {
             format!("{port} is {actual} in cycle {cycle}")
         }
-        DutResult::Crashed { cycle } => format!("it stops in cycle {cycle}"),
+        DutResult::Crashed { cycle } => format!("the model stops in cycle {cycle}"),
         DutResult::Ended | DutResult::Match | DutResult::Cancelled => "nothing differs".to_owned(),
     };
     let message = format!(
-        "the model does not do the same twice: in batches {batch}, cycle by cycle it is {}",
+        "the model behaves differently when it runs again: in batches {batch}; cycle by cycle {}",
         outcome.verdict
     );
     Outcome { verdict: Verdict::Crashed { cycle: None, message }, ..outcome }
@@ -353,7 +352,7 @@ impl<'s, B: Block> Recording<'s, B> {
         if !D::BATCHES || !B::Golden::IS_WRITTEN {
             return case::run_cycles(self.stimulus, &self.parameters, dut, watch);
         }
-        let settled = dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default());
+        let settled = dut.power_up();
         let seen = match settled {
             Err(_) => Some(DutResult::Crashed { cycle: 0 }),
             Ok(()) => compare(dut, &self.batch, 0),
@@ -406,7 +405,7 @@ fn run_all_watched<B: Block, D: Dut<B>>(
 ) -> (Outcome, Vec<Option<Outcome>>) {
     let mut seen: Vec<Option<DutResult>> = Vec::new();
     for dut in duts.iter_mut() {
-        let settled = dut.settle(&power_up_inputs::<B>(), &mut B::Outputs::default());
+        let settled = dut.power_up();
         seen.push(settled.err().map(|_| DutResult::Crashed { cycle: 0 }));
     }
     let mut first = 0;

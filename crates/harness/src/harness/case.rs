@@ -4,7 +4,7 @@ use super::batch;
 use super::contract::{
     Block, Environment, Golden, RuleSet, Scoreboard, Violation, power_up_inputs, reset_inputs,
 };
-use super::coverage::{self, Coverage, Edge, Sampled};
+use super::coverage::{self, Coverage, CoverageSampler, Edge};
 use super::naming;
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
@@ -29,9 +29,9 @@ pub struct Watch {
 }
 
 /// A model is at work.
-struct AtWork<'a>(&'a Watch);
+struct BusyGuard<'a>(&'a Watch);
 
-impl Drop for AtWork<'_> {
+impl Drop for BusyGuard<'_> {
     fn drop(&mut self) {
         self.0.at_work.fetch_sub(1, Ordering::Relaxed);
     }
@@ -56,7 +56,7 @@ impl Watch {
     /// Does what a model has a part in: its creation, a case, its end.
     pub fn model<T>(&self, work: impl FnOnce() -> T) -> T {
         self.at_work.fetch_add(1, Ordering::Relaxed);
-        let _at_work = AtWork(self);
+        let _at_work = BusyGuard(self);
         work()
     }
 
@@ -99,6 +99,14 @@ pub trait Dut<B: Block> {
     /// If the DUT stopped by itself.
     fn settle(&mut self, inputs: &B::Inputs, outputs: &mut B::Outputs) -> Result<(), Error>;
 
+    /// Power comes up, with the reset still inactive: the reset of cycle 0 is an edge that models can see.
+    ///
+    /// # Errors
+    /// If the DUT stopped by itself.
+    fn power_up(&mut self) -> Result<(), Error> {
+        self.settle(&power_up_inputs::<B>(), &mut B::Outputs::default())
+    }
+
     /// The rising edge.
     ///
     /// # Errors
@@ -111,7 +119,7 @@ pub trait Dut<B: Block> {
     /// Drives a batch of cycles and compares its outputs, up to the first difference; see
     /// [`Model::run_batch`]. Only if the DUT does so.
     fn run_batch(&mut self, inputs: &[B::Inputs], _: &[B::Outputs]) -> BatchEnd<B::Outputs> {
-        let error = Error::Stopped("this DUT drives no batches".to_owned());
+        let error = Error::Stopped("this DUT does not support batches".to_owned());
         BatchEnd::Stopped { cycle: inputs.len(), error }
     }
 
@@ -123,7 +131,7 @@ pub trait Dut<B: Block> {
     where
         Self: Sized,
     {
-        Err(Error::Stopped("this DUT drives no batches".to_owned()))
+        Err(Error::Stopped("this DUT does not support batches".to_owned()))
     }
 
     /// Whether the DUT wants to be shown the golden model in every cycle, for a trace.
@@ -291,7 +299,7 @@ pub(super) fn reachable<B: Block>(outcome: Outcome, parameters: &Parameters) -> 
         Some(bin) => {
             let reason = coverage::unreachable::<B>(bin, parameters).unwrap_or_default();
             let name = coverage::bin_name::<B>(bin);
-            let message = format!("`{name}` was hit, of which is said: {reason}");
+            let message = format!("`{name}` was hit, but is declared unreachable: {reason}");
             let violation = Violation::new(UNREACHABLE, message);
             let verdict = Verdict::CheckFailed { cycle: outcome.cycles, violation };
             Outcome { verdict, ..outcome }
@@ -373,7 +381,7 @@ impl<'a, B: Block> Driven<'a, B> {
             self.handshakes = handshakes;
             self.last_handshake = cycle;
         }
-        cycle - self.last_handshake > self.environment.patience()
+        cycle - self.last_handshake > self.environment.progress_timeout()
     }
 }
 
@@ -395,8 +403,8 @@ impl<'a, B: Block> Traffic<'a, B> {
     }
 
     /// Cycles without a handshake that the stimulus can explain at present.
-    pub(super) fn patience(&self) -> u64 {
-        self.driven.environment.patience()
+    pub(super) fn progress_timeout(&self) -> u64 {
+        self.driven.environment.progress_timeout()
     }
 
     /// The outcome of a case that matches so far.
@@ -439,9 +447,9 @@ impl<B: Block> Source<B> for Traffic<'_, B> {
 }
 
 /// Transactions whose golden side was judged before: environment alone.
-pub(super) struct Judged<'a, B: Block>(Driven<'a, B>);
+pub(super) struct CheckedTraffic<'a, B: Block>(Driven<'a, B>);
 
-impl<'a, B: Block> Judged<'a, B> {
+impl<'a, B: Block> CheckedTraffic<'a, B> {
     pub(super) fn new(traffic: &'a B::Traffic, parameters: &Parameters) -> Self {
         Self(Driven::new(traffic, parameters))
     }
@@ -452,7 +460,7 @@ impl<'a, B: Block> Judged<'a, B> {
     }
 }
 
-impl<B: Block> Source<B> for Judged<'_, B> {
+impl<B: Block> Source<B> for CheckedTraffic<'_, B> {
     const IS_LEGAL: bool = false;
     const COUNTS: bool = false;
 
@@ -538,13 +546,12 @@ fn lock_step<B: Block, D: Dut<B>, S: Source<B>>(
 ) -> (Verdict, u64, Vec<u64>) {
     const { RuleSet::can_hold(B::Golden::RULES.len()) };
     let mut golden = B::Golden::new(parameters);
-    let mut sampled = Sampled::<B, B::Coverage>::new(parameters);
+    let mut sampled = CoverageSampler::<B, B::Coverage>::new(parameters);
     let mut cycle = 0;
     let mut inputs = reset_inputs::<B>();
     let mut expected = B::Outputs::new_zeroed();
     let mut actual = B::Outputs::new_zeroed();
-    // Power comes up before reset: the asynchronous reset of cycle 0 is an edge that models can see.
-    if let Err(error) = dut.settle(&power_up_inputs::<B>(), &mut actual) {
+    if let Err(error) = dut.power_up() {
         let message = error.to_string();
         return (Verdict::Crashed { cycle: Some(0), message }, 0, sampled.into_hits());
     }

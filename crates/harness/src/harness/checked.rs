@@ -37,5 +37,5 @@ pub fn beyond_all(shares: &[(&str, super::Percent)]) -> Option<String> {
 /// The objection to relative weights that leave nothing to draw.
 pub fn nothing_to_draw(name: &str, weights: impl IntoIterator<Item = u64>) -> Option<String> {
     let is_nothing = weights.into_iter().all(|weight| weight == 0);
-    is_nothing.then(|| format!("all {name} are 0, expected at least one that is drawn"))
+    is_nothing.then(|| format!("all weights of {name} are 0, expected at least one above 0"))
 }

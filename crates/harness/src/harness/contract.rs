@@ -15,7 +15,7 @@ use super::draw::{Percent, percent};
 use super::info::BuiltInRtl;
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
-use super::promises::Promises;
+use super::properties::Properties;
 use super::rng::CaseRng;
 use super::span::Span;
 use super::stimulus::Stimulus;
@@ -91,8 +91,8 @@ pub trait Block: Copy + Debug + Send + Sync + 'static {
     }
 
     /// What the block promises in every cycle, whatever its inputs are: `cosim prove` shows it.
-    fn promises(_parameters: &Parameters) -> Promises {
-        Promises::default()
+    fn properties(_parameters: &Parameters) -> Properties {
+        Properties::default()
     }
 
     /// The named fields of a wide port: differences are told by field, and shrinking clears them one by one.
@@ -137,7 +137,7 @@ impl ResetPin {
             index += 1;
         }
         panic!(
-            "Block::RESET names no input of one bit: set it to the RTL's reset, as in \
+            "Block::RESET is not a 1-bit input: set it to the RTL's reset, as in \
              Some(ResetPin::low(\"rst_n\")), or to None if there is no reset"
         )
     }
@@ -307,7 +307,7 @@ impl RuleSet {
     pub const fn can_hold(rules: usize) {
         assert!(
             rules <= Self::CAPACITY,
-            "a block has at most 128 rules: join some, or widen cosim_harness::harness::RuleSet"
+            "a block has at most 128 rules: combine some, or widen cosim_harness::harness::RuleSet"
         );
     }
 
@@ -436,7 +436,7 @@ pub trait Environment<'a, B: Block> {
     fn handshakes(&self) -> u64;
 
     /// Cycles without a handshake that this stimulus can explain.
-    fn patience(&self) -> u64;
+    fn progress_timeout(&self) -> u64;
 
     /// Packets the block took so far.
     fn packets(&self) -> u64;
@@ -547,13 +547,13 @@ pub struct Scenario<W> {
     pub weights: W,
     /// Cases far longer than the others, if there are to be some.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub long: Option<Long>,
+    pub long: Option<LongCases>,
 }
 
 /// Some cases of a scenario are far longer than the others: what takes so many packets is found by nothing else.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, serde::Deserialize)]
 #[serde(deny_unknown_fields)]
-pub struct Long {
+pub struct LongCases {
     /// How many they are, in percent.
     #[serde(deserialize_with = "percent")]
     pub percent: Percent,
@@ -570,6 +570,6 @@ impl<W> Scenario<W> {
     /// The same with some cases that are far longer.
     #[must_use]
     pub fn with_long(self, percent: u64, packets: Span<20, 1>) -> Self {
-        Self { long: Some(Long { percent: Percent::new(percent), packets }), ..self }
+        Self { long: Some(LongCases { percent: Percent::new(percent), packets }), ..self }
     }
 }

@@ -382,7 +382,7 @@ pub fn bin_name<B: Block>(bin: usize) -> String {
 }
 
 /// Counters and sampler of one case. `C` is the block's own, or `()` to count rules alone.
-pub(super) struct Sampled<B: Block, C> {
+pub(super) struct CoverageSampler<B: Block, C> {
     sampler: C,
     /// Hits by bin; those of rules that are not in them yet are in `rules`.
     hits: Vec<u64>,
@@ -390,7 +390,7 @@ pub(super) struct Sampled<B: Block, C> {
     block: PhantomData<fn() -> B>,
 }
 
-impl<B: Block, C: Coverage<B>> Sampled<B, C> {
+impl<B: Block, C: Coverage<B>> CoverageSampler<B, C> {
     pub(super) fn new(parameters: &Parameters) -> Self {
         let hits = vec![0; bins_with::<B, C>()];
         Self { sampler: C::new(parameters), hits, rules: Tally::new(), block: PhantomData }
@@ -455,7 +455,7 @@ pub mod sparse {
     pub fn deserialize<'de, D: Deserializer<'de>>(from: D) -> Result<Vec<u64>, D::Error> {
         let (length, hit): (u32, Vec<(u32, u64)>) = Deserialize::deserialize(from)?;
         if length > MOST {
-            return Err(D::Error::custom("no block has so many bins"));
+            return Err(D::Error::custom("the block has more bins than the harness supports"));
         }
         let mut counts = vec![0; length as usize];
         let mut index = 0usize;

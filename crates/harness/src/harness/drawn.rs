@@ -1,6 +1,6 @@
 //! One case of a run, and what its seed gives.
 
-use super::contract::Long;
+use super::contract::LongCases;
 use super::draw::Draw;
 use super::rng::CaseRng;
 use rand::{RngExt, SeedableRng};
@@ -53,8 +53,8 @@ impl Case {
     /// Packets of the case, unless a run says how many: from the seed alone, apart from the stimulus.
     /// Most are few, since a short case that fails needs no shrinking; some are many, since what goes wrong
     /// after a thousand packets is found by nothing else, and a few may be far longer.
-    pub fn packets(&self, long: Option<&Long>) -> u32 {
-        if let Some(Long { percent, packets }) = long {
+    pub fn packets(&self, long: Option<&LongCases>) -> u32 {
+        if let Some(LongCases { percent, packets }) = long {
             let mut rng = CaseRng::seed_from_u64(case_seed(self.seed, "long"));
             if rng.chance(*percent) {
                 return packets.draw(&mut rng) as u32;
@@ -152,7 +152,7 @@ mod tests {
 
     #[test]
     fn some_cases_of_a_scenario_are_far_longer_and_the_others_are_as_without_them() {
-        let long = Long { percent: Percent::new(2), packets: Span::new(60_000, 70_000) };
+        let long = LongCases { percent: Percent::new(2), packets: Span::new(60_000, 70_000) };
         let mut many = 0;
         for index in 0..5000_u64 {
             let case = case(index);

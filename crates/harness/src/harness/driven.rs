@@ -1,4 +1,4 @@
-//! Whether an environment drives every pin.
+//! Environment and golden model without a DUT, cycle by cycle, and whether an environment drives every pin.
 //!
 //! The harness hands the same inputs to [`Environment::drive`] again and again, those of other cycles of a
 //! batch among them. A pin that is not written holds what it held in one of those, so the stimulus would
@@ -6,7 +6,56 @@
 
 use super::contract::{Block, Environment, Golden, reset_inputs};
 use super::parameters::Parameters;
+use std::convert::Infallible;
 use verilated::Pins;
+
+/// Environment and golden model of some traffic without a DUT. It begins in the cycle in reset, which is the harness's
+/// own: the environment neither drives nor sees it.
+pub struct GoldenTraffic<B: Block, E> {
+    /// The environment.
+    pub environment: E,
+    /// The golden model.
+    pub golden: B::Golden,
+    /// Cycles so far, the one in reset included.
+    pub cycle: u64,
+    /// The inputs of the last cycle.
+    pub inputs: B::Inputs,
+}
+
+impl<B: Block, E> GoldenTraffic<B, E> {
+    /// Before the cycle in reset.
+    pub fn new(environment: E, golden: B::Golden) -> Self {
+        Self { environment, golden, cycle: 0, inputs: reset_inputs::<B>() }
+    }
+
+    /// Runs one cycle: the environment drives, the golden model answers, `show` sees both, and the environment
+    /// follows. `false` if the environment had finished, and nothing was run.
+    ///
+    /// # Errors
+    /// What `show` returns.
+    pub fn step<'a, R>(
+        &mut self,
+        show: impl FnOnce(u64, &B::Inputs, &B::Outputs) -> Result<(), R>,
+    ) -> Result<bool, R>
+    where
+        E: Environment<'a, B>,
+    {
+        if self.cycle > 0 {
+            if self.environment.finished() {
+                return Ok(false);
+            }
+            self.environment.drive(&mut self.inputs);
+        }
+        let mut outputs = B::Outputs::new_zeroed();
+        self.golden.step(&self.inputs, &mut outputs);
+        show(self.cycle, &self.inputs, &outputs)?;
+        if self.cycle > 0 {
+            self.environment.clock(&self.inputs, &outputs);
+        }
+        self.cycle += 1;
+        Ok(true)
+    }
+}
 
 /// A pin that an environment leaves as it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -57,18 +106,8 @@ pub fn environment_at<'a, B: Block>(
     parameters: &Parameters,
     cycle: u64,
 ) -> B::Environment<'a> {
-    let mut environment = B::Environment::new(traffic, parameters);
-    let mut golden = B::Golden::new(parameters);
-    let (mut inputs, mut outputs) = (B::Inputs::new_zeroed(), B::Outputs::new_zeroed());
-    // The harness's own cycle in reset.
-    golden.step(&reset_inputs::<B>(), &mut outputs);
-    for _ in 1..cycle {
-        if environment.finished() {
-            break;
-        }
-        environment.drive(&mut inputs);
-        golden.step(&inputs, &mut outputs);
-        environment.clock(&inputs, &outputs);
-    }
-    environment
+    let environment = B::Environment::new(traffic, parameters);
+    let mut run = GoldenTraffic::<B, _>::new(environment, B::Golden::new(parameters));
+    while run.cycle < cycle && run.step(|_, _, _| Ok::<(), Infallible>(())) == Ok(true) {}
+    run.environment
 }

@@ -4,7 +4,7 @@ use super::contract::{Block, Explain, Golden, ResetPin, Rule, Scoreboard, Total,
 use super::coverage::{Coverage, Covergroup, WaiverFile, unreachable_in};
 use super::naming::Naming;
 use super::parameters::{Parameter, Parameters, Profile};
-use super::promises::Promises;
+use super::properties::Properties;
 use verilated::{Field, Pins, Port};
 use zerocopy::IntoBytes;
 
@@ -49,8 +49,8 @@ pub struct BlockInfo {
     pub counters: fn() -> Vec<(&'static str, Total)>,
     /// Names and purposes of [`Block::scenarios`].
     pub scenarios: fn() -> Vec<(String, String)>,
-    /// [`Block::promises`].
-    pub promises: fn(&Parameters) -> Promises,
+    /// [`Block::properties`].
+    pub properties: fn(&Parameters) -> Properties,
     /// [`Block::fields`].
     pub fields: fn(&str) -> &'static [(&'static str, Field)],
     /// [`Explain::state_name`].
@@ -118,7 +118,7 @@ impl BlockInfo {
                 waivers: B::Coverage::WAIVERS,
                 counters: counters::<B>,
                 scenarios: scenarios::<B>,
-                promises: B::promises,
+                properties: B::properties,
                 fields: B::fields,
                 state_name: B::state_name,
                 rules_between: B::rules_between,
@@ -148,7 +148,7 @@ impl BlockInfo {
         };
         // `prove` shows of a rule with a property that it never applies.
         let is_proved = rule.is_some_and(|rule| {
-            (self.promises)(parameters).rules.iter().any(|says| says.rule == rule)
+            (self.properties)(parameters).transitions.iter().any(|says| says.rule == rule)
         });
         let how = if is_proved { "proof: `cosim prove`" } else { "argued" };
         Some(format!("{reason} ({how})"))

@@ -77,10 +77,12 @@ pub enum ProfileError {
 
 fn unknown(name: &str, known: &[&str]) -> String {
     if known.is_empty() {
-        return format!("`{name}` is no parameter: this block has none but --fixes");
+        return format!(
+            "unknown parameter `{name}`: the block has no parameters other than --fixes"
+        );
     }
-    let hint = if name == "FIXES" { "; the mask of fixes is chosen with --fixes" } else { "" };
-    format!("`{name}` is no parameter of this block: expected {}{hint}", known.join(", "))
+    let hint = if name == "FIXES" { "; --fixes chooses the mask of fixes" } else { "" };
+    format!("unknown parameter `{name}`: expected {}{hint}", known.join(", "))
 }
 
 /// Values of parameters, by name, as a user gave them.

@@ -4,7 +4,7 @@
 //! the golden model: see [`run`](super::run).
 
 use super::case::{Dut, RawPins, Source, Traffic, Watch};
-use super::contract::{Block, Golden, power_up_inputs, reset_inputs};
+use super::contract::{Block, Golden, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use serde::{Deserialize, Serialize};
@@ -56,8 +56,7 @@ fn side_by_side<B: Block, D: Dut<B>>(
     let mut golden = B::Golden::new(parameters);
     let mut expected = B::Outputs::new_zeroed();
     let mut outputs = [B::Outputs::new_zeroed(), B::Outputs::new_zeroed()];
-    let power_up = power_up_inputs::<B>();
-    go_on(0, [left.settle(&power_up, &mut outputs[0]), right.settle(&power_up, &mut outputs[1])])?;
+    go_on(0, [left.power_up(), right.power_up()])?;
     let mut inputs = reset_inputs::<B>();
     for cycle in 0..MOST_CYCLES {
         let settled =

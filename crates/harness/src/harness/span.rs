@@ -37,7 +37,7 @@ impl<const WIDTH: u32, const LEAST: u64> TryFrom<[Uint<WIDTH>; 2]> for Span<WIDT
         if min > max {
             Err(format!("{range} ends before it begins"))
         } else if min.get() < LEAST {
-            Err(format!("{range} begins below {LEAST}, which is the least"))
+            Err(format!("{range} begins below the minimum of {LEAST}"))
         } else {
             Ok(Self { min, max })
         }

@@ -9,7 +9,7 @@ use verilated::{BeforeReset, Pins};
 
 /// The stimulus of a case.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(bound = "", try_from = "Parts<B>")]
+#[serde(bound = "", try_from = "StimulusText<B>")]
 pub struct Stimulus<B: Block> {
     /// What the DUT's registers hold until they are reset; ones if a vector does not say it.
     #[serde(with = "BeforeResetText", skip_serializing_if = "are_ones")]
@@ -82,7 +82,7 @@ pub fn before_reset_in_words(before_reset: BeforeReset) -> Option<Cow<'static, s
 /// A stimulus as it is read.
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields, bound = "")]
-struct Parts<B: Block> {
+struct StimulusText<B: Block> {
     #[serde(with = "BeforeResetText", default = "ones")]
     before_reset: BeforeReset,
     #[serde(default = "none")]
@@ -101,16 +101,16 @@ fn some_cycles<'de, P: Pins, D: Deserializer<'de>>(
     raw_pins::deserialize(deserializer).map(Some)
 }
 
-impl<B: Block> TryFrom<Parts<B>> for Stimulus<B> {
+impl<B: Block> TryFrom<StimulusText<B>> for Stimulus<B> {
     type Error = &'static str;
 
-    fn try_from(parts: Parts<B>) -> Result<Self, Self::Error> {
-        let Parts { before_reset, traffic, cycles } = parts;
+    fn try_from(parts: StimulusText<B>) -> Result<Self, Self::Error> {
+        let StimulusText { before_reset, traffic, cycles } = parts;
         match (traffic, cycles) {
             (Some(traffic), None) => Ok(Self::traffic(traffic)),
             (None, Some(cycles)) => Ok(Self::cycles(cycles)),
             (None, None) => Err("missing field `traffic` or `cycles`"),
-            (Some(_), Some(_)) => Err("has `traffic` and `cycles`, expected one of them"),
+            (Some(_), Some(_)) => Err("has both `traffic` and `cycles`, expected one of them"),
         }
         .map(|stimulus: Self| stimulus.with_before_reset(before_reset))
     }

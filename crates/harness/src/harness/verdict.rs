@@ -88,7 +88,7 @@ impl fmt::Display for Verdict {
                 write!(f, ": {port} is {actual}, expected {expected}")
             }
             Self::Hang { cycle: Some(cycle), state } => {
-                write!(f, " at cycle {cycle}: nothing happens any more in {state}")
+                write!(f, " at cycle {cycle}: no progress in state {state}")
             }
             Self::Hang { cycle: None, .. } => f.write_str(": the model did not return"),
             Self::CheckFailed { cycle, violation: Violation { check, message } } => {

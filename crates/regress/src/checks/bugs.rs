@@ -1,6 +1,6 @@
 //! A folder of patches, each of which puts a bug into the RTL.
 
-use super::{Checks, Failed, Result, files, json, said, woven};
+use super::{CheckFailures, Checks, Result, files, json, said, woven};
 use crate::runner::Shard;
 use rayon::prelude::*;
 use std::fs;
@@ -90,17 +90,17 @@ pub fn check(checks: &Checks, folder: &Path, bugs: &Bugs<'_>) -> Result {
         match (side, bugs.open.map(expected)) {
             (Err(failed), _) => wrong.push(format!("{name}: {failed}")),
             (Ok(side), Some(expected)) if side != expected => {
-                wrong.push(format!("{name}: judged to be {side}, expected {expected}"));
+                wrong.push(format!("{name}: the blame is {side}, expected {expected}"));
             }
             _ => {}
         }
     }
-    Failed::all(wrong)
+    CheckFailures::all(wrong)
 }
 
 /// A copy of the block's RTL, with a patch applied if there is one. The patch may name the files below any folder.
 pub(super) fn patched(checks: &Checks, patch: Option<&Path>) -> Result<TempDir> {
-    let io = |error: std::io::Error| Failed::one(format!("a copy of the RTL: {error}"));
+    let io = |error: std::io::Error| CheckFailures::one(format!("cannot copy the RTL: {error}"));
     let folder = TempDir::new().map_err(io)?;
     for (name, text) in checks.block.info().rtl.sources {
         let path = folder.path().join(name);
@@ -110,17 +110,23 @@ pub(super) fn patched(checks: &Checks, patch: Option<&Path>) -> Result<TempDir> 
     let Some(patch) = patch else { return Ok(folder) };
     let text = fs::read_to_string(patch).map_err(io)?;
     let names: Vec<&str> = checks.block.info().rtl.sources.iter().map(|(name, _)| *name).collect();
-    let strip = levels(&text, &names)
-        .ok_or_else(|| Failed::one(format!("the patch changes none of {}", names.join(", "))))?;
+    let strip = levels(&text, &names).ok_or_else(|| {
+        CheckFailures::one(format!("the patch changes none of the files {}", names.join(", ")))
+    })?;
     let output = Command::new("patch")
         .args([&format!("-p{strip}"), "--silent", "--fuzz=0", "--input"])
         .arg(std::path::absolute(patch).map_err(io)?)
         .current_dir(folder.path())
         .output()
-        .map_err(|error| Failed::one(format!("patch: {error}; apt-get install patch")))?;
+        .map_err(|error| {
+            CheckFailures::one(format!(
+                "cannot run `patch`: {error}; install it with \
+             `apt-get install patch`"
+            ))
+        })?;
     match output.status.success() {
         true => Ok(folder),
-        false => Err(Failed::one(format!("does not apply: {}", said(&output)))),
+        false => Err(CheckFailures::one(format!("does not apply: {}", said(&output)))),
     }
 }
 
@@ -141,7 +147,7 @@ fn find(
 ) -> Result<String> {
     let copy = patched(checks, Some(patch))?;
     let rtl = copy.path().to_string_lossy().into_owned();
-    let folder = TempDir::new().map_err(|error| Failed::one(error.to_string()))?;
+    let folder = TempDir::new().map_err(|error| CheckFailures::one(error.to_string()))?;
     // A bug that the first profile shows is one that the default run finds, whose cases have the same seeds:
     // the models of the other profiles need not be compiled.
     let first = checks.block.info().profiles.first().map_or("all", |profile| &profile.name);
@@ -154,7 +160,10 @@ fn find(
             output = run(checks, &rtl, seed, profiles, &out)?;
         }
         if output.status.code() != Some(1) {
-            return Err(Failed::one(format!("seed {seed} does not find it: {}", said(&output))));
+            return Err(CheckFailures::one(format!(
+                "seed {seed} does not find the bug: {}",
+                said(&output)
+            )));
         }
     }
     let out = folder.path().join(SEEDS[0].to_string());
@@ -164,24 +173,34 @@ fn find(
     if let (Some(packets), Some(most)) = (group["packets"].as_u64(), most_packets)
         && packets > most
     {
-        return Err(Failed::one(format!("shrunk to {packets} packets, expected at most {most}")));
+        return Err(CheckFailures::one(format!(
+            "shrunk to {packets} packets, expected at most {most}"
+        )));
     }
     let port = group["verdict"]["port"].as_str().unwrap_or("no port");
     if !told_at.is_empty() && !told_at.iter().any(|beginning| port.starts_with(beginning)) {
         let expected = told_at.join("*, ");
-        return Err(Failed::one(format!("told at {port}, expected one of {expected}*")));
+        return Err(CheckFailures::one(format!("reported at {port}, expected one of {expected}*")));
     }
     let again = checks.run(["replay", "--expect-recorded", "--rtl", &rtl, &vector])?;
     if !again.status.success() {
-        return Err(Failed::one(format!("does not happen again: {}", said(&again))));
+        return Err(CheckFailures::one(format!(
+            "the failure does not happen again in replay: {}",
+            said(&again)
+        )));
     }
     let good = checks.run(["replay", "--rtl", "built-in", &vector])?;
     if !good.status.success() {
-        return Err(Failed::one(format!("the good RTL fails, too: {}", said(&good))));
+        return Err(CheckFailures::one(format!(
+            "the vector also fails on the correct RTL: {}",
+            said(&good)
+        )));
     }
     match group["judgement"]["broken_by"].as_str() {
         Some(side @ ("rtl" | "undecided" | "raw_pins")) => Ok(side.to_owned()),
-        other => Err(Failed::one(format!("the golden model is right, but judged is {other:?}"))),
+        other => Err(CheckFailures::one(format!(
+            "the golden model is right, but the blame is {other:?}"
+        ))),
     }
 }
 

@@ -1,6 +1,6 @@
 //! A folder of vectors.
 
-use super::{Checks, Failed, Result, files, json, said};
+use super::{CheckFailures, Checks, Result, files, json, said};
 use serde_json::Value;
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -14,11 +14,11 @@ fn replay(checks: &Checks, vectors: &[PathBuf], more: &[&str]) -> Result<Vec<Val
     let arguments = arguments.iter().chain(more).map(Path::new);
     let output = checks.run(arguments.chain(vectors.iter().map(PathBuf::as_path)))?;
     let reports: Vec<Value> = serde_json::from_slice(&output.stdout)
-        .map_err(|_| Failed::one(format!("replay: {}", said(&output))))?;
+        .map_err(|_| CheckFailures::one(format!("replay: {}", said(&output))))?;
     let replayed: BTreeSet<PathBuf> = reports.iter().filter_map(path_of).collect();
     let all: BTreeSet<PathBuf> = vectors.iter().cloned().collect();
     if replayed != all {
-        return Err(Failed::one(format!(
+        return Err(CheckFailures::one(format!(
             "replay: not every vector has a report: {}",
             said(&output)
         )));
@@ -50,7 +50,9 @@ fn about(path: &Path) -> Result<Option<String>> {
     let vector = json(path)?;
     let about = vector["origin"]["about"].as_str().unwrap_or_default();
     let says = about.split_whitespace().count() > 2 && !about.contains('\n');
-    Ok((!says).then(|| format!("{}: `{about}` does not say why it is there", path.display())))
+    Ok((!says).then(|| {
+        format!("{}: `about` does not state the purpose of the vector: `{about}`", path.display())
+    }))
 }
 
 pub fn check(checks: &Checks, folder: &Path) -> Result {
@@ -61,7 +63,7 @@ pub fn check(checks: &Checks, folder: &Path) -> Result {
     }
     wrong.extend(replay(checks, &vectors, &[])?.iter().filter_map(own));
     wrong.extend(replay(checks, &vectors, &["--fixes", "all"])?.iter().filter_map(other));
-    Failed::all(wrong)
+    CheckFailures::all(wrong)
 }
 
 /// The rule a vector is named after, as in `f5b-middle.json`: the letter of a rule is small, its family is not.
@@ -95,8 +97,8 @@ pub fn rules(checks: &Checks, folder: &Path) -> Result {
         shown.insert(rule);
     }
     let missing = reachable.iter().filter(|rule| !shown.contains(*rule));
-    wrong.extend(
-        missing.map(|rule| format!("{rule}: no vector in {} is named after it", folder.display())),
-    );
-    Failed::all(wrong)
+    wrong.extend(missing.map(|rule| {
+        format!("{rule}: no vector in {} has the name of this rule", folder.display())
+    }));
+    CheckFailures::all(wrong)
 }

@@ -1,6 +1,6 @@
 //! What the parts of a block must do by themselves, without any RTL.
 
-use super::{Failed, Result};
+use super::{CheckFailures, Result};
 use crate::engine::Cases;
 use crate::harness::{
     Block, CaseRng, Drive, Environment, Golden, Parameters, Profile, Scenario, Stimulus,
@@ -36,7 +36,7 @@ pub fn scenarios_can_be_read_again<B: Block>() -> Result {
             .and_then(|text| serde_json::from_str::<Scenario<B::Weights>>(&text));
         read.err().map(|error| format!("scenario {}: {error}", scenario.name))
     };
-    Failed::all(B::scenarios().iter().filter_map(unreadable).collect())
+    CheckFailures::all(B::scenarios().iter().filter_map(unreadable).collect())
 }
 
 /// Pointers to the numbers of a value.
@@ -67,11 +67,11 @@ fn number(rng: &mut CaseRng) -> u64 {
 fn changed<B: Block>(rng: &mut CaseRng) -> Result<String> {
     let scenarios = B::scenarios();
     if scenarios.is_empty() {
-        return Err(Failed::one(format!("{} has no scenario", B::NAME)));
+        return Err(CheckFailures::one(format!("{} has no scenario", B::NAME)));
     }
     let scenario = &scenarios[rng.random_range(0..scenarios.len())];
     let mut json = serde_json::to_value(scenario)
-        .map_err(|error| Failed::one(format!("scenario {}: {error}", scenario.name)))?;
+        .map_err(|error| CheckFailures::one(format!("scenario {}: {error}", scenario.name)))?;
     let mut places = Vec::new();
     numbers(&json["weights"], "/weights", &mut places);
     for _ in 0..rng.random_range(0..6) {
@@ -96,7 +96,7 @@ fn illegal<B: Block>(
         Ok(Drive::Traffic(traffic)) => {
             traffic.check().err().map(|wrong| format!("{}: {}", wrong.path, wrong.message))
         }
-        Ok(Drive::Cycles(cycles)) => cycles.is_empty().then(|| "no cycle is drawn".to_owned()),
+        Ok(Drive::Cycles(cycles)) => cycles.is_empty().then(|| "no cycle was drawn".to_owned()),
     }
 }
 
@@ -122,9 +122,12 @@ pub fn weights_draw_legal_stimulus<B: Block>() -> Result {
         }
     }
     if read < CHANGED {
-        wrong.push(format!("{read} scenarios with other numbers could be read, {unreadable} not"));
+        wrong.push(format!(
+            "{read} scenarios with other numbers were accepted, {unreadable} were \
+             not"
+        ));
     }
-    Failed::all(wrong)
+    CheckFailures::all(wrong)
 }
 
 pub fn environment_drives_every_pin<B: Block>() -> Result {
@@ -146,12 +149,12 @@ pub fn environment_drives_every_pin<B: Block>() -> Result {
             }
         }
     }
-    Failed::all(wrong)
+    CheckFailures::all(wrong)
 }
 
 /// What a wrong block drives.
 #[derive(Debug, Clone, Copy)]
-enum Wrong {
+enum FaultyOutput {
     Zeros,
     Ones,
     Noise,
@@ -163,7 +166,7 @@ enum Wrong {
 fn breaks<B: Block>(
     traffic: &B::Traffic,
     parameters: &Parameters,
-    wrong: Wrong,
+    wrong: FaultyOutput,
     rng: &mut CaseRng,
 ) -> Option<u64> {
     let mut cycle = 0;
@@ -176,14 +179,14 @@ fn breaks<B: Block>(
             golden.step(&inputs, &mut outputs);
             let mut bytes = outputs.as_bytes().to_vec();
             match wrong {
-                Wrong::Zeros => bytes.fill(0),
-                Wrong::Ones => bytes.fill(0xff),
-                Wrong::Noise => rng.fill(&mut bytes[..]),
-                Wrong::Seldom if rng.random_range(0..4) == 0 => {
+                FaultyOutput::Zeros => bytes.fill(0),
+                FaultyOutput::Ones => bytes.fill(0xff),
+                FaultyOutput::Noise => rng.fill(&mut bytes[..]),
+                FaultyOutput::Seldom if rng.random_range(0..4) == 0 => {
                     let at = rng.random_range(0..bytes.len());
                     bytes[at] = rng.random();
                 }
-                Wrong::Seldom => {}
+                FaultyOutput::Seldom => {}
             }
             // What is beyond a port's width is cleared.
             environment.clock(&inputs, &B::Outputs::of_bytes(&bytes));
@@ -196,13 +199,15 @@ fn breaks<B: Block>(
 
 pub fn environment_bears_any_outputs<B: Block>() -> Result {
     let mut wrong = Vec::new();
-    let mut rng = CaseRng::seed_from_u64(case_seed(SEED, "outputs of wrong blocks"));
+    let mut rng = CaseRng::seed_from_u64(case_seed(SEED, "outputs of faulty blocks"));
     for scenario in B::scenarios() {
         for profile in B::PROFILES {
             let parameters = &profile.parameters;
             let stimulus = B::stimulus(&scenario.weights, parameters, PIN_PACKETS, &mut rng);
             let Drive::Traffic(traffic) = stimulus.drive else { continue };
-            for kind in [Wrong::Zeros, Wrong::Ones, Wrong::Noise, Wrong::Seldom] {
+            for kind in
+                [FaultyOutput::Zeros, FaultyOutput::Ones, FaultyOutput::Noise, FaultyOutput::Seldom]
+            {
                 if let Some(cycle) = breaks::<B>(&traffic, parameters, kind, &mut rng) {
                     wrong.push(format!(
                         "profile {}, scenario {}: the environment panics in cycle {cycle} ({kind:?})",
@@ -212,12 +217,12 @@ pub fn environment_bears_any_outputs<B: Block>() -> Result {
             }
         }
     }
-    Failed::all(wrong)
+    CheckFailures::all(wrong)
 }
 
 pub fn rules_are_hit<B: Block>() -> Result {
     let wrong = B::PROFILES.par_iter().flat_map_iter(|profile| rules_of::<B>(profile));
-    Failed::all(wrong.collect())
+    CheckFailures::all(wrong.collect())
 }
 
 /// Runs the golden model under a traffic; how often each bin is hit, by name, those alone that are. For the tests of a
@@ -231,7 +236,7 @@ pub fn bins_hit<B: Block>(
 ) -> Result<BTreeMap<String, u64>> {
     let outcome = run_golden(&Stimulus::<B>::traffic(traffic), parameters, &Watch::default());
     if outcome.verdict != Verdict::Match {
-        return Err(Failed::one(outcome.verdict.to_string()));
+        return Err(CheckFailures::one(outcome.verdict.to_string()));
     }
     let hit = outcome.hits.iter().enumerate().filter(|(_, hits)| **hits > 0);
     Ok(hit.map(|(bin, hits)| (bin_name::<B>(bin), *hits)).collect())

@@ -1,9 +1,9 @@
 //! Whether every check of a scoreboard can fire: it judges golden models with faults.
 
-use super::{Failed, Result};
+use super::{CheckFailures, Result};
 use crate::harness::{
-    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, Parameters, Scoreboard, Stimulus,
-    Violation, Watch, case_seed, follow, is_of_the_harness, reset_inputs,
+    Block, CaseRng, Drive, Dut, Environment, Golden, GoldenDut, GoldenTraffic, Parameters,
+    Scoreboard, Stimulus, Violation, Watch, case_seed, follow, is_of_the_harness,
 };
 use rand::seq::IndexedRandom;
 use rand::{RngExt, SeedableRng};
@@ -44,32 +44,26 @@ pub fn shown<B: Block>(
 /// # Errors
 /// The check that fires.
 pub fn shown_of<'a, B: Block, E: Environment<'a, B>, S: Scoreboard<'a, B>>(
-    mut golden: B::Golden,
-    mut environment: E,
+    golden: B::Golden,
+    environment: E,
     mut scoreboard: S,
     mut tamper: impl FnMut(u64, &mut B::Inputs, &mut B::Outputs),
 ) -> std::result::Result<Vec<u64>, Violation> {
-    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
-    for cycle in 0..LONGEST {
-        let decided = golden.cycle(&inputs);
-        golden.outputs(&inputs, &decided, &mut outputs);
-        let (mut driven, mut shown) = (inputs, outputs);
-        tamper(cycle, &mut driven, &mut shown);
-        scoreboard.observe(&driven, &shown)?;
-        golden.clock(&inputs, &decided);
-        // The environment does not see the cycle in reset.
-        if cycle > 0 {
-            environment.clock(&inputs, &outputs);
-        }
-        if environment.finished() {
+    let mut run = GoldenTraffic::<B, E>::new(environment, golden);
+    while run.cycle < LONGEST {
+        let goes_on = run.step(|cycle, inputs, outputs| {
+            let (mut driven, mut shown) = (*inputs, *outputs);
+            tamper(cycle, &mut driven, &mut shown);
+            scoreboard.observe(&driven, &shown)
+        })?;
+        if !goes_on {
             scoreboard.finish()?;
             return Ok(scoreboard.counts());
         }
-        environment.drive(&mut inputs);
     }
     Err(Violation::new(
         "ends",
-        format_args!("the golden model is not at the end after {LONGEST} cycles"),
+        format_args!("the golden model does not finish within {LONGEST} cycles"),
     ))
 }
 
@@ -209,33 +203,24 @@ fn cut<B: Block>(
     parameters: &Parameters,
     cycles: u64,
 ) -> std::result::Result<(), Violation> {
-    let mut golden = B::Golden::new(parameters);
-    let mut environment = B::Environment::new(traffic, parameters);
+    let environment = B::Environment::new(traffic, parameters);
+    let mut run = GoldenTraffic::<B, _>::new(environment, B::Golden::new(parameters));
     let mut scoreboard = B::Scoreboard::new(traffic, parameters);
-    let (mut inputs, mut outputs) = (reset_inputs::<B>(), B::Outputs::new_zeroed());
-    for cycle in 0..cycles {
-        golden.step(&inputs, &mut outputs);
-        scoreboard.observe(&inputs, &outputs)?;
-        if cycle > 0 {
-            environment.clock(&inputs, &outputs);
-        }
-        if environment.finished() {
-            break;
-        }
-        environment.drive(&mut inputs);
-    }
+    while run.cycle < cycles
+        && run.step(|_, inputs, outputs| scoreboard.observe(inputs, outputs))?
+    {}
     scoreboard.finish()
 }
 
 /// A case of legal stimulus, and how long the golden model takes for it.
-struct Subject<B: Block> {
+struct BaselineCase<B: Block> {
     traffic: B::Traffic,
     parameters: Parameters,
     cycles: u64,
 }
 
 /// A case of each profile and scenario; an error if the scoreboard objects to the golden model as it is.
-fn subjects<B: Block>(round: u64) -> Result<Vec<Subject<B>>> {
+fn subjects<B: Block>(round: u64) -> Result<Vec<BaselineCase<B>>> {
     let mut subjects = Vec::new();
     for profile in B::PROFILES {
         for scenario in B::scenarios() {
@@ -248,11 +233,11 @@ fn subjects<B: Block>(round: u64) -> Result<Vec<Subject<B>>> {
             let mut good = GoldenDut::<B>::new(&parameters);
             let followed = follow(&traffic, &parameters, &mut good, CYCLES, &Watch::default());
             match followed {
-                Some((None, cycles)) => subjects.push(Subject { traffic, parameters, cycles }),
+                Some((None, cycles)) => subjects.push(BaselineCase { traffic, parameters, cycles }),
                 // Too long a case is no good one for thousands of faults.
                 Some((Some(breach), _)) if is_of_the_harness(&breach.violation.check) => {}
                 Some((Some(breach), _)) => {
-                    return Err(Failed::one(format!("{name}, no fault: {breach}")));
+                    return Err(CheckFailures::one(format!("{name}, no fault: {breach}")));
                 }
                 None => {}
             }
@@ -272,7 +257,10 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     for round in 0.. {
         let subjects = subjects::<B>(round)?;
         if subjects.is_empty() {
-            return Err(Failed::one(format!("{}: no scenario with traffic that ends", B::NAME)));
+            return Err(CheckFailures::one(format!(
+                "{}: no scenario has traffic that finishes",
+                B::NAME
+            )));
         }
         for subject in &subjects {
             for _ in 0..FAULTS_OF_A_CASE {
@@ -291,13 +279,15 @@ pub fn every_check_fires<B: Block>(elsewhere: &[&str]) -> Result {
     let undeclared = fired.iter().filter(|check| !declared.contains(check.as_str()));
     wrong.extend(undeclared.map(|check| format!("{check}: fires, but is not in CHECKS")));
     let unknown = elsewhere.iter().filter(|check| !declared.contains(*check));
-    wrong.extend(unknown.map(|check| format!("{check}: shown elsewhere, but not in CHECKS")));
-    Failed::all(wrong)
+    wrong.extend(
+        unknown.map(|check| format!("{check}: listed as shown elsewhere, but not in CHECKS")),
+    );
+    CheckFailures::all(wrong)
 }
 
 /// The check that fires on one fault, if one does.
-fn fires<B: Block>(subject: &Subject<B>, rng: &mut CaseRng) -> Option<String> {
-    let Subject { traffic, parameters, cycles } = subject;
+fn fires<B: Block>(subject: &BaselineCase<B>, rng: &mut CaseRng) -> Option<String> {
+    let BaselineCase { traffic, parameters, cycles } = subject;
     if rng.random_range(0..20) == 0 {
         let cycles = rng.random_range(0..=*cycles);
         return Some(cut::<B>(traffic, parameters, cycles).err()?.check);

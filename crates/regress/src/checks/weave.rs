@@ -22,9 +22,9 @@ use tokens::Tokens;
 
 /// Why a bug cannot be woven.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct NotWoven(pub String);
+pub struct WeaveError(pub String);
 
-impl NotWoven {
+impl WeaveError {
     fn new(reason: &str) -> Self {
         Self(reason.to_owned())
     }
@@ -39,14 +39,14 @@ pub struct Woven {
     /// The text with the bugs, in SystemVerilog.
     pub text: String,
     /// The bugs that the text lacks, by number, with the reason.
-    pub unwoven: BTreeMap<u32, NotWoven>,
+    pub unwoven: BTreeMap<u32, WeaveError>,
 }
 
 /// Weaves bugs into a design whose top module is `top`: preprocessed texts, each with the number of its bug.
 ///
 /// # Errors
 /// If the good text has anything but modules.
-pub fn weave(good: &str, top: &str, bugs: &[(u32, &str)]) -> Result<Woven, NotWoven> {
+pub fn weave(good: &str, top: &str, bugs: &[(u32, &str)]) -> Result<Woven, WeaveError> {
     let good = Design::parse(good)?;
     let mut unwoven = BTreeMap::new();
     let mut variants: BTreeMap<&str, Vec<Variant>> = BTreeMap::new();
@@ -81,16 +81,16 @@ pub fn weave(good: &str, top: &str, bugs: &[(u32, &str)]) -> Result<Woven, NotWo
 struct Design {
     /// Name, items and tokens of each module, in order. What the parser does not know matters to the bugs in that
     /// module only.
-    modules: Vec<(String, Result<Module, NotWoven>, Tokens)>,
+    modules: Vec<(String, Result<Module, WeaveError>, Tokens)>,
     outputs: Outputs,
 }
 
-fn parsed(module: &Result<Module, NotWoven>) -> Result<&Module, NotWoven> {
+fn parsed(module: &Result<Module, WeaveError>) -> Result<&Module, WeaveError> {
     module.as_ref().map_err(Clone::clone)
 }
 
 impl Design {
-    fn parse(text: &str) -> Result<Self, NotWoven> {
+    fn parse(text: &str) -> Result<Self, WeaveError> {
         let mut modules = Vec::new();
         let mut outputs = Outputs::new();
         for (name, tokens) in syntax::modules(&tokens::tokens(text)?)? {
@@ -104,14 +104,14 @@ impl Design {
     }
 
     /// The modules that a bug changes, each of which can be woven.
-    fn variants(&self, number: u32, text: &str) -> Result<Vec<(&str, Module)>, NotWoven> {
+    fn variants(&self, number: u32, text: &str) -> Result<Vec<(&str, Module)>, WeaveError> {
         let bug = syntax::modules(&tokens::tokens(text)?)?;
         let names = |name: (&str, &str)| name.0 == name.1;
         let good = self.modules.iter().map(|(name, ..)| name.as_str());
         if bug.len() != self.modules.len()
             || !good.zip(bug.iter().map(|(name, _)| name.as_str())).all(names)
         {
-            return Err(NotWoven::new("other modules"));
+            return Err(WeaveError::new("other modules"));
         }
         let mut variants = Vec::new();
         for ((name, good, tokens), (_, changed)) in self.modules.iter().zip(&bug) {
@@ -123,7 +123,7 @@ impl Design {
             }
         }
         if variants.is_empty() {
-            return Err(NotWoven::new("it does not differ from the good RTL"));
+            return Err(WeaveError::new("it does not differ from the good RTL"));
         }
         Ok(variants)
     }

@@ -4,13 +4,13 @@
 //! `cosim run --max-failures 1`. Shrinking, replay and blame are not checked here: see [`super::bugs`].
 
 use super::bugs::{Bug, SEEDS, patched};
-use super::weave::{NotWoven, Woven, weave};
-use super::{Checks, Failed, Result};
-use crate::engine::{Opening, Setup};
+use super::weave::{WeaveError, Woven, weave};
+use super::{CheckFailures, Checks, Result};
+use crate::engine::{SessionSetup, Setup};
 use crate::error::Error;
 use crate::harness::{Case, Profile, Verdict};
 use crate::models::{Built, Rtl, kept, kept_in};
-use crate::mutate::Means;
+use crate::mutate::KillMethod;
 use crate::mutate::grade::{CaseSet, Workers, cases_of, rounds};
 use crate::mutate::woven_model;
 use crate::program::AnyBlock;
@@ -78,12 +78,12 @@ pub fn check(
     numbers.retain(|number| !unwoven.contains_key(number));
     let found = search.found(&numbers)?;
     for (number, Bug { name, .. }) in (1..).zip(bugs) {
-        if let Some(NotWoven(reason)) = unwoven.get(&number) {
+        if let Some(WeaveError(reason)) = unwoven.get(&number) {
             wrong.push(format!("{name}: cannot be woven, add it to `Bugs::alone`: {reason}"));
         } else if numbers.contains(&number) {
             for (seed, found) in SEEDS.iter().zip(&found) {
                 match found.get(&number).map(|verdict| wrong_port(verdict, ports(name))) {
-                    None => wrong.push(format!("{name}: seed {seed} does not find it")),
+                    None => wrong.push(format!("{name}: seed {seed} does not find the bug")),
                     Some(Some(port)) => wrong.push(format!("{name}: seed {seed}: {port}")),
                     Some(None) => {}
                 }
@@ -112,8 +112,9 @@ impl BugSearch<'_> {
             .filter(|(number, _)| bugs.contains(number))
             .map(|(number, text)| (*number, text.as_str()))
             .collect();
-        weave(&self.good, self.top, &bugs)
-            .map_err(|NotWoven(reason)| Failed::one(format!("the RTL cannot be woven: {reason}")))
+        weave(&self.good, self.top, &bugs).map_err(|WeaveError(reason)| {
+            CheckFailures::one(format!("the RTL cannot be woven: {reason}"))
+        })
     }
 
     /// Returns, for each seed, the first failure of each bug that the seed finds. A round runs its cases in every
@@ -188,7 +189,7 @@ struct ProfileRun<'a> {
     block: &'a dyn AnyBlock,
     profile: &'a Profile,
     model: Built,
-    opening: Opening,
+    opening: SessionSetup,
     /// By seed.
     cases: [Vec<Case>; SEEDS.len()],
     scenarios: usize,
@@ -211,7 +212,7 @@ impl ProfileRun<'_> {
             scenarios: &self.opening.scenarios,
             packets: None,
             cases,
-            means: Means::Compare,
+            method: KillMethod::Compare,
         };
         let threads = thread::available_parallelism().map_or(1, NonZero::get);
         let workers = Workers { program, threads, interrupted: &Arc::default() };
@@ -219,7 +220,9 @@ impl ProfileRun<'_> {
         let found = workers.round(&ground, place(round.start)..place(round.end), bugs)?;
         if let Some((case, outcome)) = found.get(&GOOD) {
             let (case, verdict) = (&cases[*case].name, &outcome.verdict);
-            return Err(Failed::one(format!("the woven RTL without a bug: {case}: {verdict}")));
+            return Err(CheckFailures::one(format!(
+                "the woven RTL without a bug: {case}: {verdict}"
+            )));
         }
         Ok(found.into_iter().map(|(bug, (_, outcome))| (bug, outcome.verdict)).collect())
     }

@@ -37,7 +37,11 @@ pub trait MeasureBlock {
     ///
     /// # Errors
     /// As [`MeasureBlock::bench`].
-    fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error>;
+    fn repeat(
+        &self,
+        profile: &str,
+        rounds: [u32; InstructionScope::ALL.len()],
+    ) -> Result<u64, Error>;
 }
 
 impl<B: Explain> MeasureBlock for Engine<B> {
@@ -46,7 +50,11 @@ impl<B: Explain> MeasureBlock for Engine<B> {
         run::<B>(&profile, kind, plain.load::<B>(&profile.parameters)?)
     }
 
-    fn repeat(&self, profile: &str, rounds: [u32; Counted::ALL.len()]) -> Result<u64, Error> {
+    fn repeat(
+        &self,
+        profile: &str,
+        rounds: [u32; InstructionScope::ALL.len()],
+    ) -> Result<u64, Error> {
         let (profile, kind) = load::<B>(profile, &Built::Linked)?;
         repeat::<B>(&profile, &kind, rounds)
     }
@@ -82,7 +90,7 @@ pub struct BenchReport {
     /// Cases whose golden side was recorded once, run on one RTL after another; creation included.
     pub reused: Speed,
     /// What the parts take alone.
-    pub parts: Vec<Part>,
+    pub parts: Vec<PartTiming>,
 }
 
 /// A speed.
@@ -96,7 +104,7 @@ pub struct Speed {
 
 /// What a part takes when it runs alone over recorded pins.
 #[derive(Debug, Clone, Serialize, Deserialize)]
-pub struct Part {
+pub struct PartTiming {
     /// The part.
     pub name: String,
     /// Nanoseconds for each cycle of a case, the median over all rounds.
@@ -105,7 +113,7 @@ pub struct Part {
 
 /// What instructions are counted of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Counted {
+pub enum InstructionScope {
     /// Environment, golden model, scoreboard and coverage.
     GoldenSide,
     /// The model and the comparison of its outputs.
@@ -116,7 +124,7 @@ pub enum Counted {
     Judged,
 }
 
-impl Counted {
+impl InstructionScope {
     /// Each of them.
     pub const ALL: [Self; 4] = [Self::GoldenSide, Self::Model, Self::LockStep, Self::Judged];
 
@@ -132,17 +140,17 @@ impl Counted {
 }
 
 /// A case and what its golden side made of it.
-struct Measured<'s, B: Block> {
+struct RecordedCase<'s, B: Block> {
     seed: u64,
     stimulus: &'s Stimulus<B>,
     recording: Recording<'s, B>,
 }
 
 /// A way to run a case; it says how long that took.
-type Way<'a, B> = Box<dyn Fn(&Measured<'_, B>) -> Result<Duration, Error> + 'a>;
+type CaseTimer<'a, B> = Box<dyn Fn(&RecordedCase<'_, B>) -> Result<Duration, Error> + 'a>;
 
 /// A way to run a stimulus; it says how long that took.
-type OfStimulus<'a, B> = &'a dyn Fn(&Stimulus<B>) -> Result<Duration, Error>;
+type StimulusTimer<'a, B> = &'a dyn Fn(&Stimulus<B>) -> Result<Duration, Error>;
 
 /// The weights of the scenario that is measured, and its name.
 fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
@@ -152,7 +160,8 @@ fn scenario<B: Block>() -> Result<Scenario<B::Weights>, Error> {
         Error::Usage(
             codes::UNKNOWN_SCENARIO,
             format!(
-                "{block} has no scenario `{name}` to measure: name one of its own in Weights::BENCH"
+                "block {block} has no scenario `{name}`; set `Weights::BENCH` to one of its \
+                 scenarios"
             ),
         )
     })
@@ -167,7 +176,7 @@ fn seeds() -> impl Iterator<Item = u64> {
 pub fn repeat<B: Block>(
     profile: &Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
-    rounds: [u32; Counted::ALL.len()],
+    rounds: [u32; InstructionScope::ALL.len()],
 ) -> Result<u64, Error> {
     let (parameters, watch) = (&profile.parameters, Watch::default());
     let weights = scenario::<B>()?.weights;
@@ -176,19 +185,19 @@ pub fn repeat<B: Block>(
     let stimuli: Vec<Stimulus<B>> = seeds().map(generate).collect();
     let recordings: Vec<Recording<'_, B>> =
         stimuli.iter().map(|stimulus| Recording::new(stimulus, parameters)).collect();
-    for (part, rounds) in Counted::ALL.into_iter().zip(rounds) {
+    for (part, rounds) in InstructionScope::ALL.into_iter().zip(rounds) {
         for _ in 0..rounds {
             for (stimulus, recording) in stimuli.iter().zip(&recordings) {
                 let mut model = kind.create(BeforeReset::Ones)?;
                 let verdict = match part {
-                    Counted::GoldenSide => {
+                    InstructionScope::GoldenSide => {
                         harness::run_golden(stimulus, parameters, &watch).verdict
                     }
-                    Counted::Model => recording.run(&mut model, &watch).verdict,
-                    Counted::LockStep => {
+                    InstructionScope::Model => recording.run(&mut model, &watch).verdict,
+                    InstructionScope::LockStep => {
                         harness::run::<B>(stimulus, parameters, &mut model, &watch).verdict
                     }
-                    Counted::Judged => {
+                    InstructionScope::Judged => {
                         harness::run_judged::<B, _>(stimulus, parameters, &mut model, &watch)
                             .verdict
                     }
@@ -213,10 +222,10 @@ pub fn run<B: Block>(
     };
     let seeds: Vec<u64> = seeds().collect();
     let stimuli: Vec<Stimulus<B>> = seeds.iter().map(|seed| generate(*seed)).collect();
-    let cases: Vec<Measured<'_, B>> = seeds
+    let cases: Vec<RecordedCase<'_, B>> = seeds
         .iter()
         .zip(&stimuli)
-        .map(|(&seed, stimulus)| Measured {
+        .map(|(&seed, stimulus)| RecordedCase {
             seed,
             stimulus,
             recording: Recording::new(stimulus, parameters),
@@ -243,7 +252,7 @@ pub fn run<B: Block>(
             matches(&outcome.verdict)
         })
     };
-    let whole: [(&'static str, Way<'_, B>); 6] = [
+    let whole: [(&'static str, CaseTimer<'_, B>); 6] = [
         ("bare", Box::new(|case| bare(&plain, case))),
         ("driven", Box::new(|case| bare(&kind, case))),
         ("lock-step", Box::new(|case| lock_step(case.stimulus))),
@@ -263,7 +272,7 @@ pub fn run<B: Block>(
             }),
         ),
     ];
-    let mut ways: Vec<(&'static str, Way<'_, B>)> = whole.into();
+    let mut ways: Vec<(&'static str, CaseTimer<'_, B>)> = whole.into();
     ways.extend(parts::<B>(&kind, parameters));
     ways.push((
         "generation",
@@ -292,7 +301,7 @@ pub fn run<B: Block>(
         cycles_per_second: median(rounds[way].iter().map(|seconds| cycles as f64 / seconds)),
         ratio: median(rounds[0].iter().zip(&rounds[way]).map(|(bare, seconds)| bare / seconds)),
     };
-    let part = |way: usize| Part {
+    let part = |way: usize| PartTiming {
         name: ways[way].0.to_owned(),
         nanoseconds: median(rounds[way].iter().map(|seconds| 1e9 * seconds / cycles as f64)),
     };
@@ -317,8 +326,8 @@ pub fn run<B: Block>(
 
 /// Seconds of each round for two ways to run the stimuli, in turns, so that each finds the caches as the other does.
 fn compare<B: Block>(
-    cases: &[Measured<'_, B>],
-    ways: [OfStimulus<'_, B>; 2],
+    cases: &[RecordedCase<'_, B>],
+    ways: [StimulusTimer<'_, B>; 2],
 ) -> Result<[Vec<f64>; 2], Error> {
     let mut rounds = [Vec::new(), Vec::new()];
     for round in 0..ROUNDS {
@@ -339,7 +348,7 @@ fn compare<B: Block>(
 /// The loop a user would write: recorded inputs, driven from C++.
 fn bare<B: Block>(
     kind: &ModelKind<B::Inputs, B::Outputs>,
-    case: &Measured<'_, B>,
+    case: &RecordedCase<'_, B>,
 ) -> Result<Duration, Error> {
     let mut model = kind.create(BeforeReset::Ones)?;
     timed(|| {
@@ -352,7 +361,7 @@ fn bare<B: Block>(
 fn parts<'a, B: Block>(
     kind: &'a ModelKind<B::Inputs, B::Outputs>,
     parameters: &'a Parameters,
-) -> [(&'static str, Way<'a, B>); 6] {
+) -> [(&'static str, CaseTimer<'a, B>); 6] {
     [
         (
             "model and comparison",
@@ -457,7 +466,10 @@ fn matches(verdict: &Verdict) -> Result<(), Error> {
 fn unequal(verdict: &dyn Display) -> Error {
     Error::Usage(
         codes::CASE_FAILS,
-        format!("a case does not match ({verdict}); run `cosim run` first"),
+        format!(
+            "a case fails ({verdict}), so speed cannot be measured; find the failure with \
+             `cosim run`"
+        ),
     )
 }
 

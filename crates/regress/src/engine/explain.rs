@@ -3,8 +3,8 @@
 use super::replay;
 use crate::error::Error;
 use crate::harness::{
-    Drive, Explain, Golden, Judgement, Outcome, Parameters, Profile, Recording, Signature,
-    Stimulus, Verdict, Watch, before_reset_in_words, environment_at,
+    Blame, Drive, Explain, Golden, Outcome, Parameters, Profile, Recording, Signature, Stimulus,
+    Verdict, Watch, before_reset_in_words, environment_at,
 };
 use crate::observe::Record;
 use serde::{Deserialize, Serialize};
@@ -30,8 +30,8 @@ pub struct Explanation {
     pub sentence: String,
     /// What makes failures the same; `None` if nothing failed.
     pub signature: Option<String>,
-    /// Which side breaks the specification; `None` if nothing failed.
-    pub judgement: Option<Judgement>,
+    /// Which side violates the specification; `None` if nothing failed.
+    pub judgement: Option<Blame>,
     /// Everything that differs in the decisive cycle.
     pub differences: Vec<Difference>,
     /// What the golden model did there.
@@ -330,7 +330,9 @@ fn in_flight<B: Explain>(
             let environment = environment_at::<B>(traffic, parameters, cycle.unwrap_or(u64::MAX));
             B::in_flight(&environment)
         }
-        Drive::Cycles(cycles) => vec![format!("raw pins, {} cycles", cycles.len())],
+        Drive::Cycles(cycles) => {
+            vec![format!("unconstrained random stimulus, {} cycles", cycles.len())]
+        }
     };
     lines.extend(before_reset_in_words(stimulus.before_reset).map(Into::into));
     lines
@@ -361,7 +363,8 @@ fn sentence<B: Explain>(outcome: &Outcome, here: Option<&Record<B>>) -> String {
         None => (mismatch.port.clone(), mismatch.expected.clone(), mismatch.actual.clone()),
     };
     format!(
-        "In cycle {}, in {}, the RTL drives {what} with {actual}; the golden model says {expected}.",
+        "In cycle {}, in {}, the RTL drives {what} with {actual}; the golden model expects \
+         {expected}.",
         mismatch.cycle, mismatch.state
     )
 }

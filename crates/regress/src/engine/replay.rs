@@ -1,7 +1,7 @@
 //! Replaying a vector, with waves and a record of the cycles around its end.
 
 use crate::error::{Error, codes};
-use crate::harness::{self, Block, Judgement, Outcome, Profile, Stimulus, Verdict, Watch};
+use crate::harness::{self, Blame, Block, Outcome, Profile, Stimulus, Verdict, Watch};
 use crate::observe::{Observed, Record};
 use serde::{Deserialize, Serialize};
 use std::collections::VecDeque;
@@ -70,7 +70,7 @@ pub fn judge<B: Block>(
     profile: &Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
-) -> Result<Judgement, Error> {
+) -> Result<Blame, Error> {
     watch.model(|| {
         let mut model = kind.create(stimulus.before_reset)?;
         Ok(harness::judge(stimulus, &profile.parameters, &mut model, watch))
@@ -101,7 +101,7 @@ pub fn trace<B: Block>(
     let reason = match lost.or(ended) {
         Some(reason) => reason,
         None if is_whole(path)? => return undate(path),
-        None => "the waves are cut short; is the disk full?".to_owned(),
+        None => "the waveform is incomplete; check that the disk is not full".to_owned(),
     };
     Err(Error::write(path)(io::Error::other(reason)))
 }
@@ -114,8 +114,8 @@ fn is_the_same(verdict: &Verdict, observed: &Verdict) -> Result<(), Error> {
     Err(Error::Lost(
         codes::NOT_REPRODUCIBLE,
         format!(
-            "the RTL does not do the same while it is observed: it ends with {observed}; without that with \
-         {verdict}"
+            "the RTL behaves differently while it is traced: the result is {observed} with the \
+             trace and {verdict} without"
         ),
     ))
 }

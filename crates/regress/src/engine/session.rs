@@ -1,6 +1,6 @@
 //! What a run consists of, for its block: cases, and the models that run them.
 
-use super::{Models, Opening, Session};
+use super::{Models, Session, SessionSetup};
 use crate::coverage::code::Points;
 use crate::error::{Error, codes};
 use crate::fourvalue;
@@ -73,7 +73,7 @@ impl<B: Explain> Session for BlockSession<B> {
             .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))
     }
 
-    fn opening(&self) -> Result<Opening, Error> {
+    fn opening(&self) -> Result<SessionSetup, Error> {
         // In parallel: a model that is not linked in is compiled now.
         let build = |profile: &Profile| {
             let built =
@@ -82,7 +82,12 @@ impl<B: Explain> Session for BlockSession<B> {
         };
         let models = self.cases.profiles.par_iter().map(build).collect::<Result<_, Error>>()?;
         let scenarios = self.scenarios_text()?;
-        Ok(Opening { block: B::NAME.to_owned(), models, scenarios, packets: self.cases.packets })
+        Ok(SessionSetup {
+            block: B::NAME.to_owned(),
+            models,
+            scenarios,
+            packets: self.cases.packets,
+        })
     }
 }
 

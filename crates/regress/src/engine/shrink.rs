@@ -50,7 +50,7 @@ pub trait Progress<B: Block> {
 }
 
 /// How candidates are tried.
-pub struct Tries<'a, B: Block> {
+pub struct ShrinkContext<'a, B: Block> {
     /// Runs one; nothing if that is not possible.
     pub run: &'a mut dyn FnMut(&Stimulus<B>) -> Option<Outcome>,
     /// What all of them may cost, about, in cycles.
@@ -64,14 +64,14 @@ pub fn shrink<B: Block>(
     stimulus: Stimulus<B>,
     outcome: &Outcome,
     parameters: &Parameters,
-    tries: Tries<'_, B>,
+    tries: ShrinkContext<'_, B>,
     watch: &Watch,
     progress: &mut dyn Progress<B>,
 ) -> Result<Shrunk<B>, Error> {
     let fingerprint = Fingerprint::of(&outcome.verdict).ok_or_else(|| {
-        Error::Usage(codes::NOTHING_FAILS, "there is no failure to shrink".to_owned())
+        Error::Usage(codes::NOTHING_FAILS, "the vector has no failure to shrink".to_owned())
     })?;
-    let mut search = Search::<B> {
+    let mut search = ShrinkSearch::<B> {
         keeps_legal: false,
         best: stimulus,
         outcome: outcome.clone(),
@@ -108,7 +108,7 @@ pub fn shrink<B: Block>(
 }
 
 /// The smallest stimulus so far, and what may still be spent on a smaller one.
-struct Search<'a, B: Block> {
+struct ShrinkSearch<'a, B: Block> {
     best: Stimulus<B>,
     outcome: Outcome,
     fingerprint: Fingerprint,
@@ -131,7 +131,7 @@ struct Search<'a, B: Block> {
     next_report: Instant,
 }
 
-impl<B: Block> Search<'_, B> {
+impl<B: Block> ShrinkSearch<'_, B> {
     /// Whether the present step has to end.
     fn is_over(&self) -> bool {
         self.left <= self.reserve || self.watch.is_cancelled()

@@ -2,12 +2,12 @@
 
 use super::explain::{self, Explanation};
 use super::replay::{self, Waves};
-use super::shrink::{self, COST_OF_A_TRY, Progress, Shrunk, Tries};
+use super::shrink::{self, COST_OF_A_TRY, Progress, ShrinkContext, Shrunk};
 use crate::error::{Error, codes};
 use crate::export::Testbench;
 use crate::fourvalue;
 use crate::harness::{
-    self, Block, BlockInfo, BrokenBy, Explain, Golden, Judgement, Outcome, Overrides, Profile,
+    self, Blame, Block, BlockInfo, Culprit, Explain, Golden, Outcome, Overrides, Profile,
     ProfileError, Signature, Stimulus, Verdict, Watch,
 };
 use crate::models::{Built, Examined, Rtl, kept};
@@ -98,11 +98,11 @@ pub trait LoadedVector: Send + Sync {
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error>;
 
-    /// Says which side breaks the specification, RTL or golden model, each alone with the stimulus.
+    /// Says which side violates the specification, RTL or golden model, each alone with the stimulus.
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
-    fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Judgement, Error>;
+    fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Blame, Error>;
 
     /// The testbench of it, for an RTL.
     ///
@@ -209,18 +209,18 @@ impl ShrunkVector {
 
 /// A vector of a block.
 #[derive(Debug)]
-pub struct Loaded<B: Block> {
+pub struct TypedVector<B: Block> {
     path: PathBuf,
     vector: Vector<B>,
 }
 
-impl<B: Explain> Loaded<B> {
+impl<B: Explain> TypedVector<B> {
     /// The smallest vector that does what `outcome` says.
     fn smaller(
         &self,
         profile: &Profile,
         outcome: &Outcome,
-        tries: Tries<'_, B>,
+        tries: ShrinkContext<'_, B>,
         watch: &Watch,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<ShrunkVector, Error> {
@@ -249,18 +249,19 @@ impl<B: Explain> Loaded<B> {
     }
 
     /// Which side is wrong where the RTL drives an X: the RTL, unless the golden model's side does not end well, either.
-    fn judged(&self, profile: &Profile, watch: &Watch) -> Judgement {
+    fn judged(&self, profile: &Profile, watch: &Watch) -> Blame {
         let golden = harness::run_golden(&self.vector.stimulus, &profile.parameters, watch);
         let broken_by = match golden.verdict {
-            Verdict::Match => BrokenBy::Rtl,
-            _ => BrokenBy::Undecided,
+            Verdict::Match => Culprit::Rtl,
+            _ => Culprit::Undecided,
         };
-        Judgement { broken_by, rtl: None, golden: None }
+        Blame { broken_by, rtl: None, golden: None }
     }
 
     fn check_fails(&self, outcome: &Outcome) -> Result<(), Error> {
         if Signature::of(&outcome.verdict).is_none() {
-            let message = "everything matches, there is nothing to shrink; is this the right RTL?";
+            let message = "the vector matches, so there is no failure to shrink; name the RTL and \
+                 profile with which it fails";
             return Err(Error::File {
                 code: codes::NOTHING_FAILS,
                 path: self.path.clone(),
@@ -278,7 +279,7 @@ impl<B: Explain> Loaded<B> {
     }
 }
 
-impl<B: Explain> LoadedVector for Loaded<B> {
+impl<B: Explain> LoadedVector for TypedVector<B> {
     fn profiles(&self, given: Option<&str>, overrides: &Overrides) -> Result<Vec<Profile>, Error> {
         let own = |place: &str, error: ProfileError| Error::File {
             code: codes::BAD_VECTOR,
@@ -369,7 +370,7 @@ impl<B: Explain> LoadedVector for Loaded<B> {
             let mut run = |stimulus: &Stimulus<B>| {
                 fourvalue::run(compiled, stimulus, &profile.parameters, None, watch).ok()
             };
-            let tries = Tries { run: &mut run, budget, cost: budget / SIMULATED_TRIES };
+            let tries = ShrinkContext { run: &mut run, budget, cost: budget / SIMULATED_TRIES };
             return self.smaller(&profile, &outcome, tries, watch, progress);
         }
         let (profile, kind) = super::load::<B>(profile, model)?;
@@ -380,7 +381,7 @@ impl<B: Explain> LoadedVector for Loaded<B> {
             let mut model = kind.create(stimulus.before_reset).ok()?;
             Some(harness::run(stimulus, &profile.parameters, &mut model, watch))
         };
-        let tries = Tries { run: &mut run, budget, cost: COST_OF_A_TRY };
+        let tries = ShrinkContext { run: &mut run, budget, cost: COST_OF_A_TRY };
         self.smaller(&profile, &outcome, tries, watch, progress)
     }
 
@@ -402,18 +403,18 @@ impl<B: Explain> LoadedVector for Loaded<B> {
             .filter(|outcome| Signature::of(&outcome.verdict) == Signature::of(lost));
         match outcome {
             Some(outcome) => {
-                let tries = Tries { run: &mut run, budget, cost: budget / LOST_TRIES };
+                let tries = ShrinkContext { run: &mut run, budget, cost: budget / LOST_TRIES };
                 self.smaller(&profile, &outcome, tries, watch, progress)
             }
             None if watch.is_cancelled() => Err(Error::Interrupted),
             None => Err(Error::Lost(
                 codes::NOT_REPRODUCIBLE,
-                format!("{lost}; it does something else when it is run again"),
+                format!("{lost}; the RTL behaves differently when the vector runs again"),
             )),
         }
     }
 
-    fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Judgement, Error> {
+    fn judge(&self, profile: &str, model: &Built, watch: &Watch) -> Result<Blame, Error> {
         if matches!(model, Built::Icarus(_)) {
             return Ok(self.judged(&super::profile::<B>(profile)?, watch));
         }

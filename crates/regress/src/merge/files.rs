@@ -77,7 +77,8 @@ pub(super) fn saved(folder: &Path, out: &Path, case: &str) -> Result<(), Error> 
 
 fn copy(from: &Path, to: &Path) -> Result<(), Error> {
     if !from.is_file() {
-        let message = "is not there, and the shard's results name it: its folder is not whole";
+        let message = "does not exist, but the shard's results name it; copy the whole run \
+             directory";
         return Err(Error::File {
             code: codes::INCOMPLETE,
             path: from.to_owned(),

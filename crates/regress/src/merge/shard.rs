@@ -3,10 +3,10 @@
 use crate::checksum;
 use crate::error::{Error, codes};
 use crate::harness::Signature;
-use crate::runner::{
-    Ended, Failure, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals,
-};
 use crate::runner::{Entry, Results};
+use crate::runner::{
+    Failure, FinishedCase, Header, PARTIAL, Plan, RESULTS, RESULTS_FORMAT, RESULTS_VERSION, Totals,
+};
 use serde_json::Value;
 use std::collections::{HashMap, VecDeque};
 use std::fs::File;
@@ -31,7 +31,7 @@ pub(super) struct ShardFile {
     lines: BufReader<File>,
     /// The number of the line that was read last.
     line: usize,
-    row: VecDeque<Ended>,
+    row: VecDeque<FinishedCase>,
     signatures: HashMap<u64, Signature>,
     /// The place that comes next.
     place: Option<u64>,
@@ -50,9 +50,10 @@ impl ShardFile {
         let path = folder.join(RESULTS);
         let file = File::open(&path).map_err(|error| {
             let message = match folder.join(PARTIAL).exists() {
-                true => "is not whole: its run was killed or still runs, and has no results.json yet; continue it with `resume`"
+                true => "is incomplete: its run was killed or still runs, and has no results.json \
+                     yet; continue it with `resume`"
                     .to_owned(),
-                false => format!("is no run directory: {RESULTS} cannot be read: {error}"),
+                false => format!("is not a run directory: {RESULTS} cannot be read: {error}"),
             };
             Error::File { code: codes::NOT_A_RUN, path: folder.to_owned(), message }
         })?;
@@ -67,7 +68,7 @@ impl ShardFile {
             head_lines += 1;
             if read == 0 {
                 let message = format!(
-                    "is not whole, or no {RESULTS} as cosim writes it: there is no line `{CASES}`"
+                    "is incomplete or was not written by cosim: {RESULTS} has no line `{CASES}`"
                 );
                 return Err(Error::File { code: codes::INCOMPLETE, path, message });
             }
@@ -97,7 +98,7 @@ impl ShardFile {
     ///
     /// # Errors
     /// [`Error::Input`] if it cannot be read, or is not the one that comes next.
-    pub fn next(&mut self, plan: &Plan) -> Result<Option<Ended>, Error> {
+    pub fn next(&mut self, plan: &Plan) -> Result<Option<FinishedCase>, Error> {
         if self.row.is_empty() && self.tail.is_none() {
             self.read(plan)?;
         }
@@ -114,7 +115,10 @@ impl ShardFile {
         let mut text = String::new();
         let unreadable = |error| Error::unreadable(&self.path, &error);
         if self.lines.read_line(&mut text).map_err(unreadable)? == 0 {
-            return Err(self.wrong("ends in the midst of its cases: the file is not whole"));
+            return Err(self.wrong(
+                "ends within its list of cases: the file is incomplete; copy it \
+                 again, or repeat the shard",
+            ));
         }
         self.line += 1;
         if text.starts_with(']') {
@@ -124,7 +128,7 @@ impl ShardFile {
         }
         let text = text.trim_end();
         let entry: Entry = serde_json::from_str(text.strip_suffix(',').unwrap_or(text))
-            .map_err(|error| self.wrong(&format!("is no entry of `cases`: {error}")))?;
+            .map_err(|error| self.wrong(&format!("is not an entry of `cases`: {error}")))?;
         let step = plan.shard.count();
         let mut place = self.place.or_else(|| plan.iter().next().map(|case| case.place));
         if self.header.until_coverage.is_some() {
@@ -137,7 +141,7 @@ impl ShardFile {
             Entry::Failed { place: at, group, verdict, cycles, packets, name } => {
                 self.follows(at, place)?;
                 if plan.case(at).name != name {
-                    let message = format!("{name} does not stand at place {at} of this run");
+                    let message = format!("{name} is not case {at} of this run");
                     return Err(self.wrong(&message));
                 }
                 let Some(signature) = Signature::of(&verdict) else {
@@ -145,7 +149,7 @@ impl ShardFile {
                 };
                 self.signatures.insert(group, signature.clone());
                 let failure = Some(Failure { signature, verdict: Some(verdict) });
-                row.push_back(Ended { place: at, cycles, packets, failure });
+                row.push_back(FinishedCase { place: at, cycles, packets, failure });
                 place = at.checked_add(step);
             }
             Entry::Row { from, cycles, packets, groups } => {
@@ -154,7 +158,7 @@ impl ShardFile {
                 if columns != [cycles.len(); 2]
                     || !(groups.is_empty() || groups.len() == columns[0])
                 {
-                    return Err(self.wrong("the columns of a row are not as long as each other"));
+                    return Err(self.wrong("the columns of a row differ in length"));
                 }
                 let mut at = from;
                 for (number, (cycles, packets)) in cycles.into_iter().zip(packets).enumerate() {
@@ -162,9 +166,10 @@ impl ShardFile {
                         None => None,
                         Some(group) => Some(self.known(*group)?),
                     };
-                    row.push_back(Ended { place: at, cycles, packets, failure });
-                    at =
-                        at.checked_add(step).ok_or_else(|| self.wrong("there is no such place"))?;
+                    row.push_back(FinishedCase { place: at, cycles, packets, failure });
+                    at = at
+                        .checked_add(step)
+                        .ok_or_else(|| self.wrong("the place does not exist"))?;
                 }
                 place = Some(at);
             }
@@ -179,14 +184,14 @@ impl ShardFile {
             return Ok(());
         }
         let expected = expected.map_or_else(|| "none".to_owned(), |place| place.to_string());
-        Err(self.wrong(&format!("place {at} where {expected} follows")))
+        Err(self.wrong(&format!("found place {at}, expected {expected}")))
     }
 
     /// A failure that is not told in full.
     fn known(&self, group: u64) -> Result<Failure, Error> {
         match self.signatures.get(&group) {
             Some(signature) => Ok(Failure { signature: signature.clone(), verdict: None }),
-            None => Err(self.wrong(&format!("no case before it has signature {group}"))),
+            None => Err(self.wrong(&format!("no earlier case has signature {group}"))),
         }
     }
 
@@ -195,7 +200,9 @@ impl ShardFile {
     /// # Errors
     /// [`Error::Input`] if it cannot be read, or is not what the cases come to.
     pub fn finish(&mut self) -> Result<Results, Error> {
-        let Some(tail) = self.tail.take() else { return Err(self.wrong("has more cases")) };
+        let Some(tail) = self.tail.take() else {
+            return Err(self.wrong("has more cases than planned"));
+        };
         let text = std::mem::take(&mut self.head) + &tail;
         let results = Results::without_cases(&text).map_err(|error| {
             let below = error.line().saturating_sub(self.head_lines + 1);
@@ -206,7 +213,7 @@ impl ShardFile {
         })?;
         let Totals { cases, cycles, packets, .. } = results.totals;
         if [cases, cycles, packets] != self.sums {
-            return Err(self.wrong("`totals` are not what the cases come to"));
+            return Err(self.wrong("`totals` differ from the sums of the cases"));
         }
         Ok(results)
     }
@@ -228,7 +235,8 @@ fn header(path: &Path, head: &str) -> Result<Header, Error> {
     }
     if head["version"] != RESULTS_VERSION {
         return Err(wrong(format!(
-            "version is {}, this program reads {RESULTS_VERSION}: merge with the program that ran it",
+            "version is {}, and this program reads {RESULTS_VERSION}; merge with the program that \
+             ran it",
             head["version"]
         )));
     }

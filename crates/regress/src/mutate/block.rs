@@ -1,6 +1,6 @@
 //! What mutation analysis needs of the types of a block.
 
-use super::golden::{self, Graded};
+use super::golden::{self, ProfileFaults};
 use super::kill::{self, AttemptResult, Kill, KillAttempt, MutationJob};
 use crate::engine::{Engine, load, scenarios};
 use crate::error::Error;
@@ -17,7 +17,7 @@ pub trait MutateBlock {
         &self,
         ask: &golden::FaultRequest<'_>,
         names: &[String],
-    ) -> Result<Graded, Error>;
+    ) -> Result<ProfileFaults, Error>;
 
     /// Drives what is said to make a difference into a mutation. In a worker only.
     ///
@@ -27,7 +27,7 @@ pub trait MutateBlock {
         &self,
         profile: &str,
         model: &Built,
-        trial: &KillAttempt,
+        request: &KillAttempt,
         watch: &Watch,
     ) -> Result<AttemptResult, Error>;
 
@@ -35,11 +35,11 @@ pub trait MutateBlock {
     ///
     /// # Errors
     /// [`Error::Model`] if the model cannot be loaded.
-    fn hunt(
+    fn run_job(
         &self,
         profile: &str,
         model: &Built,
-        hunt: &MutationJob,
+        run_job: &MutationJob,
         watch: &Watch,
     ) -> Result<Vec<Kill>, Error>;
 }
@@ -49,7 +49,7 @@ impl<B: Explain> MutateBlock for Engine<B> {
         &self,
         ask: &golden::FaultRequest<'_>,
         names: &[String],
-    ) -> Result<Graded, Error> {
+    ) -> Result<ProfileFaults, Error> {
         golden::grade::<B>(ask, scenarios::<B>(names)?)
     }
 
@@ -57,21 +57,21 @@ impl<B: Explain> MutateBlock for Engine<B> {
         &self,
         profile: &str,
         model: &Built,
-        trial: &KillAttempt,
+        request: &KillAttempt,
         watch: &Watch,
     ) -> Result<AttemptResult, Error> {
         let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
-        kill::attempt::<B>(trial, &profile, &kind, watch)
+        kill::attempt::<B>(request, &profile, &kind, watch)
     }
 
-    fn hunt(
+    fn run_job(
         &self,
         profile: &str,
         model: &Built,
-        hunt: &MutationJob,
+        run_job: &MutationJob,
         watch: &Watch,
     ) -> Result<Vec<Kill>, Error> {
         let (profile, kind) = watch.model(|| load::<B>(profile, model))?;
-        kill::hunt::<B>(hunt, profile, &kind, watch)
+        kill::run_job::<B>(run_job, profile, &kind, watch)
     }
 }

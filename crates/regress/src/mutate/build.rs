@@ -90,7 +90,10 @@ impl Mutants {
             weave(&base, top, mutations).map_err(|Unknown(what)| {
                 Error::Environment(
                     codes::NETLIST_NOT_UNDERSTOOD,
-                    format!("Yosys wrote a netlist that is not understood here: {what}"),
+                    format!(
+                        "cannot parse the netlist of Yosys: {what}; use the version of Yosys \
+                         that docs/gates.md names"
+                    ),
                 )
             })?;
         self.workshop.write(WOVEN, &netlist)?;
@@ -182,7 +185,10 @@ pub fn chosen(workshop: &YosysSession, mutations: u32, seed: u64) -> Result<Vec<
         Mutation::parse(0, line, &typed).ok_or_else(|| {
             Error::Environment(
                 codes::NETLIST_NOT_UNDERSTOOD,
-                format!("this Yosys lists mutations in a way that is not known here: `{line}`"),
+                format!(
+                    "cannot parse a mutation that Yosys lists: `{line}`; use the version of \
+                     Yosys that docs/gates.md names"
+                ),
             )
         })
     };

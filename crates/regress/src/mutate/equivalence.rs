@@ -4,14 +4,17 @@ use super::build::BASE;
 use super::build::Mutants;
 use super::report::Proof;
 use crate::error::{Error, codes};
-use crate::formal::aig::{Aig, Interface, Question, Reads};
+use crate::formal::aig::{Aig, EquivalenceQuery, Interface, Reads};
 use crate::formal::cut::{cut, followed, unjudged};
 use crate::formal::monitor::{MONITOR, Monitor, TOP};
-use crate::formal::rtlil::Unknown;
-use crate::formal::{
-    Answer, Graph, MEMORY, SECONDS, SHORT, STEP, ask, graph, memory_bits, whole_graph,
+use crate::formal::portfolio::{
+    Attempt, DIFFERENCE, DIFFERENCE_WITH_MEMORIES, EQUAL_REGISTERS, EQUAL_SIGNALS, EQUIVALENCE,
+    INDUCTION_BASE, INDUCTION_STEP, MEMORY_WORD, NEARBY, NEARBY_LONG, ONE_REGISTER,
+    QUICK_DIFFERENCE, SHORT_PROOF,
 };
-use crate::harness::{BlockInfo, Meaning};
+use crate::formal::rtlil::Unknown;
+use crate::formal::{Answer, Graph, MEMORY, ask, graph, memory_bits, whole_graph};
+use crate::harness::{BlockInfo, WordAbstraction};
 use crate::yosys::YosysSession;
 use cosim_formats::mutation::Mutation;
 use std::collections::BTreeMap;
@@ -26,30 +29,8 @@ const MEANING: [&str; 2] = ["meaning.v", "meaning.aag"];
 const SELECT: &str = "cosim_select";
 /// How the names of outputs begin that break what is to hold in every cycle.
 const NEVER: &str = "cosim_never_";
-/// How it is proved, where an induction does not do.
-const INVARIANT: &str = "pdr -F 20 -C 1000 -T 10";
-/// Frames of the bounded search, and conflicts that a call of its solver may have.
-const BOUNDED: [u32; 2] = [40, 20_000];
-/// The same of a search with memories as they are, in which a frame is much larger.
-const SEARCHED: [u32; 2] = [20, 5_000];
-/// A search that takes little. What is found needs none of the proofs that take longer.
-const GLANCE: &str = "bmc3 -F 40 -C 20000 -T 3";
-/// The limits of the proof.
-const PROVED: [u32; 2] = [100, 2_000];
-/// How far from a mutation registers may be that differ, in a proof that takes little, and what shows it.
+/// How far from a mutation registers may be that differ, in a quick proof.
 const NEAR: std::ops::RangeInclusive<usize> = 0..=2;
-const NEARBY: &str = "pdr -F 40 -C 20000 -T 2";
-/// The same with more time, where it is one of the last that are left.
-const NEARBY_LONGER: &str = "pdr -F 100 -C 20000 -T 20";
-/// What shows that one register alone is reached. It is a small network that may have to be followed for long: a counter and
-/// one that counts in another order have many pairs of values.
-const ALONE: &str = "pdr -F 600 -C 5000 -T 3";
-/// What shows that words of memories stay the same where they count.
-const WORD: &str = "scorr; dc2; pdr -F 100 -C 20000 -T 30";
-/// A proof that needs no more than that registers of both sides that are always equal are one.
-const REGISTERS: &str = "lcorr; pdr -F 2 -C 100 -T 10";
-/// The same of any signals.
-const SIGNALS: &str = "dc2; scorr; pdr -F 2 -C 100 -T 10";
 
 /// What the judge says of a mutation.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -74,11 +55,11 @@ pub struct EquivalenceChecker<'a> {
     /// Those that cannot be judged, and why.
     apart: BTreeMap<u32, &'static str>,
     /// Properties of the RTL that its monitor looks at.
-    promised: u32,
+    property_range: u32,
     /// Outputs that are proved to be 0 in every cycle, of the RTL as it is.
     proved: Vec<String>,
     /// What words mean, by the numbers of memories.
-    meanings: BTreeMap<String, Aig>,
+    word_abstractions: BTreeMap<String, Aig>,
     /// With memories as they are, or the reason why there is none; made when it is first asked.
     whole: Mutex<Option<Result<Arc<Aig>, String>>>,
 }
@@ -96,19 +77,22 @@ impl<'a> EquivalenceChecker<'a> {
         let monitor = |bits| Monitor::of_invariants(info, parameters, (SELECT, bits), NEVER);
         let reset = info.reset.map(|pin| pin.name_and_level());
         let judge = Self::of(workshop, mutations, monitor, info.rtl.clock, reset)?;
-        let meanings = (info.promises)(parameters).meanings;
+        let word_abstractions = (info.properties)(parameters).word_abstractions;
         Ok(match judge {
-            Ok(judge) => Ok(judge.with_meanings(&meanings)?),
+            Ok(judge) => Ok(judge.with_word_abstractions(&word_abstractions)?),
             Err(because) => Err(because),
         })
     }
 
     /// Learns what words of memories mean.
-    fn with_meanings(mut self, meanings: &[Meaning]) -> Result<Self, Error> {
+    fn with_word_abstractions(
+        mut self,
+        word_abstractions: &[WordAbstraction],
+    ) -> Result<Self, Error> {
         let [flat, ..] = FILES;
         let [verilog, graph] = MEANING;
         let followed = followed(&self.workshop.text(flat)?);
-        for Meaning { memory, width, meaning } in meanings {
+        for WordAbstraction { memory, width, meaning } in word_abstractions {
             let is_it = |name: &str| {
                 let name = name.trim_start_matches('\\');
                 name == *memory || name.strip_suffix(memory).is_some_and(|path| path.ends_with('.'))
@@ -122,7 +106,7 @@ impl<'a> EquivalenceChecker<'a> {
             self.workshop.script(&format!(
                 "read_verilog {verilog}\nproc\ntechmap\naigmap\nopt_clean\nwrite_aiger -ascii -symbols {graph}\n"
             ))?;
-            self.meanings.extend(
+            self.word_abstractions.extend(
                 Aig::parse(&self.workshop.text(graph)?).map(|aig| (number.to_string(), aig)),
             );
         }
@@ -178,7 +162,7 @@ impl<'a> EquivalenceChecker<'a> {
         workshop.write(cut_open, &text)?;
         let Graph { text, words } = graph(workshop, cut_open)?;
         let Some(aig) = Aig::parse(&text) else {
-            return Ok(Err("its network has a loop without a register".to_owned()));
+            return Ok(Err("its network has a combinational loop".to_owned()));
         };
         let aig = aig.with_words(&words);
         Ok(Ok(Self {
@@ -187,16 +171,16 @@ impl<'a> EquivalenceChecker<'a> {
             reset,
             selected,
             apart,
-            promised: monitor.map_or(0, |monitor| monitor.properties.len() as u32),
+            property_range: monitor.map_or(0, |monitor| monitor.properties.len() as u32),
             proved: Vec::new(),
-            meanings: BTreeMap::new(),
+            word_abstractions: BTreeMap::new(),
             whole: Mutex::default(),
         }))
     }
 
     /// The places of what the block promises of the RTL as it is.
-    pub fn promised(&self) -> Range<u32> {
-        0..self.promised
+    pub fn property_range(&self) -> Range<u32> {
+        0..self.property_range
     }
 
     /// Takes it that the RTL does what is promised at these places: that [holds](Self::holds). It helps proofs; what is seen at
@@ -216,12 +200,12 @@ impl<'a> EquivalenceChecker<'a> {
             let question = self.aig.property(&self.interface(false), output, reads);
             let (file, inputs) = match question {
                 None => continue,
-                Some(Question::Same) => return Ok(true),
-                Some(Question::Open { file, inputs }) => (file, inputs),
+                Some(EquivalenceQuery::Same) => return Ok(true),
+                Some(EquivalenceQuery::Open { file, inputs }) => (file, inputs),
             };
-            let put = |engines| ask(self.workshop, output, &file, &inputs, engines);
-            if put(SHORT)?.is_base() && put(STEP)? == Answer::Never
-                || put(INVARIANT)? == Answer::Never
+            let put = |attempt| ask(self.workshop, output, &file, &inputs, attempt);
+            if put(INDUCTION_BASE)?.is_base() && put(INDUCTION_STEP)? == Answer::Never
+                || put(SHORT_PROOF)? == Answer::Never
             {
                 return Ok(true);
             }
@@ -238,8 +222,8 @@ impl<'a> EquivalenceChecker<'a> {
     pub fn at_once(&self, id: u32) -> Option<EquivalenceVerdict> {
         let value = *self.selected.get(&id)?;
         match self.question(value, &self.aig, false) {
-            Question::Same => Some(EquivalenceVerdict::Equivalent(Proof::Structure)),
-            Question::Open { .. } => None,
+            EquivalenceQuery::Same => Some(EquivalenceVerdict::Equivalent(Proof::Structure)),
+            EquivalenceQuery::Open { .. } => None,
         }
     }
 
@@ -248,16 +232,16 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// [`Error::Environment`] if there is no ABC; [`Error::Interrupted`].
     pub fn soon(&self, id: u32) -> Result<bool, Error> {
-        Ok(self.near(id, NEARBY)? || self.by(id, REGISTERS)?)
+        Ok(self.near(id, NEARBY)? || self.by(id, EQUAL_REGISTERS)?)
     }
 
     /// Whether registers near the mutation are all that it reaches.
-    fn near(&self, id: u32, engine: &str) -> Result<bool, Error> {
+    fn near(&self, id: u32, attempt: Attempt) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for hops in NEAR {
             let question = self.aig.nearby(&self.interface(false), *value, hops);
-            let Question::Open { file, inputs } = question else { return Ok(true) };
-            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, engine)? {
+            let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
+            match ask(self.workshop, &format!("near-{id}"), &file, &inputs, attempt)? {
                 Answer::Never => return Ok(true),
                 // It may still be that it goes no farther.
                 Answer::Seen(_) => {}
@@ -273,20 +257,21 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
     pub fn later(&self, id: u32) -> Result<bool, Error> {
-        Ok(self.by(id, SIGNALS)?
+        Ok(self.by(id, EQUAL_SIGNALS)?
             || self.alone(id)?
             || self.by_word(id)?
-            || self.near(id, NEARBY_LONGER)?)
+            || self.near(id, NEARBY_LONG)?)
     }
 
     /// Whether nothing differs but words of memories that mean the same.
     fn by_word(&self, id: u32) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
-        Ok(match self.aig.by_word(&self.interface(false), *value, &self.meanings) {
+        Ok(match self.aig.by_word(&self.interface(false), *value, &self.word_abstractions) {
             None => false,
-            Some(Question::Same) => true,
-            Some(Question::Open { file, inputs }) => {
-                ask(self.workshop, &format!("word-{id}"), &file, &inputs, WORD)? == Answer::Never
+            Some(EquivalenceQuery::Same) => true,
+            Some(EquivalenceQuery::Open { file, inputs }) => {
+                ask(self.workshop, &format!("word-{id}"), &file, &inputs, MEMORY_WORD)?
+                    == Answer::Never
             }
         })
     }
@@ -295,16 +280,18 @@ impl<'a> EquivalenceChecker<'a> {
     fn alone(&self, id: u32) -> Result<bool, Error> {
         let Some(value) = self.selected.get(&id) else { return Ok(false) };
         for question in self.aig.alone(&self.interface(false), *value) {
-            let Question::Open { file, inputs } = question else { return Ok(true) };
-            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ALONE)? == Answer::Never {
+            let EquivalenceQuery::Open { file, inputs } = question else { return Ok(true) };
+            if ask(self.workshop, &format!("alone-{id}"), &file, &inputs, ONE_REGISTER)?
+                == Answer::Never
+            {
                 return Ok(true);
             }
         }
         Ok(false)
     }
 
-    fn by(&self, id: u32, engines: &str) -> Result<bool, Error> {
-        Ok(matches!(self.judge(id, &self.aig, false, engines)?, EquivalenceVerdict::Equivalent(_)))
+    fn by(&self, id: u32, attempt: Attempt) -> Result<bool, Error> {
+        Ok(matches!(self.judge(id, &self.aig, false, attempt)?, EquivalenceVerdict::Equivalent(_)))
     }
 
     /// Judges a mutation by what takes its time. Memories are cut out.
@@ -312,12 +299,9 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
     pub fn rule(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
-        let [[frames, conflicts], [most, each]] = [BOUNDED, PROVED];
-        let search = format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}");
-        let found = self.judge(id, &self.aig, false, &search)?;
+        let found = self.judge(id, &self.aig, false, DIFFERENCE)?;
         let EquivalenceVerdict::Open(because) = &found else { return Ok(found) };
-        let proof = format!("scorr; dc2; pdr -F {most} -C {each} -T {SECONDS}");
-        Ok(match self.judge(id, &self.aig, false, &proof)? {
+        Ok(match self.judge(id, &self.aig, false, EQUIVALENCE)? {
             EquivalenceVerdict::Open(more) if more != *because => {
                 open(format!("{because}; {more}"))
             }
@@ -332,8 +316,8 @@ impl<'a> EquivalenceChecker<'a> {
     /// As [`EquivalenceChecker::soon`].
     pub fn glance(&self, id: u32, with_memories: bool) -> Result<EquivalenceVerdict, Error> {
         match with_memories {
-            false => self.judge(id, &self.aig, false, GLANCE),
-            true => self.with_memories(id, GLANCE),
+            false => self.judge(id, &self.aig, false, QUICK_DIFFERENCE),
+            true => self.with_memories(id, QUICK_DIFFERENCE),
         }
     }
 
@@ -342,21 +326,18 @@ impl<'a> EquivalenceChecker<'a> {
     /// # Errors
     /// As [`EquivalenceChecker::soon`].
     pub fn search(&self, id: u32) -> Result<EquivalenceVerdict, Error> {
-        let [frames, conflicts] = SEARCHED;
-        self.with_memories(id, &format!("bmc3 -F {frames} -C {conflicts} -T {SECONDS}"))
+        self.with_memories(id, DIFFERENCE_WITH_MEMORIES)
     }
 
-    fn with_memories(&self, id: u32, engine: &str) -> Result<EquivalenceVerdict, Error> {
+    fn with_memories(&self, id: u32, attempt: Attempt) -> Result<EquivalenceVerdict, Error> {
         let aig = match self.whole()? {
             Ok(aig) => aig,
             Err(because) => return Ok(open(because)),
         };
-        Ok(match self.judge(id, &aig, true, engine)? {
+        Ok(match self.judge(id, &aig, true, attempt)? {
             // Of registers that begin with some values, not with any.
-            EquivalenceVerdict::Equivalent(_) => open("with memories as they are nothing differs"),
-            EquivalenceVerdict::Open(because) => {
-                open(format!("with memories as they are {because}"))
-            }
+            EquivalenceVerdict::Equivalent(_) => open("with exact memories nothing differs"),
+            EquivalenceVerdict::Open(because) => open(format!("with exact memories: {because}")),
             differs @ EquivalenceVerdict::Differs(_) => differs,
         })
     }
@@ -366,7 +347,7 @@ impl<'a> EquivalenceChecker<'a> {
         let Ok(mut whole) = self.whole.lock() else {
             return Err(Error::Environment(
                 codes::INTERNAL,
-                "a thread of the judge is gone".to_owned(),
+                "a thread of the equivalence checker ended unexpectedly".to_owned(),
             ));
         };
         if let Some(whole) = &*whole {
@@ -380,15 +361,14 @@ impl<'a> EquivalenceChecker<'a> {
     fn make_whole(&self) -> Result<Result<Arc<Aig>, String>, Error> {
         let [flat, _] = FILES;
         if memory_bits(&self.workshop.text(flat)?) > MEMORY {
-            return Ok(Err("its memories are too large to be searched".to_owned()));
+            return Ok(Err("its memories are too large for an exact search".to_owned()));
         }
         let aig = Aig::parse(&whole_graph(self.workshop, flat)?.text);
-        let because =
-            || "with memories as they are its network has a loop without a register".to_owned();
+        let because = || "with exact memories its network has a combinational loop".to_owned();
         Ok(aig.map(Arc::new).ok_or_else(because))
     }
 
-    fn question(&self, value: u32, aig: &Aig, filled: bool) -> Question {
+    fn question(&self, value: u32, aig: &Aig, filled: bool) -> EquivalenceQuery {
         aig.question(&self.interface(filled), value)
     }
 
@@ -408,17 +388,20 @@ impl<'a> EquivalenceChecker<'a> {
         id: u32,
         aig: &Aig,
         filled: bool,
-        engines: &str,
+        attempt: Attempt,
     ) -> Result<EquivalenceVerdict, Error> {
         let Some(value) = self.selected.get(&id) else {
-            return Ok(open(self.apart(id).unwrap_or("it is not among those that are judged")));
+            return Ok(open(self.apart(id).unwrap_or(
+                "the equivalence checker does not include this \
+                 mutation",
+            )));
         };
         let (file, inputs) = match self.question(*value, aig, filled) {
-            Question::Same => return Ok(EquivalenceVerdict::Equivalent(Proof::Structure)),
-            Question::Open { file, inputs } => (file, inputs),
+            EquivalenceQuery::Same => return Ok(EquivalenceVerdict::Equivalent(Proof::Structure)),
+            EquivalenceQuery::Open { file, inputs } => (file, inputs),
         };
         let name = format!("question-{id}");
-        Ok(match ask(self.workshop, &name, &file, &inputs, engines)? {
+        Ok(match ask(self.workshop, &name, &file, &inputs, attempt)? {
             Answer::Never => EquivalenceVerdict::Equivalent(Proof::Induction),
             Answer::Seen(cycles) => EquivalenceVerdict::Differs(cycles),
             Answer::Open { because, .. } => EquivalenceVerdict::Open(because),

@@ -95,7 +95,7 @@ pub struct Fault {
 
 /// A profile's faults.
 #[derive(Debug, Clone, Serialize)]
-pub struct Graded {
+pub struct ProfileFaults {
     /// The profile.
     pub profile: String,
     /// Cases that were run.
@@ -103,14 +103,14 @@ pub struct Graded {
     /// Vectors that were run.
     pub vectors: usize,
     /// The numbers.
-    pub score: Score,
+    pub score: FaultScore,
     /// Every fault.
     pub faults: Vec<Fault>,
 }
 
 /// Numbers of faults.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
-pub struct Score {
+pub struct FaultScore {
     /// All of them.
     pub faults: u64,
     /// Those that make a difference in some case or vector, or that a check notices.
@@ -145,7 +145,7 @@ impl Fault {
     }
 }
 
-impl Score {
+impl FaultScore {
     fn of(faults: &[Fault]) -> Self {
         let count = |is: fn(&&Fault) -> bool| faults.iter().filter(is).count() as u64;
         let (seen, either) = (count(|fault| fault.is_seen()), count(|fault| fault.is_noticed()));
@@ -160,14 +160,15 @@ impl Score {
     }
 }
 
-impl Graded {
+impl ProfileFaults {
     /// The table: the numbers, and what nobody noticed.
     pub fn text(&self, block: &str) -> String {
         let Self { profile, cases, vectors, score, faults } = self;
-        let Score { faults: all, seen, checks, corpus, either, percent } = score;
+        let FaultScore { faults: all, seen, checks, corpus, either, percent } = score;
         let mut text = format!(
-            "{block} {profile}: {all} faults in the golden model, {seen} make a difference in {cases} cases and {vectors} vectors; \
-             checks notice {checks}, the corpus {corpus}, one of them {either} ({percent:.2} %)\n"
+            "{block} {profile}: {all} faults in the golden model, {seen} change an output in \
+             {cases} cases and {vectors} vectors; detected by checks {checks}, by the corpus \
+             {corpus}, by either {either} ({percent:.2} %)\n"
         );
         let checks = faults.iter().filter_map(|fault| fault.noticed.as_ref());
         let by = counted(checks.map(|(check, _)| check.as_str()));
@@ -180,10 +181,10 @@ impl Graded {
             faults.iter().filter(|fault| fault.is_seen() && !fault.is_noticed()).collect();
         for fault in left.iter().take(NAMED) {
             let case = fault.differs.as_deref().unwrap_or_default();
-            let _ = writeln!(text, "  {:>5} {}: seen in {case} alone", fault.id, fault.words());
+            let _ = writeln!(text, "  {:>5} {}: seen in {case} only", fault.id, fault.words());
         }
         if left.len() > NAMED {
-            let _ = writeln!(text, "  and {} more that nobody notices", left.len() - NAMED);
+            let _ = writeln!(text, "  and {} more undetected", left.len() - NAMED);
         }
         text
     }
@@ -273,7 +274,7 @@ fn faults<B: Block>(ask: &FaultRequest<'_>) -> Vec<(usize, Kind)> {
 }
 
 /// A stimulus with its name.
-struct Named<B: Block> {
+struct NamedStimulus<B: Block> {
     name: String,
     stimulus: Stimulus<B>,
 }
@@ -322,8 +323,11 @@ impl<B: Block> FaultStimulus<'_, B> {
 }
 
 /// Runs the golden model on each, and keeps those that end well.
-fn grounds<'s, B: Block>(all: &'s [Named<B>], profile: &Profile) -> Vec<FaultStimulus<'s, B>> {
-    let ground = |Named { name, stimulus }: &'s Named<B>| {
+fn grounds<'s, B: Block>(
+    all: &'s [NamedStimulus<B>],
+    profile: &Profile,
+) -> Vec<FaultStimulus<'s, B>> {
+    let ground = |NamedStimulus { name, stimulus }: &'s NamedStimulus<B>| {
         let recording = Recording::new(stimulus, &profile.parameters);
         FaultStimulus { name, stimulus, recording }
     };
@@ -333,7 +337,10 @@ fn grounds<'s, B: Block>(all: &'s [Named<B>], profile: &Profile) -> Vec<FaultSti
 }
 
 /// The cases of the default run, as far as they are asked for.
-fn cases<B: Block>(ask: &FaultRequest<'_>, scenarios: Vec<Scenario<B::Weights>>) -> Vec<Named<B>> {
+fn cases<B: Block>(
+    ask: &FaultRequest<'_>,
+    scenarios: Vec<Scenario<B::Weights>>,
+) -> Vec<NamedStimulus<B>> {
     let plan = Plan {
         block: B::NAME,
         seed: ask.run_seed,
@@ -344,12 +351,12 @@ fn cases<B: Block>(ask: &FaultRequest<'_>, scenarios: Vec<Scenario<B::Weights>>)
     };
     let cases = Cases::<B> { scenarios, profiles: plan.profiles.clone(), packets: ask.packets };
     plan.iter()
-        .map(|case| Named { stimulus: cases.stimulus(&case), name: case.name.clone() })
+        .map(|case| NamedStimulus { stimulus: cases.stimulus(&case), name: case.name.clone() })
         .collect()
 }
 
 /// The vectors that are of the profile.
-fn vectors<B: Block>(ask: &FaultRequest<'_>) -> Result<Vec<Named<B>>, Error> {
+fn vectors<B: Block>(ask: &FaultRequest<'_>) -> Result<Vec<NamedStimulus<B>>, Error> {
     let mut all = Vec::new();
     for file in ask.corpus.iter().filter(|file| file.block == B::NAME) {
         let vector = file.parse::<B>()?;
@@ -357,7 +364,7 @@ fn vectors<B: Block>(ask: &FaultRequest<'_>) -> Result<Vec<Named<B>>, Error> {
         let is_of_it = |profiles: Vec<Profile>| profiles.contains(ask.profile);
         if profiles.is_ok_and(is_of_it) {
             let name = file.path.display().to_string();
-            all.push(Named { name, stimulus: vector.stimulus });
+            all.push(NamedStimulus { name, stimulus: vector.stimulus });
         }
     }
     Ok(all)
@@ -370,7 +377,7 @@ fn vectors<B: Block>(ask: &FaultRequest<'_>) -> Result<Vec<Named<B>>, Error> {
 pub fn grade<B: Block>(
     ask: &FaultRequest<'_>,
     scenarios: Vec<Scenario<B::Weights>>,
-) -> Result<Graded, Error> {
+) -> Result<ProfileFaults, Error> {
     let (cases, vectors) = (cases::<B>(ask, scenarios), vectors::<B>(ask)?);
     let (cases, vectors) = (grounds(&cases, ask.profile), grounds(&vectors, ask.profile));
     let one = |(place, (rule, kind)): (usize, (usize, Kind))| {
@@ -396,11 +403,11 @@ pub fn grade<B: Block>(
     };
     let faults = faults::<B>(ask).into_par_iter().enumerate().map(one);
     let faults = faults.collect::<Result<Vec<Fault>, Error>>()?;
-    Ok(Graded {
+    Ok(ProfileFaults {
         profile: ask.profile.name.to_string(),
         cases: cases.len(),
         vectors: vectors.len(),
-        score: Score::of(&faults),
+        score: FaultScore::of(&faults),
         faults,
     })
 }

@@ -3,7 +3,7 @@
 //! The verdict on a mutation is that of the first case of the plan that finds it, whatever workers did in what
 //! order: pieces of a round are joined by the place of the case.
 
-use super::Means;
+use super::KillMethod;
 use super::kill::{Kill, MutationJob};
 use crate::engine::Session;
 use crate::error::{Error, codes};
@@ -13,7 +13,7 @@ use crate::models::Built;
 use crate::runner::{Plan, Shard};
 use crate::worker::Program;
 use crate::worker::wire::{Answer, Work};
-use crate::worker::worker_pool::{self, Client, Completion, Next};
+use crate::worker::worker_pool::{self, Client, Completion, PoolAction};
 use crate::worker::{Action, Task};
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -72,7 +72,7 @@ pub struct CaseSet<'a> {
     /// The cases.
     pub cases: &'a [Case],
     /// What is to find mutations.
-    pub means: Means,
+    pub method: KillMethod,
 }
 
 /// Workers.
@@ -87,7 +87,7 @@ pub struct Workers<'a> {
 }
 
 /// What found a mutation: a case of [`CaseSet::cases`] by its index, and how it ended.
-pub type Found = (usize, Outcome);
+pub type FirstKill = (usize, Outcome);
 
 impl Workers<'_> {
     /// Runs some of the cases on mutations, and says which case found which.
@@ -99,8 +99,8 @@ impl Workers<'_> {
         ground: &CaseSet<'_>,
         cases: Range<usize>,
         mutations: &[u32],
-    ) -> Result<BTreeMap<u32, Found>, Error> {
-        let mut round = Round {
+    ) -> Result<BTreeMap<u32, FirstKill>, Error> {
+        let mut round = GradingRound {
             ground,
             interrupted: self.interrupted,
             pieces: pieces(cases, mutations, self.threads),
@@ -120,13 +120,13 @@ impl Workers<'_> {
 
 /// Some mutations and the cases they are run with.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Piece {
+struct MutantBatch {
     mutations: Vec<u32>,
     cases: Range<usize>,
 }
 
 /// Cuts a round into pieces.
-fn pieces(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<Piece> {
+fn pieces(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<MutantBatch> {
     let wanted = threads * PIECES;
     let group = mutations.len().div_ceil(wanted).clamp(1, GROUP);
     let groups = mutations.len().div_ceil(group).max(1);
@@ -135,13 +135,13 @@ fn pieces(cases: Range<usize>, mutations: &[u32], threads: usize) -> VecDeque<Pi
     for first in cases.clone().step_by(share) {
         for mutations in mutations.chunks(group) {
             let cases = first..cases.end.min(first + share);
-            all.push_back(Piece { mutations: mutations.to_vec(), cases });
+            all.push_back(MutantBatch { mutations: mutations.to_vec(), cases });
         }
     }
     all
 }
 
-impl Piece {
+impl MutantBatch {
     /// Smaller ones, if a worker was lost with it: which mutation and which case it was is not known.
     fn parts(&self) -> Vec<Self> {
         if self.mutations.len() > 1 {
@@ -157,16 +157,16 @@ impl Piece {
     }
 }
 
-struct Round<'a> {
+struct GradingRound<'a> {
     ground: &'a CaseSet<'a>,
     interrupted: &'a AtomicBool,
-    pieces: VecDeque<Piece>,
-    found: BTreeMap<u32, Found>,
+    pieces: VecDeque<MutantBatch>,
+    found: BTreeMap<u32, FirstKill>,
     /// Parts of pieces with which a worker was lost.
-    again: Vec<Piece>,
+    again: Vec<MutantBatch>,
 }
 
-impl Round<'_> {
+impl GradingRound<'_> {
     fn note(&mut self, mutation: u32, case: usize, outcome: Outcome) {
         match self.found.get(&mutation) {
             Some((earlier, _)) if *earlier <= case => {}
@@ -175,10 +175,10 @@ impl Round<'_> {
     }
 }
 
-impl Client for Round<'_> {
-    type Item = Piece;
+impl Client for GradingRound<'_> {
+    type Item = MutantBatch;
 
-    fn next(&mut self) -> Option<(Piece, Work)> {
+    fn next(&mut self) -> Option<(MutantBatch, Work)> {
         loop {
             let mut piece = self.pieces.pop_front()?;
             // What an earlier case has found need not be run with a later one.
@@ -190,29 +190,33 @@ impl Client for Round<'_> {
             if piece.mutations.is_empty() {
                 continue;
             }
-            let CaseSet { block, profile, model, scenarios, packets, cases, means } = self.ground;
-            let hunt = MutationJob {
+            let CaseSet { block, profile, model, scenarios, packets, cases, method } = self.ground;
+            let run_job = MutationJob {
                 scenarios: (*scenarios).to_owned(),
                 packets: *packets,
                 cases: cases[piece.cases.clone()].to_vec(),
                 mutations: piece.mutations.clone(),
-                means: *means,
+                method: *method,
             };
             let task = Task {
                 block: (*block).to_owned(),
                 profile: (*profile).to_owned(),
                 model: (*model).clone(),
-                action: Action::MutationJob(hunt),
+                action: Action::MutationJob(run_job),
             };
             return Some((piece, Work::Task(Box::new(task))));
         }
     }
 
-    fn look(&mut self) -> Next {
-        if self.interrupted.load(Ordering::Relaxed) { Next::Stop } else { Next::Continue }
+    fn look(&mut self) -> PoolAction {
+        if self.interrupted.load(Ordering::Relaxed) {
+            PoolAction::Stop
+        } else {
+            PoolAction::Continue
+        }
     }
 
-    fn landed(&mut self, piece: Piece, landing: Completion) -> Result<Next, Error> {
+    fn landed(&mut self, piece: MutantBatch, landing: Completion) -> Result<PoolAction, Error> {
         let lost = match landing {
             Completion::Answer(Answer::Task(json)) => {
                 let deaths: Vec<Kill> = serde_json::from_str(&json).map_err(|error| {
@@ -221,7 +225,7 @@ impl Client for Round<'_> {
                 for Kill { mutation, case, outcome } in deaths {
                     self.note(mutation, piece.cases.start + case, outcome);
                 }
-                return Ok(Next::Continue);
+                return Ok(PoolAction::Continue);
             }
             Completion::Answer(Answer::Panicked(message)) => {
                 Verdict::Crashed { cycle: None, message }
@@ -239,7 +243,7 @@ impl Client for Round<'_> {
         } else {
             self.again.extend(piece.parts());
         }
-        Ok(Next::Continue)
+        Ok(PoolAction::Continue)
     }
 }
 
@@ -268,9 +272,9 @@ mod tests {
 
     #[test]
     fn a_piece_with_which_a_worker_was_lost_is_parted_until_it_is_one_case_of_one_mutation() {
-        let piece = Piece { mutations: vec![4, 9], cases: 3..6 };
+        let piece = MutantBatch { mutations: vec![4, 9], cases: 3..6 };
         let parts = piece.parts();
         assert_eq!(parts.len(), 2);
-        assert!(parts.iter().all(|part| part.parts().iter().all(Piece::is_whole)));
+        assert!(parts.iter().all(|part| part.parts().iter().all(MutantBatch::is_whole)));
     }
 }

@@ -1,11 +1,11 @@
 //! What a worker does: it runs cases, each on every mutation that no case before has found.
 
-use super::Means;
+use super::KillMethod;
 use crate::engine::Cases;
 use crate::error::{Error, codes};
 use crate::formal::aig::split;
 use crate::harness::{
-    Block, Breach, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, Stimulus,
+    Block, Case, Drive, Outcome, Parameters, Profile, Recording, Scenario, SideFailure, Stimulus,
     Verdict, Watch, follow, run_all, run_golden,
 };
 use crate::vector::{Origin, Vector};
@@ -29,7 +29,7 @@ pub struct MutationJob {
     /// Numbers of mutations; 0 is the RTL as it is.
     pub mutations: Vec<u32>,
     /// What is to find them.
-    pub means: Means,
+    pub method: KillMethod,
 }
 
 /// A mutation that was found.
@@ -47,19 +47,19 @@ pub struct Kill {
 ///
 /// # Errors
 /// [`Error::Environment`] for scenarios that cannot be read.
-pub fn hunt<B: Block>(
-    hunt: &MutationJob,
+pub fn run_job<B: Block>(
+    run_job: &MutationJob,
     profile: Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<Vec<Kill>, Error> {
-    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&hunt.scenarios)
+    let scenarios: Vec<Scenario<B::Weights>> = serde_json::from_str(&run_job.scenarios)
         .map_err(|error| Error::Environment(codes::WORKER_FAILED, format!("scenarios: {error}")))?;
     let parameters = profile.parameters;
-    let cases = Cases::<B> { scenarios, profiles: vec![profile], packets: hunt.packets };
-    let mut alive = hunt.mutations.clone();
+    let cases = Cases::<B> { scenarios, profiles: vec![profile], packets: run_job.packets };
+    let mut alive = run_job.mutations.clone();
     let mut deaths = Vec::new();
-    for (index, case) in hunt.cases.iter().enumerate() {
+    for (index, case) in run_job.cases.iter().enumerate() {
         if alive.is_empty() || watch.is_cancelled() {
             break;
         }
@@ -85,15 +85,15 @@ pub fn hunt<B: Block>(
             }
             true
         });
-        let outcomes = match hunt.means {
-            Means::Compare => {
+        let outcomes = match run_job.method {
+            KillMethod::Compare => {
                 let (golden, outcomes) = run_all(&stimulus, &parameters, &mut models, watch);
                 outcomes
                     .into_iter()
                     .map(|of_own| of_own.unwrap_or_else(|| golden.clone()))
                     .collect()
             }
-            Means::Checks => judged(&stimulus, &parameters, &mut models, watch),
+            KillMethod::Checks => judged(&stimulus, &parameters, &mut models, watch),
         };
         let mut outcomes: VecDeque<Outcome> = outcomes;
         alive.retain(|mutation| match outcomes.pop_front() {
@@ -120,7 +120,7 @@ fn judged<B: Block>(
         Outcome::without_cycles(match followed {
             None => Verdict::Cancelled,
             Some((None, _)) => Verdict::Match,
-            Some((Some(Breach { cycle, violation }), _)) => {
+            Some((Some(SideFailure { cycle, violation }), _)) => {
                 Verdict::CheckFailed { cycle, violation }
             }
         })
@@ -161,12 +161,12 @@ pub enum AttemptResult {
 /// # Errors
 /// [`Error::Model`] if there can be no model; [`Error::VectorTooLarge`].
 pub fn attempt<B: Block>(
-    trial: &KillAttempt,
+    request: &KillAttempt,
     profile: &Profile,
     kind: &ModelKind<B::Inputs, B::Outputs>,
     watch: &Watch,
 ) -> Result<AttemptResult, Error> {
-    let cycles: Vec<B::Inputs> = trial.cycles.iter().map(|bits| pins::<B>(bits)).collect();
+    let cycles: Vec<B::Inputs> = request.cycles.iter().map(|bits| pins::<B>(bits)).collect();
     for before_reset in [BeforeReset::Ones, BeforeReset::Zeros, BeforeReset::Random(1)] {
         let stimulus = Stimulus::<B>::cycles(cycles.clone()).with_before_reset(before_reset);
         let recording = Recording::<B>::new(&stimulus, &profile.parameters);
@@ -177,7 +177,7 @@ pub fn attempt<B: Block>(
             })
         };
         let vector =
-            |stimulus| Vector::<B>::new(profile, trial.origin.clone(), stimulus, None).to_text();
+            |stimulus| Vector::<B>::new(profile, request.origin.clone(), stimulus, None).to_text();
         let original = run(0)?.verdict;
         if original != Verdict::Match {
             return Ok(AttemptResult::Red {
@@ -185,7 +185,7 @@ pub fn attempt<B: Block>(
                 vector: vector(stimulus)?,
             });
         }
-        if run(trial.mutation)?.verdict.is_failure() {
+        if run(request.mutation)?.verdict.is_failure() {
             return vector(stimulus).map(AttemptResult::Found);
         }
     }

@@ -2,7 +2,9 @@
 //!
 //! What becomes of a mutation depends on nothing but the choice of all of them, so the parts are put side by side.
 
-use super::report::{Graded, Header, Mutant, MutantStatus, PARTIAL, RESULT, Report, Score};
+use super::report::{
+    Header, Mutant, MutantStatus, MutationScore, PARTIAL, ProfileGrading, RESULT, Report,
+};
 use crate::error::{Code, Error, codes};
 use crate::files::make_whole;
 use crate::program;
@@ -16,36 +18,37 @@ use std::path::{Path, PathBuf};
 const MISSING_NAMED: usize = 16;
 
 /// A folder with a part of a grading.
-pub struct Part {
+pub struct MutationShard {
     folder: PathBuf,
     report: Report,
 }
 
 /// All parts of the grading of one block.
-pub struct Parts {
+pub struct MutationShards {
     /// By index.
-    parts: Vec<Part>,
+    parts: Vec<MutationShard>,
 }
 
 /// What a grading has, whole or begun.
 pub const GRADING: [&str; 2] = [RESULT, PARTIAL];
 
-impl Parts {
+impl MutationShards {
     /// Reads the parts.
     ///
     /// # Errors
     /// [`Error::File`] for a part that is not whole, there twice, or of another grading; [`Error::Usage`] if some are missing.
     pub fn open(folders: &[PathBuf]) -> Result<Self, Error> {
         let part = |folder: &PathBuf| {
-            let part = Part { folder: folder.clone(), report: Report::read(folder)? };
+            let part = MutationShard { folder: folder.clone(), report: Report::read(folder)? };
             part.check()?;
             Ok(part)
         };
-        let mut parts = folders.iter().map(part).collect::<Result<Vec<Part>, Error>>()?;
+        let mut parts = folders.iter().map(part).collect::<Result<Vec<MutationShard>, Error>>()?;
         let Some(first) = parts.first() else {
             return Err(Error::Usage(
                 codes::NOTHING_SELECTED,
-                "name the folders of all parts of the grading".to_owned(),
+                "no part was named; name the folders of all parts of the mutation analysis"
+                    .to_owned(),
             ));
         };
         for part in &parts {
@@ -73,8 +76,15 @@ impl Parts {
             let mut cases_run = 0;
             for part in &self.parts {
                 let graded = part.report.profiles.get(index).filter(|one| one.profile == *profile);
-                let missing =
-                    || part.wrong(codes::INCOMPLETE, format!("has no grading of {profile}"));
+                let missing = || {
+                    part.wrong(
+                        codes::INCOMPLETE,
+                        format!(
+                            "has no mutation analysis of profile \
+                         {profile}"
+                        ),
+                    )
+                };
                 let graded = graded.ok_or_else(missing)?;
                 cases_run = cases_run.max(graded.cases_run);
                 for mutant in &graded.mutants {
@@ -84,20 +94,23 @@ impl Parts {
             }
             let expected = 1..=u32::try_from(mutants.len()).unwrap_or(u32::MAX);
             if !mutants.keys().copied().eq(expected) {
-                let message = format!("and the other parts do not have each mutant of {profile}");
+                let message = format!(
+                    "and the other parts do not contain every mutant of profile \
+                     {profile} exactly once"
+                );
                 return Err(self.parts[0].wrong(codes::DAMAGED, message));
             }
             let mutants: Vec<Mutant> = mutants.into_values().cloned().collect();
-            let score = Score::of(mutants.iter());
+            let score = MutationScore::of(mutants.iter());
             let profile = profile.clone();
-            report.profiles.push(Graded { profile, cases_run, score, mutants });
+            report.profiles.push(ProfileGrading { profile, cases_run, score, mutants });
         }
         report.end();
         Ok(report)
     }
 }
 
-impl Part {
+impl MutationShard {
     fn wrong(&self, code: Code, message: String) -> Error {
         Error::File { code, path: self.folder.clone(), message }
     }
@@ -106,13 +119,15 @@ impl Part {
     fn check(&self) -> Result<(), Error> {
         let Report { complete, run, .. } = &self.report;
         if !complete {
-            let message = "is not whole: its analysis was interrupted or still runs; continue it with `resume`";
+            let message = "is incomplete: its analysis was interrupted or still runs; continue it \
+                 with `resume`";
             return Err(self.wrong(codes::INCOMPLETE, message.to_owned()));
         }
         let (build, now) = (&run.build, program::build());
         if build != now {
             return Err(self.wrong(codes::OTHER_BUILD, format!(
-                "was graded by build {build}, this is build {now}: merge with the program that graded it"
+                "was graded by build {build}, and this is build {now}; merge with the program that \
+                 graded it"
             )));
         }
         Ok(())
@@ -133,7 +148,8 @@ impl Part {
                 return Err(self.wrong(
                     codes::OTHER_RUN,
                     format!(
-                        "is no part of the same grading as {}: {name} is {}, there it is {}",
+                        "is not a part of the same mutation analysis as {}: {name} is {} here and \
+                         {} there",
                         first.folder.display(),
                         here[name],
                         there[name]
@@ -146,10 +162,10 @@ impl Part {
 
     /// The vector that finds a mutation, if the judge has made one.
     fn copy(&self, mutant: &Mutant, out: &Path) -> Result<(), Error> {
-        let MutantStatus::Survived { vector: Some(file) } = &mutant.fate else { return Ok(()) };
+        let MutantStatus::Survived { vector: Some(file) } = &mutant.status else { return Ok(()) };
         let (from, to) = (self.folder.join(file), out.join(file));
         if !from.is_file() {
-            let message = format!("is not whole: its result names {file}, which is not there");
+            let message = format!("is incomplete: its result names {file}, which does not exist");
             return Err(self.wrong(codes::INCOMPLETE, message));
         }
         if let Some(folder) = to.parent() {
@@ -160,14 +176,14 @@ impl Part {
 }
 
 /// Each part is there, once; they are sorted.
-fn complete(parts: &[Part]) -> Result<(), Error> {
-    let shard = |part: &Part| part.report.run.shard;
+fn complete(parts: &[MutationShard]) -> Result<(), Error> {
+    let shard = |part: &MutationShard| part.report.run.shard;
     for pair in parts.windows(2) {
         if shard(&pair[0]) == shard(&pair[1]) {
             let (shard, other) = (shard(&pair[0]), pair[0].folder.display());
             return Err(pair[1].wrong(
                 codes::SHARD_SET,
-                format!("is part {shard}, and so is {other}: name one of them"),
+                format!("is part {shard}, and so is {other}; name only one of them"),
             ));
         }
     }
@@ -185,7 +201,8 @@ fn complete(parts: &[Part]) -> Result<(), Error> {
     Err(Error::Usage(
         codes::SHARD_SET,
         format!(
-            "parts of the grading of {} are missing: {}{more}; grade them (mutate --shard I/{count}), or name their folders",
+            "parts of the mutation analysis of {} are missing: {}{more}; run them (mutate --shard \
+             I/{count}), or name their folders",
             parts[0].report.run.block,
             named.join(", ")
         ),

@@ -36,7 +36,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
         at.entry((module, cell, port)).or_default().push(mutation);
     }
     let widths = widths(netlist);
-    let initial = Initial::new(netlist, &widths, &at);
+    let initial = InitialValues::new(netlist, &widths, &at);
     let mut woven = String::new();
     let mut modules = selector();
     let (mut module, mut cell, mut kind) = ("", "", "");
@@ -99,7 +99,7 @@ pub fn weave(netlist: &str, top: &str, mutations: &[Mutation]) -> Result<Woven, 
         woven += "\n";
     }
     if placed < mutations.len() {
-        return Err(Unknown("a mutation of a cell that is not there".to_owned()));
+        return Err(Unknown("the cell of a mutation does not exist".to_owned()));
     }
     Ok(Woven { netlist: woven, modules })
 }
@@ -177,13 +177,13 @@ const INITIAL: &str = "attribute \\init ";
 
 /// What wires begin with, by module and name, the lowest bit first. It belongs to the register that drives a wire:
 /// where a mutation comes between, it goes with the register.
-struct Initial<'a> {
+struct InitialValues<'a> {
     values: BTreeMap<(&'a str, &'a str), Vec<char>>,
     /// Bits of wires behind a mutation.
     behind: BTreeSet<(&'a str, &'a str, u32)>,
 }
 
-impl<'a> Initial<'a> {
+impl<'a> InitialValues<'a> {
     fn new(
         netlist: &'a str,
         widths: &BTreeMap<&str, BTreeMap<&str, u32>>,

@@ -7,11 +7,11 @@ use super::{
 use crate::engine::{RunBlock, Session, ShrunkVector, Waves};
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
-use crate::harness::{Case, Fingerprint, Judgement, Outcome, Profile, Signature, Verdict};
+use crate::harness::{Blame, Case, Fingerprint, Outcome, Profile, Signature, Verdict};
 use crate::models::Rtl;
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use std::cell::Cell;
 use std::collections::BTreeMap;
 use std::fs;
@@ -28,7 +28,7 @@ const MOST_NOTES: usize = 6;
 const LAST_WORK: Duration = Duration::from_millis(300);
 /// What is done with the first failure of a signature.
 #[derive(Debug, Clone, Copy)]
-pub struct Keep {
+pub struct FailureHandling {
     /// Its vector is shrunk.
     pub shrink: bool,
     /// Its waves are written.
@@ -42,8 +42,8 @@ pub struct Failures {
     rtl: Rtl,
     folder: PathBuf,
     origin: Origin,
-    keep: Keep,
-    desk: OneShotWorker,
+    keep: FailureHandling,
+    worker: OneShotWorker,
     groups: Vec<Group>,
     unwritten: Vec<Error>,
     /// When an interruption was seen.
@@ -58,8 +58,8 @@ impl Failures {
         rtl: Rtl,
         folder: &Path,
         origin: Origin,
-        keep: Keep,
-        desk: OneShotWorker,
+        keep: FailureHandling,
+        worker: OneShotWorker,
     ) -> Self {
         let folder = folder.to_owned();
         Self {
@@ -69,7 +69,7 @@ impl Failures {
             folder,
             origin,
             keep,
-            desk,
+            worker,
             groups: Vec::new(),
             unwritten: Vec::new(),
             interrupted: Cell::new(None),
@@ -93,7 +93,7 @@ impl Failures {
 
     /// Whether the user does not want to wait, so that not everything may be kept of a failure.
     pub fn is_interrupted(&self) -> bool {
-        self.desk.is_interrupted()
+        self.worker.is_interrupted()
     }
 
     /// What could not be written, with the reason.
@@ -145,7 +145,7 @@ impl Failures {
                 let group = &mut self.groups[place];
                 let name = format!("{stem}.json");
                 if let Err(error) = text.and_then(|text| write(&self.folder, &name, &text)) {
-                    let note = format!("a further vector is not written: {error}");
+                    let note = format!("cannot write a further vector: {error}");
                     let notes = &mut group.first.notes;
                     if !notes.contains(&note) && notes.len() < MOST_NOTES {
                         notes.push(note);
@@ -158,7 +158,7 @@ impl Failures {
         let mut notes = Vec::new();
         let kept = self.keep_first((case, profile), outcome, origin, &stem, &mut notes);
         let judgement = self.judge(&kept, profile, &mut notes);
-        let Kept { evidence, text, lost, .. } = kept;
+        let SavedFailure { evidence, text, lost, .. } = kept;
         let waves = format!("{FAILURES}/{stem}.fst");
         let traced = self.keep.waves
             && !lost
@@ -199,7 +199,7 @@ impl Failures {
         origin: Origin,
         stem: &str,
         notes: &mut Vec<String>,
-    ) -> Kept {
+    ) -> SavedFailure {
         let hangs = matches!(outcome.verdict, Verdict::Hang { cycle: None, .. });
         let lost = hangs || matches!(outcome.verdict, Verdict::Crashed { cycle: None, .. });
         // As it is first: whatever happens to what follows, the failure is kept.
@@ -221,7 +221,7 @@ impl Failures {
                 Ok(shrunk) => {
                     if shrunk.out_of_budget {
                         notes.push(format!(
-                            "shrinking ended early; candidates tried: {}",
+                            "shrinking stopped early; candidates tried: {}",
                             shrunk.tried
                         ));
                     }
@@ -252,7 +252,7 @@ impl Failures {
             packets: shown.packets,
             cycles: shown.cycles,
         };
-        Kept { evidence, text, drawn, lost }
+        SavedFailure { evidence, text, drawn, lost }
     }
 
     /// The vector of a case as it was drawn.
@@ -266,7 +266,7 @@ impl Failures {
     /// Whether a vector is not begun any more, as the user does not want to wait. What is known without one is
     /// in the results, with the command that shows the case again.
     fn is_late(&self) -> bool {
-        if self.interrupted.get().is_none() && self.desk.is_interrupted() {
+        if self.interrupted.get().is_none() && self.worker.is_interrupted() {
             self.interrupted.set(Some(Instant::now()));
         }
         self.interrupted.get().is_some_and(|since| since.elapsed() > LAST_WORK)
@@ -274,7 +274,7 @@ impl Failures {
 
     /// An error once the user does not want to wait: a large vector is not even taken in hand.
     fn go_on(&self) -> Result<(), Error> {
-        if self.desk.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
+        if self.worker.is_interrupted() { Err(Error::Interrupted) } else { Ok(()) }
     }
 
     /// Ends the grouping, see [`settle`].
@@ -324,30 +324,37 @@ impl Failures {
         self.go_on()?;
         let vector = VectorFile::from_text(text, &self.folder)?;
         let subject = self.subject(&vector, profile);
-        self.desk.shrink_lost(&subject, verdict, SHRINK_BUDGET, &mut ())
+        self.worker.shrink_lost(&subject, verdict, SHRINK_BUDGET, &mut ())
     }
 
     fn shrink(&self, text: String, profile: &Profile) -> Result<ShrunkVector, Error> {
         self.go_on()?;
         let vector = VectorFile::from_text(text, &self.folder)?;
-        self.desk.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
+        self.worker.shrink(&self.subject(&vector, profile), SHRINK_BUDGET, &mut ())?.done()
     }
 
     /// What is decided of a failure's shrunk vector, else of the drawn one, if any check decides at all.
-    fn judge(&self, kept: &Kept, profile: &Profile, notes: &mut Vec<String>) -> Option<Judgement> {
+    fn judge(
+        &self,
+        kept: &SavedFailure,
+        profile: &Profile,
+        notes: &mut Vec<String>,
+    ) -> Option<Blame> {
         if kept.lost {
             return None;
         }
-        let mut first: Option<Judgement> = None;
+        let mut first: Option<Blame> = None;
         for (text, shrunk) in [(kept.text.as_ref(), true), (kept.drawn.as_ref(), false)] {
             let Some(text) = text else { continue };
-            if first.as_ref().is_some_and(Judgement::is_of_raw_pins) {
+            if first.as_ref().is_some_and(Blame::is_of_raw_pins) {
                 break;
             }
             match self.judge_one(text, profile) {
                 Ok(judgement) if judgement.is_decided() => {
                     if !shrunk {
-                        notes.push("judged by the case as it was drawn, in its cycles".to_owned());
+                        notes.push(
+                            "blame is that of the original case, before shrinking".to_owned(),
+                        );
                     }
                     return Some(judgement);
                 }
@@ -358,10 +365,10 @@ impl Failures {
         first
     }
 
-    fn judge_one(&self, text: &str, profile: &Profile) -> Result<Judgement, Error> {
+    fn judge_one(&self, text: &str, profile: &Profile) -> Result<Blame, Error> {
         self.go_on()?;
         let vector = VectorFile::from_text(text.to_owned(), &self.folder)?;
-        self.desk.judge(&self.subject(&vector, profile))?.done()
+        self.worker.judge(&self.subject(&vector, profile))?.done()
     }
 
     fn trace(&self, text: String, waves: &str, profile: &Profile) -> Result<(), Error> {
@@ -370,7 +377,7 @@ impl Failures {
         let folder = self.folder.join(FAILURES);
         fs::create_dir_all(&folder).map_err(Error::write(folder))?;
         let vector = VectorFile::from_text(text, &path)?;
-        self.desk.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
+        self.worker.trace(&self.subject(&vector, profile), Waves { path, all: false })?.done()
     }
 
     /// Keeps what there is to say of a failure; its path in the run directory.
@@ -385,7 +392,7 @@ impl Failures {
             self.go_on()?;
             let vector = VectorFile::from_text(text, &self.folder)?;
             let explanation =
-                self.desk.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
+                self.worker.explain(&self.subject(&vector, profile), Tracing::Fst)?.done()?;
             let text = serde_json::to_string(&explanation)
                 .map_err(|error| Error::Environment(codes::INTERNAL, error.to_string()))?;
             write(&self.folder, &format!("{stem}{EXPLAINED}"), &(text + "\n"))
@@ -399,13 +406,13 @@ impl Failures {
         }
     }
 
-    fn subject<'a>(&'a self, vector: &'a VectorFile, profile: &'a Profile) -> Subject<'a> {
-        Subject { block: self.block, vector, profile, rtl: &self.rtl }
+    fn subject<'a>(&'a self, vector: &'a VectorFile, profile: &'a Profile) -> VectorJob<'a> {
+        VectorJob { block: self.block, vector, profile, rtl: &self.rtl }
     }
 }
 
 /// The first failure of its kind, once it is kept.
-struct Kept {
+struct SavedFailure {
     evidence: Evidence,
     /// The vector's text, as it was written last, unless it is too large.
     text: Option<String>,

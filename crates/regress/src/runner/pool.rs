@@ -1,12 +1,12 @@
 //! Runs the cases of a plan, and ends where a limit says so.
 
 use super::End;
-use crate::engine::Opening;
+use crate::engine::SessionSetup;
 use crate::error::{Error, codes};
 use crate::harness::{Case, Outcome, Verdict};
 use crate::judged::Judged;
 use crate::worker::wire::{Answer, Work};
-use crate::worker::worker_pool::{self, Client, Completion, Launch, Next};
+use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
 use std::iter::Peekable;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -56,7 +56,7 @@ pub trait Progress {
 /// What `progress` returns, or if there can be no workers.
 pub fn run(
     launch: &impl Launch,
-    (opening, judged): (&Opening, &mut Judged),
+    (opening, judged): (&SessionSetup, &mut Judged),
     (source, start): (impl Iterator<Item = Case>, Start),
     limits: &Limits,
     interrupted: &AtomicBool,
@@ -111,19 +111,19 @@ impl<S: Iterator<Item = Case>> Client for Cases<'_, S> {
         Some((case, work))
     }
 
-    fn look(&mut self) -> Next {
+    fn look(&mut self) -> PoolAction {
         if self.interrupted.load(Ordering::Relaxed) {
             self.end = End::Interrupted;
-            return Next::Stop;
+            return PoolAction::Stop;
         }
         let over = self.limits.time.is_some_and(|time| self.begin.elapsed() >= time);
         if over && self.end == End::Complete && self.source.peek().is_some() {
             self.end = End::Time;
         }
-        if self.end == End::Time { Next::Drain } else { Next::Continue }
+        if self.end == End::Time { PoolAction::Drain } else { PoolAction::Continue }
     }
 
-    fn landed(&mut self, case: Case, landing: Completion) -> Result<Next, Error> {
+    fn landed(&mut self, case: Case, landing: Completion) -> Result<PoolAction, Error> {
         let outcome = self.outcome(&case, landing)?;
         self.ended(&case, &outcome)
     }
@@ -165,15 +165,15 @@ impl<'a, S: Iterator<Item = Case>> Cases<'a, S> {
     ///
     /// # Errors
     /// If it cannot be written down.
-    fn ended(&mut self, case: &Case, outcome: &Outcome) -> Result<Next, Error> {
+    fn ended(&mut self, case: &Case, outcome: &Outcome) -> Result<PoolAction, Error> {
         self.progress.case(case, outcome)?;
         self.failures += u64::from(outcome.verdict.is_failure());
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         if self.end == End::Interrupted {
             // What was done before is written down, and that is all.
-            return Ok(Next::Continue);
+            return Ok(PoolAction::Continue);
         }
-        Ok(if self.is_over() { Next::Abandon } else { Next::Continue })
+        Ok(if self.is_over() { PoolAction::Abandon } else { PoolAction::Continue })
     }
 
     /// A worker was lost.
@@ -390,7 +390,7 @@ mod tests {
         interrupted: bool,
     ) -> (Result<End, Error>, Log) {
         let (scripts, mut log) = (Scripts::default(), Log::default());
-        let opening = Opening {
+        let opening = SessionSetup {
             block: "b".to_owned(),
             models: Vec::new(),
             scenarios: String::new(),
@@ -427,13 +427,13 @@ mod tests {
             assert_eq!(of(EXITS), "crashed: process exited with code 0");
             assert_eq!(
                 of(WRITES_NONSENSE),
-                "crashed: process wrote into its channel to the program"
+                "crashed: process corrupted its channel to the program"
             );
             // With many workers it may be the first thing that one of them does.
             if threads == 1 {
                 assert_eq!(
                     of(EXITS_AFTER_OTHERS),
-                    "crashed: process exited with code 0; it did not happen again when the case was run alone"
+                    "crashed: process exited with code 0; it did not happen again when the case ran alone"
                 );
                 assert_eq!(failures.len(), 5, "{failures:?}");
             }

@@ -6,7 +6,7 @@ use crate::harness::Verdict;
 use crate::models::Built;
 use crate::vector::VectorFile;
 use crate::worker::wire::{Answer, Work};
-use crate::worker::worker_pool::{self, Client, Completion, Launch, Next};
+use crate::worker::worker_pool::{self, Client, Completion, Launch, PoolAction};
 use crate::worker::{Action, Task};
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -61,11 +61,15 @@ impl Client for Replays<'_, '_> {
         self.replays.iter().any(|replay| replay.model.is_simulated())
     }
 
-    fn look(&mut self) -> Next {
-        if self.interrupted.load(Ordering::Relaxed) { Next::Stop } else { Next::Continue }
+    fn look(&mut self) -> PoolAction {
+        if self.interrupted.load(Ordering::Relaxed) {
+            PoolAction::Stop
+        } else {
+            PoolAction::Continue
+        }
     }
 
-    fn landed(&mut self, index: usize, landing: Completion) -> Result<Next, Error> {
+    fn landed(&mut self, index: usize, landing: Completion) -> Result<PoolAction, Error> {
         let recorded = self.replays[index].recorded;
         let replayed = match landing {
             Completion::Answer(Answer::Task(json)) => {
@@ -83,6 +87,6 @@ impl Client for Replays<'_, '_> {
             }
         };
         (self.each)(index, replayed)?;
-        Ok(Next::Continue)
+        Ok(PoolAction::Continue)
     }
 }

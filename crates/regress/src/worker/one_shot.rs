@@ -7,7 +7,7 @@ use super::wire::{Answer, Reply, Request, Work};
 use crate::engine::{Replayed, RunBlock, ShrinkProgress, ShrunkVector, Waves};
 use crate::error::{Error, codes};
 use crate::files::{folder_of, is_special, make_whole_apart};
-use crate::harness::{Judgement, Outcome, Profile, Verdict, Watch};
+use crate::harness::{Blame, Outcome, Profile, Verdict, Watch};
 use crate::models::{Built, Rtl, View};
 
 use crate::vector::VectorFile;
@@ -57,7 +57,7 @@ pub struct OneShotWorker {
 
 /// A vector, the profile it runs under, and the RTL.
 #[derive(Clone, Copy)]
-pub struct Subject<'a> {
+pub struct VectorJob<'a> {
     /// The block.
     pub block: &'static dyn RunBlock,
     /// The vector.
@@ -68,7 +68,7 @@ pub struct Subject<'a> {
     pub rtl: &'a Rtl,
 }
 
-impl Subject<'_> {
+impl VectorJob<'_> {
     fn task(&self, model: Built, action: Action) -> Task {
         let (block, profile) = (self.block.info().name.to_owned(), self.profile.name.to_string());
         Task { block, profile, model, action }
@@ -94,7 +94,7 @@ impl OneShotWorker {
     ///
     /// # Errors
     /// If the model cannot be built.
-    pub fn replay(&self, subject: &Subject<'_>) -> Result<Finish<Replayed>, Error> {
+    pub fn replay(&self, subject: &VectorJob<'_>) -> Result<Finish<Replayed>, Error> {
         let model = subject.build(View::Bare)?;
         self.have(subject.task(model, Action::Replay(subject.vector.clone())))
     }
@@ -103,7 +103,7 @@ impl OneShotWorker {
     ///
     /// # Errors
     /// If the model cannot be built, or the file not be written.
-    pub fn trace(&self, subject: &Subject<'_>, waves: Waves) -> Result<Finish<()>, Error> {
+    pub fn trace(&self, subject: &VectorJob<'_>, waves: Waves) -> Result<Finish<()>, Error> {
         let view = View::Observed(Waves::format(&waves.path)?);
         let mut cut_short = None;
         // The file is named here: what a model leaves that took its process with it must not be found.
@@ -115,7 +115,7 @@ impl OneShotWorker {
             match finish.map_err(|error| error.renamed(partial, &waves.path))? {
                 Finish::Done(()) => Ok(()),
                 other => {
-                    let message = "the waves were not finished".to_owned();
+                    let message = "the waveform was not completed".to_owned();
                     cut_short = Some(other);
                     Err(Error::Lost(codes::MODEL_CRASHED, message))
                 }
@@ -124,11 +124,11 @@ impl OneShotWorker {
         cut_short.map_or_else(|| made.map(Finish::Done), Ok)
     }
 
-    /// Says which side breaks the specification.
+    /// Says which side violates the specification.
     ///
     /// # Errors
     /// If the model cannot be built.
-    pub fn judge(&self, subject: &Subject<'_>) -> Result<Finish<Judgement>, Error> {
+    pub fn judge(&self, subject: &VectorJob<'_>) -> Result<Finish<Blame>, Error> {
         let model = subject.build(View::Bare)?;
         self.have(subject.task(model, Action::Judge(subject.vector.clone())))
     }
@@ -140,7 +140,7 @@ impl OneShotWorker {
     /// If the model cannot be built.
     pub fn explain(
         &self,
-        subject: &Subject<'_>,
+        subject: &VectorJob<'_>,
         tracing: Tracing,
     ) -> Result<Finish<crate::engine::Explanation>, Error> {
         self.observed(subject, View::Observed(tracing), |observed| {
@@ -154,7 +154,7 @@ impl OneShotWorker {
     /// If the model cannot be built, or the vector does not fail.
     pub fn shrink(
         &self,
-        subject: &Subject<'_>,
+        subject: &VectorJob<'_>,
         budget: u64,
         progress: &mut dyn ShrinkProgress,
     ) -> Result<Finish<ShrunkVector>, Error> {
@@ -197,7 +197,7 @@ impl OneShotWorker {
     /// If the model cannot be built; [`Error::Lost`] if that verdict does not come again.
     pub fn shrink_lost(
         &self,
-        subject: &Subject<'_>,
+        subject: &VectorJob<'_>,
         verdict: &Verdict,
         budget: u64,
         progress: &mut dyn ShrinkProgress,
@@ -242,7 +242,7 @@ impl OneShotWorker {
     /// First the bare model, so that wrong ports are reported as what they are.
     fn observed<T: DeserializeOwned>(
         &self,
-        subject: &Subject<'_>,
+        subject: &VectorJob<'_>,
         view: View,
         action: impl FnOnce(Built) -> Action,
     ) -> Result<Finish<T>, Error> {
@@ -260,7 +260,7 @@ impl OneShotWorker {
     fn attempt<T: DeserializeOwned>(
         &self,
         task: &Task,
-        told: &mut dyn FnMut(Reply),
+        on_reply: &mut dyn FnMut(Reply),
     ) -> Result<Attempt<T>, Error> {
         if self.is_interrupted() {
             return Ok(Attempt::Finished(Finish::Interrupted));
@@ -278,10 +278,10 @@ impl OneShotWorker {
         let simulated = task.model.is_simulated() || observed.is_simulated();
         let process = self.program.start(writable, simulated)?;
         let stuck_after = self.program.limits().stuck_after;
-        let mut attendant = Supervisor::new(process, stuck_after);
-        let answer = attend(&mut attendant, task.clone(), &self.interrupted, told);
-        attendant.kill();
-        if let Some(in_force) = attendant.sandbox() {
+        let mut supervisor = Supervisor::new(process, stuck_after);
+        let answer = run_task(&mut supervisor, task.clone(), &self.interrupted, on_reply);
+        supervisor.kill();
+        if let Some(in_force) = supervisor.sandbox() {
             self.program.confined(in_force);
         }
         Ok(match answer? {
@@ -306,11 +306,11 @@ enum Attempt<T> {
 }
 
 /// Has a task done by a worker; gives its JSON.
-fn attend(
+fn run_task(
     worker: &mut Supervisor<impl Link>,
     task: Task,
     interrupted: &AtomicBool,
-    told: &mut dyn FnMut(Reply),
+    on_reply: &mut dyn FnMut(Reply),
 ) -> Result<Attempt<String>, Error> {
     worker.send(&Request::Work { place: 0, work: Work::Task(Box::new(task)) })?;
     worker.begin();
@@ -340,7 +340,7 @@ fn attend(
                     return Ok(Attempt::Finished(Finish::Lost(verdict)));
                 }
                 Reply::Done { answer: Answer::Refused(refusal), .. } => return Err(refusal.into()),
-                other => told(other),
+                other => on_reply(other),
             }
         }
     }

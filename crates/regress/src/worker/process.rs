@@ -1,7 +1,7 @@
 //! A worker's process, from outside.
 
 use super::loss::Loss;
-use super::sandbox::{InForce, Sandbox};
+use super::sandbox::{ActiveSandbox, Sandbox};
 use super::supervisor::{Link, Received};
 use crate::error::{Error, codes};
 use crate::program;
@@ -47,7 +47,7 @@ pub struct Program {
     path: PathBuf,
     limits: Limits,
     /// The restrictions of its workers, once one has said them.
-    in_force: Arc<OnceLock<InForce>>,
+    in_force: Arc<OnceLock<ActiveSandbox>>,
 }
 
 impl Program {
@@ -63,7 +63,7 @@ impl Program {
             std::env::current_exe().map_err(|error| {
                 Error::Environment(
                     codes::SYSTEM,
-                    format!("cannot tell where this program is: {error}"),
+                    format!("cannot find the path of this program: {error}"),
                 )
             })?
         };
@@ -76,12 +76,12 @@ impl Program {
     }
 
     /// The restrictions under which its workers run; none if it has started none yet.
-    pub fn in_force(&self) -> Option<InForce> {
+    pub fn in_force(&self) -> Option<ActiveSandbox> {
         self.in_force.get().copied()
     }
 
     /// A worker says under which restrictions it runs: the kernel decides, so it is the same for all.
-    pub(super) fn confined(&self, in_force: InForce) {
+    pub(super) fn confined(&self, in_force: ActiveSandbox) {
         if self.in_force.set(in_force).is_ok()
             && let Some(warning) = in_force.warning()
         {

@@ -37,7 +37,7 @@ pub enum Sandbox {
 
 /// The restrictions of a worker that are in force.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
-pub enum InForce {
+pub enum ActiveSandbox {
     /// None, as the user wanted.
     Off,
     /// Those that the kernel has.
@@ -49,21 +49,24 @@ pub enum InForce {
     },
 }
 
-impl InForce {
+impl ActiveSandbox {
     /// What a user has to know who wanted a sandbox.
     pub fn warning(self) -> Option<&'static str> {
         (self == Self::On { landlock: 0, seccomp: false }).then_some(
-            "models run without a sandbox, because this kernel has neither Landlock nor seccomp: the RTL can do all that \
-             you can do; --no-sandbox accepts that",
+            "models run without a sandbox, because this kernel has neither Landlock nor seccomp: \
+             the RTL has all of your permissions; accept that with --no-sandbox",
         )
     }
 }
 
-impl fmt::Display for InForce {
+impl fmt::Display for ActiveSandbox {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::Off => f.write_str("none (--no-sandbox)"),
-            Self::On { landlock: 0, seccomp: false } => f.write_str("none (the kernel has none)"),
+            Self::On { landlock: 0, seccomp: false } => f.write_str(
+                "none (not supported by the \
+                 kernel)",
+            ),
             Self::On { landlock: 0, seccomp: true } => f.write_str("seccomp"),
             Self::On { landlock, seccomp: false } => write!(f, "Landlock {landlock}"),
             Self::On { landlock, seccomp: true } => write!(f, "Landlock {landlock}, seccomp"),
@@ -77,12 +80,12 @@ impl fmt::Display for InForce {
 ///
 /// # Errors
 /// [`Error::Environment`] if the kernel has a restriction and refuses to apply it.
-pub fn enter(writable: &[PathBuf], simulated: bool) -> Result<InForce, Error> {
+pub fn enter(writable: &[PathBuf], simulated: bool) -> Result<ActiveSandbox, Error> {
     let landlock = restrict_files(writable, simulated)?;
     // Landlock tells files apart by their path. A filter of system calls cannot.
     let may_write = landlock > 0 || !writable.is_empty();
     let seccomp = restrict_calls(may_write, simulated)?;
-    Ok(InForce::On { landlock, seccomp })
+    Ok(ActiveSandbox::On { landlock, seccomp })
 }
 
 fn failed(what: &str) -> impl Fn(String) -> Error {
@@ -90,7 +93,8 @@ fn failed(what: &str) -> impl Fn(String) -> Error {
         Error::Environment(
             codes::SANDBOX,
             format!(
-                "cannot put the model's process into a sandbox ({what}): {reason}; --no-sandbox runs it without one"
+                "cannot set up the sandbox of the model's process ({what}): {reason}; --no-sandbox \
+                 runs the model without it"
             ),
         )
     }

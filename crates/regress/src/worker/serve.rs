@@ -4,9 +4,9 @@
 //! model's; one says several times a second how far the model is. Standard output and input belong to the
 //! RTL, which may print: the channel is on descriptors of its own.
 
-use super::sandbox::{self, InForce};
+use super::sandbox::{self, ActiveSandbox};
 use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};
-use crate::engine::{Models, Opening, ShrinkProgress, ShrunkVector};
+use crate::engine::{Models, SessionSetup, ShrinkProgress, ShrunkVector};
 use crate::error::{Error, codes};
 use crate::harness::Watch;
 use crate::program;
@@ -60,7 +60,7 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
     let (mut requests, replies) = channel().map_err(|error| environment(&error))?;
     // Before there are other threads, which inherit it.
     let in_force = match settings.no_sandbox {
-        true => InForce::Off,
+        true => ActiveSandbox::Off,
         false => sandbox::enter(&settings.writable, settings.simulated)?,
     };
     let replies = Arc::new(Mutex::new(replies));
@@ -94,7 +94,7 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
                 }
             }
             Err(_) => {
-                let message = "`worker` is for the program itself; see `cosim --help`";
+                let message = "`worker` is an internal command; see `cosim --help`";
                 return Err(Error::Usage(codes::COMMAND_LINE, message.to_owned()));
             }
         }
@@ -102,7 +102,7 @@ pub fn serve(settings: &Settings) -> Result<ExitCode, Error> {
 }
 
 fn environment(error: &io::Error) -> Error {
-    Error::Environment(codes::SYSTEM, format!("a worker cannot start: {error}"))
+    Error::Environment(codes::SYSTEM, format!("cannot start a worker: {error}"))
 }
 
 /// Binds the process to its parent's life, and to what it may take.
@@ -196,9 +196,12 @@ impl Worker {
         }
     }
 
-    fn open(&mut self, opening: &Opening) -> Reply {
+    fn open(&mut self, opening: &SessionSetup) -> Reply {
         let block = program::find(&opening.block).ok_or_else(|| {
-            Error::Usage(codes::UNKNOWN_BLOCK, format!("`{}` is no block", opening.block))
+            Error::Usage(
+                codes::UNKNOWN_BLOCK,
+                format!("`{}` is not a block of this program", opening.block),
+            )
         });
         match block.and_then(|block| self.watch.model(|| block.open(opening))) {
             Ok(models) => {
@@ -221,7 +224,7 @@ fn panic_message(payload: &(dyn Any + Send)) -> String {
 /// Tells how far a shrink is, not more often than anyone needs to know.
 struct ShrinkReporter<'a> {
     replies: &'a Mutex<File>,
-    told: Instant,
+    last_report: Instant,
     /// When the smallest vector was sent last; the first is sent at once.
     best: Option<Instant>,
     /// What the smallest vector so far took to be written.
@@ -230,15 +233,15 @@ struct ShrinkReporter<'a> {
 
 impl<'a> ShrinkReporter<'a> {
     fn new(replies: &'a Mutex<File>) -> Self {
-        Self { replies, told: Instant::now(), best: None, cost: Duration::ZERO }
+        Self { replies, last_report: Instant::now(), best: None, cost: Duration::ZERO }
     }
 }
 
 impl ShrinkProgress for ShrinkReporter<'_> {
     fn candidate(&mut self, tried: u64, kept: u64) {
-        if self.told.elapsed() > NEWS {
+        if self.last_report.elapsed() > NEWS {
             send(self.replies, &Reply::Shrinking { tried, kept });
-            self.told = Instant::now();
+            self.last_report = Instant::now();
         }
     }
 

@@ -1,7 +1,7 @@
 //! Listening to one worker, and noticing when it is lost.
 
 use super::loss::Loss;
-use super::sandbox::InForce;
+use super::sandbox::ActiveSandbox;
 use super::wire::{Frames, Reply, Request, frame};
 use crate::error::{Error, codes};
 use std::io;
@@ -83,7 +83,7 @@ pub struct Supervisor<L> {
     /// The processor time that it had used soon after the last sign of progress.
     used_before: Option<Duration>,
     is_ready: bool,
-    sandbox: Option<InForce>,
+    sandbox: Option<ActiveSandbox>,
 }
 
 impl<L: Link> Supervisor<L> {
@@ -109,7 +109,7 @@ impl<L: Link> Supervisor<L> {
     }
 
     /// The restrictions under which the worker runs, once it has said so.
-    pub fn sandbox(&self) -> Option<InForce> {
+    pub fn sandbox(&self) -> Option<ActiveSandbox> {
         self.sandbox
     }
 
@@ -119,7 +119,10 @@ impl<L: Link> Supervisor<L> {
     /// [`Error::Environment`] for a message too long.
     pub fn send(&mut self, request: &Request) -> Result<(), Error> {
         let bytes = frame(request).ok_or_else(|| {
-            Error::Environment(codes::INTERNAL, "a vector is too large to be handed on".to_owned())
+            Error::Environment(
+                codes::INTERNAL,
+                "the vector is too large to send to a worker".to_owned(),
+            )
         })?;
         let _ = self.link.send(&bytes);
         Ok(())
@@ -167,7 +170,7 @@ impl<L: Link> Supervisor<L> {
                 }
                 Err(_) if replies.is_empty() => {
                     self.link.kill();
-                    let message = "process wrote into its channel to the program".to_owned();
+                    let message = "process corrupted its channel to the program".to_owned();
                     return Event::Lost(Loss::Died(message));
                 }
                 // What came before counts; the next look finds the same.

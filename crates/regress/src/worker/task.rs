@@ -33,7 +33,7 @@ pub enum Action {
     Points,
     /// Run a vector; gives a [`Replayed`](crate::engine::Replayed).
     Replay(VectorFile),
-    /// Say which side of a vector breaks the specification; gives a [`Judgement`](crate::harness::Judgement).
+    /// Say which side of a vector violates the specification; returns a [`Blame`](crate::harness::Blame).
     Judge(VectorFile),
     /// Write the waves of a vector; gives nothing.
     Trace(VectorFile, Built, Waves),
@@ -58,7 +58,10 @@ impl Task {
     /// What the work returns.
     pub fn run(&self, watch: &Watch, progress: &mut dyn ShrinkProgress) -> Result<String, Error> {
         let block = program::find(&self.block).ok_or_else(|| {
-            Error::Environment(codes::INTERNAL, format!("`{}` is no block", self.block))
+            Error::Environment(
+                codes::INTERNAL,
+                format!("`{}` is not a block of this program", self.block),
+            )
         })?;
         let load = |file: &VectorFile| -> Result<Box<dyn LoadedVector>, Error> { block.load(file) };
         let (profile, model) = (self.profile.as_str(), &self.model);
@@ -76,8 +79,8 @@ impl Task {
             Action::Explain(file, observed) => {
                 load(file)?.explain(profile, model, observed, watch).and_then(to_json)
             }
-            Action::MutationJob(hunt) => block.hunt(profile, model, hunt, watch).and_then(to_json),
-            Action::Try(trial) => block.attempt(profile, model, trial, watch).and_then(to_json),
+            Action::MutationJob(job) => block.run_job(profile, model, job, watch).and_then(to_json),
+            Action::Try(attempt) => block.attempt(profile, model, attempt, watch).and_then(to_json),
             Action::Compare(other, comparison) => {
                 block.compare(profile, [model, other], comparison, watch).and_then(to_json)
             }

@@ -3,8 +3,8 @@
 //! A message is a frame: its length in 4 bytes, the least significant first, and that many bytes of
 //! postcard. What does not read as a message is the end of the worker that wrote it.
 
-use super::sandbox::InForce;
-use crate::engine::{Opening, ShrunkVector};
+use super::sandbox::ActiveSandbox;
+use crate::engine::{SessionSetup, ShrunkVector};
 use crate::error::{Code, Error, codes};
 use crate::harness::{Case, Outcome};
 use crate::worker::Task;
@@ -20,7 +20,7 @@ const HEAD: usize = 4;
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub enum Request {
     /// What the cases that follow have in common.
-    Open(Opening),
+    Open(SessionSetup),
     /// Work; it is done in the order of the requests.
     Work {
         /// Comes back with the answer.
@@ -72,7 +72,7 @@ pub enum Reply {
     /// The smallest vector so far.
     Best(Box<ShrunkVector>),
     /// First of all: the restrictions that the process has put on itself.
-    Started(InForce),
+    Started(ActiveSandbox),
 }
 
 /// What came of work.
@@ -126,7 +126,7 @@ pub fn frame(message: &impl Serialize) -> Option<Vec<u8>> {
 
 /// What was read is no message.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Malformed;
+pub struct MalformedMessage;
 
 /// Takes frames out of a stream of bytes.
 #[derive(Debug, Default)]
@@ -146,18 +146,18 @@ impl Frames {
     /// The next message, once it is whole.
     ///
     /// # Errors
-    /// [`Malformed`]; nothing that follows means anything.
-    pub fn message<M: DeserializeOwned>(&mut self) -> Result<Option<M>, Malformed> {
+    /// [`MalformedMessage`]; nothing that follows means anything.
+    pub fn message<M: DeserializeOwned>(&mut self) -> Result<Option<M>, MalformedMessage> {
         let rest = &self.bytes[self.start..];
         let Some((head, rest)) = rest.split_first_chunk::<HEAD>() else { return Ok(None) };
         let length = u32::from_le_bytes(*head) as usize;
         if length > LONGEST {
-            return Err(Malformed);
+            return Err(MalformedMessage);
         }
         let Some(body) = rest.get(..length) else { return Ok(None) };
-        let (message, left) = postcard::take_from_bytes(body).map_err(|_| Malformed)?;
+        let (message, left) = postcard::take_from_bytes(body).map_err(|_| MalformedMessage)?;
         if !left.is_empty() {
-            return Err(Malformed);
+            return Err(MalformedMessage);
         }
         self.start += HEAD + length;
         Ok(Some(message))
@@ -245,7 +245,7 @@ mod tests {
         for bytes in [&unknown[..], &long, &ready_and_more] {
             let mut frames = Frames::default();
             frames.buffer().extend(bytes);
-            assert_eq!(frames.message::<Reply>(), Err(Malformed), "{bytes:?}");
+            assert_eq!(frames.message::<Reply>(), Err(MalformedMessage), "{bytes:?}");
         }
     }
 

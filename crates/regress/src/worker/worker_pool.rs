@@ -10,10 +10,10 @@
 
 use super::loss::{Loss, Losses};
 use super::process::{Process, Program};
-use super::sandbox::InForce;
+use super::sandbox::ActiveSandbox;
 use super::supervisor::{Event, Link, Supervisor};
 use super::wire::{Answer, Reply, Request, Work};
-use crate::engine::Opening;
+use crate::engine::SessionSetup;
 use crate::error::{Error, codes};
 use crate::harness::Verdict;
 use std::collections::{BTreeMap, VecDeque};
@@ -49,7 +49,7 @@ pub trait Launch: Sync {
     fn stuck_after(&self) -> Duration;
 
     /// One says under which restrictions it runs.
-    fn confined(&self, _: InForce) {}
+    fn confined(&self, _: ActiveSandbox) {}
 }
 
 impl Launch for Program {
@@ -64,7 +64,7 @@ impl Launch for Program {
         self.limits().stuck_after
     }
 
-    fn confined(&self, in_force: InForce) {
+    fn confined(&self, in_force: ActiveSandbox) {
         Self::confined(self, in_force);
     }
 }
@@ -80,7 +80,7 @@ pub enum Completion {
 
 /// What is to happen next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Next {
+pub enum PoolAction {
     /// More work.
     Continue,
     /// No new work; what has begun is finished.
@@ -100,13 +100,13 @@ pub trait Client {
     fn next(&mut self) -> Option<(Self::Item, Work)>;
 
     /// Asked many times a second.
-    fn look(&mut self) -> Next;
+    fn look(&mut self) -> PoolAction;
 
     /// Takes a result; they come in the order of the work.
     ///
     /// # Errors
     /// What ends all work.
-    fn landed(&mut self, item: Self::Item, landing: Completion) -> Result<Next, Error>;
+    fn landed(&mut self, item: Self::Item, landing: Completion) -> Result<PoolAction, Error>;
 
     /// Whether a program simulates some of the models, beside those of the opening.
     fn is_simulated(&self) -> bool {
@@ -119,14 +119,14 @@ pub trait Client {
 
 /// A piece of work on its way.
 #[derive(Debug, Clone)]
-struct Piece {
+struct InFlightWork {
     place: u64,
     work: Work,
     /// The workers that were lost with it.
     losses: Losses,
 }
 
-impl Piece {
+impl InFlightWork {
     /// Whether it is done again, alone.
     fn is_alone(&self) -> bool {
         self.losses.any()
@@ -152,16 +152,16 @@ impl Piece {
 }
 
 /// What the threads share.
-struct Shared {
-    queue: Mutex<VecDeque<Piece>>,
+struct PoolState {
+    queue: Mutex<VecDeque<InFlightWork>>,
     /// Something was put into the queue, or the work is over.
     wake: Condvar,
     over: AtomicBool,
     workers: usize,
 }
 
-impl Shared {
-    fn queue(&self) -> MutexGuard<'_, VecDeque<Piece>> {
+impl PoolState {
+    fn queue(&self) -> MutexGuard<'_, VecDeque<InFlightWork>> {
         self.queue.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -178,7 +178,7 @@ impl Shared {
     }
 
     /// Some pieces for a worker that can take `most`; waits for one if it has `nothing` to do.
-    fn take(&self, most: usize, nothing: bool) -> Vec<Piece> {
+    fn take(&self, most: usize, nothing: bool) -> Vec<InFlightWork> {
         let mut queue = self.queue();
         while nothing && queue.is_empty() && !self.is_over() {
             queue = self.wake.wait(queue).unwrap_or_else(PoisonError::into_inner);
@@ -193,7 +193,7 @@ impl Shared {
                 Some(_) => {}
                 None => break,
             }
-            let alone = queue.front().is_some_and(Piece::is_alone);
+            let alone = queue.front().is_some_and(InFlightWork::is_alone);
             taken.extend(queue.pop_front());
             if alone {
                 break;
@@ -204,7 +204,7 @@ impl Shared {
 
     /// Gives back what a worker did not come to. The queue stays in the order of the work: results are delivered in that
     /// order, so the first piece is what the others wait for.
-    fn give_back(&self, pieces: impl Iterator<Item = Piece>) {
+    fn give_back(&self, pieces: impl Iterator<Item = InFlightWork>) {
         let mut queue = self.queue();
         for piece in pieces {
             let behind = queue.partition_point(|waiting| waiting.place < piece.place);
@@ -216,9 +216,9 @@ impl Shared {
 }
 
 /// Ends the work when the client's side is left, in whatever way.
-struct EndOfWork<'a>(&'a Shared);
+struct ShutdownGuard<'a>(&'a PoolState);
 
-impl Drop for EndOfWork<'_> {
+impl Drop for ShutdownGuard<'_> {
     fn drop(&mut self) {
         self.0.end();
     }
@@ -238,20 +238,20 @@ enum CompletionEvent {
 /// What the client returns; what a worker refuses; if there can be no workers.
 pub fn run<C: Client>(
     launch: &impl Launch,
-    opening: Option<&Opening>,
+    opening: Option<&SessionSetup>,
     workers: usize,
     client: &mut C,
 ) -> Result<(), Error> {
-    let shared = Shared {
+    let shared = PoolState {
         queue: Mutex::new(VecDeque::new()),
         wake: Condvar::new(),
         over: AtomicBool::new(false),
         workers,
     };
-    let simulated = client.is_simulated() || opening.is_some_and(Opening::is_simulated);
+    let simulated = client.is_simulated() || opening.is_some_and(SessionSetup::is_simulated);
     let (sender, landings) = mpsc::channel();
     thread::scope(|scope| {
-        let _end = EndOfWork(&shared);
+        let _end = ShutdownGuard(&shared);
         for index in 0..workers {
             let (shared, sender) = (&shared, sender.clone());
             let (worker, has) = (None, VecDeque::new());
@@ -269,7 +269,7 @@ pub fn run<C: Client>(
 
 /// The side of the client.
 struct WorkerPool<'a, I> {
-    shared: &'a Shared,
+    shared: &'a PoolState,
     landings: Receiver<Result<CompletionEvent, Error>>,
     /// Handed out, by place.
     items: BTreeMap<u64, I>,
@@ -279,21 +279,23 @@ struct WorkerPool<'a, I> {
 
 impl<I> WorkerPool<'_, I> {
     fn drive<C: Client<Item = I>>(&mut self, client: &mut C, workers: usize) -> Result<(), Error> {
-        let mut next = Next::Continue;
+        let mut next = PoolAction::Continue;
         let mut place = 0;
         loop {
-            if next == Next::Continue {
+            if next == PoolAction::Continue {
                 next = client.look();
-            } else if client.look() == Next::Stop {
-                next = Next::Stop;
+            } else if client.look() == PoolAction::Stop {
+                next = PoolAction::Stop;
             }
-            if next == Next::Stop {
+            if next == PoolAction::Stop {
                 return self.stop(client);
             }
-            while next == Next::Continue && self.items.len() + self.landed.len() < workers * AHEAD {
+            while next == PoolAction::Continue
+                && self.items.len() + self.landed.len() < workers * AHEAD
+            {
                 let Some((item, work)) = client.next() else { break };
                 self.items.insert(place, item);
-                let piece = Piece { place, work, losses: Losses::default() };
+                let piece = InFlightWork { place, work, losses: Losses::default() };
                 self.shared.queue().push_back(piece);
                 self.shared.wake.notify_one();
                 place += 1;
@@ -319,13 +321,13 @@ impl<I> WorkerPool<'_, I> {
             }
             while let Some((item, landing)) = self.next_in_order() {
                 match client.landed(item, landing)? {
-                    Next::Continue => {}
-                    Next::Drain => next = Next::Drain,
-                    Next::Stop => return self.stop(client),
-                    Next::Abandon => return Ok(()),
+                    PoolAction::Continue => {}
+                    PoolAction::Drain => next = PoolAction::Drain,
+                    PoolAction::Stop => return self.stop(client),
+                    PoolAction::Abandon => return Ok(()),
                 }
             }
-            if next == Next::Drain {
+            if next == PoolAction::Drain {
                 self.withdraw();
             }
         }
@@ -350,7 +352,7 @@ impl<I> WorkerPool<'_, I> {
             self.land(landing?, client);
         }
         while let Some((_, (item, landing))) = self.landed.pop_first() {
-            if client.landed(item, landing)? == Next::Abandon {
+            if client.landed(item, landing)? == PoolAction::Abandon {
                 return Ok(());
             }
         }
@@ -381,13 +383,13 @@ impl<I> WorkerPool<'_, I> {
 /// One worker's thread.
 struct WorkerThread<'a, L: Launch> {
     launch: &'a L,
-    opening: Option<&'a Opening>,
+    opening: Option<&'a SessionSetup>,
     simulated: bool,
-    shared: &'a Shared,
+    shared: &'a PoolState,
     sender: Sender<Result<CompletionEvent, Error>>,
     worker: Option<Supervisor<L::Link>>,
     /// What the worker has to do, in order.
-    has: VecDeque<Piece>,
+    has: VecDeque<InFlightWork>,
 }
 
 impl<L: Launch> WorkerThread<'_, L> {
@@ -439,7 +441,7 @@ impl<L: Launch> WorkerThread<'_, L> {
 
     /// Gives the worker more to do; starts one if there is none.
     fn hand_out(&mut self) -> Result<(), Error> {
-        let is_alone = self.has.front().is_some_and(Piece::is_alone);
+        let is_alone = self.has.front().is_some_and(InFlightWork::is_alone);
         if is_alone || self.has.len() > HANDFUL / 2 {
             return Ok(());
         }
@@ -449,7 +451,7 @@ impl<L: Launch> WorkerThread<'_, L> {
             return Ok(());
         }
         // What is done again is done by a worker that has done nothing else.
-        if pieces.iter().any(Piece::is_alone)
+        if pieces.iter().any(InFlightWork::is_alone)
             && let Some(mut used) = self.worker.take()
         {
             used.kill();
@@ -513,7 +515,7 @@ impl<L: Launch> WorkerThread<'_, L> {
         Ok(())
     }
 
-    fn land(&self, piece: Piece, landing: Completion) {
+    fn land(&self, piece: InFlightWork, landing: Completion) {
         for loss in piece.losses.to_others(matches!(landing, Completion::Answer(_))) {
             let how = piece.named(loss.how());
             let _ = self.sender.send(Ok(CompletionEvent::LostWorker(how)));
@@ -521,7 +523,7 @@ impl<L: Launch> WorkerThread<'_, L> {
         let landing = match (piece.losses.died(), landing) {
             (Some(how), Completion::Answer(_)) => Completion::Lost(Verdict::Crashed {
                 cycle: None,
-                message: format!("{how}; it did not happen again when the case was run alone"),
+                message: format!("{how}; it did not happen again when the case ran alone"),
             }),
             (_, landing) => landing,
         };
@@ -535,17 +537,17 @@ mod tests {
     use super::*;
     use crate::harness::Case;
 
-    fn piece(place: u64) -> Piece {
+    fn piece(place: u64) -> InFlightWork {
         let name = place.to_string();
         let case = Case { place, profile: 0, scenario: 0, name, seed: 0 };
         let work = Work::Case { case, is_judged: false };
-        Piece { place, work, losses: Losses::default() }
+        InFlightWork { place, work, losses: Losses::default() }
     }
 
     /// Is the first piece next, whoever gives it back? The results of all others wait for it.
     #[test]
     fn what_is_given_back_is_done_in_the_order_of_the_work() {
-        let shared = Shared {
+        let shared = PoolState {
             queue: Mutex::new([4, 7].map(piece).into()),
             wake: Condvar::new(),
             over: AtomicBool::new(false),

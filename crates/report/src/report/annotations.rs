@@ -3,7 +3,7 @@
 use super::{Results, page_of_run};
 use crate::error::Error;
 use crate::files::{Sync, write_whole};
-use crate::harness::Judgement;
+use crate::harness::Blame;
 use crate::runner::{CODE_QUALITY, Group, MARKDOWN};
 use crate::text;
 use serde_json::{Value, json};
@@ -111,7 +111,7 @@ fn issue(results: &Results, group: &Group) -> Value {
 
 /// What happened to the first case of a group.
 fn told(group: &Group) -> String {
-    let judgement = group.first.judgement.iter().flat_map(Judgement::lines);
+    let judgement = group.first.judgement.iter().flat_map(Blame::lines);
     let lines = std::iter::once(format!("{} ({} cases)", group.first.verdict, group.count));
     let waived = group.waived.iter().map(ToString::to_string);
     let lines: Vec<String> = lines.chain(waived).chain(judgement).collect();

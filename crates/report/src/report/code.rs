@@ -1,6 +1,6 @@
 //! The RTL's text with what was reached of it, out of `coverage.json` and the sources beside it.
 
-use crate::coverage::code::{Kind, Line, Point, Reached, SOURCES, Sources};
+use crate::coverage::code::{CodeHits, Kind, Line, Point, SOURCES, Sources};
 use crate::coverage::{COVERAGE, Database};
 use crate::error::Error;
 use serde::Serialize;
@@ -14,14 +14,14 @@ pub const MOST_TEXT: usize = 400 << 10;
 #[derive(Debug, Serialize)]
 pub struct Code {
     shares: String,
-    profiles: Vec<Shares>,
+    profiles: Vec<CodeRatios>,
     files: Vec<File>,
     /// Files that are too large to be shown.
     left_out: Vec<String>,
 }
 
 #[derive(Debug, Serialize)]
-struct Shares {
+struct CodeRatios {
     profile: String,
     shares: String,
     holes: Vec<String>,
@@ -84,10 +84,10 @@ pub fn of(folder: &Path) -> Result<Option<Code>, Error> {
     Ok(Some(Code { shares: shares.text(), profiles, files, left_out }))
 }
 
-fn of_profile(reached: &Reached<'_>) -> Shares {
+fn of_profile(reached: &CodeHits<'_>) -> CodeRatios {
     let waived =
         reached.points().filter_map(|(point, _, reason)| Some((point.place(), reason?.to_owned())));
-    Shares {
+    CodeRatios {
         profile: reached.profile.to_owned(),
         shares: reached.shares().text(),
         holes: reached.holes().map(Point::place).collect(),
@@ -95,7 +95,7 @@ fn of_profile(reached: &Reached<'_>) -> Shares {
     }
 }
 
-fn places(profiles: &[Reached<'_>]) -> BTreeMap<(String, u32), Place> {
+fn places(profiles: &[CodeHits<'_>]) -> BTreeMap<(String, u32), Place> {
     let mut places: BTreeMap<(String, u32), Place> = BTreeMap::new();
     for reached in profiles {
         for ((file, line), Line { hits, is_waived }) in reached.lines() {

@@ -1,23 +1,25 @@
 //! The groups of `coverage.json` as tables: a heat map for each cross.
 
-use crate::coverage::{COVERAGE, Covered, Database, Group, GroupAxis, GroupValue, ProfileBins};
+use crate::coverage::{
+    COVERAGE, Database, Group, GroupAxis, GroupValue, ProfileBins, ProfileCoverage,
+};
 use crate::error::Error;
 use serde::Serialize;
 use std::path::Path;
 
 /// What a profile covered.
 #[derive(Debug, Serialize)]
-pub struct Maps {
+pub struct CoverageMaps {
     profile: String,
     reachable: u32,
     hit: u32,
     percent: String,
-    groups: Vec<Map>,
+    groups: Vec<CoverageMap>,
 }
 
 /// A group: rows are combinations of all axes but the last.
 #[derive(Debug, Serialize)]
-struct Map {
+struct CoverageMap {
     name: String,
     about: String,
     reachable: usize,
@@ -53,7 +55,7 @@ struct Cell {
 ///
 /// # Errors
 /// What is wrong with the file.
-pub fn of(folder: &Path) -> Result<Vec<Maps>, Error> {
+pub fn of(folder: &Path) -> Result<Vec<CoverageMaps>, Error> {
     let path = folder.join(COVERAGE);
     if !path.exists() {
         return Ok(Vec::new());
@@ -62,7 +64,7 @@ pub fn of(folder: &Path) -> Result<Vec<Maps>, Error> {
     Ok(database.profiles.iter().map(|(name, profile)| maps(&database, name, profile)).collect())
 }
 
-fn maps(database: &Database, name: &str, profile: &ProfileBins) -> Maps {
+fn maps(database: &Database, name: &str, profile: &ProfileBins) -> CoverageMaps {
     let covered = database.covered(name);
     let mut first = 0;
     let groups = database.groups.iter().map(|group| {
@@ -70,14 +72,19 @@ fn maps(database: &Database, name: &str, profile: &ProfileBins) -> Maps {
         first += group.bins();
         map
     });
-    let groups: Vec<Map> = groups.collect();
-    let (percent, Covered { reachable, hit, .. }) = (covered.percent(), covered);
-    Maps { profile: name.to_owned(), reachable, hit, percent, groups }
+    let groups: Vec<CoverageMap> = groups.collect();
+    let (percent, ProfileCoverage { reachable, hit, .. }) = (covered.percent(), covered);
+    CoverageMaps { profile: name.to_owned(), reachable, hit, percent, groups }
 }
 
-fn map(group: &Group, profile: &ProfileBins, covered: &Covered, first: usize) -> Map {
+fn map(
+    group: &Group,
+    profile: &ProfileBins,
+    covered: &ProfileCoverage,
+    first: usize,
+) -> CoverageMap {
     let Some((last, others)) = group.axes.split_last() else {
-        return Map {
+        return CoverageMap {
             name: group.name.clone(),
             about: group.about.clone(),
             reachable: 0,
@@ -130,5 +137,5 @@ fn map(group: &Group, profile: &ProfileBins, covered: &Covered, first: usize) ->
         None => vec![Head { name: "hits".to_owned(), meaning: String::new() }],
     };
     let (name, about) = (group.name.clone(), group.about.clone());
-    Map { name, about, reachable, hit, corner, columns, rows }
+    CoverageMap { name, about, reachable, hit, corner, columns, rows }
 }

@@ -3,7 +3,7 @@
 use super::code::MOST_TEXT;
 use super::page::render;
 use crate::error::Error;
-use crate::mutate::report::{Graded, Header, Mutant, MutantStatus, Report, Score};
+use crate::mutate::report::{Header, Mutant, MutantStatus, MutationScore, ProfileGrading, Report};
 use crate::program;
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -15,7 +15,7 @@ struct Page<'a> {
     run: &'a Header,
     is_whole: bool,
     title: Option<&'static str>,
-    score: Score,
+    score: MutationScore,
     /// Why the grading fails.
     failures: Vec<String>,
     profiles: Vec<Profile<'a>>,
@@ -29,7 +29,7 @@ struct Page<'a> {
 struct Profile<'a> {
     name: &'a str,
     cases: u64,
-    score: &'a Score,
+    score: &'a MutationScore,
     /// Ports and checks that found mutants, with how many.
     by: Vec<(&'a str, u64)>,
 }
@@ -50,7 +50,7 @@ struct SurvivorRow<'a> {
 #[derive(Serialize)]
 struct File {
     name: String,
-    score: Score,
+    score: MutationScore,
     lines: Vec<Line>,
 }
 
@@ -65,18 +65,18 @@ struct Line {
 }
 
 /// How a line looks by what became of its mutants.
-fn state(score: &Score) -> &'static str {
+fn state(score: &MutationScore) -> &'static str {
     match score {
-        Score { mutants: 0, .. } => "",
-        Score { survived: 1.., .. } => "miss",
-        Score { undecided: 1.., .. } => "part",
+        MutationScore { mutants: 0, .. } => "",
+        MutationScore { survived: 1.., .. } => "miss",
+        MutationScore { undecided: 1.., .. } => "part",
         _ => "hit",
     }
 }
 
 /// The numbers of a line in words.
-fn words(score: &Score) -> String {
-    let Score { killed, survived, equivalent, undecided, .. } = score;
+fn words(score: &MutationScore) -> String {
+    let MutationScore { killed, survived, equivalent, undecided, .. } = score;
     let all = [
         (killed, "killed"),
         (survived, "survived"),
@@ -114,19 +114,19 @@ pub fn page(report: &Report) -> Result<String, Error> {
 
 /// What there is to tell of the mutants of all profiles.
 fn each<'a, T>(report: &'a Report, tell: fn(&'a str, &'a Mutant) -> Option<T>) -> Vec<T> {
-    let of = |graded: &'a Graded| {
+    let of = |graded: &'a ProfileGrading| {
         graded.mutants.iter().filter_map(move |mutant| tell(&graded.profile, mutant))
     };
     report.profiles.iter().flat_map(of).collect()
 }
 
-fn profile(graded: &Graded) -> Profile<'_> {
+fn profile(graded: &ProfileGrading) -> Profile<'_> {
     let (name, by) = (&graded.profile, graded.killed_by());
     Profile { name, cases: graded.cases_run, score: &graded.score, by }
 }
 
 fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
-    let (verdict, because, vector) = match &mutant.fate {
+    let (verdict, because, vector) = match &mutant.status {
         MutantStatus::Killed { .. } | MutantStatus::Equivalent { .. } => return None,
         MutantStatus::Survived { vector } => ("survived", "", vector.as_deref()),
         MutantStatus::Undecided { because } => ("undecided", because.as_str(), None),
@@ -138,7 +138,7 @@ fn left<'a>(profile: &'a str, mutant: &'a Mutant) -> Option<SurvivorRow<'a>> {
 /// The RTL with the mutants of each line, of all profiles together; else why there is none.
 fn files(report: &Report) -> Result<Vec<File>, String> {
     let run = &report.run;
-    let block = program::find(&run.block).ok_or("this program has no such block")?;
+    let block = program::find(&run.block).ok_or("this program does not contain the block")?;
     let examined = run.given.examined(block.info()).map_err(|error| error.to_string())?;
     if examined.identity != run.rtl {
         return Err(format!("the RTL was {} and is {} now", run.rtl, examined.identity));
@@ -153,7 +153,7 @@ fn files(report: &Report) -> Result<Vec<File>, String> {
         }
         size += source.text.len();
         if size > MOST_TEXT {
-            return Err("it is too large to be shown".to_owned());
+            return Err("it is too large to show".to_owned());
         }
         files.push(file);
     }
@@ -174,7 +174,7 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
     }
     let line = |(text, number): (&str, u32)| {
         let mutants = of_lines.get(&number).into_iter().flatten();
-        let score = Score::of(mutants.copied());
+        let score = MutationScore::of(mutants.copied());
         let told = match score.mutants - score.equivalent {
             0 => String::new(),
             all => format!("{}/{all}", score.killed),
@@ -187,7 +187,7 @@ fn file(name: String, text: &str, mutants: &[&Mutant]) -> File {
         }
     };
     let lines = text.lines().zip(1..).map(line).collect();
-    File { score: Score::of(of_file.into_iter()), name, lines }
+    File { score: MutationScore::of(of_file.into_iter()), name, lines }
 }
 
 #[cfg(test)]
@@ -196,11 +196,11 @@ mod tests {
     use crate::mutate::Mutation;
     use crate::mutate::report::{MutantStatus, Proof};
 
-    fn mutant(fate: MutantStatus, lines: &[u32]) -> Mutant {
+    fn mutant(status: MutantStatus, lines: &[u32]) -> Mutant {
         let mut command = "mutate -mode inv -module top -cell c -port Y -portbit 0".to_owned();
         command.extend(lines.iter().map(|line| format!(" -src a.v:{line}.1-{line}.2")));
         let mutation = Mutation::parse(1, &command, &str::to_owned).unwrap();
-        Mutant { mutation, does: String::new(), fate }
+        Mutant { mutation, does: String::new(), status }
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! `report.html`: one file for a person, without network.
 
 use super::code::{self, Code};
-use super::coverage::{self, Maps};
+use super::coverage::{self, CoverageMaps};
 use super::diagram::{self, Diagram};
 use super::page::render;
 use super::waves::{self, Waves};
@@ -9,7 +9,7 @@ use super::{Reproduce, Results, RunTiming};
 use crate::engine::{Difference, Explanation};
 use crate::error::Error;
 use crate::files::{LARGEST_INPUT, read_input};
-use crate::harness::Judgement;
+use crate::harness::Blame;
 use crate::history::Run;
 use crate::program;
 use crate::runner::{Group, Totals};
@@ -37,7 +37,7 @@ struct Page<'a> {
     more_groups: usize,
     profiles: Vec<Profile<'a>>,
     rules: Vec<Rule<'a>>,
-    coverage: Vec<Maps>,
+    coverage: Vec<CoverageMaps>,
     code: Option<Code>,
     trend: Trend<'a>,
     rtl_files: Vec<&'a str>,
@@ -175,7 +175,7 @@ fn failure<'a>(folder: &Path, results: &Results, group: &'a Group) -> Failure<'a
     let explanation: Option<Explanation> =
         text.and_then(Result::ok).and_then(|text| serde_json::from_slice(&text).ok());
     let reproduce = Reproduce { program: program::name(), run: &results.run };
-    let judgement = group.first.judgement.iter().flat_map(Judgement::lines).collect();
+    let judgement = group.first.judgement.iter().flat_map(Blame::lines).collect();
     let waves = explanation.as_ref().and_then(waves::of);
     let (differences, in_flight) = explanation.map_or_else(Default::default, |explanation| {
         (explanation.differences, explanation.in_flight)

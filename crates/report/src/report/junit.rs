@@ -4,7 +4,7 @@
 
 use super::{Entry, Reproduce, Results};
 use crate::error::{Error, codes};
-use crate::harness::{Judgement, Signature, Verdict, index_text};
+use crate::harness::{Blame, Signature, Verdict, index_text};
 use crate::program;
 use crate::runner::{Evidence, Group, Header};
 use quick_junit::{NonSuccessKind, Property, Report, TestCase, TestCaseStatus, TestSuite};
@@ -184,7 +184,7 @@ impl<'a> Waivers<'a> {
                 Some(format!("{signature}: {}", group.waived.as_ref()?))
             }
             // Several groups came together, and each of them is waived.
-            None if *passed => Some(format!("{signature}: all of it is waived")),
+            None if *passed => Some(format!("{signature}: all of its cases are waived")),
             _ => None,
         }
     }
@@ -208,7 +208,7 @@ fn failed(run: &Header, name: &str, verdict: &Verdict, known: Option<&Evidence>)
     };
     let mut text = vec![verdict.to_string()];
     let judgement = known.and_then(|evidence| evidence.judgement.as_ref());
-    text.extend(judgement.into_iter().flat_map(Judgement::lines));
+    text.extend(judgement.into_iter().flat_map(Blame::lines));
     let mut attachments = String::new();
     if let Some(vector) = known.and_then(|evidence| evidence.vector.as_ref()) {
         text.push(format!("vector: {vector}"));

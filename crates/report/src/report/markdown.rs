@@ -1,7 +1,7 @@
 //! `summary.md`: the verdict and the failures for a page of a CI system.
 
 use super::{Reproduce, Results};
-use crate::harness::Judgement;
+use crate::harness::Blame;
 use crate::program;
 use crate::runner::Group;
 use crate::text::markdown as code;
@@ -48,7 +48,7 @@ pub fn page(results: &Results) -> String {
         if let Some(waived) = waived {
             let _ = writeln!(page, "- {}", code(&waived.to_string()));
         }
-        for line in first.judgement.iter().flat_map(Judgement::lines) {
+        for line in first.judgement.iter().flat_map(Blame::lines) {
             let _ = writeln!(page, "- {}", code(&line));
         }
         if let Some(vector) = &first.vector {

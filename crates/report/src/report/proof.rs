@@ -4,7 +4,7 @@ use super::page::render;
 use crate::error::Error;
 use crate::program;
 use crate::prove::PropertyStatus;
-use cosim_formats::proof::{Proof, Proven};
+use cosim_formats::proof::{Proof, PropertyResult};
 use serde::Serialize;
 use std::path::Path;
 
@@ -52,8 +52,8 @@ pub fn page(proof: &Proof) -> Result<String, Error> {
     render(&title, TEMPLATE, &Page { proof, result, about, counts, rows })
 }
 
-fn row<'a>(profile: &'a str, proven: &'a Proven, accepted: Option<u32>) -> Row<'a> {
-    let Proven { property, shown, .. } = proven;
+fn row<'a>(profile: &'a str, proven: &'a PropertyResult, accepted: Option<u32>) -> Row<'a> {
+    let PropertyResult { property, shown, .. } = proven;
     let vector = match shown {
         PropertyStatus::Reached { vector, .. }
         | PropertyStatus::Refuted { vector, .. }

@@ -26,17 +26,18 @@ impl Copies {
         let mut shown: BTreeMap<PathBuf, &str> = BTreeMap::new();
         // The files that the RTL reads while it runs are behind those.
         for (file, read) in examined.texts.iter().zip(&examined.files) {
-            let name = below(&file.name).ok_or_else(|| Error::File { code: codes::CANNOT_COPY,
+            let name = below(&file.name).ok_or_else(|| Error::File {
+                code: codes::CANNOT_COPY,
                 path: PathBuf::from(&read.path),
-                message: "is included by a path that leads out of its folder, and would not be found in a copy; name \
-                          its folder with -I, and include it by its name"
+                message: "is included by a path that leaves its folder, so a copy would not find \
+                     it; name its folder with -I, and include it by its name"
                     .to_owned(),
             })?;
             if let Some(other) = files.get(&name)
                 && *other != *file.text
             {
                 let message = format!(
-                    "and {} would have the same name in a copy and are not the same; rename one",
+                    "and {} differ but would have the same name in a copy; rename one",
                     shown[&name]
                 );
                 return Err(Error::File {
@@ -69,8 +70,8 @@ pub fn data(examined: &Examined) -> Result<Vec<(PathBuf, &[u8])>, Error> {
     let named = |(file, text): (&DataFile, _)| {
         let name = below(&Path::new("@").join(&file.name)).ok_or_else(|| {
             Error::Usage(codes::CANNOT_COPY, format!(
-                "the RTL opens {:?}, which is outside of the folder of a copy; let the RTL name it by a path inside, as \
-                 in \"rom.hex\"",
+                "the RTL opens {:?}, which is outside of the copied folder; use a relative path \
+                 inside of it, as in \"rom.hex\"",
                 file.name
             ))
         })?;

@@ -12,7 +12,7 @@ use verilated_build::Opened;
 
 /// A file that was found.
 #[derive(Debug, Clone)]
-pub struct Found {
+pub struct DataFile {
     /// Its path, as typed or below what was typed.
     pub path: PathBuf,
     pub text: Arc<[u8]>,
@@ -20,7 +20,7 @@ pub struct Found {
 
 /// A folder in which a file may be.
 #[derive(Debug, Clone)]
-pub struct Place {
+pub struct SearchFolder {
     /// The folder.
     pub folder: PathBuf,
     /// The folder as typed.
@@ -29,21 +29,21 @@ pub struct Place {
     pub is_explicit: bool,
 }
 
-impl Place {
+impl SearchFolder {
     /// The working directory, where simulators look.
     pub fn working_directory() -> Self {
         let folder = env::current_dir().unwrap_or_default();
         Self { folder, typed: PathBuf::new(), is_explicit: false }
     }
 
-    fn file(&self, name: &str) -> Result<Option<Found>, Error> {
+    fn file(&self, name: &str) -> Result<Option<DataFile>, Error> {
         let path = self.folder.join(name);
         if !path.is_file() {
             return Ok(None);
         }
         let typed = self.typed.join(name);
         let text = read_input(&path, LARGEST_INPUT)?;
-        Ok(Some(Found { path: typed, text: text.into() }))
+        Ok(Some(DataFile { path: typed, text: text.into() }))
     }
 }
 
@@ -52,16 +52,16 @@ impl Place {
 ///
 /// # Errors
 /// [`Error::Usage`] if two folders have different ones; [`Error::File`] if one cannot be read.
-pub fn find(name: &str, places: &[Place]) -> Result<Option<Found>, Error> {
+pub fn find(name: &str, places: &[SearchFolder]) -> Result<Option<DataFile>, Error> {
     if Path::new(name).is_absolute() {
-        return Place::working_directory().file(name);
+        return SearchFolder::working_directory().file(name);
     }
     for place in places.iter().filter(|place| place.is_explicit) {
         if let Some(found) = place.file(name)? {
             return Ok(Some(found));
         }
     }
-    let mut known: Option<Found> = None;
+    let mut known: Option<DataFile> = None;
     for place in places.iter().filter(|place| !place.is_explicit) {
         let Some(found) = place.file(name)? else { continue };
         match &known {
@@ -69,8 +69,8 @@ pub fn find(name: &str, places: &[Place]) -> Result<Option<Found>, Error> {
                 return Err(Error::Usage(
                     codes::AMBIGUOUS_FILE,
                     format!(
-                        "the RTL opens {name:?}, and there are two with different texts: {} and {}; say with -I which \
-                     folder comes first, or leave one out",
+                        "the RTL opens {name:?}, which could be {} or {}, and these differ; choose \
+                         the folder that comes first with -I, or leave one out",
                         known.path.display(),
                         found.path.display(),
                     ),
@@ -91,8 +91,8 @@ pub fn missing(opened: &Opened, at: &Path) -> Error {
         line: opened.line as usize,
         column: 1,
         message: format!(
-            "the RTL reads {:?}, and there is no such file in the working directory or beside the given RTL; put it \
-             there, or name its folder with -I",
+            "the RTL reads {:?}, which is neither in the working directory nor beside the user \
+             RTL; put it there, or name its folder with -I",
             opened.name.as_deref().unwrap_or_default()
         ),
     }
@@ -110,11 +110,11 @@ mod tests {
         let place = |name: &str, is_explicit| {
             let folder = root.path().join(name);
             fs::create_dir_all(&folder).unwrap();
-            Place { folder, typed: name.into(), is_explicit }
+            SearchFolder { folder, typed: name.into(), is_explicit }
         };
         let (one, two) = (place("one", false), place("two", false));
         let first = place("first", true);
-        let found = |places: &[Place]| {
+        let found = |places: &[SearchFolder]| {
             find("rom.hex", places).map(|found| found.map(|found| found.path.display().to_string()))
         };
         assert_eq!(found(&[one.clone(), two.clone()]).unwrap(), None);

@@ -1,7 +1,7 @@
 //! An RTL as Verilator sees it: which files it is made of, and which of them were given.
 
-use super::data::{self, Place};
-use super::expanded::{Expanded, Pragmas};
+use super::data::{self, SearchFolder};
+use super::expanded::{Pragmas, PreprocessedRtl};
 use super::given::{Folder, UserRtl, folder_of};
 use super::rtl::Rtl;
 use super::verilator;
@@ -59,7 +59,7 @@ pub struct Examined {
     /// What names of the design stand for.
     names: Names,
     /// What Yosys reads, once it was asked for: with pragmas ignored, and obeyed.
-    expanded: [OnceLock<Arc<Expanded>>; 2],
+    expanded: [OnceLock<Arc<PreprocessedRtl>>; 2],
 }
 
 /// What is asked for: a top module, and what stands in for files that are not given.
@@ -150,12 +150,12 @@ impl Examined {
     ///
     /// # Errors
     /// [`Error::Build`] with Verilator's message.
-    pub fn expanded(&self, pragmas: Pragmas) -> Result<Arc<Expanded>, Error> {
+    pub fn expanded(&self, pragmas: Pragmas) -> Result<Arc<PreprocessedRtl>, Error> {
         let known = &self.expanded[usize::from(pragmas == Pragmas::Obeyed)];
         if let Some(expanded) = known.get() {
             return Ok(Arc::clone(expanded));
         }
-        let expanded = Arc::new(Expanded::new(self, pragmas)?);
+        let expanded = Arc::new(PreprocessedRtl::new(self, pragmas)?);
         Ok(Arc::clone(known.get_or_init(|| expanded)))
     }
 
@@ -166,7 +166,7 @@ impl Examined {
 
     /// A place in the RTL as the user knows it; the program's own files by their names alone.
     pub fn typed(&self, place: &str) -> String {
-        self.text(place).replace("the program's own ", "")
+        self.text(place).replace("the built-in ", "")
     }
 
     /// An error of a build, with the user's paths.
@@ -222,7 +222,7 @@ impl Names {
             };
             text = text.replace(&format!("{name}/"), &folder);
         }
-        text.replace(&format!("{BUILT_IN}/"), "the program's own ")
+        text.replace(&format!("{BUILT_IN}/"), "the built-in ")
     }
 
     fn plain(&self, error: BuildError) -> Error {
@@ -230,8 +230,8 @@ impl Names {
             BuildError::Twice { module, first, second } if first == second => Error::Usage(
                 codes::DECLARED_TWICE,
                 format!(
-                    "{} declares {module} and is read more than once, because other files include it; put an include \
-                     guard (`ifndef) around its text",
+                    "{} declares {module} and is read more than once, because other files include \
+                     it; add an include guard (`ifndef)",
                     self.text(&first)
                 ),
             ),
@@ -452,7 +452,7 @@ impl ExaminedFolder {
                     if !self.sources.is_empty() =>
                 {
                     let output = format!("{}\n{}", output.trim_end(), self.hint);
-                    Error::Build(BuildError::Verilate { top: "the given RTL".to_owned(), output })
+                    Error::Build(BuildError::Verilate { top: "the user RTL".to_owned(), output })
                 }
                 other => other,
             }
@@ -534,8 +534,8 @@ impl ExaminedFolder {
                 return Err(Error::Usage(
                     codes::AMBIGUOUS_FILE,
                     format!(
-                        "{} includes a file that was given twice: {} and {}; say with -I which folder comes first, \
-                     or leave one out",
+                        "{} includes a file that could be {} or {}; choose the folder that comes \
+                         first with -I, or leave one out",
                         from.display(),
                         one.display(),
                         other.display(),
@@ -557,7 +557,7 @@ impl ExaminedFolder {
                 return Err(Error::Usage(
                     codes::AMBIGUOUS_FILE,
                     format!(
-                        "module {} was found in {}, and there is {}, too; name one of them with --rtl",
+                        "module {} could be that of {} or of {}; name one of them with --rtl",
                         module.name,
                         one.display(),
                         other.display(),
@@ -574,8 +574,8 @@ impl ExaminedFolder {
         wanted: &TopRequest<'_>,
         names: &DataNames,
     ) -> Result<Vec<(DataFile, Option<FileRead>)>, Error> {
-        let mut places = vec![Place::working_directory()];
-        places.extend(self.searched.iter().map(|(name, is_explicit)| Place {
+        let mut places = vec![SearchFolder::working_directory()];
+        places.extend(self.searched.iter().map(|(name, is_explicit)| SearchFolder {
             folder: self.folder.join(name),
             typed: self.names.typed(name),
             is_explicit: *is_explicit,
@@ -611,7 +611,7 @@ impl ExaminedFolder {
         let top = top.ok_or_else(|| {
             Error::Usage(
                 codes::TOP_MISSING,
-                format!("Verilator found no module {} in the given RTL", wanted.top),
+                format!("Verilator found no module {} in the user RTL", wanted.top),
             )
         })?;
         if !sources.contains(&top.file) && !self.design.libraries.contains(&top.file) {
@@ -693,7 +693,7 @@ fn check_given(
         let mut names: Vec<&str> = modules().map(|module| module.name.as_str()).collect();
         names.dedup();
         let message = format!(
-            "declares none of the modules of {}: expected {}",
+            "declares none of the modules of block {}; expected {}",
             wanted.what,
             names.join(", ")
         );
@@ -705,8 +705,8 @@ fn check_given(
         let below = given.files.iter().find(|file| file.file_name() == Some(name)).cloned();
         if let Some(path) = below.or_else(|| given.folders.iter().find_map(there)) {
             let message = format!(
-                "is not what Verilator reads as {0}: the program's own {0} would be; give the folder it is in \
-                 with -I, or rename it",
+                "is not the file that Verilator reads as {0}: it would read the built-in {0}; name \
+                 the folder of your file with -I, or rename it",
                 name.to_string_lossy()
             );
             return Err(Error::File { code: codes::AMBIGUOUS_FILE, path, message });

@@ -35,14 +35,14 @@ const WORDS: [(&str, &str); 2] =
 
 /// The texts of an RTL behind the preprocessor.
 #[derive(Debug, Clone, Default)]
-pub struct Expanded {
+pub struct PreprocessedRtl {
     /// Texts with modules that are used where nothing else declares them.
     pub libraries: Vec<String>,
     /// The other texts, in order.
     pub sources: Vec<String>,
 }
 
-impl Expanded {
+impl PreprocessedRtl {
     /// Asks Verilator's preprocessor.
     pub(super) fn new(examined: &Examined, pragmas: Pragmas) -> Result<Self, Error> {
         let temporary =
@@ -256,6 +256,6 @@ mod tests {
         let text = "`line 3 \"@rtl/a b.v\" 1\nwire a b;\n";
         let named = named(text);
         assert_eq!(named, "`line 3 \"@rtl/a\u{a0}b.v\" 1\nwire a b;\n");
-        assert_eq!(Expanded::place(&named), text);
+        assert_eq!(PreprocessedRtl::place(&named), text);
     }
 }

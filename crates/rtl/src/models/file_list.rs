@@ -8,12 +8,12 @@ use std::path::{Path, PathBuf};
 /// How deep lists may name lists.
 const DEEPEST: usize = 16;
 /// What a list may hold, for messages.
-const ALLOWED: &str =
-    "files, -f, -F, -I, -D, -y, -v, +incdir+, +define+ and +libext+ are what a list may hold here";
+const ALLOWED: &str = "is not supported in a file list; use files, -f, -F, -I, -D, -y, -v, +incdir+, +define+ and \
+     +libext+";
 
 /// What lists name, in their order.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
-pub struct Listed {
+pub struct FileListContents {
     /// Source files.
     pub sources: Vec<PathBuf>,
     /// Folders to search.
@@ -34,7 +34,7 @@ struct Word {
     column: usize,
 }
 
-impl Listed {
+impl FileListContents {
     /// Adds what a list names; paths in it are relative to the working directory.
     ///
     /// # Errors
@@ -46,7 +46,7 @@ impl Listed {
     /// `base` is the folder paths in it are relative to: a list named by `-F` is relative to itself.
     fn read_below(&mut self, list: &Path, base: Option<&Path>, depth: usize) -> Result<(), Error> {
         if depth == DEEPEST {
-            let message = "is named by a list that it names itself, or lists are too deep";
+            let message = "file lists include each other in a loop or are nested too deeply";
             return Err(Error::File {
                 code: codes::BAD_FILE_LIST,
                 path: list.to_owned(),
@@ -244,7 +244,7 @@ mod tests {
             inner.display()
         );
         fs::write(&outer, text).unwrap();
-        let mut listed = Listed::default();
+        let mut listed = FileListContents::default();
         listed.read(&outer).unwrap();
         let paths = |names: &[&str]| names.iter().map(PathBuf::from).collect::<Vec<_>>();
         let below = |name: &str| folder.path().join(name);
@@ -260,9 +260,9 @@ mod tests {
         let folder = TempDir::new().unwrap();
         let list = folder.path().join("list.f");
         fs::write(&list, "a.v\n  --top x\n").unwrap();
-        let error = Listed::default().read(&list).unwrap_err().to_string();
+        let error = FileListContents::default().read(&list).unwrap_err().to_string();
         assert!(error.contains("list.f:2:3: `--top`"), "{error}");
         fs::write(&list, format!("-f {}", list.display())).unwrap();
-        assert!(Listed::default().read(&list).is_err());
+        assert!(FileListContents::default().read(&list).is_err());
     }
 }

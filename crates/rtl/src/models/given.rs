@@ -1,6 +1,6 @@
 //! What was given instead of the built-in RTL, found on disk.
 
-use super::file_list::Listed;
+use super::file_list::FileListContents;
 use super::rtl::Rtl;
 use super::special;
 use crate::error::{Code, Error, codes};
@@ -50,7 +50,7 @@ impl UserRtl {
     /// # Errors
     /// [`Error::File`] or [`Error::Input`] for what is not there or cannot be used.
     pub fn find(rtl: &Rtl) -> Result<Self, Error> {
-        let mut listed = Listed::default();
+        let mut listed = FileListContents::default();
         for list in &rtl.lists {
             listed.read(list)?;
         }
@@ -64,7 +64,7 @@ impl UserRtl {
                 return Err(refuse(
                     codes::RTL_NOT_FOUND,
                     folder,
-                    "is no folder, expected one to search for files",
+                    "is not a folder; expected a folder to search for files",
                 ));
             }
             given.search(folder, true);
@@ -73,21 +73,21 @@ impl UserRtl {
             if path.is_dir() {
                 given.walk(path)?;
             } else {
-                let message = "is neither a Verilog file nor a folder with some";
+                let message = "is neither a Verilog file nor a folder that contains one";
                 given.file(path, message)?;
             }
         }
         for path in &listed.sources {
-            given.file(path, "is in a file list, and is no file")?;
+            given.file(path, "is named in a file list but is not a file")?;
         }
         for path in listed.libraries {
-            readable(&path, "is named by -v in a file list, and is no file")?;
+            readable(&path, "is named by -v in a file list but is not a file")?;
             given.libraries.push(path);
         }
         if given.folders.len() > MOST_FOLDERS {
             let message = format!(
-                "has more than {MOST_FOLDERS} folders with files; give the folder of the RTL, single files, or \
-                 a file list (-f)"
+                "has more than {MOST_FOLDERS} folders with files; name the folder of the RTL, \
+                 single files, or a file list (-f)"
             );
             let path = rtl.paths.first().cloned().unwrap_or_default();
             return Err(Error::File { code: codes::BAD_RTL_PATH, path, message });
@@ -121,7 +121,7 @@ impl UserRtl {
                 message: unwalkable(&error),
             })?;
             if count == MOST_ENTRIES {
-                let message = "has too many files below it; give the folder of the RTL";
+                let message = "contains too many files; name the folder of the RTL";
                 return Err(refuse(codes::TOO_LARGE, root, message));
             }
             let path = entry.path();
@@ -133,7 +133,7 @@ impl UserRtl {
             self.files.push(path.to_owned());
             let extension = path.extension().unwrap_or_default().to_ascii_lowercase();
             if extension == "v" || extension == "sv" {
-                readable(path, "is no file")?;
+                readable(path, "is not a file")?;
                 self.source(path);
                 found = true;
             }
@@ -169,7 +169,7 @@ fn readable(path: &Path, message: &str) -> Result<(), Error> {
         return Err(refuse(
             codes::BAD_RTL_PATH,
             path,
-            "has a name that Verilator does not take; rename it",
+            "has a name that Verilator does not accept; rename it",
         ));
     }
     Ok(())

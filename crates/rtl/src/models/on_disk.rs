@@ -12,7 +12,7 @@ use walkdir::{DirEntry, WalkDir};
 
 /// What tells a file that was written or replaced from what it was.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Stamp {
+struct FileStamp {
     modified: Option<SystemTime>,
     length: u64,
     /// A file that was renamed into its place has another one.
@@ -22,7 +22,7 @@ struct Stamp {
 /// The files that an RTL may be made of, as they are now. Two of them are equal unless one was saved.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct OnDisk {
-    files: BTreeMap<PathBuf, Stamp>,
+    files: BTreeMap<PathBuf, FileStamp>,
     folders: BTreeSet<PathBuf>,
 }
 
@@ -87,7 +87,7 @@ impl OnDisk {
             && metadata.is_file()
         {
             let (modified, length) = (metadata.modified().ok(), metadata.len());
-            let stamp = Stamp { modified, length, inode: metadata.ino() };
+            let stamp = FileStamp { modified, length, inode: metadata.ino() };
             self.files.insert(path.to_owned(), stamp);
         }
     }

@@ -122,7 +122,7 @@ impl Rtl {
             Some(path) => Err(Error::File {
                 code: codes::RTL_NOT_FOUND,
                 path: path.clone(),
-                message: "is not there".to_owned(),
+                message: "does not exist".to_owned(),
             }),
             None => Ok(()),
         }

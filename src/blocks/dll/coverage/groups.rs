@@ -17,10 +17,10 @@ cosim_core::axes! {
         "A15": "REPLAY_TIMER counts", "A16": "REPLAY_TIMER rests",
     }
     B_RULE = "rule" {
-        "B1": "wanted TLP", "B2": "duplicate while a Nak is out, silence", "B3": "duplicate",
+        "B1": "wanted TLP", "B2": "duplicate while a Nak is out, no answer", "B3": "duplicate",
         "B4": "bad CRC, Nak", "B5": "a TLP was lost, Nak", "B6": "bad or ahead while a Nak is out",
-        "B7": "the Ack timer expires", "B8": "a newer Ack takes the place of one that waits",
-        "B9": "a Nak takes the place of an Ack that waits", "B10": "the Nak that waits stays",
+        "B7": "the Ack timer expires", "B8": "a newer Ack replaces a pending one",
+        "B9": "a Nak replaces a pending Ack", "B10": "the pending Nak stays",
         "B11": "the link takes B's DLLP", "B12": "a DLLP is put out", "B13": "the Ack timer counts",
         "F0": "duplicate while a Nak is out, an Ack is owed",
     }
@@ -32,7 +32,7 @@ cosim_core::axes! {
     }
     TIMER = "timer" {
         "0": "it begins or rests", "runs": "it is neither 0 nor at its limit",
-        "limit": "it expires at this edge unless something forbids it",
+        "limit": "it expires at this edge unless another rule prevents it",
     }
     REPLAYS = "REPLAY_NUM" { "0": "no replay yet", "1": "one", "2": "two", "3": "the next one rolls over" }
     DLLP = "DLLP" {
@@ -84,7 +84,7 @@ cosim_core::axes! {
     }
     ACK_TIMER = "Ack timer" {
         "stopped": "it is stopped", "0": "it has just started", "runs": "it runs",
-        "limit": "it expires at this edge unless something forbids it",
+        "limit": "it expires at this edge unless another rule prevents it",
     }
     PENDING = "DLLP of B" {
         "none": "none is on offer", "Ack taken": "an Ack is taken at this edge",
@@ -145,7 +145,7 @@ cosim_core::covergroups! {
         unless |at, parameters| { no_such_replay_timer(OF_TIMER[at[0]], TIMER.values[at[1]].name, parameters) };
     A_REPLAYS = "a-replays": "rules of A, by REPLAY_NUM before the edge" [A_RULE, REPLAYS]
         unless |at, _| no_such_replays(OF_A[at[0]], at[1]);
-    A_EDGE = "a-edge": "what happens to A at one edge: a DLLP, the offer to the link, a new TLP"
+    A_EDGE = "a-edge": "events at A at one edge: a DLLP, the offer to the link, a new TLP"
         [DLLP, OFFER, NEW]
         unless no_such_edge;
     A_LIMIT = "a-limit": "DLLPs at the edge at which REPLAY_TIMER would expire" [DLLP];
@@ -155,9 +155,9 @@ cosim_core::covergroups! {
     B_TLP = "b-tlp": "TLPs at B: whole or damaged, number as it arrives, whether a Nak is out"
         [GOOD, NUMBER, NAK_OUT]
         unless |at, parameters| no_such_tlp(at[0], NUMBER.values[at[1]].name, parameters);
-    A_LINK = "a-link": "DLLPs at A: what became of the one before on the link, and the rule" [BEFORE_DLLP, DLLP_RULE]
+    A_LINK = "a-link": "DLLPs at A: link effect on the previous one, and the rule" [BEFORE_DLLP, DLLP_RULE]
         unless |at, _| no_such_dllp_after(BEFORE_DLLP.values[at[0]].name, OF_DLLP[at[1]]);
-    B_LINK = "b-link": "TLPs at B: what became of the one before on the link, and the rule" [BEFORE_TLP, TLP_RULE]
+    B_LINK = "b-link": "TLPs at B: link effect on the previous one, and the rule" [BEFORE_TLP, TLP_RULE]
         unless |at, parameters| no_such_tlp_after(BEFORE_TLP.values[at[0]].name, OF_TLP[at[1]], parameters);
     B_TIMER = "b-timer": "rules of B, by its Ack timer before the edge" [ACK_TIMER_RULE, ACK_TIMER]
         unless |at, parameters| { no_such_ack_timer(OF_ACK_TIMER[at[0]], ACK_TIMER.values[at[1]].name, parameters) };
@@ -216,7 +216,7 @@ fn no_such_replay_timer(rule: Rules, timer: &str, parameters: &Parameters) -> Op
             Some("REPLAY_LIMIT is 2: it is 0 or at its limit")
         }
         "0" | "runs" if is(rule, A9) => Some("A9: the timer is at its limit"),
-        "limit" if is(rule, A15) => Some("A9 fires in its place, unless A3, A4 or A5 does"),
+        "limit" if is(rule, A15) => Some("A9 fires instead, unless A3, A4 or A5 does"),
         "runs" | "limit" if is(rule, A16) => {
             Some("A3, A4 and A16: while nothing is unacknowledged the timer is 0")
         }
@@ -288,7 +288,7 @@ fn no_such_ack_timer(rule: Rules, timer: &str, parameters: &Parameters) -> Optio
         }
         "stopped" if is(rule, B7.or(B8).or(B13)) => Some("B7, B13: the timer runs"),
         "0" | "runs" if is(rule, B7.or(B8)) => Some("B7: the timer is at its limit"),
-        "limit" if is(rule, B13) => Some("B7 fires in its place, unless B4 or B5 does"),
+        "limit" if is(rule, B13) => Some("B7 fires instead, unless B4 or B5 does"),
         "0" | "runs" | "limit" if is(rule, B2.or(B6)) && !f0_on(parameters) => Some(SILENT),
         _ => None,
     }

@@ -73,7 +73,7 @@ fn story(mask: u8, json: &str) -> Story {
         if environment.handshakes() != handshakes {
             (handshakes, last) = (environment.handshakes(), story.cycles);
         }
-        if story.cycles - last > environment.patience() {
+        if story.cycles - last > environment.progress_timeout() {
             return story;
         }
     }
@@ -271,7 +271,7 @@ fn a_model_that_does_nothing_hangs() {
     let traffic = traffic(r#"{"noise": "0x0", "tlps": [{"data": 1}]}"#);
     let mut environment = Environment::new(&traffic, &Parameters::of::<Dll>(SPEC));
     let mut inputs = Inputs::default();
-    for _ in 0..=environment.patience() {
+    for _ in 0..=environment.progress_timeout() {
         environment.drive(&mut inputs);
         environment.clock(&inputs, &Outputs::default());
     }

@@ -35,7 +35,7 @@ const _: () = {
         let (of_a, of_b) = (OF_A.has(rule), OF_B.has(rule));
         assert!(of_a != of_b || guard.parts().0 == RESET, "a rule is of one device");
         let others = if of_a { !OF_A.0 } else { !OF_B.0 };
-        assert!(guard.needs() & others == 0, "a rule looks at rules of the other device");
+        assert!(guard.needs() & others == 0, "a rule depends on rules of the other device");
         index += 1;
     }
 };

@@ -33,7 +33,7 @@ pub struct DeviceA {
     rewound: bool,
     replays: u64,
     /// What the last cycle asks for.
-    asked: Asked,
+    asked: CycleObligations,
     /// Cycles since a TLP was first sent with nothing before it unacknowledged, or since the last
     /// progress, Nak or timeout.
     timer: u32,
@@ -43,7 +43,7 @@ pub struct DeviceA {
 
 /// What a cycle asks of A.
 #[derive(Debug, Clone, Copy, Default)]
-struct Asked {
+struct CycleObligations {
     /// TLPs that are newly acknowledged, counted from the reset.
     frees: Option<u64>,
     /// A rewind by a Nak.
@@ -84,7 +84,11 @@ impl DeviceA {
     }
 
     #[inline]
-    fn observe_dl_error(&self, outputs: &Outputs, asked: Asked) -> Result<(), Violation> {
+    fn observe_dl_error(
+        &self,
+        outputs: &Outputs,
+        asked: CycleObligations,
+    ) -> Result<(), Violation> {
         if outputs.a_dl_error.is_high() == asked.stray {
             return Ok(());
         }
@@ -98,7 +102,7 @@ impl DeviceA {
         &mut self,
         inputs: &Inputs,
         outputs: &Outputs,
-        asked: Asked,
+        asked: CycleObligations,
         payloads: &mut Payloads,
     ) -> Result<(), Violation> {
         let acknowledged = number((outputs.a_ackd_seq.get() + 1) % NUMBERS, self.acknowledged);
@@ -136,7 +140,7 @@ impl DeviceA {
     fn observe_replays(
         &mut self,
         outputs: &Outputs,
-        asked: Asked,
+        asked: CycleObligations,
         counts: &mut Counts,
     ) -> Result<(), Violation> {
         let before = self.replays;
@@ -158,7 +162,7 @@ impl DeviceA {
     }
 
     #[cold]
-    fn wrong_replays(&self, outputs: &Outputs, asked: Asked, before: u64) -> Violation {
+    fn wrong_replays(&self, outputs: &Outputs, asked: CycleObligations, before: u64) -> Violation {
         let seen = outputs.a_replay_num.get();
         let nothing_happened = !asked.nak && !asked.timeout && asked.frees.is_none();
         if asked.timeout && seen == before % 4 {
@@ -252,7 +256,7 @@ impl DeviceA {
     /// What a DLLP asks of A, of which `sent` TLPs were sent before this cycle.
     #[inline]
     fn observe_dllp(&mut self, inputs: &Inputs, sent: u64, counts: &mut Counts) {
-        self.asked = Asked::default();
+        self.asked = CycleObligations::default();
         if !inputs.a_dllp_valid.is_high() {
             return;
         }

@@ -144,15 +144,15 @@ fn a_reset_comes_when_it_says_and_offers_wait_for_its_end() {
 
 #[test]
 fn patience_is_what_the_traffic_explains() {
-    let patience = |json: &str| {
+    let progress_timeout = |json: &str| {
         let traffic: Traffic = serde_json::from_str(json).unwrap();
-        Environment::new(&traffic, &Parameters::NONE).patience()
+        Environment::new(&traffic, &Parameters::NONE).progress_timeout()
     };
-    assert_eq!(patience(r#"{"noise": "0x0", "steps": []}"#), 64);
+    assert_eq!(progress_timeout(r#"{"noise": "0x0", "steps": []}"#), 64);
     let all = r#"{"noise": "0x0", "evt_stalls": [3, 300], "steps": [
         {"gap": 20}, {"gap": 7, "reset": {"after": 5, "cycles": 2}}
     ]}"#;
-    assert_eq!(patience(all), 64 + 20 + 300 + 7);
+    assert_eq!(progress_timeout(all), 64 + 20 + 300 + 7);
 }
 
 #[test]

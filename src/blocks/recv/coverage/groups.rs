@@ -82,9 +82,9 @@ cosim_core::covergroups! {
     CHOICES = "choice": "choices between copy and keep: free buffers, what is done, message"
         [POOL, CHOICE, WHOLE]
         unless no_such_choice;
-    MESSAGES = "messages": "whole messages: what becomes of them, DPs" [FATE, DPS]
+    MESSAGES = "messages": "whole messages: outcome, DPs" [FATE, DPS]
         unless |at, parameters| never_copied(at[0] == 2, parameters);
-    STRAYS = "strays": "packets that do not fit, in unexpected messages: kind, what becomes of DPs, flag"
+    STRAYS = "strays": "packets that do not fit, in unexpected messages: kind, outcome of DPs, flag"
         [STRAY, DATA, LAST]
         unless |at, parameters| never_copied(at[1] == 1, parameters);
     FINISHED = "finished": "posted messages: kind, when they are finished" [POSTED, END];

@@ -85,17 +85,17 @@ impl Drive {
 
 /// The outputs of a cycle; those not named are 0.
 #[derive(Debug, Clone, Copy, Default)]
-struct Want(Outputs);
+struct ExpectedOutputs(Outputs);
 
 /// A state and the buffers in the ring.
-fn want(state: u64, level: u64) -> Want {
-    let mut want = Want::default();
+fn want(state: u64, level: u64) -> ExpectedOutputs {
+    let mut want = ExpectedOutputs::default();
     want.0.state = Bits3::new(state);
     want.0.ring_level = Bits8::new(level);
     want
 }
 
-impl Want {
+impl ExpectedOutputs {
     fn ready(mut self) -> Self {
         self.0.pkt_ready = one();
         self
@@ -167,7 +167,7 @@ impl Bench {
 
     /// One cycle: every output and the rules that fire.
     #[track_caller]
-    fn is(&mut self, drive: Drive, want: Want, rules: &str) {
+    fn is(&mut self, drive: Drive, want: ExpectedOutputs, rules: &str) {
         let (outputs, fired) = self.cycle(drive);
         assert_eq!(outputs, want.0);
         assert_eq!(fired, rules);
@@ -570,8 +570,8 @@ fn r1_reset_silences_every_pin_and_forgets_every_register() {
     let everything = || packet(DP, 3).free(99).answer(true).done().credit_ready().temp_ok();
     for state in AWAIT_CP..=RECV_POSTED_DATA {
         let mut bench = Bench::at(state);
-        bench.is(everything().reset(), Want::default(), "R1");
-        bench.is(everything().reset(), Want::default(), "R1");
+        bench.is(everything().reset(), ExpectedOutputs::default(), "R1");
+        bench.is(everything().reset(), ExpectedOutputs::default(), "R1");
         bench.is(idle(), want(AWAIT_CP, 16), "P1");
     }
     let mut bench = ring(16, 16, 15);

@@ -39,7 +39,7 @@ fn is_write(opcode: u64) -> bool {
 
 /// The memory that a request names, and the packet whose bytes go there.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-struct Piece {
+struct Placement {
     key: u64,
     address: u64,
     length: u64,
@@ -57,19 +57,19 @@ struct Open {
 
 /// What thread2 makes of request packets.
 #[derive(Debug, Clone)]
-pub struct Placed<'a> {
+pub struct PlacedBytes<'a> {
     requests: &'a [Request],
     /// Packets are lost where a WQE request waits (thread2, F0).
     loses: bool,
     /// By the low byte of the QPN.
     open: Vec<Open>,
-    current: Option<Current<'a>>,
+    current: Option<CurrentPacket<'a>>,
     bytes: u64,
 }
 
 /// The packet that thread2 has.
 #[derive(Debug, Clone, Copy)]
-struct Current<'a> {
+struct CurrentPacket<'a> {
     packet: &'a Packet,
     /// Bytes of it that were requested.
     bytes: u64,
@@ -78,7 +78,7 @@ struct Current<'a> {
     length_error: bool,
 }
 
-impl<'a> Placed<'a> {
+impl<'a> PlacedBytes<'a> {
     pub fn new(requests: &'a [Request], fixes: u8) -> Self {
         let open = vec![Open::default(); 256];
         Self { requests, loses: fixes & 1 == 0, open, current: None, bytes: 0 }
@@ -107,7 +107,7 @@ impl<'a> Placed<'a> {
         }
         // Where nothing of an earlier one lies, a message begins anew.
         open.broken &= open.placed > 0 || matches!(opcode, SEND_MIDDLE..=SEND_LAST_WITH_IMM);
-        self.current = Some(Current { packet, bytes: 0, writes: 0, length_error: false });
+        self.current = Some(CurrentPacket { packet, bytes: 0, writes: 0, length_error: false });
         Ok(())
     }
 
@@ -128,7 +128,7 @@ impl<'a> Placed<'a> {
         let head = outputs.t2_fetch_mr_ingress_head.words();
         let data = outputs.t2_fetch_mr_ingress_data.words();
         let opcode = u64::from(data[1] >> 24 & 0x1f);
-        let seen = Piece {
+        let seen = Placement {
             key: u64::from(head[3]),
             address: u64::from(head[5]) << 32 | u64::from(head[4]),
             length: u64::from(head[6]),
@@ -157,7 +157,7 @@ impl<'a> Placed<'a> {
             self.bytes += seen.length;
         }
         if is_write(opcode) {
-            let expected = Piece {
+            let expected = Placement {
                 key: header.rkey.get(),
                 address: header.raddr.get(),
                 length: header.pkt_length.get(),
@@ -174,7 +174,8 @@ impl<'a> Placed<'a> {
 
     /// The packet that thread2 had is done.
     fn close(&mut self) -> Result<(), Violation> {
-        let Some(Current { packet, bytes, writes, length_error }) = self.current.take() else {
+        let Some(CurrentPacket { packet, bytes, writes, length_error }) = self.current.take()
+        else {
             return Ok(());
         };
         let header = &packet.header;
@@ -217,7 +218,7 @@ impl<'a> Placed<'a> {
 
 /// Where the bytes of a message go from a certain one on, with so many left of a packet: as many as fit into one unit
 /// of its WQE.
-fn piece(packet: &Packet, at: u64, left: u64) -> Option<Piece> {
+fn piece(packet: &Packet, at: u64, left: u64) -> Option<Placement> {
     let mut start = 0;
     for unit in packet.wqe.iter().flat_map(|wqe| &wqe.units) {
         let bytes = unit.data.byte_cnt.get();
@@ -226,7 +227,7 @@ fn piece(packet: &Packet, at: u64, left: u64) -> Option<Piece> {
             let address = unit.data.laddr.get().wrapping_add(inside);
             let from = packet.header.pkt_start_addr.get();
             let length = left.min(bytes - inside);
-            return Some(Piece { key: unit.data.lkey.get(), address, length, from });
+            return Some(Placement { key: unit.data.lkey.get(), address, length, from });
         }
         start += bytes;
     }
@@ -296,7 +297,7 @@ impl<'a> Received<'a> {
         match self.due.front() {
             Some((id, _)) => {
                 let left = self.due.len();
-                let message = format!("packet {id:#04x} and so {left} in all went nowhere");
+                let message = format!("packet {id:#04x}: {left} packets in total were not placed");
                 Err(Violation::new(RECEIVE, message))
             }
             None => Ok(()),

@@ -16,7 +16,7 @@ pub fn in_reset(outputs: &Outputs) -> Result<(), Violation> {
     if *outputs == expected {
         return Ok(());
     }
-    Err(Violation::new(RESET, "an output has not its value in reset"))
+    Err(Violation::new(RESET, "an output does not have its reset value"))
 }
 
 /// The pins of any other cycle.

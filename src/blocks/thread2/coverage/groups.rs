@@ -51,8 +51,8 @@ cosim_core::axes! {
         "3": "in three", "4 to 7": "in four to seven", "8 or more": "in eight or more",
     }
     SPLIT = "piece" {
-        "unit goes on": "the packet ends inside of the unit",
-        "packet goes on": "the unit ends inside of the packet",
+        "unit continues": "the packet ends inside of the unit",
+        "packet continues": "the unit ends inside of the packet",
         "both end": "unit and packet end together",
     }
     PART = "unit" {
@@ -104,7 +104,7 @@ cosim_core::axes! {
         "SEND": "a SEND", "WRITE": "an RDMA WRITE", "READ": "an RDMA READ request", "other": "none of these",
     }
     OFFSET = "offset" {
-        "begun": "it leaves 0", "resumed": "a packet goes on after one of another QP",
+        "begun": "it leaves 0", "resumed": "a packet continues after one of another QP",
         "cleared": "it returns to 0",
         "cleared beside": "it returns to 0, and that of another QP is not 0",
     }
@@ -175,13 +175,13 @@ cosim_core::covergroups! {
         unless |at, parameters| no_such_wait(WAITS[at[0]], at[1], parameters.fixes());
     RING = "ring": "steps of the RQ: entry size, where it goes" [ENTRY, WRAP];
     ILLEGAL = "illegal-entries": "steps of an RQ whose entry size is not legal" [STEP];
-    CELL = "cell": "steps of the RQ: what becomes of the cache cell, whose it is" [RELEASE, OWNER];
+    CELL = "cell": "steps of the RQ: change of the cache cell, its owner" [RELEASE, OWNER];
     EVENTS = "events": "CQEs: service, whether an event follows" [SERVICE, EVENT]
         unless |at, parameters| (at[1] == 1 && !fixed(parameters, 1)).then_some("needs F1");
     LENGTH_ERRORS = "length-errors": "WQEs that are too short: opcode, how they end" [POSITION, ERROR]
         unless |_, parameters| (!fixed(parameters, 5)).then_some("needs F5");
     ORDER = "order": "packets taken: operation, and the QP of the one before" [KIND, FOLLOWS];
-    OFFSETS = "offsets": "message offsets: index, what becomes of it" [INDEX, OFFSET];
+    OFFSETS = "offsets": "message offsets: index, change" [INDEX, OFFSET];
     RESETS = "resets": "resets: the state they find" [FOUND]
         unless |at, parameters| no_such_reset(at[0], parameters);
 }

@@ -80,7 +80,7 @@ table! {
          vector was named (explanation, waves), name the vector itself."
     E0208 BAD_VECTOR User "the contents of the vector contradict each other or the block"
         "The JSON is well-formed, but the block's own check refuses the stimulus or the header. The message gives the \
-         JSON path. Correct the value; `cosim list --vector-schema` prints the format."
+         JSON path. Correct the value; `cosim schema vector` prints the format."
     E0209 OTHER_BLOCK User "the file belongs to another block"
         "The file names its block, and the command or the program expects another one. Leave --block out, or name a file \
          of the expected block."
@@ -89,7 +89,7 @@ table! {
          run again. Name the RTL and profile with which the vector fails, or a run with failures."
     E0211 RECORDED_RTL_MISSING User "the RTL that was recorded cannot be used"
         "A vector or run on user RTL records the paths of that RTL. They do not exist any more, or the command needs a \
-         decision. Name the RTL with --rtl, or use --rtl built-in for the program's own RTL."
+         decision. Name the RTL with --rtl, or use --rtl built-in for the built-in RTL."
     E0212 BAD_SCENARIO User "a scenario file has a name that cannot be used"
         "The name of a scenario is part of the name of each of its cases. It has letters, digits, - and _ only, and no \
          two scenarios of a run share it. Change `name` in the scenario file."

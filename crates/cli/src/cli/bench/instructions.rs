@@ -1,6 +1,6 @@
 //! Instructions of a cycle: exact, whatever else the machine does.
 
-use crate::engine::Counted;
+use crate::engine::InstructionScope;
 use crate::error::{Error, codes};
 use crate::program::AnyBlock;
 use serde::Serialize;
@@ -31,10 +31,10 @@ pub fn can_count() -> bool {
 /// # Errors
 /// [`Error::Environment`] if valgrind cannot run this program.
 pub fn count(block: &dyn AnyBlock, profile: &str) -> Result<Instructions, Error> {
-    let once = [1; Counted::ALL.len()];
+    let once = [1; InstructionScope::ALL.len()];
     let (all, cycles) = run(block, profile, once)?;
     let mut per_cycle = BTreeMap::new();
-    for (index, part) in Counted::ALL.into_iter().enumerate() {
+    for (index, part) in InstructionScope::ALL.into_iter().enumerate() {
         let mut rounds = once;
         rounds[index] += ROUNDS;
         let (more, _) = run(block, profile, rounds)?;
@@ -48,7 +48,7 @@ pub fn count(block: &dyn AnyBlock, profile: &str) -> Result<Instructions, Error>
 fn run(
     block: &dyn AnyBlock,
     profile: &str,
-    rounds: [u32; Counted::ALL.len()],
+    rounds: [u32; InstructionScope::ALL.len()],
 ) -> Result<(u64, u64), Error> {
     let failed = |why: &str| {
         let message = format!("valgrind cannot count instructions: {why}; {INSTALL}");
@@ -78,7 +78,7 @@ impl Instructions {
     pub fn line(&self) -> String {
         let parts: Vec<String> =
             self.per_cycle.iter().map(|(part, number)| format!("{part} {number}")).collect();
-        format!("  {}: instructions of a cycle: {}\n", self.profile, parts.join(", "))
+        format!("  {}: instructions per cycle: {}\n", self.profile, parts.join(", "))
     }
 
     /// Rows of a table: block, profile, part and number, with tabs between.

@@ -1,7 +1,7 @@
 //! `cosim cover rank --out`: the cases as vectors, a suite that needs no run to be drawn again.
 
 use crate::cli::options::find_block;
-use crate::coverage::{Find, weights_hashes};
+use crate::coverage::{ContributingCase, weights_hashes};
 use crate::engine::Setup;
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
@@ -18,7 +18,7 @@ use std::path::{Path, PathBuf};
 ///
 /// # Errors
 /// If the folder holds something, or if a case cannot be drawn again: then nothing is written.
-pub fn write(folder: &Path, ranked: &[(&Find, u32)]) -> Result<usize, Error> {
+pub fn write(folder: &Path, ranked: &[(&ContributingCase, u32)]) -> Result<usize, Error> {
     is_free(folder)?;
     let drawn: Vec<(PathBuf, String)> = ranked
         .iter()
@@ -42,16 +42,19 @@ fn is_free(folder: &Path) -> Result<(), Error> {
     match fs::read_dir(folder) {
         Ok(mut entries) => match entries.next() {
             None => Ok(()),
-            Some(_) => refuse("is not empty; name a new folder, or remove what is in it"),
+            Some(_) => refuse("is not empty; name a new folder, or remove its contents"),
         },
         Err(error) if error.kind() == ErrorKind::NotFound => Ok(()),
-        Err(error) if error.kind() == ErrorKind::NotADirectory => refuse("is no folder"),
+        Err(error) if error.kind() == ErrorKind::NotADirectory => refuse(
+            "is not a folder; name a \
+             new or an empty folder",
+        ),
         Err(error) => Err(Error::unreadable(folder, &error)),
     }
 }
 
 /// `PROFILE-SCENARIO-INDEX-seed-SEED.json`.
-fn file_name(find: &Find) -> String {
+fn file_name(find: &ContributingCase) -> String {
     let case = find.name.split_once('/').map_or(find.name.as_str(), |(_, case)| case);
     let is_plain = |sign: char| sign.is_ascii_alphanumeric() || "-_.+=".contains(sign);
     let plain: String = case.chars().map(|sign| if is_plain(sign) { sign } else { '-' }).collect();
@@ -59,13 +62,13 @@ fn file_name(find: &Find) -> String {
 }
 
 /// The vector of a case, drawn again.
-fn vector(find: &Find, adds: u32) -> Result<String, Error> {
+fn vector(find: &ContributingCase, adds: u32) -> Result<String, Error> {
     let refuse =
         |message: String| Error::Usage(codes::OTHER_BUILD, format!("{}: {message}", find.name));
     if find.run.build != program::build() {
         return Err(refuse(format!(
-            "the run was one of build {}, which may draw another case than this one, {}; run the regression again with this \
-             program, or rank with that one",
+            "the run was made by build {}, and this is build {}, which may draw other cases; \
+             repeat the run with this program, or use the program of the run",
             find.run.build,
             program::build()
         )));
@@ -79,7 +82,7 @@ fn vector(find: &Find, adds: u32) -> Result<String, Error> {
     };
     let Some((block, profile, scenario, index)) = case else {
         return Err(refuse(
-            "the database has a case without block, profile, scenario and index".to_owned(),
+            "the database names a case that is not BLOCK/PROFILE/SCENARIO/INDEX".to_owned(),
         ));
     };
     let block = find_block(block)?;
@@ -95,7 +98,8 @@ fn vector(find: &Find, adds: u32) -> Result<String, Error> {
     let session = block.session(&setup)?;
     if weights_hashes(&session.opening()?.scenarios).first() != Some(&find.weights) {
         return Err(refuse(format!(
-            "its scenario `{scenario}` was one from a file; cases of built-in ones alone can be drawn again"
+            "its scenario `{scenario}` came from a file; only cases of built-in scenarios can be \
+             drawn again"
         )));
     }
     let plan = Plan {
@@ -107,10 +111,10 @@ fn vector(find: &Find, adds: u32) -> Result<String, Error> {
         shard: Shard::WHOLE,
     };
     let Some(case) = plan.iter().next() else {
-        return Err(refuse("its index is beyond the last one".to_owned()));
+        return Err(refuse("its index is larger than that of the last case".to_owned()));
     };
     let origin = Origin {
-        about: format!("hits {adds} bins that no vector before it does"),
+        about: format!("hits {adds} bins that no earlier vector hits"),
         case: Some(find.name.clone()),
         seed: Some(find.run.seed),
         build: Some(find.run.build.clone()),

@@ -5,11 +5,11 @@ use crate::cli::options::Format;
 use crate::cli::{print_json, print_text};
 use crate::error::{Error, codes};
 use crate::merge;
-use crate::mutate::merge::{GRADING, Parts};
+use crate::mutate::merge::{GRADING, MutationShards};
 use crate::mutate::report::Report;
 use crate::program;
 use crate::report::write_grading;
-use crate::runner::{Claim, Place};
+use crate::runner::{DirectoryLock, OutputLocation};
 use std::process::ExitCode;
 
 /// Makes one grading of its parts, for each block; ends as the grading would have.
@@ -18,16 +18,16 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if let Some(option) = earlier.option() {
         return Err(Error::Usage(
             codes::OPTIONS_CONFLICT,
-            format!("{option} is of runs, and these are gradings: leave it out"),
+            format!("{option} applies to runs, and these are mutation analyses; leave it out"),
         ));
     }
     apart(folders, out)?;
     // Whatever is wrong with the parts of one grading is told before anything is written.
     let mut all = Vec::new();
     for (name, folders) in merge::runs(folders, &GRADING)? {
-        all.push((name, Parts::open(&folders)?));
+        all.push((name, MutationShards::open(&folders)?));
     }
-    let name = |(name, parts): &(Option<String>, Parts)| {
+    let name = |(name, parts): &(Option<String>, MutationShards)| {
         name.clone().unwrap_or_else(|| parts.block_name().to_owned())
     };
     let names: Vec<String> = all.iter().map(name).collect();
@@ -35,12 +35,12 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     let mut reports = Vec::new();
     for ((_, parts), place) in all.iter().zip(place_of_each(arguments, is_below, &names)?) {
         let report = one(parts, &place)?;
-        if arguments.told.format == Format::Text {
+        if arguments.output.format() == Format::Text {
             print_text(&report.text())?;
         }
         reports.push(report);
     }
-    if arguments.told.format == Format::Json {
+    if arguments.output.format() == Format::Json {
         match reports.as_slice() {
             [report] => print_json(report)?,
             reports => print_json(&reports)?,
@@ -53,8 +53,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
 }
 
 /// The grading of one block. If its parts are of no use, nothing is left.
-fn one(parts: &Parts, place: &Place) -> Result<Report, Error> {
-    let claim = Claim::new(place)?;
+fn one(parts: &MutationShards, place: &OutputLocation) -> Result<Report, Error> {
+    let claim = DirectoryLock::new(place)?;
     match parts.merge(&claim.folder) {
         Ok(report) => {
             report.write(&claim.folder)?;

@@ -7,10 +7,10 @@ use crate::cli::{interruption, print_json, print_text};
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
-use crate::mutate::golden::{FaultRequest, Graded, RESULT};
+use crate::mutate::golden::{FaultRequest, ProfileFaults, RESULT};
 use crate::program;
 use crate::program::AnyBlock;
-use crate::runner::{Claim, Place};
+use crate::runner::{DirectoryLock, OutputLocation};
 use crate::vector::VectorFile;
 use rayon::ThreadPoolBuilder;
 use serde::Serialize;
@@ -32,13 +32,14 @@ struct Report {
     seed: u64,
     run_seed: u64,
     cases: u64,
-    profiles: Vec<Graded>,
+    profiles: Vec<ProfileFaults>,
 }
 
 /// Grades scoreboards and corpus, one block after another.
 pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     if !arguments.target.rtl()?.is_usual() {
-        let message = "--golden: no RTL is run, the golden model has the faults; leave the options of RTL out";
+        let message = "--golden injects faults into the golden model and runs no RTL; leave out \
+             the options for RTL";
         return Err(Error::Usage(codes::OPTIONS_CONFLICT, message.to_owned()));
     }
     let interrupted = interruption()?;
@@ -53,8 +54,8 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         jobs.push((*block, profiles));
     }
     let place = match &arguments.out {
-        Some(folder) => Place::Named { folder: folder.clone(), replace: arguments.force },
-        None => Place::New {
+        Some(folder) => OutputLocation::Named { folder: folder.clone(), replace: arguments.force },
+        None => OutputLocation::New {
             stem: format!("golden-{}-{}", arguments.target.name(&blocks), arguments.seed),
         },
     };
@@ -81,7 +82,7 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
             pool.install(|| block.golden_faults(&ask, &arguments.scenario))
         };
         let profiles = profiles.iter().map(graded).collect::<Result<Vec<_>, Error>>()?;
-        let claim = Claim::new(&place)?;
+        let claim = DirectoryLock::new(&place)?;
         let report = Report {
             format: "cosim-golden-faults",
             version: 1,
@@ -98,14 +99,14 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
         let path = claim.folder.join(RESULT);
         write_whole(&path, format!("{text}\n").as_bytes(), Sync::OnDisk)?;
         claim.release();
-        if arguments.format == Format::Text {
+        if arguments.formatting.format == Format::Text {
             let told: String =
                 report.profiles.iter().map(|graded| graded.text(&report.block)).collect();
             print_text(&format!("{told}{}", path.display()))?;
         }
         reports.push(report);
     }
-    if arguments.format == Format::Json {
+    if arguments.formatting.format == Format::Json {
         match reports.as_slice() {
             [report] => print_json(report)?,
             reports => print_json(&reports)?,
@@ -113,17 +114,17 @@ pub fn execute(arguments: &Arguments) -> Result<ExitCode, Error> {
     }
     let mut code = 0;
     for report in &reports {
-        for Graded { profile, score, .. } in &report.profiles {
+        for ProfileFaults { profile, score, .. } in &report.profiles {
             if score.seen == 0 {
                 code = 1;
                 program::say(format_args!(
-                    "{} {profile}: no fault makes a difference; use more --mutants or --cases",
+                    "{} {profile}: no fault changes an output; use more --mutants or --cases",
                     report.block
                 ));
             } else if arguments.min_score.is_some_and(|wanted| score.percent < wanted) {
                 code = 1;
                 program::say(format_args!(
-                    "{} {profile}: {:.2} % of the faults are noticed, below {} %",
+                    "{} {profile}: {:.2} % of the faults were detected, below {} %",
                     report.block,
                     score.percent,
                     arguments.min_score.unwrap_or_default()

@@ -1,7 +1,6 @@
 //! One mutant alone: its RTL, the case that finds it, waves and explanation.
 
-use super::grading::{check_netlist, check_rtl};
-use super::{Arguments, Chosen, Job, Prepared};
+use super::{Arguments, PreparedGrading, claimed};
 use crate::agreement::Pair;
 use crate::cli::explain;
 use crate::cli::{interruption, print_text};
@@ -11,10 +10,11 @@ use crate::files::{Sync, write_whole};
 use crate::models::{Rtl, View};
 use crate::mutate::grade::{CaseSet, Workers};
 use crate::mutate::report::VECTORS;
-use crate::mutate::{Means, Mutation};
+use crate::mutate::{KillMethod, Mutation};
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
+use cosim_regress::mutate::analysis::{ChosenMutants, check_netlist, check_rtl};
 use std::fs;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -30,25 +30,26 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let [block] = &blocks[..] else {
         return Err(Error::Usage(
             codes::CHOOSE_ONE,
-            "--only is of one block: choose it with --block".to_owned(),
+            "--only takes one block; choose it with --block".to_owned(),
         ));
     };
     if arguments.target.profiles(*block)?.len() > 1 {
-        let message = "--only is of one profile, each has mutants of its own: choose with --fixes";
+        let message = "--only takes one profile, because each profile has other mutants; choose it \
+             with --fixes";
         return Err(Error::Usage(codes::CHOOSE_ONE, message.to_owned()));
     }
-    let prepared = Prepared::new(arguments, *block, &blocks)?;
+    let prepared = PreparedGrading::new(arguments, *block, &blocks)?;
     let most = prepared.chosen.iter().map(|chosen| chosen.mutants.mutations.len()).sum::<usize>();
     if id == 0 || id as usize > most {
         return Err(Error::Usage(
             codes::COMMAND_LINE,
-            format!("--only: there are mutants from 1 to {most}"),
+            format!("--only: mutants have the numbers 1 to {most}"),
         ));
     }
-    let jobs = Job::claimed(arguments, vec![prepared])?;
-    let missing = || Error::Environment(codes::INTERNAL, "there is no such mutant".to_owned());
+    let jobs = claimed(arguments, vec![prepared])?;
+    let missing = || Error::Environment(codes::INTERNAL, "no mutant has this number".to_owned());
     let job = jobs.into_iter().next().ok_or_else(missing)?;
-    let Chosen { profile, mutants } = job.chosen.first().ok_or_else(missing)?;
+    let ChosenMutants { profile, mutants } = job.chosen.first().ok_or_else(missing)?;
     let mutation =
         mutants.mutations.iter().find(|mutation| mutation.id == id).ok_or_else(missing)?;
     print_text(&format!(
@@ -59,7 +60,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     ))?;
 
     // The RTL with this one alone, put in by Yosys itself.
-    let folder = job.claim.folder.join(VECTORS);
+    let folder = job.lock.folder.join(VECTORS);
     fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
     let path = |ending: &str| folder.join(format!("{}-{id}.{ending}", profile.name));
     let rtl = Rtl { paths: vec![path("v")], ..Rtl::default() };
@@ -68,10 +69,10 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let session = job.session(profile)?;
     let cases = job.cases(profile, &*session);
     let model = mutants.build(job.block.info(), std::slice::from_ref(mutation))?;
-    let desk = OneShotWorker::new(job.program.clone(), Arc::clone(&interrupted));
+    let worker = OneShotWorker::new(job.program.clone(), Arc::clone(&interrupted));
     let unchanged =
         job.setup.rtl.build_for_user(job.block.info(), &profile.parameters, View::Bare)?;
-    Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&desk)?;
+    Pair { block: job.block, profile, rtl: &unchanged, netlist: &model }.check(&worker)?;
     let ground = CaseSet {
         block: job.block.info().name,
         profile: &profile.name,
@@ -79,7 +80,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
         scenarios: &session.opening()?.scenarios,
         packets: job.header.packets,
         cases: &cases,
-        means: Means::Compare,
+        method: KillMethod::Compare,
     };
     let workers =
         Workers { program: &job.program, threads: job.threads, interrupted: &interrupted };
@@ -97,7 +98,7 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     }
     let Some((index, outcome)) = found else {
         print_text(&format!("survived {} cases; its RTL: {}", cases.len(), path("v").display()))?;
-        job.claim.release();
+        job.lock.release();
         return Ok(ExitCode::from(1));
     };
     let case = &cases[index];
@@ -114,13 +115,13 @@ pub fn execute(arguments: &Arguments, id: u32) -> Result<ExitCode, Error> {
     let vector = path("json");
     write_whole(&vector, text.as_bytes(), Sync::OnDisk)?;
     let file = VectorFile::from_text(text, &vector)?;
-    let subject = Subject { block: job.block, vector: &file, profile, rtl: &rtl };
-    desk.trace(&subject, Waves { path: path("fst"), all: false })?.done()?;
-    explain::show(vector, rtl, arguments.patience, interrupted)?;
+    let subject = VectorJob { block: job.block, vector: &file, profile, rtl: &rtl };
+    worker.trace(&subject, Waves { path: path("fst"), all: false })?.done()?;
+    explain::show(vector, rtl, arguments.limits, interrupted)?;
     let [vector, waves, rtl] =
         ["json", "fst", "v"].map(|ending| path(ending).display().to_string());
     print_text(&format!("vector {vector}, waves {waves}, RTL {rtl}"))?;
-    job.claim.release();
+    job.lock.release();
     Ok(ExitCode::SUCCESS)
 }
 

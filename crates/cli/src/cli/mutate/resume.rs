@@ -1,6 +1,8 @@
 //! `cosim resume` of mutation analyses that were killed or interrupted.
 
-use super::{Arguments, Graduated, Job, MutationRequest, Prepared, choose};
+use super::{
+    Arguments, GradingResult, MutationAnalysis, MutationRequest, PreparedGrading, analysis, choose,
+};
 use crate::cli::{self, resume};
 use crate::engine::Setup;
 use crate::error::{Error, codes};
@@ -8,7 +10,7 @@ use crate::harness::Profile;
 use crate::mutate::merge::GRADING;
 use crate::mutate::report::{PARTIAL, Report, RunCommand};
 use crate::program;
-use crate::runner::{Claim, runs_in};
+use crate::runner::{DirectoryLock, runs_in};
 use crate::yosys;
 use std::env;
 use std::path::{Path, PathBuf};
@@ -31,24 +33,30 @@ pub(super) fn jobs(now: &resume::Arguments, folder: &Path) -> Result<Vec<Mutatio
         program::blocks().iter().position(|block| block.info().name == report.run.block)
     };
     reports.sort_by_key(|(_, report)| place(report));
-    let Some(begun) = reports.iter().find_map(|(_, report)| report.begun.clone()) else {
+    let Some(run_command) = reports.iter().find_map(|(_, report)| report.run_command.clone())
+    else {
         let message = "its analysis has ended, so there is nothing to resume; repeat it with `mutate --force`";
         return Err(wrong(message.to_owned()));
     };
-    let RunCommand { command, folder: at } = begun;
+    let RunCommand { command, folder: at } = run_command;
     // What was typed is relative to where it was typed.
     env::set_current_dir(&at).map_err(|error| {
-        wrong(format!("was begun in {}, which is not there: {error}", at.display()))
+        wrong(format!("was started in folder {}, which cannot be entered: {error}", at.display()))
     })?;
     let then = cli::mutate_arguments(&command)
         .ok_or_else(|| wrong("was not started by a compatible `mutate` command".to_owned()))?;
-    let patience = then.patience.with_sandbox(now.sandboxing);
+    let limits = then.limits.with_sandbox(now.sandboxing);
     let threads = now.threads.or(then.threads);
     let caching = if now.caching.is_off() { now.caching } else { then.caching };
-    let arguments = Arguments { threads, quiet: now.told.quiet, patience, caching, ..then };
+    let arguments =
+        Arguments { threads, quietness: now.output.quietness(), limits, caching, ..then };
     let todo = |(folder, report): (PathBuf, Report)| match report.complete {
-        true => Ok(MutationRequest::Ended(Box::new(Graduated { report, is_whole: true, folder }))),
-        false => Ok(MutationRequest::Job(Box::new(resumed(&arguments, &folder, report)?))),
+        true => Ok(MutationRequest::Finished(Box::new(GradingResult {
+            report,
+            is_whole: true,
+            folder,
+        }))),
+        false => Ok(MutationRequest::Analysis(Box::new(resumed(&arguments, &folder, report)?))),
     };
     reports.into_iter().map(todo).collect()
 }
@@ -58,22 +66,31 @@ fn tidy(folder: &Path, report: &Report) -> Result<(), Error> {
     if !report.complete || !folder.join(PARTIAL).exists() {
         return Ok(());
     }
-    let claim = Claim::again(folder)?;
+    let claim = DirectoryLock::again(folder)?;
     report.write(folder)?;
     claim.release();
     Ok(())
 }
 
 /// The grading that a folder was left with.
-fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, Error> {
+fn resumed(
+    arguments: &Arguments,
+    folder: &Path,
+    before: Report,
+) -> Result<MutationAnalysis, Error> {
     let wrong = |message: String| Error::File {
         code: codes::CANNOT_RESUME,
         path: folder.to_owned(),
         message,
     };
     let run = before.run.clone();
-    let block = program::find(&run.block)
-        .ok_or_else(|| wrong(format!("`{}` is no block of this program", run.block)))?;
+    let block = program::find(&run.block).ok_or_else(|| {
+        wrong(format!(
+            "this program has no block `{}`; use the program that made \
+             the results",
+            run.block
+        ))
+    })?;
     let profiles = run.profiles.iter().map(|name| {
         let found = Profile::parse(name, block.info().profiles);
         found.map_err(|error| wrong(error.to_string()))
@@ -94,14 +111,16 @@ fn resumed(arguments: &Arguments, folder: &Path, before: Report) -> Result<Job, 
         ("Yosys", &run.yosys, &yosys),
     ] {
         if then != now {
-            let message =
-                format!("was graded with another {what}, {then}; now it is {now}: grade again");
+            let message = format!(
+                "cannot be resumed: {what} was {then} and is {now} now; start again with \
+                     `mutate --force`"
+            );
             return Err(wrong(message));
         }
     }
     let chosen = choose(block, &setup, &run, &arguments.caching.answers()?)?;
-    let claim = Claim::again(folder)?;
+    let claim = DirectoryLock::again(folder)?;
     let name = block.info().name.to_owned();
-    let prepared = Prepared { name, block, chosen, setup, header: run };
-    Job::new(arguments, prepared, claim, before)
+    let prepared = PreparedGrading { name, block, chosen, setup, header: run };
+    analysis(arguments, prepared, claim, before)
 }

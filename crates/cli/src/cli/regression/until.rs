@@ -1,6 +1,6 @@
 //! Runs that end when they have covered enough.
 
-use super::Job;
+use super::Regression;
 use crate::cli::options::heading;
 use crate::cli::options::percent;
 use crate::error::{Error, codes};
@@ -23,7 +23,7 @@ impl UntilCovered {
     ///
     /// # Errors
     /// [`Error::Usage`] if the job is a shard.
-    pub fn tell(&self, job: &mut Job) -> Result<(), Error> {
+    pub fn tell(&self, job: &mut Regression) -> Result<(), Error> {
         job.until = job.until.or(self.until_coverage);
         let Some(percent) = job.until else { return Ok(()) };
         let (shard, name) = (job.shard, &job.name);

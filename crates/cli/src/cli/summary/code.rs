@@ -2,7 +2,7 @@
 
 use super::{Detail, Summary};
 use crate::cli::counted;
-use crate::coverage::code::{Point, Reached};
+use crate::coverage::code::{CodeHits, Point};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 
@@ -25,7 +25,7 @@ impl Summary<'_> {
             let _ = writeln!(text, "    not reached: {}, profile {profile}", point.place());
         }
         if holes > shown {
-            let _ = writeln!(text, "    and {} more; --details names them", holes - shown);
+            let _ = writeln!(text, "    and {} more; --details lists them", holes - shown);
         }
         if detail == Detail::Tables {
             for reached in &all {
@@ -41,7 +41,7 @@ impl Summary<'_> {
     }
 
     fn code_holes(&self) -> Vec<(String, Point)> {
-        let of = |reached: &Reached<'_>| {
+        let of = |reached: &CodeHits<'_>| {
             let profile = reached.profile.to_owned();
             let holes: Vec<Point> = reached.holes().cloned().collect();
             holes.into_iter().map(move |point| (profile.clone(), point))
@@ -55,7 +55,7 @@ impl Summary<'_> {
             for (point, reason) in reached.contradicted() {
                 let _ = writeln!(
                     text,
-                    "      profile {} reached {}, which is waived: {reason}; take the waiver out",
+                    "      profile {} reached {}, which is waived: {reason}; remove the waiver",
                     reached.profile,
                     point.place()
                 );
@@ -65,7 +65,7 @@ impl Summary<'_> {
 
     /// The same for programs; nothing if no code was counted.
     pub(super) fn code_json(&self) -> Value {
-        let one = |reached: &Reached<'_>| {
+        let one = |reached: &CodeHits<'_>| {
             let holes: Vec<String> = reached.holes().map(Point::place).collect();
             let contradicted: Vec<String> =
                 reached.contradicted().map(|(point, _)| point.place()).collect();

@@ -41,7 +41,7 @@ impl Summary<'_> {
         scenario_table(profile, text);
         let missed: Vec<&str> = profile.missed().collect();
         let (hit, all) = (profile.rules.len() - missed.len(), profile.rules.len());
-        let _ = writeln!(text, "  rules hit: {hit} of {all} that can be");
+        let _ = writeln!(text, "  rules hit: {hit} of {all} reachable");
         rule_table(profile, text);
         reasons(profile, text);
         if !missed.is_empty() {
@@ -60,7 +60,7 @@ impl Summary<'_> {
     fn holes(&self, profile: &str, shown: usize, text: &mut String) {
         let covered = self.coverage.covered(profile);
         let (share, of) = (covered.percent(), covered.reachable);
-        let _ = write!(text, "coverage: {share} of {of} bins that can be hit");
+        let _ = write!(text, "coverage: {share} of {of} reachable bins");
         let holes = self.coverage.holes(profile, &covered);
         if holes.is_empty() {
             text.push('\n');
@@ -71,7 +71,7 @@ impl Summary<'_> {
             let _ = writeln!(text, "    not hit: {}", self.coverage.bin_name(*bin));
         }
         if holes.len() > shown {
-            let _ = writeln!(text, "    and {} more; --details names them", holes.len() - shown);
+            let _ = writeln!(text, "    and {} more; --details lists them", holes.len() - shown);
         }
     }
 }
@@ -111,6 +111,6 @@ fn reasons(profile: &ProfileTally, text: &mut String) {
         reasons.entry(reason).or_default().push(rule);
     }
     for (reason, rules) in reasons {
-        let _ = writeln!(text, "  cannot be hit: {} ({reason})", rules.join(" "));
+        let _ = writeln!(text, "  unreachable: {} ({reason})", rules.join(" "));
     }
 }

@@ -1,19 +1,19 @@
 //! What comes to an end, as Verilog: a counter of the block's own cycles, and the hangs that are known of.
 
 use super::{Kind, Property};
-use crate::harness::{Hang, Progress, Promises, Remembered};
+use crate::harness::{KnownDeadlock, Progress, ProofRegister, Properties};
 use std::fmt::Write as _;
 
 /// The registers that the proof remembers something in; rules may look at them.
-pub fn remembered(promises: &Promises, text: &mut String) {
-    for Remembered { name, width, .. } in &promises.remembered {
+pub fn proof_registers(properties: &Properties, text: &mut String) {
+    for ProofRegister { name, width, .. } in &properties.proof_registers {
         let _ = writeln!(text, "  reg [{}:0] {name} = 0;", width - 1);
     }
 }
 
 /// What they remember; they may look at rules.
-pub fn remembers(promises: &Promises, clock: &str, text: &mut String) {
-    for Remembered { name, width, next } in &promises.remembered {
+pub fn remembers(properties: &Properties, clock: &str, text: &mut String) {
+    for ProofRegister { name, width, next } in &properties.proof_registers {
         let _ = writeln!(
             text,
             "  always @(posedge {clock}) {name} <= in_reset ? {width}'d0 : ({next});"
@@ -23,22 +23,22 @@ pub fn remembers(promises: &Promises, clock: &str, text: &mut String) {
 
 /// What is finished, and how it is not.
 pub fn progress(
-    promises: &Promises,
+    properties: &Properties,
     clock: &str,
     bad: &mut Vec<(Property, String)>,
     text: &mut String,
 ) {
-    for (place, progress) in promises.progress.iter().enumerate() {
-        let Progress { partners, hangs, .. } = progress;
+    for (place, progress) in properties.progress.iter().enumerate() {
+        let Progress { assumptions, known_deadlocks, .. } = progress;
         let legal =
-            partners.iter().fold("1'b1".to_owned(), |all, (_, one)| format!("{all} & ({one})"));
+            assumptions.iter().fold("1'b1".to_owned(), |all, (_, one)| format!("{all} & ({one})"));
         let _ = writeln!(
             text,
             "  wire keeps_{place} = {legal};\n  reg broke_{place} = 1'b0;\n  \
              always @(posedge {clock}) broke_{place} <= ~in_reset & (broke_{place} | ~keeps_{place});\n  \
              wire fair_{place} = ~in_reset & ~broke_{place} & keeps_{place};"
         );
-        let all: Vec<[(Property, String); 2]> = hangs
+        let all: Vec<[(Property, String); 2]> = known_deadlocks
             .iter()
             .enumerate()
             .map(|(number, hang)| {
@@ -53,7 +53,7 @@ pub fn progress(
 /// That a hang comes, and that it lasts; `name` is behind those of its wires.
 fn hangs_so(
     what: &str,
-    hang: &Hang,
+    hang: &KnownDeadlock,
     name: &str,
     place: usize,
     clock: &str,
@@ -91,8 +91,8 @@ fn finished(
     clock: &str,
     text: &mut String,
 ) -> (Property, String) {
-    let Progress { busy, waits, within, more, hangs, .. } = progress;
-    let hanging = (0..hangs.len())
+    let Progress { busy, waits, within, more, known_deadlocks, .. } = progress;
+    let hanging = (0..known_deadlocks.len())
         .fold("1'b0".to_owned(), |all, number| format!("{all} | hangs_{place}_{number}"));
     let (amount, added) =
         more.as_ref().map_or((0, "1'b0"), |(amount, _, edge)| (*amount, edge.as_str()));
@@ -122,18 +122,18 @@ fn of_registers(kind: Kind, text: String) -> Property {
 
 /// A promise of progress, in words.
 fn said(progress: &Progress) -> String {
-    let Progress { what, within, more, partners, hangs, .. } = progress;
+    let Progress { what, within, more, assumptions, known_deadlocks, .. } = progress;
     let cycles = if *within == 1 { "1 cycle".to_owned() } else { format!("{within} cycles") };
     let mut text = format!("{what} is finished within {cycles}");
     if let Some((amount, edge, _)) = more {
         let _ = write!(text, ", and {amount} for each {edge},");
     }
     text += " in which no partner keeps it waiting";
-    if !hangs.is_empty() {
-        let hangs: Vec<&str> = hangs.iter().map(|hang| hang.what).collect();
-        let _ = write!(text, ", unless it hangs ({})", hangs.join("; "));
+    if !known_deadlocks.is_empty() {
+        let known_deadlocks: Vec<&str> = known_deadlocks.iter().map(|hang| hang.what).collect();
+        let _ = write!(text, ", unless it hangs ({})", known_deadlocks.join("; "));
     }
-    for (number, (assumed, _)) in partners.iter().enumerate() {
+    for (number, (assumed, _)) in assumptions.iter().enumerate() {
         let _ = write!(text, "{} {assumed}", if number == 0 { ", if" } else { " and" });
     }
     text

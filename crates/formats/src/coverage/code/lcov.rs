@@ -1,6 +1,6 @@
 //! `coverage.info`: lines and branches as `lcov` and `genhtml` read them. There is no record for toggles.
 
-use super::{Kind, Line, Point, Reached, SOURCES};
+use super::{CodeHits, Kind, Line, Point, SOURCES};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -8,7 +8,7 @@ use std::fmt::Write as _;
 pub const INFO: &str = "coverage.info";
 
 /// All profiles together: a line or branch counts the cases of all of them.
-pub fn text(profiles: &[Reached<'_>]) -> String {
+pub fn text(profiles: &[CodeHits<'_>]) -> String {
     let mut lines: BTreeMap<&str, BTreeMap<u32, u64>> = BTreeMap::new();
     let mut branches: BTreeMap<(&str, u32), BTreeMap<&Point, u64>> = BTreeMap::new();
     for reached in profiles {

@@ -1,4 +1,4 @@
-use super::super::{Database, Indices, Part, Run};
+use super::super::{Database, Indices, Run, ScenarioCoverage};
 use super::*;
 use crate::error::Error;
 use crate::harness::WaiverFile;
@@ -51,8 +51,8 @@ fn run(seed: u64) -> Run {
     Run { build: "b".to_owned(), rtl: "r".to_owned(), seed, packets: None }
 }
 
-fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> Part {
-    Part {
+fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> ScenarioCoverage {
+    ScenarioCoverage {
         run: run(seed),
         profile: "p".to_owned(),
         scenario: "s".to_owned(),
@@ -65,7 +65,7 @@ fn part(seed: u64, cases: Indices, reached: Option<&[(u32, u64)]>) -> Part {
 }
 
 /// A database in which these parts are all there is.
-pub fn database(code: Code, parts: impl IntoIterator<Item = Part>) -> Database {
+pub fn database(code: Code, parts: impl IntoIterator<Item = ScenarioCoverage>) -> Database {
     Database {
         block: "b".to_owned(),
         groups: Vec::new(),
@@ -189,14 +189,14 @@ fn a_waiver_about_nothing_says_so() {
     assert_eq!(stale("line 6", "line 99"), format!("{said}a.v has no line `line 99`"));
     assert_eq!(
         stale("number = 2\n", ""),
-        format!("{said}a.v has 2 lines `line 6`: say its `number`")
+        format!("{said}a.v has 2 lines `line 6`; choose one with `number`")
     );
     assert_eq!(stale("number = 2", "number = 3"), format!("{said}a.v has only 2 lines `line 6`"));
     assert_eq!(stale("line 6", "line 5"), format!("{said}a.v:11 has no point `branch if`"));
     assert_eq!(stale("a.v", "c.v"), format!("{said}c.v has no line `line 6`"));
     // Another profile, or what this Verilator never counts.
     assert_eq!(idle("reason", "profiles = ['q']\nreason"), Idle::default());
-    let uncounted = "a.v: `line 6` has other points than `branch cond_then`".to_owned();
+    let uncounted = "a.v: `line 6` has no point `branch cond_then`".to_owned();
     let uncounted = vec![said.to_owned() + &uncounted];
     let expected = Idle { stale: Vec::new(), uncounted };
     assert_eq!(idle("branch if", "branch cond_then"), expected);
@@ -205,7 +205,7 @@ fn a_waiver_about_nothing_says_so() {
 #[test]
 fn a_waiver_has_a_reason_and_no_other_key() {
     for (from, to, line, message) in [
-        ("'never'", "' '", 1, "has a reason"),
+        ("'never'", "' '", 1, "has no reason"),
         ("reason = 'never'\n", "", 1, "reason"),
         ("reason", "because", 6, "because"),
         ("'a.v'", "'a.v", 2, ""),

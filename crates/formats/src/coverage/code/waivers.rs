@@ -67,7 +67,8 @@ impl Waivers {
             let start = waiver.span().start;
             let waiver = waiver.into_inner();
             if waiver.reason.trim().is_empty() {
-                let message = "a waiver has a reason: say why nothing reaches it".to_owned();
+                let message =
+                    "the waiver has no reason; state why the code is unreachable".to_owned();
                 return Err(Error::at_offset(
                     codes::BAD_WAIVER,
                     Path::new(path),
@@ -93,7 +94,7 @@ impl Waivers {
             match waiver.points(&code.points, sources) {
                 Ok(points) if points.is_empty() => {
                     let Waiver { file, line, point, .. } = waiver;
-                    let what = format!("{file}: `{}` has other points than `{point}`", line.trim());
+                    let what = format!("{file}: `{}` has no point `{point}`", line.trim());
                     idle.uncounted.push(told(*place, what));
                 }
                 Ok(points) => {
@@ -117,7 +118,10 @@ impl Waiver {
             (0, _) => return Err(format!("{file} has no line `{}`", text.trim())),
             (1, None) => {}
             (many, None) => {
-                return Err(format!("{file} has {many} lines `{}`: say its `number`", text.trim()));
+                return Err(format!(
+                    "{file} has {many} lines `{}`; choose one with `number`",
+                    text.trim()
+                ));
             }
             (many, Some(number)) => match lines.get(number.wrapping_sub(1)) {
                 Some(line) => lines = vec![*line],

@@ -7,14 +7,14 @@
 use super::statements::{self, is_selected, only, without};
 use super::syntax::{Assign, Declaration, Instance, Module, Process, Statement};
 use super::tokens::{Tokens, is_identifier, words};
-use super::{NotWoven, Outputs};
+use super::{Outputs, WeaveError};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A bug's number, and its module in the good one's place.
 pub type Variant = (u32, Module);
 
 /// Parses a bug's module, and renames each declaration that differs from the good module's.
-pub fn renamed(good: &Module, number: u32, tokens: &[String]) -> Result<Module, NotWoven> {
+pub fn renamed(good: &Module, number: u32, tokens: &[String]) -> Result<Module, WeaveError> {
     let mut names = BTreeSet::new();
     loop {
         let mut renamed = Tokens::new();
@@ -38,13 +38,13 @@ pub fn renamed(good: &Module, number: u32, tokens: &[String]) -> Result<Module, 
 }
 
 /// Weaves variants into the good module.
-pub fn woven(good: &Module, variants: &[Variant], outputs: &Outputs) -> Result<Module, NotWoven> {
+pub fn woven(good: &Module, variants: &[Variant], outputs: &Outputs) -> Result<Module, WeaveError> {
     for (_, variant) in variants {
         if variant.header != good.header {
-            return Err(NotWoven::new("other ports or parameters of a module"));
+            return Err(WeaveError::new("the ports or parameters of a module differ"));
         }
         if variant.others != good.others {
-            return Err(NotWoven::new("an item of a kind that is not known"));
+            return Err(WeaveError::new("an unsupported kind of item"));
         }
     }
     let mut woven = Module { assigns: Vec::new(), instances: Vec::new(), ..good.clone() };
@@ -83,27 +83,27 @@ fn choice(bugs: &[(u32, String)], good: &str) -> Tokens {
 
 /// Weaves continuous assignments. Each version drives a net of the target's width, because the width of an expression
 /// depends on its context.
-fn assigns(good: &Module, variants: &[Variant], woven: &mut Module) -> Result<(), NotWoven> {
+fn assigns(good: &Module, variants: &[Variant], woven: &mut Module) -> Result<(), WeaveError> {
     let mut others: BTreeMap<&Tokens, Vec<(u32, &Tokens)>> = BTreeMap::new();
     for (number, variant) in variants {
         let mut left: BTreeMap<&Tokens, &Tokens> =
             variant.assigns.iter().map(|Assign { target, value }| (target, value)).collect();
         if left.len() < variant.assigns.len() {
-            return Err(NotWoven::new("two assignments to one net"));
+            return Err(WeaveError::new("two assignments to one net"));
         }
         for Assign { target, value } in &good.assigns {
             match left.remove(target) {
                 Some(other) if other == value => {}
                 Some(other) => others.entry(target).or_default().push((*number, other)),
                 None if names(target).iter().any(|name| variant.declares(name)) => {
-                    return Err(NotWoven(format!("`{}` is not assigned", target.join(" "))));
+                    return Err(WeaveError(format!("`{}` is not assigned", target.join(" "))));
                 }
                 None => {}
             }
         }
         for (target, value) in left {
             if names(target).iter().any(|name| good.declares(name)) {
-                return Err(NotWoven(format!("`{}` is assigned", target.join(" "))));
+                return Err(WeaveError(format!("`{}` is assigned", target.join(" "))));
             }
             woven.assigns.push(Assign { target: target.clone(), value: value.clone() });
         }
@@ -155,7 +155,7 @@ struct Woven<'a> {
     without: Vec<u32>,
 }
 
-fn processes(good: &Module, variants: &[Variant]) -> Result<Vec<Process>, NotWoven> {
+fn processes(good: &Module, variants: &[Variant]) -> Result<Vec<Process>, WeaveError> {
     let mut all: Vec<Woven<'_>> = Vec::new();
     all.resize_with(good.processes.len(), Woven::default);
     let mut added = Vec::new();
@@ -210,7 +210,7 @@ fn is_changed_from(good: &Process, process: &Process, number: u32) -> bool {
 }
 
 /// A process that the good module lacks: it only runs for its bug.
-fn guarded(good: &Module, number: u32, process: &Process) -> Result<Process, NotWoven> {
+fn guarded(good: &Module, number: u32, process: &Process) -> Result<Process, WeaveError> {
     if targets(process).iter().any(|target| good.declares(target)) {
         check_guard(process)?;
     }
@@ -220,11 +220,11 @@ fn guarded(good: &Module, number: u32, process: &Process) -> Result<Process, Not
 
 /// Two clocked processes may drive one register if only one of them is enabled. Two combinational processes may not
 /// drive one signal.
-fn check_guard(process: &Process) -> Result<(), NotWoven> {
+fn check_guard(process: &Process) -> Result<(), WeaveError> {
     let is_guarded = |token: &String| ["posedge", "negedge", "initial"].contains(&token.as_str());
     match process.head.iter().any(is_guarded) {
         true => Ok(()),
-        false => Err(NotWoven::new("a combinational process that comes or goes")),
+        false => Err(WeaveError::new("a combinational process is added or removed")),
     }
 }
 
@@ -249,13 +249,13 @@ fn instances(
     variants: &[Variant],
     outputs: &Outputs,
     woven: &mut Module,
-) -> Result<(), NotWoven> {
+) -> Result<(), WeaveError> {
     let names = |module: &Module| -> Vec<String> {
         module.instances.iter().map(|instance| instance.name.clone()).collect()
     };
     for (_, variant) in variants {
         if names(variant) != names(good) {
-            return Err(NotWoven::new("other instances"));
+            return Err(WeaveError::new("other instances"));
         }
     }
     for (index, instance) in good.instances.iter().enumerate() {
@@ -269,7 +269,7 @@ fn instances(
             continue;
         }
         let own = instance.of.first().and_then(|module| outputs.get(module));
-        let own = own.ok_or_else(|| NotWoven::new("an instance of an unknown module"))?;
+        let own = own.ok_or_else(|| WeaveError::new("an instance of an unknown module"))?;
         let driven = |instance: &Instance| -> BTreeMap<String, Tokens> {
             let connections = instance.connections.iter();
             connections.filter(|(port, _)| own.contains(port)).cloned().collect()
@@ -291,10 +291,10 @@ fn instances(
         side(instance, &instance.name, &prefix);
         for (number, other) in &others {
             if other.of.first() != instance.of.first() {
-                return Err(NotWoven::new("an instance of another module"));
+                return Err(WeaveError::new("an instance of another module"));
             }
             if driven(other) != signals {
-                return Err(NotWoven::new("other signals at the outputs of an instance"));
+                return Err(WeaveError::new("an instance drives other signals"));
             }
             let name = own_name(&instance.name, *number);
             side(other, &name, &own_name(&prefix, *number));

@@ -2,7 +2,7 @@
 //!
 //! Expressions stay tokens. The parser rejects unknown constructs, so that no text is woven by mistake.
 
-use super::NotWoven;
+use super::WeaveError;
 use super::tokens::{Tokens, is_identifier, opening, parted, push, split};
 
 const DECLARING: [&str; 10] =
@@ -89,7 +89,7 @@ pub enum Statement {
 }
 
 /// Takes a text apart into packages and modules: name and tokens, in order, but packages first, as compilers want them.
-pub fn modules(tokens: &[String]) -> Result<Vec<(String, Tokens)>, NotWoven> {
+pub fn modules(tokens: &[String]) -> Result<Vec<(String, Tokens)>, WeaveError> {
     let is_end = |token: &String| token == "endmodule" || token == "endpackage";
     let mut modules = Vec::new();
     for part in tokens.split_inclusive(is_end) {
@@ -99,7 +99,7 @@ pub fn modules(tokens: &[String]) -> Result<Vec<(String, Tokens)>, NotWoven> {
             }
             _ => {
                 let word = part.first().map_or("nothing", String::as_str);
-                return Err(NotWoven(format!("`{word}` outside of a module")));
+                return Err(WeaveError(format!("`{word}` outside of a module")));
             }
         }
     }
@@ -109,7 +109,7 @@ pub fn modules(tokens: &[String]) -> Result<Vec<(String, Tokens)>, NotWoven> {
 
 impl Module {
     /// Parses the tokens of one module.
-    pub fn parse(tokens: &[String]) -> Result<Self, NotWoven> {
+    pub fn parse(tokens: &[String]) -> Result<Self, WeaveError> {
         let mut parser = Parser { tokens, at: 0 };
         let mut module = Self { header: parser.through(";")?, ..Self::default() };
         loop {
@@ -140,7 +140,7 @@ impl Module {
                     None => module.others.push(text),
                 }
             } else {
-                return Err(NotWoven(format!("an item of a module that begins with `{word}`")));
+                return Err(WeaveError(format!("an item of a module that begins with `{word}`")));
             }
         }
     }
@@ -301,13 +301,13 @@ struct Parser<'a> {
 }
 
 impl Parser<'_> {
-    fn peek(&self) -> Result<&str, NotWoven> {
+    fn peek(&self) -> Result<&str, WeaveError> {
         let token = self.tokens.get(self.at);
-        token.map(String::as_str).ok_or_else(|| NotWoven::new("a module ends in an item"))
+        token.map(String::as_str).ok_or_else(|| WeaveError::new("a module ends in an item"))
     }
 
     /// The tokens up to the next `end` outside of all brackets, with it.
-    fn through(&mut self, end: &str) -> Result<Tokens, NotWoven> {
+    fn through(&mut self, end: &str) -> Result<Tokens, WeaveError> {
         let mut depth = 0_u32;
         for (index, token) in self.tokens.iter().enumerate().skip(self.at) {
             if depth == 0 && token == end {
@@ -321,11 +321,11 @@ impl Parser<'_> {
                 _ => {}
             }
         }
-        Err(NotWoven(format!("a module ends without `{end}`")))
+        Err(WeaveError(format!("a module ends without `{end}`")))
     }
 
     /// A declaration of some names. The value of a net is an assignment like any other.
-    fn declarations(&mut self, module: &mut Module) -> Result<(), NotWoven> {
+    fn declarations(&mut self, module: &mut Module) -> Result<(), WeaveError> {
         let text = self.through(";")?;
         let is_net = ["wire", "tri"].contains(&text[0].as_str());
         let mut kind: Option<&[String]> = None;
@@ -335,7 +335,7 @@ impl Parser<'_> {
                 Err(_) => (part, None),
             };
             let at =
-                name_in(declared).ok_or_else(|| NotWoven::new("a declaration without a name"))?;
+                name_in(declared).ok_or_else(|| WeaveError::new("a declaration without a name"))?;
             let kind = *kind.get_or_insert(&declared[..at]);
             let name = declared[at].clone();
             let mut text = [kind, &declared[at..]].concat();
@@ -355,7 +355,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    fn process(&mut self) -> Result<Process, NotWoven> {
+    fn process(&mut self) -> Result<Process, WeaveError> {
         let mut head = vec![self.tokens[self.at].clone()];
         self.at += 1;
         if self.peek()? == "@" {
@@ -373,7 +373,7 @@ impl Parser<'_> {
     }
 
     /// The tokens in the brackets that open here, with both.
-    fn through_bracket(&mut self) -> Result<Tokens, NotWoven> {
+    fn through_bracket(&mut self) -> Result<Tokens, WeaveError> {
         let begin = self.at;
         self.at += 1;
         let mut read = vec![self.tokens[begin].clone()];
@@ -381,7 +381,7 @@ impl Parser<'_> {
         Ok(read)
     }
 
-    fn statement(&mut self) -> Result<Statement, NotWoven> {
+    fn statement(&mut self) -> Result<Statement, WeaveError> {
         let word = self.peek()?.to_owned();
         match word.as_str() {
             "begin" => {
@@ -437,7 +437,7 @@ impl Parser<'_> {
                 Ok(Statement::Plain(plain))
             }
             _ if UNKNOWN.contains(&word.as_str()) => {
-                Err(NotWoven(format!("a statement that begins with `{word}`")))
+                Err(WeaveError(format!("a statement that begins with `{word}`")))
             }
             _ => Ok(Statement::Plain(self.through(";")?)),
         }

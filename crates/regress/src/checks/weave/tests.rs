@@ -1,6 +1,6 @@
 //! The weaver weaves each kind of difference, and reports each bug that it cannot weave.
 
-use super::{NotWoven, Woven, weave};
+use super::{WeaveError, Woven, weave};
 use std::fs;
 use std::process::Command;
 use tempfile::TempDir;
@@ -66,7 +66,7 @@ fn text(bug: &[(&str, &str)]) -> String {
 
 /// Why a bug is not woven.
 fn reason(bug: &[(&str, &str)]) -> String {
-    let NotWoven(reason) = woven(&[bug]).unwoven.remove(&1).unwrap();
+    let WeaveError(reason) = woven(&[bug]).unwoven.remove(&1).unwrap();
     reason
 }
 
@@ -191,13 +191,13 @@ fn what_is_the_same_is_there_once() {
 #[test]
 fn a_bug_that_cannot_be_woven_is_reported_with_the_reason() {
     for (bug, expected) in [
-        (("input wire s,", "input wire s, t,"), "other ports or parameters of a module"),
+        (("input wire s,", "input wire s, t,"), "the ports or parameters of a module differ"),
         (("inner #(.W", "other #(.W"), "an instance of another module"),
         (("below (", "beside ("), "other instances"),
-        ((".o(y)", ".o()"), "other signals at the outputs of an instance"),
+        ((".o(y)", ".o()"), "an instance drives other signals"),
         (("assign {part, z} = {a, s};", ""), "`{ part , z }` is not assigned"),
         (("reg [W-1:0] d;", "reg [W-1:0] d; assign y = a;"), "`y` is assigned"),
-        (("always @* begin", "always @(a) begin"), "a combinational process that comes or goes"),
+        (("always @* begin", "always @(a) begin"), "a combinational process is added or removed"),
         (
             ("reg [W-1:0] d;", "if (W > 1) assign y = a;"),
             "an item of a module that begins with `if`",

@@ -1,6 +1,6 @@
 //! Splits preprocessed SystemVerilog into tokens, without comments and directives.
 
-use super::NotWoven;
+use super::WeaveError;
 
 /// The tokens of a text.
 pub type Tokens = Vec<String>;
@@ -16,7 +16,7 @@ const LINE_ENDS: [&str; 8] =
     [";", "begin", "end", "endcase", "endmodule", "endpackage", "endfunction", "endtask"];
 
 /// Takes a text apart.
-pub fn tokens(text: &str) -> Result<Tokens, NotWoven> {
+pub fn tokens(text: &str) -> Result<Tokens, WeaveError> {
     let mut tokens = Tokens::new();
     let mut rest = text.trim_start();
     while let Some(first) = rest.chars().next() {
@@ -24,7 +24,7 @@ pub fn tokens(text: &str) -> Result<Tokens, NotWoven> {
             '`' => line(rest),
             '/' if rest.starts_with("//") => line(rest),
             '/' if rest.starts_with("/*") => rest.find("*/").map_or(rest.len(), |end| end + 2),
-            '"' => string(rest).ok_or_else(|| NotWoven::new("a string does not end"))?,
+            '"' => string(rest).ok_or_else(|| WeaveError::new("a string does not end"))?,
             '\\' => rest.find(char::is_whitespace).unwrap_or(rest.len()),
             '\'' => prefix(&rest[1..], |c| c.is_ascii_alphanumeric() || "_?".contains(c)) + 1,
             _ if first.is_ascii_digit() => number(rest),
@@ -89,9 +89,9 @@ pub fn split(list: &[String]) -> impl Iterator<Item = &[String]> {
 pub fn parted<'a>(
     tokens: &'a [String],
     at: &str,
-) -> Result<(&'a [String], &'a [String]), NotWoven> {
+) -> Result<(&'a [String], &'a [String]), WeaveError> {
     let place = tokens.iter().position(|token| token == at);
-    let place = place.ok_or_else(|| NotWoven(format!("an item without `{at}`")))?;
+    let place = place.ok_or_else(|| WeaveError(format!("an item without `{at}`")))?;
     Ok((&tokens[..place], &tokens[place + 1..]))
 }
 

@@ -4,7 +4,7 @@
 //! ports are idle in all cycles, then in some, then named fields of wide ports, then their halves down to
 //! single bits. What is left is what the failure needs.
 
-use super::Search;
+use super::ShrinkSearch;
 use crate::harness::{Block, Drive, Verdict};
 use std::ops::Range;
 use verilated::{Pins, Port};
@@ -12,14 +12,14 @@ use zerocopy::IntoBytes;
 
 /// Some bits of a port in one cycle.
 #[derive(Clone)]
-struct Piece {
+struct PortBits {
     cycle: usize,
     port: &'static Port,
     bits: Range<u32>,
 }
 
 /// Makes the search's best stimulus smaller.
-pub fn shrink<B: Block>(search: &mut Search<'_, B>) {
+pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     search.allow(2);
     window(search);
     drop_cycles(search);
@@ -42,7 +42,7 @@ pub fn shrink<B: Block>(search: &mut Search<'_, B>) {
     }
 }
 
-fn cycles<'a, B: Block>(search: &'a Search<'_, B>) -> &'a [B::Inputs] {
+fn cycles<'a, B: Block>(search: &'a ShrinkSearch<'_, B>) -> &'a [B::Inputs] {
     match &search.best.drive {
         Drive::Cycles(cycles) => cycles,
         Drive::Traffic(_) => &[],
@@ -50,7 +50,7 @@ fn cycles<'a, B: Block>(search: &'a Search<'_, B>) -> &'a [B::Inputs] {
 }
 
 /// Runs a candidate; once it fails, the cycles behind the failure go, too.
-fn attempt<B: Block>(search: &mut Search<'_, B>, candidate: Vec<B::Inputs>) -> bool {
+fn attempt<B: Block>(search: &mut ShrinkSearch<'_, B>, candidate: Vec<B::Inputs>) -> bool {
     // Copying a cycle costs less than running it.
     search.pay(candidate.len() as u64 / 4);
     if search.is_over() || !search.judge_drive(Drive::Cycles(candidate), |_| true) {
@@ -74,7 +74,7 @@ fn used(verdict: &Verdict) -> Option<usize> {
 }
 
 /// The few cycles before the failure that fail by themselves, behind the reset: one, two, three and more.
-fn window<B: Block>(search: &mut Search<'_, B>) {
+fn window<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     let all = cycles(search).to_vec();
     let end = used(&search.outcome.verdict).unwrap_or(all.len()).clamp(1, all.len());
     let mut width = 1;
@@ -88,7 +88,7 @@ fn window<B: Block>(search: &mut Search<'_, B>) {
 }
 
 /// Removes cycles: long runs first, then shorter ones, down to single cycles.
-fn drop_cycles<B: Block>(search: &mut Search<'_, B>) {
+fn drop_cycles<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     let mut run = cycles(search).len() / 2;
     while run > 0 {
         let mut end = cycles(search).len();
@@ -107,10 +107,10 @@ fn drop_cycles<B: Block>(search: &mut Search<'_, B>) {
 }
 
 /// Sets a port to 0 in all cycles.
-fn idle_ports<B: Block>(search: &mut Search<'_, B>) {
+fn idle_ports<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     for port in B::Inputs::PORTS {
-        let group: Vec<Piece> = (0..cycles(search).len())
-            .map(|cycle| Piece { cycle, port, bits: 0..port.width })
+        let group: Vec<PortBits> = (0..cycles(search).len())
+            .map(|cycle| PortBits { cycle, port, bits: 0..port.width })
             .filter(|piece| is_set(&cycles(search)[piece.cycle], piece))
             .collect();
         if search.is_over() {
@@ -122,16 +122,16 @@ fn idle_ports<B: Block>(search: &mut Search<'_, B>) {
 
 /// The parts of every port in every cycle that are not 0.
 fn pieces<B: Block>(
-    search: &Search<'_, B>,
+    search: &ShrinkSearch<'_, B>,
     parts: impl Fn(&str, &'static Port) -> Vec<Range<u32>>,
-) -> Vec<Piece> {
+) -> Vec<PortBits> {
     let mut found = Vec::new();
     let parts: Vec<(&'static Port, Range<u32>)> = B::Inputs::PORTS
         .iter()
         .flat_map(|port| parts(port.name, port).into_iter().map(move |bits| (port, bits)))
         .collect();
     for (cycle, pins) in cycles(search).iter().enumerate() {
-        let pieces = parts.iter().map(|(port, bits)| Piece { cycle, port, bits: bits.clone() });
+        let pieces = parts.iter().map(|(port, bits)| PortBits { cycle, port, bits: bits.clone() });
         found.extend(pieces.filter(|piece| is_set(pins, piece)));
     }
     found
@@ -158,7 +158,7 @@ fn fields_of<B: Block>(name: &str, port: &Port) -> Vec<Range<u32>> {
 }
 
 /// Clears pieces: many at once first, then fewer, down to single ones.
-fn clear<B: Block>(search: &mut Search<'_, B>, pieces: Vec<Piece>) {
+fn clear<B: Block>(search: &mut ShrinkSearch<'_, B>, pieces: Vec<PortBits>) {
     let mut left = pieces;
     let mut run = left.len();
     while run > 0 {
@@ -175,7 +175,7 @@ fn clear<B: Block>(search: &mut Search<'_, B>, pieces: Vec<Piece>) {
 }
 
 /// Clears halves of what is left of each field, and halves of those, down to single bits.
-fn clear_halves<B: Block>(search: &mut Search<'_, B>) {
+fn clear_halves<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     let mut left = pieces(search, |name, port| fields_of::<B>(name, port));
     while let Some(piece) = left.pop() {
         if search.is_over() {
@@ -187,8 +187,8 @@ fn clear_halves<B: Block>(search: &mut Search<'_, B>) {
         }
         let middle = start + (end - start) / 2;
         for bits in [start..middle, middle..end] {
-            let half = Piece { bits, ..piece.clone() };
-            let is_there = |search: &Search<'_, B>| {
+            let half = PortBits { bits, ..piece.clone() };
+            let is_there = |search: &ShrinkSearch<'_, B>| {
                 cycles(search).get(half.cycle).is_some_and(|pins| is_set(pins, &half))
             };
             if is_there(search) && !clear_group(search, std::slice::from_ref(&half)) {
@@ -199,13 +199,13 @@ fn clear_halves<B: Block>(search: &mut Search<'_, B>) {
 }
 
 /// Lets ports keep what they were in the cycle before, which is easier to read than another value.
-fn hold<B: Block>(search: &mut Search<'_, B>) {
+fn hold<B: Block>(search: &mut ShrinkSearch<'_, B>) {
     for cycle in 1..cycles(search).len() {
         for port in B::Inputs::PORTS {
             let [.., before, here] = &cycles(search)[..=cycle.min(cycles(search).len() - 1)] else {
                 return;
             };
-            let piece = Piece { cycle, port, bits: 0..port.width };
+            let piece = PortBits { cycle, port, bits: 0..port.width };
             if search.is_over() || cycle >= cycles(search).len() {
                 return;
             }
@@ -227,12 +227,12 @@ fn hold<B: Block>(search: &mut Search<'_, B>) {
 }
 
 /// Tries to do without some pieces.
-fn clear_group<B: Block>(search: &mut Search<'_, B>, group: &[Piece]) -> bool {
+fn clear_group<B: Block>(search: &mut ShrinkSearch<'_, B>, group: &[PortBits]) -> bool {
     if group.is_empty() {
         return false;
     }
     let mut candidate = cycles(search).to_vec();
-    for Piece { cycle, port, bits } in group {
+    for PortBits { cycle, port, bits } in group {
         if let Some(pins) = candidate.get_mut(*cycle) {
             *pins = edited(pins, |bytes| {
                 let bytes = &mut bytes[port.offset..][..port.size()];
@@ -245,7 +245,7 @@ fn clear_group<B: Block>(search: &mut Search<'_, B>, group: &[Piece]) -> bool {
     attempt(search, candidate)
 }
 
-fn is_set<P: Pins>(pins: &P, piece: &Piece) -> bool {
+fn is_set<P: Pins>(pins: &P, piece: &PortBits) -> bool {
     let bytes = piece.port.bytes(pins.as_bytes());
     piece.bits.clone().any(|bit| bytes[bit as usize / 8] >> (bit % 8) & 1 == 1)
 }

@@ -8,7 +8,7 @@
 //! block's own scenarios are asked for stimuli of one packet, two, three and more, until one fails in the
 //! same way. The small steps come last.
 
-use super::Search;
+use super::ShrinkSearch;
 use super::json::{
     Depth, find_lists, find_objects, find_values, is_wait, joined, number, size, with_number,
 };
@@ -39,12 +39,12 @@ const ROUND: u64 = 96;
 const LARGE: u64 = 1 << 15;
 
 /// Makes the search's best stimulus smaller.
-pub fn shrink<B: Block>(search: &mut Search<'_, B>) -> Result<(), Error> {
+pub fn shrink<B: Block>(search: &mut ShrinkSearch<'_, B>) -> Result<(), Error> {
     if search.is_over() {
         return Ok(());
     }
     let json = to_json(&search.best)?;
-    let mut work = Work { json, search, finest: usize::MAX };
+    let mut work = TrafficShrinker { json, search, finest: usize::MAX };
     let numbers = size(&work.json);
     work.pay(COST_OF_A_NUMBER * numbers);
     work.allow(4);
@@ -64,29 +64,29 @@ pub fn shrink<B: Block>(search: &mut Search<'_, B>) -> Result<(), Error> {
     Ok(())
 }
 
-struct Work<'a, 'b, B: Block> {
+struct TrafficShrinker<'a, 'b, B: Block> {
     /// The best stimulus as JSON.
     json: Value,
-    search: &'a mut Search<'b, B>,
+    search: &'a mut ShrinkSearch<'b, B>,
     /// Into how many pieces a list or a set of numbers is divided at most.
     finest: usize,
 }
 
-impl<'b, B: Block> Deref for Work<'_, 'b, B> {
-    type Target = Search<'b, B>;
+impl<'b, B: Block> Deref for TrafficShrinker<'_, 'b, B> {
+    type Target = ShrinkSearch<'b, B>;
 
     fn deref(&self) -> &Self::Target {
         self.search
     }
 }
 
-impl<B: Block> DerefMut for Work<'_, '_, B> {
+impl<B: Block> DerefMut for TrafficShrinker<'_, '_, B> {
     fn deref_mut(&mut self) -> &mut Self::Target {
         self.search
     }
 }
 
-impl<B: Block> Work<'_, '_, B> {
+impl<B: Block> TrafficShrinker<'_, '_, B> {
     /// Looks for the few elements before the failure that fail by themselves: one, two, three and more. The
     /// costs grow with the window, so they are those of the last one tried, not of the whole.
     fn window(&mut self) {

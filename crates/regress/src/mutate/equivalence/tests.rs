@@ -27,8 +27,8 @@ fn differing(workshop: &YosysSession, mutations: &[Mutation]) -> Vec<u32> {
         );
         ask += &format!(
             "read_verilog {id}.v\nrename top mutant\nproc\nread_ilang {BASE}\n\
-             miter -equiv -flatten -make_outputs top mutant both\n\
-             sat -prove trigger 0 -dump_json {id}.json both\ndesign -reset\n"
+             miter -equiv -flatten -make_outputs top mutant miter\n\
+             sat -prove trigger 0 -dump_json {id}.json miter\ndesign -reset\n"
         );
     }
     workshop.script(&write).unwrap();
@@ -230,14 +230,16 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap()
     };
     let meaning = "{word[2] & word[1:0] == 2'd2, word[1:0]}";
-    let meaning = Meaning { memory: "m", width: 3, meaning };
-    let (plain, judge) = (judge(), judge().with_meanings(&[meaning]).unwrap());
+    let meaning = WordAbstraction { memory: "m", width: 3, meaning };
+    let (plain, judge) = (judge(), judge().with_word_abstractions(&[meaning]).unwrap());
     let whole = judge.whole().unwrap().unwrap();
     let mut more = 0;
     for Mutation { id, .. } in &mutations {
         let known = judge.by_word(*id).unwrap();
         more += u32::from(known && !plain.by_word(*id).unwrap());
-        let is_same = judge.judge(*id, &whole, false, "pdr -F 40 -T 10").unwrap();
+        let is_same = judge
+            .judge(*id, &whole, false, Attempt { frames: 40, conflicts: None, ..SHORT_PROOF })
+            .unwrap();
         assert_eq!(
             known,
             matches!(is_same, EquivalenceVerdict::Equivalent(_)),
@@ -246,10 +248,10 @@ fn words_of_a_memory_that_mean_the_same_make_no_difference() {
     }
     assert!(more > 0, "none takes what words mean");
     // A bit that counts is one of what a word means.
-    let meaning = Meaning { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
+    let meaning = WordAbstraction { meaning: "{word[2] & word[1:0] == 2'd2, word[1]}", ..meaning };
     let wrong =
         EquivalenceChecker::of(&workshop, &mutations, |_| Ok(None), "clk", reset).unwrap().unwrap();
-    let wrong = wrong.with_meanings(&[meaning]).unwrap();
+    let wrong = wrong.with_word_abstractions(&[meaning]).unwrap();
     assert!(mutations.iter().all(|mutation| !wrong.by_word(mutation.id).unwrap()));
 }
 
@@ -281,7 +283,7 @@ fn what_is_said_of_the_rtl_is_used_if_it_is_proved_and_only_then() {
     let reset = Some(("rst", true));
     let judge =
         EquivalenceChecker::of(&workshop, &mutations, monitor, "clk", reset).unwrap().unwrap();
-    let held: Vec<bool> = judge.promised().map(|place| judge.holds(place).unwrap()).collect();
+    let held: Vec<bool> = judge.property_range().map(|place| judge.holds(place).unwrap()).collect();
     assert_eq!(held, [true, false]);
     let judge = judge.with_proved(vec![0]);
     assert_eq!(judge.proved, [format!("{NEVER}0")]);

@@ -1,22 +1,20 @@
 //! A regression whose models are built: begin or resume it, run it, conclude it.
 
-use super::code::Counted;
-use super::observer::{Observer, progress_bar};
-use super::{Job, Outcome, Report};
-use crate::cli::summary::WriteFailures;
+use super::code::CodeCoverage;
+use super::collector::Collector;
+use super::{Event, Events, FinishedRun, Outcome, Regression, WriteFailures};
 use crate::coverage::{Database, Recorder, Run, weights_hashes};
-use crate::engine::{Opening, Session, Waves};
+use crate::engine::{Session, SessionSetup, Waves};
 use crate::error::{Error, codes};
 use crate::program;
 use crate::runner::{
     self, Day, Failures, Header, InterruptedRun, Journal, Limits, LostWorkers, Milestones,
-    PeakMemory, Place, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
+    OutputLocation, PeakMemory, Plan, RunCommand, RunDirectory, Start, State, Tally, Timing,
 };
 use crate::vector::{Origin, VectorFile};
 use crate::worker::OneShotWorker;
-use crate::worker::one_shot::Subject;
+use crate::worker::one_shot::VectorJob;
 use humantime::format_rfc3339_millis;
-use indicatif::ProgressBar;
 use serde_json::Value;
 use std::env;
 use std::path::Path;
@@ -40,39 +38,43 @@ impl RunStart {
 }
 
 /// A regression whose models are built.
-pub struct Ready<'a> {
-    pub(super) job: &'a Job,
+pub struct PreparedRegression<'a> {
+    pub(super) job: &'a Regression,
     pub(super) session: Arc<dyn Session>,
-    pub(super) opening: Opening,
-    pub(super) desk: OneShotWorker,
+    pub(super) opening: SessionSetup,
+    pub(super) worker: OneShotWorker,
     pub(super) plan: Plan,
     pub(super) header: Header,
     /// What is counted of the RTL's code, if it is.
-    pub(super) counted: Option<Counted>,
+    pub(super) counted: Option<CodeCoverage>,
     pub(super) interrupted: Arc<AtomicBool>,
     /// Whether what is judged beside this RTL is believed of other RTL.
     pub(super) learns: bool,
 }
 
-impl Ready<'_> {
+impl PreparedRegression<'_> {
     /// Makes a place the run's own.
     ///
     /// # Errors
     /// If it is no place for a run.
-    pub fn begin(&self, place: &Place) -> Result<RunStart, Error> {
+    pub fn begin(
+        &self,
+        place: &OutputLocation,
+        events: &mut Events<'_>,
+    ) -> Result<RunStart, Error> {
         let directory = RunDirectory::begin(place, &self.header)?;
         let mut state = State { save: self.job.save, ..State::default() };
         directory.stand(&mut state);
-        let begun = RunCommand {
-            command: env::args().collect(),
+        let run_command = RunCommand {
+            command: program::command(),
             folder: env::current_dir().unwrap_or_default(),
             header: self.identity(),
         };
-        let journal = Journal::begin(directory.folder(), begun, &state);
+        let journal = Journal::begin(directory.folder(), run_command, &state);
         let journal = journal.map_err(|error| {
-            program::say(format_args!(
-                "warning: cannot write the journal, so this run cannot be resumed: {error}"
-            ));
+            events(Event::Warning(format!(
+                "cannot write the journal, so this run cannot be resumed: {error}"
+            )));
         });
         Ok(RunStart { directory, journal: journal.ok(), left: None })
     }
@@ -83,7 +85,7 @@ impl Ready<'_> {
     /// [`Error::File`] if it was another one, or is being written.
     pub fn again(&self, folder: &Path, left: InterruptedRun) -> Result<RunStart, Error> {
         let now = self.identity();
-        let then = &left.begun.header;
+        let then = &left.run_command.header;
         let keys = [&now, then].into_iter().flat_map(|header| header.as_object());
         for key in keys.flat_map(|header| header.keys()) {
             let (then, value) = (&then[key], &now[key]);
@@ -111,25 +113,34 @@ impl Ready<'_> {
     ///
     /// # Errors
     /// If there can be no workers. What cannot be written is in the report.
-    pub fn run(&self, place: RunStart, time: Option<Duration>) -> Result<Report, Error> {
+    pub fn run(
+        &self,
+        place: RunStart,
+        time: Option<Duration>,
+        events: &mut Events<'_>,
+    ) -> Result<FinishedRun, Error> {
         let RunStart { directory, journal, left } = place;
-        let mut observer = self.observer(directory);
-        observer.journal = journal;
+        // Cases of the journal are events of their own.
+        let before = left.as_ref().map_or(0, |left| left.state.totals.cases);
+        events(Event::Started { plan: &self.plan, before });
+        let mut collector = self.collector(directory, events);
+        collector.journal = journal;
         let Self { job, opening, plan, interrupted, .. } = self;
         let (mut start, mut place) = (Start::default(), 0);
         if let Some(left) = left {
-            let begun = left.begun.clone();
-            place = observer.restore(job.block, left)?;
-            start.failures = observer.tally.totals.failures();
-            start.hangs = observer.hangs;
-            let state = observer.state(place);
-            observer.journal = Some(Journal::begin(observer.directory.folder(), begun, &state)?);
+            let run_command = left.run_command.clone();
+            place = collector.restore(job.block, left)?;
+            start.failures = collector.tally.totals.failures();
+            start.hangs = collector.hangs;
+            let state = collector.state(place);
+            collector.journal =
+                Some(Journal::begin(collector.directory.folder(), run_command, &state)?);
         }
-        let before = Duration::from_secs_f64(observer.before.0);
+        let before = Duration::from_secs_f64(collector.before.0);
         let time = time.map(|time| time.saturating_sub(before));
         let limits = Limits { time, ..job.limits };
         let mut judged = job.judged(opening, &plan.profiles, self.learns)?;
-        let (program, observed) = (&job.program, &mut observer);
+        let (program, observed) = (&job.program, &mut collector);
         let end = runner::run(
             program,
             (opening, &mut judged),
@@ -139,10 +150,10 @@ impl Ready<'_> {
             observed,
         )?;
         judged.keep();
-        let (seconds, failures_seconds) = observer.seconds();
-        observer.bar.finish_and_clear();
+        let (seconds, failures_seconds) = collector.seconds();
+        (collector.events)(Event::Ended);
 
-        let Observer {
+        let Collector {
             tally,
             directory,
             milestones,
@@ -150,7 +161,7 @@ impl Ready<'_> {
             mut unwritten,
             lost_workers,
             ..
-        } = observer;
+        } = collector;
         // The failures of a part of a run are put together with those of the others first.
         if plan.shard.is_whole() {
             failures.settle();
@@ -160,7 +171,7 @@ impl Ready<'_> {
         let day = (!self.header.waivers.is_empty()).then(|| Day::of(ended));
         let timing = Timing {
             ended: format_rfc3339_millis(ended).to_string(),
-            command: env::args().collect(),
+            command: program::command(),
             threads: job.limits.threads,
             seconds,
             failures_seconds,
@@ -180,12 +191,16 @@ impl Ready<'_> {
         let sources = self.counted.as_ref().map(|counted| counted.sources.clone());
         let outcome =
             Outcome { header, tally, coverage, sources, failures, end, day, timing, unwritten };
-        Ok(outcome.conclude(directory, &job.earlier))
+        Ok(outcome.conclude(directory))
     }
 
     /// Who collects what the run does.
-    fn observer(&self, directory: RunDirectory) -> Observer {
-        let Self { job, session, desk, plan, header, .. } = self;
+    fn collector<'a, 'e>(
+        &self,
+        directory: RunDirectory,
+        events: &'a mut Events<'e>,
+    ) -> Collector<'a, 'e> {
+        let Self { job, session, worker, plan, header, .. } = self;
         let origin = Origin {
             seed: Some(job.seed),
             build: Some(program::build().to_owned()),
@@ -194,7 +209,8 @@ impl Ready<'_> {
             ..Origin::default()
         };
         let folder = directory.folder().to_owned();
-        Observer {
+        Collector {
+            events,
             tally: Tally::new(job.block.info(), plan, self.recorder()),
             directory,
             failures: Failures::new(
@@ -204,7 +220,7 @@ impl Ready<'_> {
                 &folder,
                 origin.clone(),
                 job.keep,
-                desk.clone(),
+                worker.clone(),
             ),
             session: Arc::clone(session),
             profiles: plan.profiles.clone(),
@@ -214,7 +230,6 @@ impl Ready<'_> {
             aside: Duration::ZERO,
             began: Instant::now(),
             milestones: Milestones::default(),
-            bar: if job.shows_progress { progress_bar(plan) } else { ProgressBar::hidden() },
             journal: None,
             hangs: 0,
             lost_workers: LostWorkers::default(),
@@ -257,7 +272,7 @@ impl Ready<'_> {
         let vector = VectorFile::from_text(text, Path::new(&case.name))?;
         let (block, rtl) = (self.job.block, &self.job.setup.rtl);
         let profile = &self.plan.profiles[case.profile];
-        self.desk.trace(&Subject { block, vector: &vector, profile, rtl }, waves)?.done()?;
+        self.worker.trace(&VectorJob { block, vector: &vector, profile, rtl }, waves)?.done()?;
         Ok(())
     }
 }

@@ -3,7 +3,7 @@
 mod words;
 
 use super::super::cut::OF;
-use super::{Aig, FALSE, Interface, Literal, Question, TRUE, split};
+use super::{Aig, EquivalenceQuery, FALSE, Interface, Literal, TRUE, split};
 use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
 
 /// False in the first cycle, which is in reset: the first node.
@@ -26,7 +26,7 @@ enum Node {
 }
 
 /// Both sides in one network, in which equal nodes are one.
-pub(super) struct Both {
+pub(super) struct Miter {
     nodes: Vec<Node>,
     known: HashMap<[Literal; 2], u32>,
     inputs: Vec<String>,
@@ -38,7 +38,7 @@ pub(super) struct Both {
     proved: Literal,
 }
 
-impl Both {
+impl Miter {
     /// Registers that are not among the shared ones are two, one of each side. If the shared ones are `freed` they hold anything,
     /// but behind a cycle in reset what is said there.
     pub(super) fn new(
@@ -64,7 +64,7 @@ impl Both {
         let highest = highest.chain(aig.latches.iter().map(|latch| latch.node));
         let highest = highest.chain(aig.ands.iter().map(|(node, _)| *node)).max().unwrap_or(0);
         let side = vec![FALSE; highest as usize + 1];
-        let mut both = Self {
+        let mut miter = Self {
             nodes: vec![Node::False],
             known: HashMap::new(),
             inputs: Vec::new(),
@@ -73,79 +73,79 @@ impl Both {
             proved: TRUE,
         };
         // False in the first cycle, which is in reset.
-        let started = both.latch();
+        let started = miter.latch();
         debug_assert_eq!(started, STARTED);
-        both.latches[0] = TRUE;
+        miter.latches[0] = TRUE;
         for (node, name) in &aig.inputs {
             let (port, bit) = split(name);
             let values = if port == interface.select {
                 [FALSE, Literal::from(mutation >> bit & 1 == 1)]
             } else {
-                let pin = both.input(name);
+                let pin = miter.input(name);
                 let value = if port.starts_with(interface.read) {
                     pin
                 } else {
                     match interface.reset {
-                        Some((reset, true)) if reset == port => both.or(started ^ 1, pin),
-                        _ => both.and(started, pin),
+                        Some((reset, true)) if reset == port => miter.or(started ^ 1, pin),
+                        _ => miter.and(started, pin),
                     }
                 };
                 let is_own = apart && port.starts_with(interface.read) && port.contains(OF);
-                [value, if is_own { both.input("") } else { value }]
+                [value, if is_own { miter.input("") } else { value }]
             };
-            for (side, value) in both.sides.iter_mut().zip(values) {
+            for (side, value) in miter.sides.iter_mut().zip(values) {
                 side[*node as usize] = value;
             }
         }
         // What a register begins with.
         let mut owners = Vec::new();
-        let behind_reset = if freed.is_some() { both.behind_reset(aig, interface) } else { FALSE };
-        let places = both.latches.len();
-        let fill = interface.filled.then(|| both.input(""));
+        let behind_reset = if freed.is_some() { miter.behind_reset(aig, interface) } else { FALSE };
+        let places = miter.latches.len();
+        let fill = interface.filled.then(|| miter.input(""));
         for (index, latch) in aig.latches.iter().enumerate() {
             let is_shared = shared.contains(&index);
             if let Some(reset) = freed.filter(|_| is_shared) {
-                let value = both.input("");
+                let value = miter.input("");
                 let value = match reset.get(&index) {
-                    Some(held) => both.choose(behind_reset, Literal::from(*held), value),
+                    Some(held) => miter.choose(behind_reset, Literal::from(*held), value),
                     None => value,
                 };
-                both.sides.iter_mut().for_each(|side| side[latch.node as usize] = value);
+                miter.sides.iter_mut().for_each(|side| side[latch.node as usize] = value);
                 continue;
             }
-            let unknown = latch.initial.is_none().then(|| fill.unwrap_or_else(|| both.input("")));
+            let unknown = latch.initial.is_none().then(|| fill.unwrap_or_else(|| miter.input("")));
             for side in 0..if is_shared { 1 } else { 2 } {
-                let node = both.latch();
+                let node = miter.latch();
                 owners.push((index, side));
                 let value = match (latch.initial, unknown) {
-                    (_, Some(unknown)) => both.choose(started, node, unknown),
+                    (_, Some(unknown)) => miter.choose(started, node, unknown),
                     (Some(true), _) => node ^ 1,
                     _ => node,
                 };
-                both.sides[side][latch.node as usize] = value;
+                miter.sides[side][latch.node as usize] = value;
                 if is_shared {
-                    both.sides[1][latch.node as usize] = value;
+                    miter.sides[1][latch.node as usize] = value;
                 }
             }
         }
         for (node, operands) in &aig.ands {
             for side in 0..2 {
-                let [left, right] = operands.map(|operand| of(&both.sides[side], operand));
-                let value = both.and(left, right);
-                both.sides[side][*node as usize] = value;
+                let [left, right] = operands.map(|operand| of(&miter.sides[side], operand));
+                let value = miter.and(left, right);
+                miter.sides[side][*node as usize] = value;
             }
         }
         for (literal, _) in aig.outputs.iter().filter(|(_, name)| interface.proved.contains(name)) {
-            both.proved = both.and(both.proved, of(&both.sides[0], *literal) ^ 1);
+            miter.proved = miter.and(miter.proved, of(&miter.sides[0], *literal) ^ 1);
         }
         for (place, (index, side)) in owners.into_iter().enumerate() {
             let latch = &aig.latches[index];
             let next =
-                of(&both.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
-            both.latches[place + places] =
-                if shared.contains(&index) { next } else { both.and(both.proved, next) };
+                of(&miter.sides[side], latch.next) ^ Literal::from(latch.initial == Some(true));
+            miter.latches[place + places] =
+                if shared.contains(&index) { next } else { miter.and(miter.proved, next) };
         }
-        both
+        miter
     }
 
     /// Whether the cycle before was in reset.
@@ -275,7 +275,7 @@ impl Both {
         aig: &Aig,
         interface: &Interface<'_>,
         pairs: &[[Literal; 2]],
-    ) -> Question {
+    ) -> EquivalenceQuery {
         self.ask_but(aig, interface, pairs, |_| false, [TRUE, FALSE])
     }
 
@@ -287,7 +287,7 @@ impl Both {
         pairs: &[[Literal; 2]],
         is_apart: impl Fn(&str) -> bool,
         [given, more]: [Literal; 2],
-    ) -> Question {
+    ) -> EquivalenceQuery {
         // Bits of each memory's writes, by what stands behind the prefix.
         let [enable, data, address] = interface.write;
         let mut enabled: BTreeMap<(String, u32), [Literal; 2]> = BTreeMap::new();
@@ -326,11 +326,11 @@ impl Both {
         }
         let differs = self.and(differs, self.proved);
         let differs = self.and(differs, given);
-        if differs == FALSE { Question::Same } else { self.file(differs) }
+        if differs == FALSE { EquivalenceQuery::Same } else { self.file(differs) }
     }
 
     /// The binary AIGER file of what decides a literal.
-    pub(super) fn file(&self, output: Literal) -> Question {
+    pub(super) fn file(&self, output: Literal) -> EquivalenceQuery {
         let mut used = HashSet::new();
         let mut stack = vec![output / 2];
         while let Some(node) = stack.pop() {
@@ -382,7 +382,7 @@ impl Both {
             encode(&mut file, number[&node] * 2 - left);
             encode(&mut file, left - right);
         }
-        Question::Open { file, inputs }
+        EquivalenceQuery::Open { file, inputs }
     }
 }
 

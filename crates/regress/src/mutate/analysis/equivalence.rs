@@ -1,6 +1,6 @@
 //! What no case has found is judged, and what is said to make a difference is tried.
 
-use super::Job;
+use super::MutationAnalysis;
 use crate::error::{Error, codes};
 use crate::files::{Sync, write_whole};
 use crate::harness::Profile;
@@ -25,15 +25,15 @@ const WRITTEN: Duration = Duration::from_secs(1);
 /// Of what is proved by more than the look of the network.
 const INDUCTION: MutantStatus = MutantStatus::Equivalent { proof: Proof::Induction };
 /// A difference that was not seen.
-const UNSEEN: &str = "it makes a difference to what is written to a memory, or for registers before reset that no \
-                      case has";
+const UNSEEN: &str = "it changes only what is written to a memory, or needs register values before \
+     reset that no case has";
 
 /// The judge of a profile, made when it is first asked.
 ///
 /// What ABC finds depends on the network. So it has all mutations, whatever was found of them, was judged before an interruption,
 /// or is graded in another part: what is said of one of them depends on nothing but the choice.
 pub(super) struct Bench<'a> {
-    job: &'a Job,
+    job: &'a MutationAnalysis,
     mutants: &'a Mutants,
     judge: Mutex<Option<Result<Arc<EquivalenceChecker<'a>>, String>>>,
     /// What was asked for proofs that take little, without success.
@@ -41,7 +41,7 @@ pub(super) struct Bench<'a> {
 }
 
 impl<'a> Bench<'a> {
-    pub(super) fn new(job: &'a Job, mutants: &'a Mutants) -> Self {
+    pub(super) fn new(job: &'a MutationAnalysis, mutants: &'a Mutants) -> Self {
         Self { job, mutants, judge: Mutex::default(), asked: Mutex::default() }
     }
 
@@ -52,19 +52,19 @@ impl<'a> Bench<'a> {
             return Ok(judge.clone());
         }
         let made = match EquivalenceChecker::new(self.job.block.info(), self.mutants)? {
-            Ok(made) if self.job.judges => Ok(self.with_promises(made)?),
+            Ok(made) if self.job.checks_equivalence => Ok(self.with_properties(made)?),
             made => made,
         };
         Ok(judge.insert(made.map(Arc::new)).clone())
     }
 
     /// A judge that knows what the RTL does of what the block promises.
-    fn with_promises(
+    fn with_properties(
         &self,
         judge: EquivalenceChecker<'a>,
     ) -> Result<EquivalenceChecker<'a>, Error> {
         let mut proved = Vec::new();
-        let places: Vec<u32> = judge.promised().collect();
+        let places: Vec<u32> = judge.property_range().collect();
         each(
             &places,
             self.job.threads,
@@ -91,16 +91,16 @@ impl<'a> Bench<'a> {
             _ => None,
         };
         report.profiles[index].set(alive.into_iter().filter_map(at_once));
-        if !self.job.judges {
+        if !self.job.checks_equivalence {
             return Ok(());
         }
         let left = report.profiles[index].alive();
-        let mut pen = ReportWriter::new(report, index, &self.job.claim.folder);
+        let mut writer = ReportWriter::new(report, index, &self.job.lock.folder);
         each(
             &left,
             self.job.threads,
             |id| self.soon(&judge, id),
-            |id, is_shown| if is_shown { pen.note(id, INDUCTION) } else { Ok(()) },
+            |id, is_shown| if is_shown { writer.note(id, INDUCTION) } else { Ok(()) },
         )
     }
 
@@ -130,8 +130,8 @@ impl<'a> ReportWriter<'a> {
         Self { report, index, folder, written: Instant::now() }
     }
 
-    fn note(&mut self, id: u32, fate: MutantStatus) -> Result<(), Error> {
-        self.report.profiles[self.index].set([(id, fate)]);
+    fn note(&mut self, id: u32, status: MutantStatus) -> Result<(), Error> {
+        self.report.profiles[self.index].set([(id, status)]);
         if self.written.elapsed() < WRITTEN {
             return Ok(());
         }
@@ -141,10 +141,13 @@ impl<'a> ReportWriter<'a> {
 }
 
 fn lost() -> Error {
-    Error::Environment(codes::INTERNAL, "a thread of the judge is gone".to_owned())
+    Error::Environment(
+        codes::INTERNAL,
+        "a thread of the equivalence checker ended unexpectedly".to_owned(),
+    )
 }
 
-impl Job {
+impl MutationAnalysis {
     /// Judges what is left. What is judged is in the report as it comes, with its last verdict.
     pub(super) fn judge(
         &self,
@@ -154,7 +157,7 @@ impl Job {
         report: &mut Report,
         index: usize,
     ) -> Result<(), Error> {
-        let folder = &self.claim.folder;
+        let folder = &self.lock.folder;
         let graded = &mut report.profiles[index];
         let open = graded.alive();
         if open.is_empty() {
@@ -172,24 +175,24 @@ impl Job {
             let mutant = graded.mutants.iter().find(|mutant| mutant.mutation.id == *id)?;
             Some((*id, format!("{}: {}", mutant.mutation.at(), mutant.does)))
         };
-        let court = EquivalenceRun {
+        let checker = EquivalenceRun {
             job: self,
             profile,
             bench,
             judge: &judge,
             model: bench.mutants.build(self.block.info(), &self.mutations(bench.mutants, &open))?,
-            desk: OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted)),
+            worker: OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted)),
             does: open.iter().filter_map(does).collect(),
         };
-        let mut pen = ReportWriter::new(report, index, folder);
+        let mut writer = ReportWriter::new(report, index, folder);
         // What takes little comes first: it leaves few, and it is most of what an interrupted judge has said.
         let mut left = Vec::new();
         let soon = each(
             &open,
             self.threads,
-            |id| court.soon(id),
-            |id, fate| match fate {
-                Some(fate) => pen.note(id, fate),
+            |id| checker.soon(id),
+            |id, status| match status {
+                Some(status) => writer.note(id, status),
                 None => {
                     left.push(id);
                     Ok(())
@@ -198,7 +201,7 @@ impl Job {
         );
         left.sort_unstable();
         let ended = soon.and_then(|()| {
-            each(&left, self.threads, |id| court.fate(id), |id, fate| pen.note(id, fate))
+            each(&left, self.threads, |id| checker.status(id), |id, status| writer.note(id, status))
         });
         report.write(folder)?;
         ended
@@ -238,12 +241,12 @@ fn each<T: Send>(
 
 /// A judge, and what is needed to try what it says.
 struct EquivalenceRun<'a, 'b> {
-    job: &'a Job,
+    job: &'a MutationAnalysis,
     profile: &'a Profile,
     bench: &'a Bench<'b>,
     judge: &'a EquivalenceChecker<'b>,
     model: Built,
-    desk: OneShotWorker,
+    worker: OneShotWorker,
     /// What each mutation does, and where.
     does: BTreeMap<u32, String>,
 }
@@ -262,20 +265,20 @@ impl EquivalenceRun<'_, '_> {
             let EquivalenceVerdict::Differs(cycles) = self.judge.glance(id, with_memories)? else {
                 break;
             };
-            if let Ok(fate) = self.attempt(id, cycles)? {
-                return Ok(Some(fate));
+            if let Ok(status) = self.attempt(id, cycles)? {
+                return Ok(Some(status));
             }
         }
         Ok(self.judge.later(id)?.then_some(INDUCTION))
     }
 
     /// The last word on a mutation.
-    fn fate(&self, id: u32) -> Result<MutantStatus, Error> {
+    fn status(&self, id: u32) -> Result<MutantStatus, Error> {
         let first = match self.judge.rule(id)? {
             EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
             EquivalenceVerdict::Open(because) => because,
             EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
-                Ok(fate) => return Ok(fate),
+                Ok(status) => return Ok(status),
                 Err(because) => because,
             },
         };
@@ -283,7 +286,7 @@ impl EquivalenceRun<'_, '_> {
             EquivalenceVerdict::Equivalent(proof) => return Ok(MutantStatus::Equivalent { proof }),
             EquivalenceVerdict::Open(because) => because,
             EquivalenceVerdict::Differs(cycles) => match self.attempt(id, cycles)? {
-                Ok(fate) => return Ok(fate),
+                Ok(status) => return Ok(status),
                 Err(because) if because == first => return Ok(MutantStatus::Undecided { because }),
                 Err(because) => because,
             },
@@ -302,7 +305,7 @@ impl EquivalenceRun<'_, '_> {
         let does = self.does.get(&id).map_or("", String::as_str);
         let origin = Origin {
             about: format!(
-                "made to find the mutation of seed {} in which at {does}",
+                "generated to kill the mutation of seed {} in which {does}",
                 job.header.seed
             ),
             build: Some(job.header.build.clone()),
@@ -317,14 +320,14 @@ impl EquivalenceRun<'_, '_> {
             action: Action::Try(KillAttempt { mutation: id, cycles, origin }),
         };
         let name = format!("{}-{id}", profile.name);
-        Ok(match self.desk.have::<AttemptResult>(task)? {
+        Ok(match self.worker.have::<AttemptResult>(task)? {
             Finish::Done(AttemptResult::Found(vector)) => Ok(MutantStatus::Survived {
                 vector: Some(self.keep(&format!("{name}.json"), &vector)?),
             }),
             Finish::Done(AttemptResult::NotFound) => Err(UNSEEN.to_owned()),
             Finish::Done(AttemptResult::Red { verdict, vector }) => {
                 let file = self.keep(&format!("{name}-red.json"), &vector)?;
-                let file = job.claim.folder.join(file);
+                let file = job.lock.folder.join(file);
                 return Err(red(&verdict, &file, &job.header.given));
             }
             Finish::Lost(verdict) => Err(verdict.to_string()),
@@ -334,7 +337,7 @@ impl EquivalenceRun<'_, '_> {
 
     /// Writes a vector; its name below the folder of the result.
     fn keep(&self, name: &str, vector: &str) -> Result<String, Error> {
-        let folder = self.job.claim.folder.join(VECTORS);
+        let folder = self.job.lock.folder.join(VECTORS);
         fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
         write_whole(&folder.join(name), vector.as_bytes(), Sync::OnDisk)?;
         Ok(format!("{VECTORS}/{name}"))
@@ -350,9 +353,9 @@ fn red(verdict: &str, vector: &Path, rtl: &Rtl) -> Error {
     Error::Lost(
         codes::EQUIVALENCE_FAILED,
         format!(
-            "the RTL without any mutation is not what the golden model is, with inputs that the judge made: {verdict}; \
-         they are in {path}: see `cosim explain {words}`; if `cosim replay {words}` matches, Yosys reads this RTL \
-         otherwise than Verilator"
+            "the unchanged RTL fails with inputs of the equivalence checker: {verdict}. They are \
+             in {path}: run `cosim explain {words}`. If `cosim replay {words}` matches, Yosys \
+             reads this RTL differently from Verilator"
         ),
     )
 }

@@ -1,20 +1,23 @@
-//! Cases are run on mutants, and what they do not find is judged.
+//! A mutation analysis of one block: cases run on mutants, and mutants that no case finds are checked for equivalence.
+//!
+//! [`MutationAnalysis::run`] keeps the report in its folder up to date, so that an interrupted analysis can be resumed.
+//! Nothing is printed here: what happens is an [`AnalysisEvent`].
 
-use super::equivalence::Bench;
-use super::{Chosen, Graduated, Job};
+mod equivalence;
+
+use super::grade::{CaseSet, FirstKill, Workers, cases_of, rounds};
+use super::report::{Header, MutantStatus, ProfileGrading, Report};
+use super::{KillMethod, Mutants, Mutation};
 use crate::agreement::Pair;
-use crate::cli::{INTERRUPTED, counted};
 use crate::engine::{Session, Setup};
 use crate::error::{Error, codes};
 use crate::harness::{Case, Profile};
 use crate::models::{Built, View};
-use crate::mutate::grade::{CaseSet, Found, Workers, cases_of, rounds};
-use crate::mutate::report::{Graded, Header, MutantStatus, Report};
-use crate::mutate::{Means, Mutants, Mutation};
-use crate::report::write_grading;
-use crate::worker::OneShotWorker;
+use crate::program::AnyBlock;
+use crate::runner::DirectoryLock;
+use crate::worker::{OneShotWorker, Program};
 use crate::yosys;
-use indicatif::ProgressBar;
+use equivalence::Bench;
 use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
@@ -26,18 +29,100 @@ const LOOKS: usize = 10;
 /// A model with fewer mutants is faster, and is made if it has at most this part of them.
 const FEWER: (usize, usize) = (3, 4);
 
-impl Job {
-    /// Grades every profile. What was found until an interruption is in the folder.
-    pub(super) fn grade(self, interrupted: &Arc<AtomicBool>) -> Result<Graduated, Error> {
-        let folder = self.claim.folder.clone();
+/// A profile and the mutants that were chosen in it.
+pub struct ChosenMutants {
+    /// The profile.
+    pub profile: Profile,
+    /// Its mutants.
+    pub mutants: Mutants,
+}
+
+/// A mutation analysis of one block, in a folder that is its own.
+pub struct MutationAnalysis {
+    /// The block.
+    pub block: &'static dyn AnyBlock,
+    /// The mutants of each profile.
+    pub chosen: Vec<ChosenMutants>,
+    /// Profiles, scenarios and RTL.
+    pub setup: Setup,
+    /// What identifies the analysis.
+    pub header: Header,
+    /// The folder of the result.
+    pub lock: DirectoryLock,
+    /// The result so far.
+    pub before: Report,
+    /// Workers, and threads of the equivalence checker.
+    pub threads: usize,
+    /// The program whose workers run the models.
+    pub program: Program,
+    /// Whether mutants that no case finds are checked for equivalence.
+    pub checks_equivalence: bool,
+}
+
+/// What happens in a mutation analysis.
+#[derive(Debug, Clone, Copy)]
+pub enum AnalysisEvent<'a> {
+    /// A profile begins.
+    Profile {
+        /// The block.
+        block: &'a str,
+        /// The profile.
+        profile: &'a str,
+    },
+    /// A round of cases begins.
+    Round {
+        /// Mutants that no case has found.
+        alive: u64,
+        /// All mutants.
+        mutants: u64,
+        /// Cases that have run.
+        run: u64,
+        /// Cases of the profile.
+        cases: u64,
+    },
+    /// Mutants that are equivalent to the RTL are sorted out early.
+    Sorting,
+    /// Mutants that no case has found are checked for equivalence.
+    Equivalence {
+        /// How many.
+        left: u64,
+    },
+    /// The profile has ended.
+    Ended,
+}
+
+/// Who is to know what happens.
+pub type AnalysisEvents<'a> = dyn FnMut(AnalysisEvent<'_>) + 'a;
+
+/// What an analysis came to. The folder stays its own until the lock is released.
+pub struct AnalysisResult {
+    /// The report, which is written.
+    pub report: Report,
+    /// Whether every mutant has its verdict.
+    pub is_whole: bool,
+    /// The folder.
+    pub lock: DirectoryLock,
+}
+
+impl MutationAnalysis {
+    /// Runs every profile. What was found until an interruption is in the folder.
+    ///
+    /// # Errors
+    /// What is wrong with the RTL, or with the workers.
+    pub fn run(
+        self,
+        interrupted: &Arc<AtomicBool>,
+        events: &mut AnalysisEvents<'_>,
+    ) -> Result<AnalysisResult, Error> {
+        let folder = self.lock.folder.clone();
         let mut report = self.before.clone();
         let workers = Workers { program: &self.program, threads: self.threads, interrupted };
         let mut is_whole = true;
         for (index, chosen) in self.chosen.iter().enumerate() {
-            match self.profile(index, chosen, &workers, &mut report) {
+            match self.profile(index, chosen, &workers, &mut report, events) {
                 Ok(()) => {}
                 // While a model is compiled it is the compiler that is interrupted.
-                Err(error) if error.code().exit() == INTERRUPTED => {
+                Err(error) if error.code() == codes::INTERRUPTED => {
                     is_whole = false;
                     break;
                 }
@@ -48,38 +133,29 @@ impl Job {
             report.end();
         }
         report.write(&folder)?;
-        if is_whole {
-            write_grading(&folder, &report)?;
-        }
-        self.claim.release();
-        Ok(Graduated { report, is_whole, folder })
+        Ok(AnalysisResult { report, is_whole, lock: self.lock })
     }
 
     fn profile(
         &self,
         index: usize,
-        chosen: &Chosen,
+        chosen: &ChosenMutants,
         workers: &Workers<'_>,
         report: &mut Report,
+        events: &mut AnalysisEvents<'_>,
     ) -> Result<(), Error> {
-        let Chosen { profile, mutants } = chosen;
-        let bar = match self.shows_progress {
-            true => ProgressBar::new_spinner(),
-            false => ProgressBar::hidden(),
-        };
-        let say = |what: &str| {
-            bar.set_message(format!("{} {}: {what}", self.header.block, profile.name));
-            bar.tick();
-        };
+        let ChosenMutants { profile, mutants } = chosen;
+        events(AnalysisEvent::Profile { block: &self.header.block, profile: &profile.name });
         let own: Vec<Mutation> = self.own(mutants);
-        let fresh = Graded::new(&profile.name, &own);
+        let fresh = ProfileGrading::new(&profile.name, &own);
         if report.profiles.len() <= index {
             report.profiles.push(fresh);
         } else if !has_same_mutants(&report.profiles[index], &fresh) {
             return Err(Error::Environment(
                 codes::MUTANTS_CHANGED,
                 format!(
-                    "{}: other mutants are chosen now than before, by {}; grade again",
+                    "{}: the mutants differ from those of the earlier part of the analysis, made \
+                     by {}; start again with `mutate --force`",
                     profile.name,
                     yosys::version()?
                 ),
@@ -92,25 +168,25 @@ impl Job {
             if self.looks() && self.threads > 1 {
                 scope.spawn(|| drop(bench.judge()));
             }
-            self.hunt(index, (chosen, &bench), workers, report, &say)
+            self.run_job(index, (chosen, &bench), workers, report, events)
         })?;
-        if self.judges {
+        if self.checks_equivalence {
             let left = report.profiles[index].alive().len() as u64;
-            say(&format!("{} judged", counted(left, "mutant")));
+            events(AnalysisEvent::Equivalence { left });
             self.judge(profile, &bench, workers, report, index)?;
         }
-        bar.finish_and_clear();
+        events(AnalysisEvent::Ended);
         Ok(())
     }
 
     /// Runs cases, round by round, on what is not found.
-    fn hunt(
+    fn run_job(
         &self,
         index: usize,
-        (Chosen { profile, mutants }, bench): (&Chosen, &Bench<'_>),
+        (ChosenMutants { profile, mutants }, bench): (&ChosenMutants, &Bench<'_>),
         workers: &Workers<'_>,
         report: &mut Report,
-        say: &impl Fn(&str),
+        events: &mut AnalysisEvents<'_>,
     ) -> Result<(), Error> {
         let Self { block, header, .. } = self;
         let session = self.session(profile)?;
@@ -131,8 +207,12 @@ impl Job {
             if alive.is_empty() {
                 break;
             }
-            let all = counted(graded.score.mutants, "mutant");
-            say(&format!("{} of {all} left, {begin} of {} cases", alive.len(), cases.len()));
+            events(AnalysisEvent::Round {
+                alive: alive.len() as u64,
+                mutants: graded.score.mutants,
+                run: begin as u64,
+                cases: cases.len() as u64,
+            });
             let is_still_good = |(_, size): &(_, usize)| alive.len() * FEWER.1 > *size * FEWER.0;
             if !made.as_ref().is_some_and(is_still_good) {
                 let model = mutants.build(block.info(), &self.mutations(mutants, &alive))?;
@@ -147,10 +227,10 @@ impl Job {
                         &profile.parameters,
                         View::Bare,
                     )?;
-                    let desk =
+                    let worker =
                         OneShotWorker::new(self.program.clone(), Arc::clone(workers.interrupted));
                     // No mutation is switched on in it.
-                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&desk)?;
+                    Pair { block: *block, profile, rtl: &rtl, netlist: model }.check(&worker)?;
                     rtl
                 }
             };
@@ -161,7 +241,7 @@ impl Job {
                 scenarios: &opening.scenarios,
                 packets: header.packets,
                 cases: &cases,
-                means: header.means,
+                method: header.means,
             };
             check_rtl(workers, &ground, &rtl, begin..end)?;
             checked = Some(rtl);
@@ -170,47 +250,51 @@ impl Job {
             let found = workers.round(&ground, begin..end, &hunted)?;
             check_netlist(&found, &ground)?;
             let killed =
-                |(case, outcome): &Found| MutantStatus::killed(&cases[*case].name, outcome);
+                |(case, outcome): &FirstKill| MutantStatus::killed(&cases[*case].name, outcome);
             graded.set(found.iter().map(|(id, found)| (*id, killed(found))));
             // What nothing can find need not be run with all the cases that follow.
             let looked_at = LOOKS * scenarios;
             if self.looks() && begin < looked_at && looked_at <= end {
-                say("the judge looks");
+                events(AnalysisEvent::Sorting);
                 bench.look(report, index)?;
             }
             // Not before: what the judge has not looked at when it is interrupted is looked at again.
             report.profiles[index].cases_run = end as u64;
-            report.write(&self.claim.folder)?;
+            report.write(&self.lock.folder)?;
         }
         Ok(())
     }
 
     /// Whether what nothing can find is taken out: what is compared is what can be seen.
     fn looks(&self) -> bool {
-        self.header.means == Means::Compare
+        self.header.means == KillMethod::Compare
     }
 
     /// No more cases can have run than there are.
-    fn check_run(&self, graded: &Graded, cases: usize) -> Result<(), Error> {
+    fn check_run(&self, graded: &ProfileGrading, cases: usize) -> Result<(), Error> {
         let run = graded.cases_run;
         if run <= cases as u64 {
             return Ok(());
         }
         let profile = &graded.profile;
         let message = format!(
-            "is damaged: {run} cases of {profile} are said to have run, and there are {cases}; grade again"
+            "is damaged: it counts {run} cases of {profile}, and there are only {cases}; start \
+             again with `mutate --force`"
         );
-        Err(Error::File { code: codes::DAMAGED, path: self.claim.folder.clone(), message })
+        Err(Error::File { code: codes::DAMAGED, path: self.lock.folder.clone(), message })
     }
 
     /// The cases of one profile, whose session it is, in the order in which they are run.
-    pub(super) fn cases(&self, profile: &Profile, session: &dyn Session) -> Vec<Case> {
+    pub fn cases(&self, profile: &Profile, session: &dyn Session) -> Vec<Case> {
         let Header { run_seed, cases, .. } = self.header;
         cases_of(self.block.info(), session, profile, run_seed, cases)
     }
 
     /// The session of a profile alone.
-    pub(super) fn session(&self, profile: &Profile) -> Result<Arc<dyn Session>, Error> {
+    ///
+    /// # Errors
+    /// What is wrong with scenarios or RTL.
+    pub fn session(&self, profile: &Profile) -> Result<Arc<dyn Session>, Error> {
         self.block.session(&Setup { profiles: vec![profile.clone()], ..self.setup.clone() })
     }
 
@@ -221,14 +305,17 @@ impl Job {
     }
 
     /// The mutations of these numbers, which rise.
-    pub(super) fn mutations(&self, mutants: &Mutants, ids: &[u32]) -> Vec<Mutation> {
+    pub fn mutations(&self, mutants: &Mutants, ids: &[u32]) -> Vec<Mutation> {
         let is_named = |mutation: &&Mutation| ids.binary_search(&mutation.id).is_ok();
         mutants.mutations.iter().filter(is_named).cloned().collect()
     }
 }
 
 /// Runs cases on Verilator's model of the RTL without a mutation: none may fail.
-pub(super) fn check_rtl(
+///
+/// # Errors
+/// [`Error::Lost`] if one fails.
+pub fn check_rtl(
     workers: &Workers<'_>,
     ground: &CaseSet<'_>,
     rtl: &Built,
@@ -239,17 +326,17 @@ pub(super) fn check_rtl(
     Err(Error::Lost(
         codes::BASELINE_FAILS,
         format!(
-            "the bench is not green without any mutation: {}: {}",
+            "the unchanged RTL fails, so mutations cannot be graded: {}: {}",
             ground.cases[*case].name, outcome.verdict
         ),
     ))
 }
 
 /// No case may fail on the netlist without a mutation. The model of the RTL has passed the same cases.
-pub(super) fn check_netlist(
-    found: &BTreeMap<u32, Found>,
-    ground: &CaseSet<'_>,
-) -> Result<(), Error> {
+///
+/// # Errors
+/// [`Error::NetlistDiffers`] if one fails.
+pub fn check_netlist(found: &BTreeMap<u32, FirstKill>, ground: &CaseSet<'_>) -> Result<(), Error> {
     let Some((case, outcome)) = found.get(&0) else { return Ok(()) };
     Err(Error::NetlistDiffers {
         block: ground.block.to_owned(),
@@ -259,8 +346,8 @@ pub(super) fn check_netlist(
     })
 }
 
-fn has_same_mutants(left: &Graded, right: &Graded) -> bool {
-    let mutations = |graded: &Graded| -> Vec<Mutation> {
+fn has_same_mutants(left: &ProfileGrading, right: &ProfileGrading) -> bool {
+    let mutations = |graded: &ProfileGrading| -> Vec<Mutation> {
         graded.mutants.iter().map(|mutant| mutant.mutation.clone()).collect()
     };
     left.profile == right.profile && mutations(left) == mutations(right)

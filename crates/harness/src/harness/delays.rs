@@ -4,13 +4,13 @@ use crate::value::Uint;
 
 /// How long one thing after another waits, in cycles, as a list of a traffic has it; behind its end nothing does.
 #[derive(Debug, Clone)]
-pub struct Waits<'a> {
+pub struct Delays<'a> {
     rest: &'a [Uint<12>],
     /// Cycles that the present one still waits.
     left: u64,
 }
 
-impl<'a> Waits<'a> {
+impl<'a> Delays<'a> {
     /// Those of a list.
     pub fn new(all: &'a [Uint<12>]) -> Self {
         let mut waits = Self { rest: all, left: 0 };
@@ -58,7 +58,7 @@ mod tests {
     #[test]
     fn each_waits_its_time_and_those_behind_the_list_none() {
         let list = [Uint::new(2), Uint::new(0), Uint::new(1)];
-        let mut waits = Waits::new(&list);
+        let mut waits = Delays::new(&list);
         let over: Vec<bool> = (0..7).map(|_| waits.clock()).collect();
         assert_eq!(over, [false, false, true, true, false, true, true]);
     }
@@ -66,7 +66,7 @@ mod tests {
     #[test]
     fn what_stays_is_over_until_the_next_one_comes() {
         let list = [Uint::new(1), Uint::new(1)];
-        let mut waits = Waits::new(&list);
+        let mut waits = Delays::new(&list);
         let mut over = || {
             waits.wait();
             waits.is_over()

@@ -2,10 +2,10 @@
 
 use super::super::super::cut::OF;
 use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
-use super::{Both, STARTED, of};
+use super::{Miter, STARTED, of};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 
-impl Both {
+impl Miter {
     /// Whether a memory's port is read at the address that is followed, and in every cycle so far its memory gave there what was written
     /// there last; `None` if no word of it can be followed.
     pub(in super::super) fn word(
@@ -37,7 +37,7 @@ impl Both {
         &mut self,
         aig: &Aig,
         interface: &Interface<'_>,
-        meanings: &BTreeMap<String, Aig>,
+        word_abstractions: &BTreeMap<String, Aig>,
     ) -> [Literal; 2] {
         let names =
             aig.inputs.iter().filter_map(|(_, name)| split(name).0.strip_prefix(interface.read));
@@ -45,7 +45,7 @@ impl Both {
             names.filter_map(|port| Some(port.split_once(OF)?.1)).collect();
         let (mut broken, mut unrelated) = (self.proved ^ 1, FALSE);
         for memory in memories {
-            let meaning = meanings.get(memory);
+            let meaning = word_abstractions.get(memory);
             let ports = [0, 1].map(|side| Ports::of(aig, interface, memory, &self.sides[side]));
             let (at, words) = self.follow(&ports);
             for port in ports[0].reads.keys() {
@@ -89,8 +89,8 @@ impl Both {
         };
         for (node, operands) in &network.ands {
             let [left, right] = operands.map(|operand| value(&values, operand));
-            let both = self.and(left, right);
-            values.insert(*node, both);
+            let miter = self.and(left, right);
+            values.insert(*node, miter);
         }
         let mut outputs = vec![FALSE; network.outputs.len()];
         for (literal, name) in &network.outputs {

@@ -2,13 +2,13 @@
 
 /// The promises of a block, by the names of its ports.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Promises {
+pub struct Properties {
     /// Valids and enables while which are 0 their payload is 0; or a single payload's name.
-    pub zero: Vec<&'static str>,
+    pub quiescent: Vec<&'static str>,
     /// Valids that stay, once they are 1, until their ready.
-    pub held: Vec<Held>,
+    pub stable: Vec<StableChannel>,
     /// Names of codes of the state register that are no states: it never has one of them.
-    pub no_states: Vec<&'static str>,
+    pub illegal_states: Vec<&'static str>,
     /// Enables, and the states in which alone they are 1. It takes a `Block::STATE_REGISTER`.
     pub enabled: Vec<(&'static str, &'static [&'static str])>,
     /// Registers and wires of the RTL, beside its ports, that `rules` and `always` speak of, with their widths in bits:
@@ -16,13 +16,13 @@ pub struct Promises {
     /// with it, as `device.count`, and is `device_count` in expressions.
     pub registers: Vec<(&'static str, u32)>,
     /// What the golden model's rules say of the RTL.
-    pub rules: Vec<RuleSays>,
+    pub transitions: Vec<TransitionProperty>,
     /// What holds in every cycle outside of reset: in words, and as a Verilog expression over ports and `registers`.
-    pub always: Vec<(String, String)>,
+    pub invariants: Vec<(String, String)>,
     /// What the words of memories mean, where not every bit of them does.
-    pub meanings: Vec<Meaning>,
+    pub word_abstractions: Vec<WordAbstraction>,
     /// What the proof remembers of its own, and what other expressions may name.
-    pub remembered: Vec<Remembered>,
+    pub proof_registers: Vec<ProofRegister>,
     /// What comes to an end, if the partners do their part.
     pub progress: Vec<Progress>,
 }
@@ -30,7 +30,7 @@ pub struct Promises {
 /// What the words of a memory mean: two RTLs whose memories hold words of the same meaning may be equivalent, whatever the words
 /// are. That nothing else of a word counts is no assumption: it is part of what is proved.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
-pub struct Meaning {
+pub struct WordAbstraction {
     /// The memory.
     pub memory: &'static str,
     /// Bits of its words.
@@ -41,7 +41,7 @@ pub struct Meaning {
 
 /// A register of the proof: 0 in reset.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Remembered {
+pub struct ProofRegister {
     /// Its name, which no port and no register of the RTL has.
     pub name: &'static str,
     /// Its width in bits.
@@ -67,14 +67,14 @@ pub struct Progress {
     pub more: Option<(u32, &'static str, String)>,
     /// What is assumed of the partners, in words and as an expression that holds in each cycle: it is looked at until they
     /// break it for the first time.
-    pub partners: Vec<(&'static str, String)>,
+    pub assumptions: Vec<(&'static str, String)>,
     /// What the specification knows of that is never finished, with its erratum.
-    pub hangs: Vec<Hang>,
+    pub known_deadlocks: Vec<KnownDeadlock>,
 }
 
 /// A way not to come to an end that is known of.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct Hang {
+pub struct KnownDeadlock {
     /// What it is, with the place where the specification has it.
     pub what: &'static str,
     /// The cycles of it, as an expression.
@@ -85,10 +85,10 @@ pub struct Hang {
 
 /// What a rule says of the RTL.
 ///
-/// The wire `rule_N` is 1 where the rule with place N in [`Promises::rules`] applies. Expressions are Verilog over the
-/// ports and [`Promises::registers`], of the cycle in which the rule applies; constants are sized, as in `8'd1`.
+/// The wire `rule_N` is 1 where the rule with place N in [`Properties::rules`] applies. Expressions are Verilog over the
+/// ports and [`Properties::registers`], of the cycle in which the rule applies; constants are sized, as in `8'd1`.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
-pub struct RuleSays {
+pub struct TransitionProperty {
     /// Its name. One that is none of the golden model's stands for the cycles in which no rule of a family applies.
     pub rule: &'static str,
     /// The rules of which exactly one applies in every cycle outside of reset, and how people call them; none if
@@ -104,14 +104,14 @@ pub struct RuleSays {
 
 /// A channel that waits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Held {
+pub struct StableChannel {
     /// Its valid.
     pub valid: &'static str,
     /// Whether its payload waits, too.
     pub payload: bool,
 }
 
-impl Held {
+impl StableChannel {
     /// A channel whose valid and payload stay until ready.
     pub const fn whole(valid: &'static str) -> Self {
         Self { valid, payload: true }

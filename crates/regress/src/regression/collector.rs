@@ -1,26 +1,25 @@
-//! What is told of a run while it goes on.
+//! Collects what a run does: totals, failures, journal and results.
 
-use crate::cli::summary::WriteFailures;
+use super::{Event, Events, WriteFailures};
 use crate::coverage::Database;
 use crate::engine::Session;
 use crate::error::{Error, codes};
 use crate::harness::{Case, Outcome, Profile, Verdict};
 use crate::merge;
-use crate::program;
 use crate::program::AnyBlock;
-use crate::report::ProfileResults;
 use crate::runner::{
-    Failures, Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, Plan, Progress,
-    RunDirectory, State, Tally,
+    Failures, Group, InterruptedRun, JOURNAL, Journal, LostWorkers, Milestones, ProfileResults,
+    Progress, RunDirectory, State, Tally,
 };
 use crate::vector::Origin;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::Value;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// Collects what the run does.
-pub(super) struct Observer {
+pub(super) struct Collector<'a, 'e> {
+    /// Who is to know what happens.
+    pub events: &'a mut Events<'e>,
     pub tally: Tally,
     pub directory: RunDirectory,
     pub failures: Failures,
@@ -35,7 +34,6 @@ pub(super) struct Observer {
     /// When the run began.
     pub began: Instant,
     pub milestones: Milestones,
-    pub bar: ProgressBar,
     /// The journal that lets `resume` continue the run, if it can be written.
     pub journal: Option<Journal>,
     /// Cases whose model did not return.
@@ -48,7 +46,7 @@ pub(super) struct Observer {
     pub until: Option<f64>,
 }
 
-impl Progress for Observer {
+impl Progress for Collector<'_, '_> {
     fn is_enough(&self) -> bool {
         self.until.is_some_and(|percent| self.tally.coverage.reaches(percent))
     }
@@ -83,9 +81,9 @@ impl Progress for Observer {
         match written {
             Ok(()) => self.journal = Some(journal),
             Err(error) => {
-                program::say(format_args!(
-                    "warning: cannot write the journal, so this run cannot be resumed: {error}"
-                ));
+                (self.events)(Event::Warning(format!(
+                    "cannot write the journal, so this run cannot be resumed: {error}"
+                )));
                 journal.remove();
             }
         }
@@ -93,17 +91,16 @@ impl Progress for Observer {
     }
 }
 
-impl Observer {
+impl Collector<'_, '_> {
     /// Counts a case that has ended, and keeps what is to be kept of it.
     pub fn take(&mut self, case: &Case, outcome: &Outcome) -> Result<(), Error> {
         self.hangs += u64::from(matches!(outcome.verdict, Verdict::Hang { cycle: None, .. }));
         self.tally.add(case, outcome);
         let seconds = self.began.elapsed().saturating_sub(self.aside).as_secs_f64();
         self.milestones.pass(seconds, self.tally.totals.cycles);
-        self.bar.inc(1);
-        self.bar.set_message(format!("{:.1} M cycles", self.tally.totals.cycles as f64 / 1e6));
+        (self.events)(Event::Case { case, outcome, totals: &self.tally.totals });
         if outcome.verdict.is_failure() {
-            self.bar.set_message(format!("shrinking {}", case.name));
+            (self.events)(Event::Shrinking(case));
             let begin = Instant::now();
             self.failures.add(case, &self.profiles[case.profile], outcome)?;
             self.aside += begin.elapsed();
@@ -118,7 +115,7 @@ impl Observer {
         }
         if let Err(error) = self.directory.case(case, outcome) {
             // Said at once: a long run goes on without.
-            program::say(format_args!("warning: results are lost: {error}"));
+            (self.events)(Event::Warning(format!("cannot write results: {error}")));
         }
         Ok(())
     }
@@ -175,7 +172,6 @@ impl Observer {
             .unwritten
             .into_iter()
             .for_each(|text| self.unwritten.add(&Error::Environment(codes::WRITE_FAILED, text)));
-        self.bar.inc(state.totals.cases);
         let mut next = state.next;
         for (case, outcome) in cases {
             self.take(&case, &outcome)?;
@@ -183,19 +179,4 @@ impl Observer {
         }
         Ok(next)
     }
-}
-
-/// How far the run is.
-pub(super) fn progress_bar(plan: &Plan) -> ProgressBar {
-    let endless = plan.indices.end == u64::MAX;
-    let (length, template) = if endless {
-        (None, "{spinner} {pos} cases, {msg}, {elapsed}")
-    } else {
-        (Some(plan.len()), "{bar:30} {pos}/{len} cases, {msg}, {eta} left")
-    };
-    let bar = ProgressBar::with_draw_target(length, ProgressDrawTarget::stderr());
-    if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
-    }
-    bar
 }

@@ -1,40 +1,41 @@
 //! What is counted of the RTL's code in a run, if it is.
 
+use super::{Event, Events};
 use crate::coverage::code::{Code, Idle, Point, Sources, Waivers};
-use crate::engine::Opening;
+use crate::engine::SessionSetup;
 use crate::error::{Error, codes};
 use crate::models::Examined;
-use crate::program;
 use crate::program::AnyBlock;
 use crate::worker::{Action, OneShotWorker, Task};
 use std::collections::BTreeMap;
 
 /// What is counted of the RTL's code.
-pub(super) struct Counted {
+pub(super) struct CodeCoverage {
     /// By RTL and profile.
     pub code: BTreeMap<(String, String), Code>,
     /// The RTL's text.
     pub sources: Sources,
 }
 
-impl Counted {
+impl CodeCoverage {
     /// What the models of a run count. Waivers of a block are about its own RTL; of another one they waive what is alike.
     ///
     /// # Errors
     /// What is wrong with the block's waivers, or with a model.
     pub fn new(
         block: &dyn AnyBlock,
-        desk: &OneShotWorker,
-        opening: &Opening,
+        worker: &OneShotWorker,
+        opening: &SessionSetup,
         examined: &Examined,
         is_own: bool,
+        events: &mut Events<'_>,
     ) -> Result<Self, Error> {
         let waivers = block.info().waivers.map(Waivers::read).transpose()?.unwrap_or_default();
         let mut all = Vec::new();
         for (profile, model) in &opening.models {
             let (block, profile) = (opening.block.clone(), profile.clone());
             let task = Task { block, profile, model: model.clone(), action: Action::Points };
-            all.push(desk.have::<Vec<Point>>(task)?.done()?);
+            all.push(worker.have::<Vec<Point>>(task)?.done()?);
         }
         let sources = Sources::new(&examined.texts, &all);
         let (mut code, mut idle) = (BTreeMap::new(), Idle::default());
@@ -49,16 +50,17 @@ impl Counted {
             return Err(Error::Usage(
                 codes::BAD_WAIVER,
                 format!(
-                    "what block {} says that nothing of its RTL reaches is not there; take it out, or say where it is now:\n  {stale}",
+                    "code coverage waivers of block {} match no code of its RTL; update or remove \
+                     them:\n  {stale}",
                     block.info().name
                 ),
             ));
         }
         if is_own && !idle.uncounted.is_empty() {
-            program::say(format_args!(
-                "warning: this Verilator counts other points than waivers name, so these waive nothing:\n  {}",
+            events(Event::Warning(format!(
+                "this version of Verilator counts other coverage points, so these waivers have no effect:\n  {}",
                 idle.uncounted.join("\n  ")
-            ));
+            )));
         }
         Ok(Self { code, sources })
     }

@@ -6,7 +6,7 @@
 //! cycle; what a side does after it is its own doing, too.
 
 use super::case::{Dut, Source, Traffic, Watch};
-use super::contract::{Block, Golden, Violation, power_up_inputs, reset_inputs};
+use super::contract::{Block, Golden, Violation, reset_inputs};
 use super::parameters::Parameters;
 use super::stimulus::{Drive, Stimulus};
 use schemars::JsonSchema;
@@ -33,19 +33,19 @@ const DUT_CYCLES: [u64; 2] = [4, 100_000];
 
 /// What the specification says of both sides of a case.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Judgement {
+pub struct Blame {
     /// Who broke it.
-    pub broken_by: BrokenBy,
+    pub broken_by: Culprit,
     /// The first check that the RTL failed.
-    pub rtl: Option<Breach>,
+    pub rtl: Option<SideFailure>,
     /// The first check that the golden model failed.
-    pub golden: Option<Breach>,
+    pub golden: Option<SideFailure>,
 }
 
 /// The side that broke the specification.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "snake_case")]
-pub enum BrokenBy {
+pub enum Culprit {
     /// The RTL alone.
     Rtl,
     /// The golden model alone.
@@ -62,7 +62,7 @@ pub enum BrokenBy {
 
 /// A check that a side failed when it was alone with the stimulus.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
-pub struct Breach {
+pub struct SideFailure {
     /// The cycle.
     pub cycle: u64,
     /// The check and its message.
@@ -70,25 +70,25 @@ pub struct Breach {
     pub violation: Violation,
 }
 
-impl fmt::Display for Breach {
+impl fmt::Display for SideFailure {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Self { cycle, violation: Violation { check, message } } = self;
         write!(f, "check {check}, cycle {cycle}: {message}")
     }
 }
 
-impl Judgement {
-    fn undecidable(broken_by: BrokenBy) -> Self {
+impl Blame {
+    fn undecidable(broken_by: Culprit) -> Self {
         Self { broken_by, rtl: None, golden: None }
     }
 
     /// The judgement on the first breach of each side.
-    pub fn of(rtl: Option<Breach>, golden: Option<Breach>) -> Self {
+    pub fn of(rtl: Option<SideFailure>, golden: Option<SideFailure>) -> Self {
         let broken_by = match (&rtl, &golden) {
-            (Some(_), None) => BrokenBy::Rtl,
-            (None, Some(_)) => BrokenBy::GoldenModel,
-            (Some(_), Some(_)) => BrokenBy::Both,
-            (None, None) => BrokenBy::Undecided,
+            (Some(_), None) => Culprit::Rtl,
+            (None, Some(_)) => Culprit::GoldenModel,
+            (Some(_), Some(_)) => Culprit::Both,
+            (None, None) => Culprit::Undecided,
         };
         Self { broken_by, rtl, golden }
     }
@@ -100,23 +100,27 @@ impl Judgement {
 
     /// Whether the stimulus is raw pins, on which no check decides, whatever their number.
     pub fn is_of_raw_pins(&self) -> bool {
-        self.broken_by == BrokenBy::RawPins
+        self.broken_by == Culprit::RawPins
     }
 
     /// The judgement in words, a line for each side that is objected to.
     pub fn lines(&self) -> Vec<String> {
         let mut lines = vec![
             match self.broken_by {
-                BrokenBy::Rtl => "the RTL breaks the specification",
-                BrokenBy::GoldenModel => "the golden model breaks the specification, the RTL does not",
-                BrokenBy::Both => "both the RTL and the golden model break the specification",
-                BrokenBy::Undecided => {
-                    "no check of the scoreboard decides which side is wrong; the specification has to"
+                Culprit::Rtl => "the RTL violates the specification",
+                Culprit::GoldenModel => {
+                    "the golden model violates the specification, the RTL does not"
                 }
-                BrokenBy::RawPins => {
-                    "raw pins: no check applies; which side is wrong the specification has to say"
+                Culprit::Both => "both the RTL and the golden model violate the specification",
+                Culprit::Undecided => {
+                    "no check of the scoreboard decides which side is wrong; compare both with the \
+                     specification"
                 }
-                BrokenBy::Cancelled => "the judging was cut short",
+                Culprit::RawPins => {
+                    "unconstrained random stimulus: no check applies; compare both sides with the \
+                     specification"
+                }
+                Culprit::Cancelled => "the command was interrupted before the blame was decided",
             }
             .to_owned(),
         ];
@@ -133,18 +137,18 @@ pub fn judge<B: Block>(
     parameters: &Parameters,
     dut: &mut impl Dut<B>,
     watch: &Watch,
-) -> Judgement {
+) -> Blame {
     let Drive::Traffic(traffic) = &stimulus.drive else {
-        return Judgement::undecidable(BrokenBy::RawPins);
+        return Blame::undecidable(Culprit::RawPins);
     };
     let mut golden = GoldenDut::<B>::new(parameters);
     let judged = watch.during(|| {
         let (golden, cycles) = follow(traffic, parameters, &mut golden, GOLDEN_CYCLES, watch)?;
         let [times, more] = DUT_CYCLES;
         let (rtl, _) = follow(traffic, parameters, dut, times * cycles + more, watch)?;
-        Some(Judgement::of(rtl, golden))
+        Some(Blame::of(rtl, golden))
     });
-    judged.unwrap_or_else(|| Judgement::undecidable(BrokenBy::Cancelled))
+    judged.unwrap_or_else(|| Blame::undecidable(Culprit::Cancelled))
 }
 
 /// A golden model in the place of a DUT: a side of its own, or one to be tampered with.
@@ -181,17 +185,13 @@ pub fn follow<B: Block>(
     side: &mut impl Dut<B>,
     most_cycles: u64,
     watch: &Watch,
-) -> Option<(Option<Breach>, u64)> {
+) -> Option<(Option<SideFailure>, u64)> {
     let mut source = Traffic::<'_, B>::new(traffic, parameters);
     let mut cycle = 0;
     let mut inputs = reset_inputs::<B>();
     let mut outputs = B::Outputs::new_zeroed();
     let violation = loop {
-        // As in a case, power comes up before reset.
-        let settled = match cycle {
-            0 => side.settle(&power_up_inputs::<B>(), &mut outputs),
-            _ => Ok(()),
-        };
+        let settled = if cycle == 0 { side.power_up() } else { Ok(()) };
         if let Err(error) = settled.and_then(|()| side.settle(&inputs, &mut outputs)) {
             break Some(Violation::new(RUNS, error));
         }
@@ -199,9 +199,8 @@ pub fn follow<B: Block>(
             break Some(violation);
         }
         if cycle > 0 && source.clock(&inputs, &outputs, cycle) {
-            let timeout = source.patience();
-            let message =
-                format!("nothing happens for more than {timeout} cycles, which nothing explains");
+            let timeout = source.progress_timeout();
+            let message = format!("no handshake for more than {timeout} cycles");
             break Some(Violation::new(GOES_ON, message));
         }
         if let Err(error) = side.edge() {
@@ -212,12 +211,12 @@ pub fn follow<B: Block>(
             return None;
         }
         if cycle > most_cycles {
-            let message = format!("the stimulus is not used up after {most_cycles} cycles");
+            let message = format!("the stimulus is not finished after {most_cycles} cycles");
             break Some(Violation::new(ENDS, message));
         }
         if !source.next(&mut inputs) {
             break source.finish().err();
         }
     };
-    Some((violation.map(|violation| Breach { cycle, violation }), cycle))
+    Some((violation.map(|violation| SideFailure { cycle, violation }), cycle))
 }

@@ -1,0 +1,200 @@
+//! Two examples at the end of the help of each command.
+
+use clap::Command;
+
+/// A command line without the name of the program, and what it does.
+type Example = (&'static str, &'static str);
+
+/// The examples of each command; a command below another one follows its name, as in "cover merge".
+const EXAMPLES: [(&str, [Example; 2]); 23] = [
+    (
+        "run",
+        [
+            ("run --rtl my-rtl --max-failures 10", "Test your RTL; stop after 10 failures"),
+            (
+                "run --block all --seed random --time 10m --history runs.db",
+                "Test all blocks for 10 minutes each with a new seed; record the runs",
+            ),
+        ],
+    ),
+    (
+        "replay",
+        [
+            ("replay vectors --expect-recorded", "Check that each vector does what it records"),
+            (
+                "replay failure.json --rtl my-rtl --trace waves.fst",
+                "Replay one vector on your RTL and write its waves",
+            ),
+        ],
+    ),
+    (
+        "shrink",
+        [
+            ("shrink failure.json --rtl my-rtl", "Write failure.shrunk.json"),
+            (
+                "shrink failure.json --budget 1000000 --out small.json",
+                "Limit the time of the search",
+            ),
+        ],
+    ),
+    (
+        "explain",
+        [
+            ("explain failure.json --rtl my-rtl", "Print the failure with decoded values"),
+            ("explain failure.json --fixes spec --format json", "Print JSON for one profile"),
+        ],
+    ),
+    (
+        "export",
+        [
+            ("export failure.json -o testbench", "Write a testbench of one vector"),
+            ("export vectors --fixes spec -o testbenches", "Write a testbench of every vector"),
+        ],
+    ),
+    (
+        "bench",
+        [
+            ("bench --block all", "Measure every profile of every block"),
+            ("bench --rtl my-rtl --fixes spec", "Measure your RTL in one profile"),
+        ],
+    ),
+    (
+        "cache",
+        [
+            ("cache", "Show the folders and sizes of the cache"),
+            ("cache clear", "Remove everything that no process uses"),
+        ],
+    ),
+    (
+        "cover merge",
+        [
+            ("cover merge runs/a runs/b -o coverage.json", "Merge the coverage of two runs"),
+            ("cover merge a.json b.json -o merged.json", "Merge two databases"),
+        ],
+    ),
+    (
+        "cover report",
+        [
+            ("cover report runs/latest", "Print the uncovered bins of a run"),
+            (
+                "cover report runs/a runs/b --format lcov -o coverage.info",
+                "Write code coverage for genhtml",
+            ),
+        ],
+    ),
+    (
+        "cover rank",
+        [
+            ("cover rank runs/latest", "List the cases that suffice for the coverage"),
+            ("cover rank runs/latest -o smoke", "Write these cases as vectors"),
+        ],
+    ),
+    ("error", [("error", "List all codes"), ("error E0213", "Explain one code")]),
+    (
+        "list",
+        [("list", "List every block"), ("list --block qp --format json", "List one block as JSON")],
+    ),
+    (
+        "resume",
+        [
+            ("resume runs/latest", "Run the remaining cases"),
+            ("resume runs/latest --threads 4", "Run them with 4 threads"),
+        ],
+    ),
+    (
+        "rerun",
+        [
+            ("rerun runs/latest --rtl my-rtl", "Run the failed cases on the corrected RTL"),
+            ("rerun runs/latest --quiet", "Print only the cases that still fail"),
+        ],
+    ),
+    (
+        "schema",
+        [
+            ("schema vector", "Print the schema of vectors"),
+            ("schema results", "Print the schema of results.json"),
+        ],
+    ),
+    (
+        "merge",
+        [
+            ("merge shards/1 shards/2 -o merged", "Merge a run of two shards"),
+            ("merge shards/1 shards/2 -o merged --force", "Replace an earlier result"),
+        ],
+    ),
+    (
+        "mutate",
+        [
+            ("mutate --mutants 100 --cases 20", "Grade the testbench with 100 mutants"),
+            ("mutate --only 17 --seed 1", "Explain how mutant 17 is found"),
+        ],
+    ),
+    (
+        "prove",
+        [
+            ("prove --rtl my-rtl", "Prove all properties of your RTL"),
+            (
+                "prove --only fifo --accept-bounded 20",
+                "Prove some properties; accept 20 cycles without a counterexample",
+            ),
+        ],
+    ),
+    (
+        "new",
+        [
+            ("new my-block rtl --top my_top", "Generate a crate from the RTL in rtl"),
+            (
+                "new my-block -f rtl.f --top my_top --clock clk_i --reset rst_n=0",
+                "Read a file list; name clock and reset",
+            ),
+        ],
+    ),
+    (
+        "watch",
+        [
+            ("watch --rtl my-rtl --cases 20", "Run 20 cases per scenario at each save"),
+            ("watch --rtl my-rtl --scenario smoke", "Run one scenario at each save"),
+        ],
+    ),
+    (
+        "report",
+        [
+            ("report runs/latest", "Regenerate the page of one run"),
+            ("report runs/latest --history runs.db", "Add the trends of a history"),
+        ],
+    ),
+    (
+        "history add",
+        [
+            ("history add runs.db runs/latest", "Record one run"),
+            ("history add runs.db runs/a runs/b", "Record several runs"),
+        ],
+    ),
+    (
+        "history show",
+        [
+            ("history show runs.db", "Show runs and failures"),
+            ("history show runs.db --block qp --format json", "Print all of one block as JSON"),
+        ],
+    ),
+];
+
+/// Puts the examples of each command behind its help, with the name of the program.
+pub fn add(cli: Command, program: &str) -> Command {
+    EXAMPLES.iter().fold(cli, |cli, (path, examples)| {
+        let lines = examples.map(|(words, does)| format!("\n  {program} {words}\n      {does}"));
+        let help = format!("Examples:{}", lines.concat());
+        match path.split_once(' ') {
+            None => cli.mut_subcommand(path, |command| command.after_help(help)),
+            Some((outer, inner)) => cli.mut_subcommand(outer, |command| {
+                command.mut_subcommand(inner, |command| command.after_help(help))
+            }),
+        }
+    })
+}
+
+/// All command lines, each with the path of its command.
+#[cfg(test)]
+pub fn all() -> impl Iterator<Item = (&'static str, &'static str)> {
+    EXAMPLES.iter().flat_map(|(path, examples)| examples.map(|(words, _)| (*path, words)))
+}

@@ -1,0 +1,148 @@
+//! Whether the cases of a run passed, with its waivers.
+
+use super::end::End;
+use super::groups::Group;
+use super::tally::Totals;
+use super::waivers::{Day, Waived, Waiver};
+use serde::Serialize;
+
+/// A waiver, and how many cases of a run it was about.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize)]
+pub struct WaiverUse {
+    /// The waiver.
+    #[serde(flatten)]
+    pub waiver: Waiver,
+    /// Cases that have failed in this way.
+    pub cases: u64,
+}
+
+/// Notes at each group of failures of a run that ended on a day what is waived of it.
+pub fn waive(waivers: &[Waiver], groups: &mut [Group], day: &Day) {
+    for group in groups {
+        let waiver = waivers.iter().find(|waiver| waiver.signature == group.signature);
+        group.waived = waiver.map(|Waiver { reason, expires, .. }| Waived {
+            reason: reason.clone(),
+            expires: expires.clone(),
+            expired: expires < day,
+        });
+    }
+}
+
+/// Failures of a run that do not count. Where not all cases were run, all count.
+pub fn waived(groups: &[Group], end: End) -> u64 {
+    match end {
+        End::Complete | End::Covered | End::Time => {
+            groups.iter().filter(|group| group.is_waived()).map(|group| group.count).sum()
+        }
+        End::MaxFailures | End::MaxHangs | End::Interrupted => 0,
+    }
+}
+
+/// Whether a run in which these failed has passed, as far as its cases go.
+pub fn has_passed(totals: &Totals, groups: &[Group], end: End) -> bool {
+    end != End::Interrupted && totals.cycles > 0 && totals.failures() == waived(groups, end)
+}
+
+/// How many cases each waiver was about.
+pub fn uses(waivers: &[Waiver], groups: &[Group]) -> Vec<WaiverUse> {
+    let count = |waiver: &Waiver| {
+        let group = groups.iter().find(|group| group.signature == waiver.signature);
+        group.map_or(0, |group| group.count)
+    };
+    waivers
+        .iter()
+        .map(|waiver| WaiverUse { waiver: waiver.clone(), cases: count(waiver) })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::harness::{Signature, Verdict};
+    use crate::run::Evidence;
+    use std::collections::BTreeMap;
+
+    fn group(state: &str, count: u64) -> Group {
+        let verdict = Verdict::Hang { cycle: Some(3), state: state.to_owned() };
+        let signature = Signature::of(&verdict).unwrap();
+        let first = Evidence {
+            case: "b/p/s/0".to_owned(),
+            verdict,
+            judgement: None,
+            vector: None,
+            original: None,
+            packets: 1,
+            cycles: 3,
+            notes: Vec::new(),
+        };
+        Group {
+            signature,
+            count,
+            first,
+            waived: None,
+            waves: None,
+            explanation: None,
+            variants: Vec::new(),
+            further_rules: BTreeMap::new(),
+            first_cases: Vec::new(),
+        }
+    }
+
+    fn waiver(group: &Group, expires: &str) -> Waiver {
+        Waiver {
+            block: "b".to_owned(),
+            signature: group.signature.clone(),
+            reason: "known".to_owned(),
+            expires: expires.parse().unwrap(),
+        }
+    }
+
+    fn day(text: &str) -> Day {
+        Day::of(humantime::parse_rfc3339(&format!("{text}T23:59:59.999Z")).unwrap())
+    }
+
+    #[test]
+    fn a_waived_failure_does_not_count_until_its_last_day_is_over() {
+        let mut groups = [group("a", 2)];
+        let waivers = [waiver(&groups[0], "2027-02-28")];
+        let totals = Totals { cases: 5, matched: 3, hung: 2, cycles: 9, ..Totals::default() };
+        for (today, passes) in [("2027-02-28", true), ("2027-03-01", false), ("2026-12-31", true)] {
+            waive(&waivers, &mut groups, &day(today));
+            assert_eq!(has_passed(&totals, &groups, End::Complete), passes, "{today}");
+            assert!(!has_passed(&totals, &groups, End::MaxFailures), "not all was run");
+            assert!(!has_passed(&totals, &groups, End::Interrupted));
+        }
+        waive(&[], &mut groups, &day("2026-12-31"));
+        assert!(!has_passed(&totals, &groups, End::Complete));
+    }
+
+    #[test]
+    fn a_failure_that_no_waiver_names_counts_and_so_does_one_of_no_group() {
+        let mut groups = [group("a", 2), group("b", 1)];
+        let waivers = [waiver(&groups[0], "2999-01-01"), waiver(&group("c", 1), "2999-01-01")];
+        waive(&waivers, &mut groups, &day("2026-12-31"));
+        let totals =
+            |hung| Totals { cases: 9, matched: 9 - hung, hung, cycles: 9, ..Totals::default() };
+        assert!(!has_passed(&totals(3), &groups, End::Complete));
+        assert!(!has_passed(&totals(3), &groups[..1], End::Complete));
+        assert!(has_passed(&totals(2), &groups[..1], End::Complete));
+        let cases: Vec<u64> = uses(&waivers, &groups).iter().map(|one| one.cases).collect();
+        assert_eq!(cases, [2, 0], "the second one was about nothing");
+    }
+
+    #[test]
+    fn a_day_is_one_of_the_calendar() {
+        for text in [
+            "2027-02-29",
+            "2027-13-01",
+            "27-01-01",
+            "2027-1-1",
+            "tomorrow",
+            "2027-01-31T00:00:00Z",
+            "",
+        ] {
+            assert!(text.parse::<Day>().is_err(), "{text}");
+        }
+        assert!("2028-02-29".parse::<Day>().is_ok());
+    }
+}

@@ -1,0 +1,255 @@
+//! A proof of the properties of one block: what the prover finds is replayed on the RTL and the golden model.
+
+use crate::agreement::Pair;
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::harness::{Profile, Verdict};
+use crate::models::{Rtl, View};
+use crate::mutate::netlist_model;
+use crate::program;
+use crate::program::AnyBlock;
+use crate::vector::{Origin, VectorFile};
+use crate::worker::OneShotWorker;
+use crate::worker::one_shot::VectorJob;
+use crate::yosys;
+use cosim_formal::prove::{Kind, Memories, ProofOutcome, Property, PropertyStatus, Prover};
+use cosim_formats::proof::{FORMAT, ProfileProof, Proof, PropertyResult, VECTORS, VERSION};
+use rayon::prelude::*;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use verilated::BeforeReset;
+
+/// Cycles behind what breaks a property in which it may show.
+const BEHIND: usize = 100;
+
+/// A property has its result.
+#[derive(Debug, Clone, Copy)]
+pub struct ProofEvent<'a> {
+    /// The profile.
+    pub profile: &'a str,
+    /// The result.
+    pub result: &'a PropertyResult,
+    /// Properties of the profile that have their results.
+    pub done: usize,
+    /// Properties of the profile.
+    pub all: usize,
+}
+
+/// Who is to know what happens; called from several threads.
+pub type ProofEvents<'a> = dyn Fn(ProofEvent<'_>) + std::marker::Sync + 'a;
+
+/// The places of the properties that are asked.
+pub fn places(prover: &Prover, only: Option<&str>) -> Vec<usize> {
+    let all = prover.properties().iter().enumerate();
+    let asked = all.filter(|(_, property)| property.is_asked(only));
+    asked.map(|(place, _)| place).collect()
+}
+
+/// The proofs of one block.
+pub struct ProofRun<'a> {
+    /// The block.
+    pub block: &'static dyn AnyBlock,
+    /// The RTL.
+    pub rtl: &'a Rtl,
+    /// What replays counterexamples.
+    pub worker: &'a OneShotWorker,
+    /// What properties are to have in their words.
+    pub only: Option<&'a str>,
+    /// The cycles that are accepted in place of a proof.
+    pub accept_bounded: Option<u32>,
+    /// The folder of the result.
+    pub folder: &'a Path,
+}
+
+impl ProofRun<'_> {
+    /// Checks that the netlists that properties are proved of behave like the RTL.
+    ///
+    /// # Errors
+    /// [`Error::NetlistDiffers`] if one does not.
+    pub fn check_netlists(
+        &self,
+        provers: &[(Profile, Result<Prover, String>)],
+    ) -> Result<(), Error> {
+        let check = |(profile, prover): &(Profile, Result<Prover, String>)| match prover {
+            Ok(prover) => {
+                let model =
+                    self.rtl.build_for_user(self.block.info(), &profile.parameters, View::Bare)?;
+                let netlist = netlist_model(self.block.info(), &prover.netlist()?)?;
+                Pair { block: self.block, profile, rtl: &model, netlist: &netlist }
+                    .check(self.worker)
+            }
+            // No property can be proved, for example because of a second clock.
+            Err(_) => Ok(()),
+        };
+        provers.par_iter().map(check).collect()
+    }
+
+    /// Proves the properties of every profile, and replays what refutes one.
+    ///
+    /// # Errors
+    /// What is wrong with the tools, or with writing.
+    pub fn prove(
+        &self,
+        provers: Vec<(Profile, Result<Prover, String>)>,
+        events: &ProofEvents<'_>,
+    ) -> Result<Proof, Error> {
+        let profiles = provers.into_iter().map(|(profile, prover)| {
+            let name = profile.name.to_string();
+            Ok(match prover {
+                Err(because) => {
+                    ProfileProof { profile: name, properties: Vec::new(), because: Some(because) }
+                }
+                Ok(prover) => {
+                    let places = places(&prover, self.only);
+                    let (all, done) = (places.len(), AtomicUsize::new(0));
+                    let properties = places.into_par_iter().map(|place| {
+                        let result = self.property(&profile, &prover, place)?;
+                        let done = done.fetch_add(1, Ordering::Relaxed) + 1;
+                        events(ProofEvent { profile: &profile.name, result: &result, done, all });
+                        Ok(result)
+                    });
+                    let properties = properties.collect::<Result<Vec<PropertyResult>, Error>>()?;
+                    ProfileProof { profile: name, properties, because: None }
+                }
+            })
+        });
+        Ok(Proof {
+            format: FORMAT.to_owned(),
+            version: VERSION,
+            tool: program::version().to_owned(),
+            build: program::build().to_owned(),
+            yosys: yosys::version()?,
+            rtl: self.rtl.examined(self.block.info())?.identity.clone(),
+            given: self.rtl.clone(),
+            block: self.block.info().name.to_owned(),
+            only: self.only.map(str::to_owned),
+            accept_bounded: self.accept_bounded,
+            profiles: profiles.collect::<Result<_, Error>>()?,
+        })
+    }
+
+    fn property(
+        &self,
+        profile: &Profile,
+        prover: &Prover,
+        place: usize,
+    ) -> Result<PropertyResult, Error> {
+        let property = &prover.properties()[place];
+        let is_hang = property.kind == Kind::Hang;
+        let shown = match prover.prove(place)? {
+            ProofOutcome::PropertyStatus(shown) if is_hang => not_reached(shown),
+            ProofOutcome::PropertyStatus(shown) => shown,
+            ProofOutcome::Broken { cycles, memories } => {
+                let name = format!("{}-{}-{place}.json", self.block.info().name, profile.name);
+                let replayed = self.replayed(profile, &cycles, property, &name)?;
+                let Replayed { verdict, vector } = replayed;
+                let verdict_text = verdict.to_string();
+                let is_of_any_data = matches!(memories, Memories::Cut | Memories::Kept);
+                match verdict.is_failure() {
+                    true => PropertyStatus::Refuted { verdict: verdict_text, vector },
+                    false if is_hang && !is_of_any_data => {
+                        let cycles = cycles.len() as u32;
+                        PropertyStatus::Reached { cycles, verdict: verdict_text, vector }
+                    }
+                    false => PropertyStatus::Unconfirmed {
+                        because: unconfirmed(memories).to_owned(),
+                        vector,
+                    },
+                }
+            }
+        };
+        Ok(PropertyResult { kind: property.kind, property: property.text.clone(), shown })
+    }
+
+    /// Drives what was found into the model, with registers before reset that differ, until it differs from the golden
+    /// model; if it never does, the vector is what was found. What is broken inside may show behind it only.
+    fn replayed(
+        &self,
+        profile: &Profile,
+        found: &[Vec<String>],
+        property: &Property,
+        name: &str,
+    ) -> Result<Replayed, Error> {
+        let vector = Path::new(VECTORS).join(name);
+        let path = self.folder.join(&vector);
+        let folder = self.folder.join(VECTORS);
+        fs::create_dir_all(&folder).map_err(Error::write(&folder))?;
+        let origin = Origin {
+            about: format!("found by cosim prove: {}", property.text),
+            build: Some(program::build().to_owned()),
+            rtl: Some(self.rtl.examined(self.block.info())?.identity.clone()),
+            given: self.rtl.clone(),
+            ..Origin::default()
+        };
+        let text = |cycles: &[Vec<String>], before_reset, recorded| {
+            self.block.raw_vector(profile, cycles, before_reset, origin.clone(), recorded)
+        };
+        let replay = |cycles: &[Vec<String>], before_reset| -> Result<Verdict, Error> {
+            let file = VectorFile::from_text(text(cycles, before_reset, None)?, &path)?;
+            let subject = VectorJob { block: self.block, vector: &file, profile, rtl: self.rtl };
+            Ok(self.worker.replay(&subject)?.done()?.outcome.verdict)
+        };
+        let mut verdict = Verdict::Match;
+        // A hang lasts, whatever comes next.
+        let behind = if property.kind == Kind::Hang { vec![Vec::new()] } else { behind(found) };
+        for behind in behind {
+            let mut cycles = [found, &behind].concat();
+            for before_reset in [BeforeReset::Random(1), BeforeReset::Zeros, BeforeReset::Ones] {
+                verdict = replay(&cycles, before_reset)?;
+                if verdict.is_failure() {
+                    if let Verdict::Mismatch(mismatch) = &verdict {
+                        cycles.truncate(mismatch.cycle as usize);
+                    }
+                    let text = text(&cycles, before_reset, Some(&verdict))?;
+                    write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
+                    return Ok(Replayed { verdict, vector });
+                }
+            }
+        }
+        let text = text(found, BeforeReset::Random(1), None)?;
+        write_whole(&path, text.as_bytes(), Sync::OnDisk)?;
+        Ok(Replayed { verdict, vector })
+    }
+}
+
+/// What may follow what breaks a property: nothing; what came last, on and on; all inputs low.
+fn behind(found: &[Vec<String>]) -> Vec<Vec<Vec<String>>> {
+    let last = found.last().cloned().unwrap_or_default();
+    vec![Vec::new(), vec![last; BEHIND], vec![Vec::new(); BEHIND]]
+}
+
+/// What a replay of what was found shows.
+struct Replayed {
+    verdict: Verdict,
+    /// The vector, below the folder of the result.
+    vector: PathBuf,
+}
+
+/// Why nothing differs although something is broken.
+fn unconfirmed(memories: Memories) -> &'static str {
+    match memories {
+        Memories::Cut | Memories::Kept => {
+            "the trace may contain memory values that never occur, because the memories are too \
+             large to be modelled exactly"
+        }
+        _ => {
+            "RTL and golden model agree on this trace: the property or the golden model is wrong, \
+             or the trace relies on register values before reset"
+        }
+    }
+}
+
+/// A hang that is said to be known, and that nothing brings about.
+fn not_reached(shown: PropertyStatus) -> PropertyStatus {
+    let because = match shown {
+        PropertyStatus::Proved { .. } => {
+            "proved unreachable: this known hang never happens; remove it".to_owned()
+        }
+        PropertyStatus::Bounded { cycles, .. } => {
+            format!("not reached within {cycles} cycles")
+        }
+        other => return other,
+    };
+    PropertyStatus::Open { because }
+}

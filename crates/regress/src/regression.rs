@@ -1,0 +1,267 @@
+//! Regressions: the cases of one block, with what decides whether it passed.
+//!
+//! [`Regression::prepare`] reads the RTL and builds its models. [`PreparedRegression::begin`] takes a run directory,
+//! [`PreparedRegression::run`] runs the cases and reports [`Event`]s as they happen, and [`Outcome::conclude`] decides
+//! whether the run passed and writes `results.json`. Nothing is printed here.
+
+mod code;
+mod collector;
+mod event;
+mod outcome;
+mod prepared;
+
+use crate::agreement::Pair;
+use crate::coverage::weights_hashes;
+use crate::engine::{SessionSetup, Setup};
+use crate::error::{Error, codes};
+use crate::harness::{Profile, parse_index};
+use crate::judged::{self, Judged};
+use crate::models::{Built, Examined, Rtl, Simulator, View, answer_store};
+use crate::program;
+use crate::program::AnyBlock;
+use crate::runner::{FailureHandling, Header, Limits, Plan, Shard, Waiver};
+use crate::worker::{Action, Finish, OneShotWorker, Program, Task};
+use code::CodeCoverage;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use std::str::FromStr;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+use std::time::Duration;
+use verilated_build::Hash;
+
+pub use event::{Event, Events};
+pub use outcome::{FinishedRun, Goal, Outcome, WriteFailures};
+pub use prepared::{PreparedRegression, RunStart};
+
+/// A case's name, taken apart.
+#[derive(Debug, Clone)]
+pub struct CaseName {
+    /// The block.
+    pub block: String,
+    /// The profile.
+    pub profile: String,
+    /// The scenario.
+    pub scenario: String,
+    /// The index.
+    pub index: u64,
+}
+
+impl FromStr for CaseName {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        let parts: Vec<&str> = text.split('/').collect();
+        let wrong = || {
+            Error::Usage(
+                codes::BAD_CASE_NAME,
+                format!("--case: `{text}` is not BLOCK/PROFILE/SCENARIO/INDEX"),
+            )
+        };
+        let [block, profile, scenario, index] = parts[..] else { return Err(wrong()) };
+        let index = parse_index(index).ok_or_else(wrong)?;
+        Ok(Self {
+            block: block.to_owned(),
+            profile: profile.to_owned(),
+            scenario: scenario.to_owned(),
+            index,
+        })
+    }
+}
+
+/// A regression of one block that is to be run, once or more often.
+pub struct Regression {
+    /// What it is called among others: the block, if a plan says nothing else.
+    pub name: String,
+    /// The block.
+    pub block: &'static dyn AnyBlock,
+    /// The seed.
+    pub seed: u64,
+    /// Profiles, scenarios and RTL.
+    pub setup: Setup,
+    /// The one case that is run, if it is one.
+    pub case: Option<CaseName>,
+    /// Indices of the cases of each profile and scenario.
+    pub indices: Range<u64>,
+    /// The part to run.
+    pub shard: Shard,
+    /// When it ends early.
+    pub limits: Limits,
+    /// What is done with failures.
+    pub keep: FailureHandling,
+    /// Matching cases whose vectors are kept.
+    pub save: u64,
+    /// What of the bins is to be hit, in percent.
+    pub goal: Option<f64>,
+    /// Percent of the reachable bins of every profile at which the run ends.
+    pub until: Option<f64>,
+    /// Failures that do not count until a day.
+    pub waivers: Vec<Waiver>,
+    /// The program whose workers run the models.
+    pub program: Program,
+    /// Whether cases that were judged before are judged again.
+    pub judges_all: bool,
+}
+
+impl Regression {
+    /// How long it may take.
+    pub fn time(&self) -> Option<Duration> {
+        self.limits.time
+    }
+
+    /// Reads the RTL and builds its models. Nothing is written yet.
+    ///
+    /// # Errors
+    /// What is wrong with scenarios or RTL.
+    pub fn prepare(
+        &self,
+        interrupted: &Arc<AtomicBool>,
+        events: &mut Events<'_>,
+    ) -> Result<PreparedRegression<'_>, Error> {
+        let Self { block, setup, .. } = self;
+        let session = block.session(setup)?;
+        let examined = setup.rtl.examined(block.info())?;
+        let opening = session.opening()?;
+        let worker = OneShotWorker::new(self.program.clone(), Arc::clone(interrupted));
+        let two_evaluations = check_models(&worker, &opening, &examined)?;
+        let counted = match setup.coverage {
+            true => {
+                let is_own = setup.rtl.is_built_in();
+                Some(CodeCoverage::new(*block, &worker, &opening, &examined, is_own, events)?)
+            }
+            false => None,
+        };
+        let mut netlists = BTreeMap::new();
+        for profile in &setup.profiles {
+            if let Some(area) = setup.rtl.area(block.info(), &profile.parameters)? {
+                netlists.insert(profile.name.to_string(), area);
+            }
+        }
+        if self.case.is_none() {
+            check_netlists(*block, setup, &worker)?;
+        }
+        let plan = Plan {
+            block: block.info().name,
+            seed: self.seed,
+            profiles: setup.profiles.clone(),
+            scenarios: session.scenarios(),
+            indices: self.indices.clone(),
+            shard: self.shard,
+        };
+        if let Some(CaseName { scenario, .. }) = &self.case
+            && plan.scenarios != [scenario.clone()]
+        {
+            let message = format!(
+                "--case names the scenario `{scenario}`, and --scenario another one; leave --scenario out"
+            );
+            return Err(Error::Usage(codes::BAD_CASE_NAME, message));
+        }
+        let header = Header {
+            version: program::version().to_owned(),
+            build: program::build().to_owned(),
+            verilator: program::verilator().to_owned(),
+            rtl: examined.identity.clone(),
+            given: setup.rtl.clone(),
+            rtl_files: examined.files.clone(),
+            two_evaluations,
+            netlists,
+            block: block.info().name.to_owned(),
+            seed: self.seed,
+            packets: setup.packets,
+            shard: self.shard,
+            cases: (plan.indices.end < u64::MAX).then(|| plan.indices.end - plan.indices.start),
+            first: plan.indices.start,
+            profiles: plan.profiles.iter().map(|profile| profile.name.to_string()).collect(),
+            scenarios: plan.scenarios.clone(),
+            scenario_files: self.scenario_files(&plan.scenarios),
+            weights: hash_of_weights(&opening.scenarios),
+            min_coverage: self.goal,
+            until_coverage: self.until,
+            round: None,
+            coverage: setup.coverage,
+            save_vectors: self.save,
+            waivers: self.waivers.clone(),
+        };
+        let interrupted = Arc::clone(interrupted);
+        Ok(PreparedRegression {
+            job: self,
+            session,
+            opening,
+            worker,
+            plan,
+            header,
+            counted,
+            interrupted,
+            learns: judged::is_trusted(&examined, &setup.rtl.defines),
+        })
+    }
+}
+
+/// Compares netlists with the RTL. A run of one case skips this, so that the user can look into a difference.
+fn check_netlists(
+    block: &'static dyn AnyBlock,
+    setup: &Setup,
+    worker: &OneShotWorker,
+) -> Result<(), Error> {
+    if !setup.rtl.netlist {
+        return Ok(());
+    }
+    let of = |netlist| Rtl { netlist, simulator: Simulator::Verilator, ..setup.rtl.clone() };
+    let check = |profile: &Profile| {
+        let rtl = of(false).build_for_user(block.info(), &profile.parameters, View::Bare)?;
+        let netlist = of(true).build_for_user(block.info(), &profile.parameters, View::Bare)?;
+        Pair { block, profile, rtl: &rtl, netlist: &netlist }.check(worker)
+    };
+    setup.profiles.par_iter().map(check).collect()
+}
+
+impl Regression {
+    /// The cases that were judged before, unless every case is to be judged.
+    fn judged(
+        &self,
+        opening: &SessionSetup,
+        profiles: &[Profile],
+        learns: bool,
+    ) -> Result<Judged, Error> {
+        let store = if self.judges_all { None } else { answer_store()? };
+        Ok(store.map_or_else(Judged::none, |store| Judged::open(store, opening, profiles, learns)))
+    }
+
+    /// The files of scenarios that are not built in, by the scenarios' names.
+    fn scenario_files(&self, names: &[String]) -> BTreeMap<String, String> {
+        let built_in = (self.block.info().scenarios)();
+        let is_file = |given: &String| !built_in.iter().any(|(name, _)| name == given);
+        let given = names.iter().zip(&self.setup.scenarios).filter(|(_, given)| is_file(given));
+        given.map(|(name, given)| (name.clone(), given.clone())).collect()
+    }
+}
+
+/// One hash of what all scenarios draw, as an [`SessionSetup`] has them.
+pub fn hash_of_weights(scenarios: &str) -> String {
+    let mut hash = Hash::default();
+    weights_hashes(scenarios).iter().for_each(|one| hash.add(one));
+    hash.short()
+}
+
+/// Refuses models with other ports before anything is written, and says by profile why one is driven with
+/// two evaluations a cycle. What a model does beyond that while it is loaded is seen again with the first
+/// case, and is its verdict.
+fn check_models(
+    worker: &OneShotWorker,
+    opening: &SessionSetup,
+    examined: &Examined,
+) -> Result<BTreeMap<String, String>, Error> {
+    let mut reasons = BTreeMap::new();
+    for (profile, model) in &opening.models {
+        if *model != Built::Linked {
+            let (block, profile) = (opening.block.clone(), profile.clone());
+            let task = Task { block, profile, model: model.clone(), action: Action::Load };
+            let name = task.profile.clone();
+            if let Finish::Done(Some(reason)) = worker.have::<Option<String>>(task)? {
+                reasons.insert(name, examined.text(&reason));
+            }
+        }
+    }
+    Ok(reasons)
+}

@@ -1,0 +1,34 @@
+//! What happens in a regression, as it happens.
+
+use crate::harness::{Case, Outcome};
+use crate::runner::{Plan, Totals};
+
+/// Who is to know what happens.
+pub type Events<'a> = dyn FnMut(Event<'_>) + 'a;
+
+/// What happens in a regression.
+#[derive(Debug)]
+pub enum Event<'a> {
+    /// Cases begin. `before` of them had ended when the run was interrupted.
+    Started {
+        /// The cases.
+        plan: &'a Plan,
+        /// Cases that had ended.
+        before: u64,
+    },
+    /// A case has ended.
+    Case {
+        /// The case.
+        case: &'a Case,
+        /// How it ended.
+        outcome: &'a Outcome,
+        /// All cases so far.
+        totals: &'a Totals,
+    },
+    /// A failure is being shrunk and traced.
+    Shrinking(&'a Case),
+    /// The last case has ended.
+    Ended,
+    /// The run goes on, but something is lost.
+    Warning(String),
+}

@@ -1,0 +1,186 @@
+//! Whether a regression passed, whether it ran here or was merged from its shards.
+
+use crate::coverage::Database;
+use crate::coverage::code::{Sources, lcov};
+use crate::error::Error;
+use crate::files::{Sync, write_whole};
+use crate::runner::{
+    self, Conclusion, Day, End, Group, Header, RunDirectory, Tally, Timing, WaiverUse,
+};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What is known of a regression when its last case has ended.
+pub struct Outcome {
+    /// What identifies the run.
+    pub header: Header,
+    /// Totals, rules and counters.
+    pub tally: Tally,
+    /// What was covered.
+    pub coverage: Database,
+    /// The text of the RTL, if it was counted what of it was reached.
+    pub sources: Option<Sources>,
+    /// Its failures.
+    pub failures: Vec<Group>,
+    /// Why it ended.
+    pub end: End,
+    /// The UTC day on which it ended, if the run has waivers.
+    pub day: Option<Day>,
+    /// How long it took.
+    pub timing: Timing,
+    /// What could not be written so far.
+    pub unwritten: WriteFailures,
+}
+
+impl Outcome {
+    /// Decides whether the run passed, and writes its results. The directory stays the run's own until
+    /// [`FinishedRun::release`].
+    pub fn conclude(self, mut directory: RunDirectory) -> FinishedRun {
+        let Self { header, tally, coverage, sources, end, day, timing, .. } = self;
+        let (mut failures, mut unwritten) = (self.failures, self.unwritten);
+        let written = sources.map(|sources| write_code(directory.folder(), &coverage, &sources));
+        if let Some(Err(error)) = written {
+            unwritten.add(&error);
+        }
+        // The same whenever its parts are put together.
+        if let Some(day) = &day {
+            runner::waive(&header.waivers, &mut failures, day);
+        }
+        // What a part of a run is to cover is asked when the parts are put together.
+        let goal = match (header.until_coverage, header.min_coverage) {
+            (Some(percent), _) => Some(("--until-coverage", percent)),
+            (None, percent) => percent.map(|percent| ("--min-coverage", percent)),
+        };
+        let goal = goal.filter(|_| header.is_whole());
+        let goal = goal.map(|(option, percent)| Goal::new(option, percent, &coverage));
+        let passed = runner::has_passed(&tally.totals, &failures, end)
+            && goal.as_ref().is_none_or(Goal::is_met)
+            && coverage.reached().iter().all(|reached| reached.contradicted().next().is_none());
+        let conclusion = Conclusion { end, day, passed };
+        let results = directory.finish(&tally, &coverage, &failures, &conclusion, &timing);
+        let results = results.map_err(|error| unwritten.add(&error)).ok();
+        let folder = directory.folder().to_owned();
+        let directory = Some(directory);
+        FinishedRun {
+            header,
+            tally,
+            coverage,
+            goal,
+            passed,
+            failures,
+            folder,
+            end,
+            timing,
+            results,
+            unwritten,
+            directory,
+        }
+    }
+}
+
+/// Writes what `genhtml` reads.
+fn write_code(folder: &Path, coverage: &Database, sources: &Sources) -> Result<(), Error> {
+    sources.write(folder)?;
+    let text = lcov::text(&coverage.reached());
+    write_whole(&folder.join(lcov::INFO), text.as_bytes(), Sync::OnDisk)
+}
+
+/// A regression that has ended, and whose results are written.
+pub struct FinishedRun {
+    /// What identifies the run.
+    pub header: Header,
+    /// Totals, rules and counters.
+    pub tally: Tally,
+    /// What was covered.
+    pub coverage: Database,
+    /// The coverage that was asked for.
+    pub goal: Option<Goal>,
+    /// Whether everything matched, and the coverage that was asked for was reached.
+    pub passed: bool,
+    /// Its failures.
+    pub failures: Vec<Group>,
+    /// The run directory.
+    pub folder: PathBuf,
+    /// Why it ended.
+    pub end: End,
+    /// How long it took.
+    pub timing: Timing,
+    /// `results.json`, if it could be written.
+    pub results: Option<PathBuf>,
+    /// What could not be written.
+    pub unwritten: WriteFailures,
+    directory: Option<RunDirectory>,
+}
+
+impl FinishedRun {
+    /// How many cases each waiver matched; none of a shard.
+    pub fn waivers(&self) -> Vec<WaiverUse> {
+        match self.header.is_whole() {
+            true => runner::uses(&self.header.waivers, &self.failures),
+            false => Vec::new(),
+        }
+    }
+
+    /// Gives up the run directory: nothing more is written there. An interrupted run can be resumed.
+    pub fn release(&mut self) {
+        let Some(directory) = self.directory.take() else { return };
+        if self.end != End::Interrupted {
+            directory.forget();
+        }
+        directory.release();
+    }
+}
+
+/// What was to be covered.
+#[derive(Debug, Serialize)]
+pub struct Goal {
+    /// Who asks for it.
+    #[serde(skip)]
+    pub option: &'static str,
+    /// How much.
+    pub percent: f64,
+    /// Profiles that do not reach it, with what they reach.
+    pub short: BTreeMap<String, String>,
+}
+
+impl Goal {
+    /// The coverage of reachable bins that every profile must reach, in percent.
+    pub fn new(option: &'static str, percent: f64, coverage: &Database) -> Self {
+        let covered = coverage.profiles.keys().map(|name| (name, coverage.covered(name)));
+        let short = covered.filter(|(_, covered)| !covered.reaches(percent));
+        let short = short.map(|(name, covered)| (name.clone(), covered.percent()));
+        Self { option, percent, short: short.collect() }
+    }
+
+    /// Whether every profile reaches it.
+    pub fn is_met(&self) -> bool {
+        self.short.is_empty()
+    }
+}
+
+/// What could not be written.
+#[derive(Debug, Default, Serialize)]
+pub struct WriteFailures {
+    /// How many files.
+    pub count: u64,
+    /// The first of them, with the reason.
+    pub first: Vec<String>,
+    /// All of them.
+    #[serde(skip)]
+    pub all: Vec<String>,
+}
+
+impl WriteFailures {
+    /// How many are told one by one.
+    const SHOWN: usize = 3;
+
+    /// Counts one.
+    pub fn add(&mut self, error: &Error) {
+        self.count += 1;
+        self.all.push(error.to_string());
+        if self.first.len() < Self::SHOWN {
+            self.first.push(error.to_string());
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! The last step of a run: its reports, and what earlier runs know of its failures.
+
+use crate::error::Error;
+use crate::history::{FailureHistory, History};
+use crate::runner::Group;
+use cosim_regress::regression::FinishedRun;
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+/// What earlier runs know of failures, by signature; `None` for new ones.
+pub type Known = BTreeMap<String, Option<FailureHistory>>;
+
+/// A run with its reports.
+pub struct RunReport {
+    /// The run.
+    pub run: FinishedRun,
+    /// What earlier runs know of its failures, if there is a file of them.
+    pub known: Option<Known>,
+}
+
+/// Files of earlier runs.
+#[derive(Debug, Clone, Default)]
+pub struct EarlierRuns {
+    /// Add the run to the history FILE and print which failures are known; see `cosim history`.
+    pub history: Option<PathBuf>,
+    /// Print which failures the history FILE knows, without changing it.
+    pub baseline: Option<PathBuf>,
+}
+
+impl EarlierRuns {
+    /// Files that are of no use are refused before the work.
+    ///
+    /// # Errors
+    /// What is wrong with them.
+    pub fn check(&self) -> Result<(), Error> {
+        self.history.as_deref().map(History::open).transpose()?;
+        self.baseline.as_deref().map(History::existing).transpose()?;
+        Ok(())
+    }
+
+    /// What earlier runs know of failures, by signature; `None` if there is no file of earlier runs.
+    fn known(&self, block: &str, groups: &[Group]) -> Result<Option<Known>, Error> {
+        let Some(path) = self.history.as_ref().or(self.baseline.as_ref()) else {
+            return Ok(None);
+        };
+        let history = History::existing(path)?;
+        let failures = history.failures(Some(block))?.into_iter();
+        let mut seen: BTreeMap<_, _> =
+            failures.map(|seen| (seen.signature.clone(), seen)).collect();
+        let signatures = groups.iter().map(|group| group.signature.to_string());
+        Ok(Some(signatures.map(|name| (name.clone(), seen.remove(&name))).collect()))
+    }
+
+    /// Writes the reports of a run, adds it to the history, and releases its directory.
+    pub fn publish(&self, mut run: FinishedRun) -> RunReport {
+        let known = self.known(&run.header.block, &run.failures).unwrap_or_else(|error| {
+            run.unwritten.add(&error);
+            None
+        });
+        if run.results.is_some()
+            && let Err(error) = self.report(&run.header.block, &run.folder)
+        {
+            run.unwritten.add(&error);
+        }
+        run.release();
+        RunReport { run, known }
+    }
+
+    /// Adds the run to the history, if there is one, and writes its reports.
+    fn report(&self, block: &str, folder: &Path) -> Result<(), Error> {
+        let Some(path) = &self.history else { return crate::report::write(folder, &[]) };
+        let trend = History::open(path).and_then(|mut history| {
+            history.add(folder)?;
+            history.runs(Some(block))
+        });
+        // A history that cannot be written costs no report.
+        let (trend, first) = match trend {
+            Ok(trend) => (trend, Ok(())),
+            Err(error) => (Vec::new(), Err(error)),
+        };
+        first.and(crate::report::write(folder, &trend))
+    }
+}

@@ -1,0 +1,471 @@
+//! The documents: do they keep the rules of the book, and do links and commands in them exist?
+//!
+//! `docs/SUMMARY.md` is the table of contents of the book. Each check is a function from a text to
+//! the problems in it; the last tests give each of them a text with a problem.
+
+use crate::common::{files, project, run, text};
+use regex::Regex;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+
+/// The longest line of prose.
+const COLUMNS: usize = 100;
+
+/// Phrases that have a plain word of the field in their place.
+const OLD_PHRASES: [(&str, &str); 22] = [
+    ("gone on with", "resumed"),
+    ("goes on with", "continues"),
+    ("to the letter", "as specified"),
+    ("told at", "reported at"),
+    ("told from", "distinguished from"),
+    ("of one's own", "your"),
+    ("given RTL", "user RTL"),
+    ("the program's own RTL", "built-in RTL"),
+    ("so many percent", "a percentage"),
+    ("nobody looks", "unused"),
+    ("words that mean the same", "abstraction of memory words"),
+    ("near the mutation", "in the fan-out cone of the mutation"),
+    ("raw pins", "unconstrained random stimulus"),
+    ("partners that keep to the protocol", "protocol assumptions"),
+    ("surrounds the block", "the environment"),
+    ("the court", "the equivalence checker"),
+    ("crew", "worker pool"),
+    ("workshop", "Yosys session"),
+    ("hole", "uncovered bin"),
+    ("grades the bench", "mutation analysis"),
+    ("page for people", "report"),
+    ("that which", "a noun"),
+];
+
+/// Documents outside of the book.
+const BESIDE: [&str; 8] = [
+    "README.md",
+    "CONTRIBUTING.md",
+    "CHANGELOG.md",
+    "vectors/README.md",
+    "examples/arbiter/README.md",
+    "tests/bad_rtl/README.md",
+    "tests/bad_gates/README.md",
+    "tests/bad_unknown/README.md",
+];
+
+/// Options that `--help` does not list, with the command that takes them.
+const HIDDEN: [(&str, &str); 1] = [("error", "--markdown")];
+
+/// A part of a line: prose, or code in backticks.
+#[derive(Debug, PartialEq)]
+enum Part<'a> {
+    Prose(&'a str),
+    Code(&'a str),
+}
+
+/// A line of a document, without its line break.
+#[derive(Clone, Copy)]
+struct Line<'a> {
+    number: usize,
+    text: &'a str,
+    is_code: bool,
+}
+
+/// The lines of a document; code is fenced, or indented where no list continues.
+fn lines(text: &str) -> Vec<Line<'_>> {
+    let mut lines = Vec::new();
+    let (mut fenced, mut indented, mut in_list, mut after_blank) = (false, false, false, true);
+    for (index, text) in text.lines().enumerate() {
+        let is_fence = text.trim_start().starts_with("```");
+        let depth = text.len() - text.trim_start().len();
+        if !text.is_empty() && !fenced {
+            in_list = depth > 0 && in_list || starts_item(text);
+            let code_from = if in_list { 6 } else { 4 };
+            indented = depth >= code_from && (indented || after_blank);
+        }
+        let is_code = fenced || is_fence || indented && !text.is_empty();
+        lines.push(Line { number: index + 1, text, is_code });
+        fenced ^= is_fence;
+        after_blank = text.is_empty();
+    }
+    lines
+}
+
+/// Whether a line begins an item of a list.
+fn starts_item(text: &str) -> bool {
+    let text = text.trim_start();
+    let number = text.trim_start_matches(|digit: char| digit.is_ascii_digit());
+    text.starts_with("- ") || number.len() < text.len() && number.starts_with(". ")
+}
+
+/// Prose and code of a line.
+fn parts(line: &str) -> impl Iterator<Item = Part<'_>> {
+    let part = |(index, part)| if index % 2 == 0 { Part::Prose(part) } else { Part::Code(part) };
+    line.split('`').enumerate().map(part)
+}
+
+/// Lines of prose that are too long. Tables, code and lines of one link are exempt.
+fn long_lines(text: &str) -> Vec<String> {
+    let is_long = |line: &Line| {
+        let text = line.text.trim_start();
+        let is_link = text.trim_start_matches("- ").starts_with('[') && text.ends_with(')');
+        !line.is_code && !text.starts_with('|') && !is_link && text.chars().count() > COLUMNS
+    };
+    let problem = |line: Line| format!("{}: longer than {COLUMNS} columns", line.number);
+    lines(text).into_iter().filter(is_long).map(problem).collect()
+}
+
+/// Phrases of [`OLD_PHRASES`] in prose.
+fn old_phrases(text: &str) -> Vec<String> {
+    let word = |phrase: &str| Regex::new(&format!(r"(?i)\b{}\b", regex::escape(phrase)));
+    let patterns = OLD_PHRASES.map(|(old, new)| (word(old).expect("a pattern"), old, new));
+    let mut problems = Vec::new();
+    for line in lines(text).into_iter().filter(|line| !line.is_code) {
+        for prose in parts(line.text) {
+            let Part::Prose(prose) = prose else { continue };
+            let found = patterns.iter().filter(|(pattern, ..)| pattern.is_match(prose));
+            problems.extend(
+                found.map(|(_, old, new)| format!("{}: `{old}`: write `{new}`", line.number)),
+            );
+        }
+    }
+    problems
+}
+
+/// The targets of the links of a document, with the lines that they are in.
+fn links(text: &str) -> Vec<(usize, String)> {
+    let pattern = Regex::new(r"\]\(([^)\s]+)\)|(?:src|srcset|href)=\x22([^\x22]+)\x22");
+    let pattern = pattern.expect("a pattern");
+    let mut links = Vec::new();
+    for line in lines(text).into_iter().filter(|line| !line.is_code) {
+        for found in pattern.captures_iter(line.text) {
+            let target = found.get(1).or(found.get(2)).expect("one of the two");
+            links.push((line.number, target.as_str().to_owned()));
+        }
+    }
+    links.retain(|(_, target)| !target.contains("://"));
+    links
+}
+
+/// The anchors of a document: its headings, as Markdown renderers name them, and explicit ones.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let mut anchors = BTreeSet::new();
+    let explicit = Regex::new(r#"<a id="([^"]+)">"#).expect("a pattern");
+    for line in lines(text).into_iter().filter(|line| !line.is_code) {
+        anchors.extend(explicit.captures_iter(line.text).map(|found| found[1].to_owned()));
+        let title = line.text.trim_start_matches('#');
+        if title.len() == line.text.len() || !title.starts_with(' ') {
+            continue;
+        }
+        let kept = |letter: &char| letter.is_alphanumeric() || " -_".contains(*letter);
+        let slug: String = title.trim().to_lowercase().chars().filter(kept).collect();
+        anchors.insert(slug.replace(' ', "-"));
+    }
+    anchors
+}
+
+/// A path without `.` and `..`.
+fn normal(path: &Path) -> PathBuf {
+    let mut normal = PathBuf::new();
+    for part in path.components() {
+        match part {
+            Component::ParentDir => drop(normal.pop()),
+            Component::CurDir => {}
+            other => normal.push(other),
+        }
+    }
+    normal
+}
+
+/// Links of a document that lead to no file or anchor.
+fn dead_links(path: &Path, text: &str) -> Vec<String> {
+    let folder = path.parent().expect("a file is in a folder");
+    let mut problems = Vec::new();
+    for (line, target) in links(text) {
+        let (file, anchor) = target.split_once('#').unwrap_or((&target, ""));
+        let to = normal(&folder.join(file));
+        if !file.is_empty() && !to.exists() {
+            problems.push(format!("{line}: no file {target}"));
+        } else if !anchor.is_empty() {
+            let text = if file.is_empty() { text.to_owned() } else { read(&to) };
+            if !anchors(&text).contains(anchor) {
+                problems.push(format!("{line}: no anchor {target}"));
+            }
+        }
+    }
+    problems
+}
+
+/// Paths of this repository in backticks that do not exist. Those with a placeholder are exempt.
+fn dead_paths(text: &str) -> Vec<String> {
+    let pattern = r"^(\.ci|benches|core|crates|docs|examples|scripts|tests|verilated)/[\w./-]+$";
+    let pattern = Regex::new(pattern).expect("a pattern");
+    let has_placeholder = |path: &str| Regex::new("[A-Z]{4}").expect("a pattern").is_match(path);
+    let mut problems = Vec::new();
+    for line in lines(text).into_iter().filter(|line| !line.is_code) {
+        for part in parts(line.text) {
+            let Part::Code(path) = part else { continue };
+            let is_path = pattern.is_match(path) && !has_placeholder(path);
+            // The tutorial names files of a crate of users by those of the example.
+            let exists =
+                ["", "examples/arbiter"].map(|root| project().join(root).join(path).exists());
+            if is_path && exists == [false; 2] {
+                problems.push(format!("{}: no path {path}", line.number));
+            }
+        }
+    }
+    problems
+}
+
+/// Every word of the Rust code of the repository, for [`dead_names`].
+fn words_of_the_code() -> BTreeSet<String> {
+    let word = Regex::new(r"\w+").expect("a pattern");
+    let roots = ["core", "crates", "examples/arbiter/src", "src", "tests", "verilated"];
+    let mut words = BTreeSet::new();
+    for path in roots.iter().flat_map(|root| below(&project().join(root), "rs")) {
+        words.extend(word.find_iter(&read(&path)).map(|found| found.as_str().to_owned()));
+    }
+    words
+}
+
+/// Names of Rust in backticks, as `Type::name`, of which a part is not a word of the code.
+fn dead_names(text: &str, words: &BTreeSet<String>) -> Vec<String> {
+    let pattern = Regex::new(r"^\w+(::\w+)+$").expect("a pattern");
+    let mut problems = Vec::new();
+    for line in lines(text).into_iter().filter(|line| !line.is_code) {
+        for part in parts(line.text) {
+            let Part::Code(name) = part else { continue };
+            let is_dead = |name: &str| name.split("::").any(|part| !words.contains(part));
+            if pattern.is_match(name) && is_dead(name) {
+                problems.push(format!("{}: no {name} in the code", line.number));
+            }
+        }
+    }
+    problems
+}
+
+/// The arguments of `cosim` in a command of a document, if it runs `cosim`.
+fn arguments(command: &str) -> Option<Vec<&str>> {
+    let command = command.trim_start().trim_start_matches("$ ");
+    // Comments stand after a `#`, or after two spaces in a list of commands.
+    let command = command.split(" #").next().unwrap_or_default();
+    let command = command.split("   ").next().unwrap_or_default();
+    let mut words: Vec<&str> = command.split_whitespace().collect();
+    match *words.first()? {
+        "cosim" => drop(words.remove(0)),
+        program if program.ends_with("/cosim") => drop(words.remove(0)),
+        "scripts/run" => words[0] = "run",
+        "cargo" => {
+            let end = words.iter().position(|word| *word == "--")?;
+            (*words.get(1)? == "run").then(|| words.drain(..=end))?;
+        }
+        _ => return None,
+    }
+    Some(words)
+}
+
+/// What `--help` of each command says, asked once.
+#[derive(Default)]
+struct Help(BTreeMap<String, String>);
+
+impl Help {
+    fn of(&mut self, command: &[&str]) -> &str {
+        let ask = || text(&run(command.iter().copied().chain(["--help"])));
+        self.0.entry(command.join(" ")).or_insert_with(ask)
+    }
+
+    /// What is wrong with arguments of `cosim`: an unknown command or option.
+    fn objection(&mut self, arguments: &[&str]) -> Option<String> {
+        let is_name = |word: &&&str| word.starts_with(|letter: char| letter.is_ascii_lowercase());
+        let command = arguments.first().filter(is_name)?;
+        let listed = |help: &str, command: &str| {
+            let mut rows = help.lines().skip_while(|line| *line != "Commands:").skip(1);
+            rows.any(|row| row.split_whitespace().next() == Some(command))
+        };
+        if !listed(self.of(&[]), command) {
+            return Some(format!("no command `{command}`"));
+        }
+        let mut path = vec![*command];
+        if let Some(part) = arguments.get(1).filter(is_name)
+            && listed(self.of(&path), part)
+        {
+            path.push(part);
+        }
+        let help = self.of(&path);
+        let is_known = |option: &str| {
+            let pattern = format!(r"(?m)^ +(-\w, )?{}([ =,\[<]|$)", regex::escape(option));
+            Regex::new(&pattern).expect("a pattern").is_match(help)
+                || HIDDEN.contains(&(command, option))
+        };
+        // `--` ends the options of cosim.
+        let words = arguments[1..].iter().take_while(|word| **word != "--");
+        let options = words.filter(|word| word.starts_with('-') && word.len() > 1);
+        let names = options.map(|word| word.split('=').next().unwrap_or(word));
+        let unknown = names.filter(|name| !is_known(name)).map(|name| (*name).to_owned());
+        let unknown: Vec<String> = unknown.collect();
+        (!unknown.is_empty()).then(|| format!("`cosim {command}` has no {}", unknown.join(", ")))
+    }
+
+    /// Commands of a document that `cosim` does not take, in code blocks and in backticks.
+    fn unknown_commands(&mut self, text: &str) -> Vec<String> {
+        let mut problems = Vec::new();
+        for line in lines(text) {
+            let in_backticks = parts(line.text).filter_map(|part| match part {
+                Part::Code(code) if !line.is_code => Some(code),
+                _ => None,
+            });
+            let commands = in_backticks.chain(line.is_code.then_some(line.text));
+            for arguments in commands.filter_map(arguments) {
+                let objection = self.objection(&arguments);
+                problems.extend(objection.map(|what| format!("{}: {what}", line.number)));
+            }
+        }
+        problems
+    }
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_else(|error| panic!("{path:?}: {error}"))
+}
+
+/// The files below a folder with this ending.
+fn below(folder: &Path, ending: &str) -> Vec<PathBuf> {
+    let mut found = files(folder, ending);
+    for entry in fs::read_dir(folder).expect("a folder") {
+        let path = entry.expect("an entry").path();
+        if path.is_dir() {
+            found.extend(below(&path, ending));
+        }
+    }
+    found
+}
+
+/// The pages of the book, and those of [`BESIDE`].
+fn documents() -> Vec<PathBuf> {
+    let mut documents = below(&project().join("docs"), "md");
+    for beside in BESIDE {
+        documents.push(project().join(beside));
+    }
+    assert!(documents.len() > 20, "{documents:?}");
+    documents
+}
+
+/// No document has the problems that a check finds.
+#[track_caller]
+fn assert_clean(mut check: impl FnMut(&Path, &str) -> Vec<String>) {
+    let mut problems = Vec::new();
+    for path in documents() {
+        let name = path.strip_prefix(project()).expect("a document").display();
+        problems.extend(check(&path, &read(&path)).iter().map(|what| format!("{name}:{what}")));
+    }
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+}
+
+#[test]
+fn lines_of_documents_fit_the_columns() {
+    assert_clean(|_, text| long_lines(text));
+}
+
+#[test]
+fn documents_use_the_words_of_the_field() {
+    assert_clean(|_, text| old_phrases(text));
+}
+
+#[test]
+fn links_of_documents_lead_somewhere() {
+    assert_clean(dead_links);
+}
+
+/// The changelog and decisions name what was there at their time.
+fn is_of_the_past(path: &Path) -> bool {
+    path.ends_with("CHANGELOG.md") || path.components().any(|part| part.as_os_str() == "adr")
+}
+
+#[test]
+fn paths_of_documents_exist() {
+    assert_clean(|path, text| if is_of_the_past(path) { Vec::new() } else { dead_paths(text) });
+}
+
+#[test]
+fn the_code_has_the_names_of_documents() {
+    let words = words_of_the_code();
+    assert_clean(|path, text| match is_of_the_past(path) {
+        true => Vec::new(),
+        false => dead_names(text, &words),
+    });
+}
+
+#[test]
+fn cosim_knows_the_commands_of_documents() {
+    let mut help = Help::default();
+    assert_clean(|path, text| match is_of_the_past(path) {
+        true => Vec::new(),
+        false => help.unknown_commands(text),
+    });
+}
+
+#[test]
+fn the_summary_lists_every_page() {
+    let docs = project().join("docs");
+    let summary = links(&read(&docs.join("SUMMARY.md")));
+    let listed: Vec<PathBuf> = summary.into_iter().map(|(_, page)| docs.join(page)).collect();
+    let pages: BTreeSet<PathBuf> = listed.iter().cloned().collect();
+    assert_eq!(pages.len(), listed.len(), "a page is listed twice");
+    let mut written: BTreeSet<PathBuf> = below(&docs, "md").into_iter().collect();
+    assert!(written.remove(&docs.join("SUMMARY.md")));
+    let differing: Vec<&PathBuf> = pages.symmetric_difference(&written).collect();
+    assert!(differing.is_empty(), "listed or written, not both: {differing:#?}");
+}
+
+#[test]
+fn a_long_line_is_found_and_a_long_table_is_not() {
+    let long = "word ".repeat(30);
+    let text = format!("# Title\n{long}\n\n    {long}\n\n| {long} |\n- {long}\n```\n{long}\n```\n");
+    assert_eq!(long_lines(&text), ["2: longer than 100 columns", "7: longer than 100 columns"]);
+}
+
+#[test]
+fn an_old_phrase_is_found_in_prose_and_not_in_code() {
+    let text = "a hole, and `a hole`\n\n    the given RTL\n\nThe whole workshop\n";
+    assert_eq!(
+        old_phrases(text),
+        ["1: `hole`: write `uncovered bin`", "5: `workshop`: write `Yosys session`"]
+    );
+}
+
+#[test]
+fn a_dead_link_and_a_dead_anchor_are_found() {
+    let path = project().join("docs/page.md");
+    let text = "# One title: `a.b`\n[a](#one-title-ab) [b](#two) [c](SUMMARY.md#summary)\n\
+                [d](nothing.md)\n[e](https://example.org)\n";
+    assert_eq!(dead_links(&path, text), ["2: no anchor #two", "3: no file nothing.md"]);
+}
+
+#[test]
+fn a_dead_path_is_found_and_a_placeholder_is_not() {
+    let text = "`tests/nothing.rs`, `tests/e2e/main.rs`, `docs/blocks/NAME.md` and `src/mine.rs`\n";
+    assert_eq!(dead_paths(text), ["1: no path tests/nothing.rs"]);
+}
+
+#[test]
+fn a_dead_name_is_found() {
+    let words = ["Block", "NAMING"].map(str::to_owned).into();
+    let text = "`Block::NAMING` and `Block::NOTHING`\n";
+    assert_eq!(dead_names(text, &words), ["1: no Block::NOTHING in the code"]);
+}
+
+#[test]
+fn unknown_commands_and_options_are_found() {
+    let text = "Text with `cosim run --nothing` and `cosim list`.\n\n    cosim nothing\n    \
+                $ target/release/cosim cover merge a -o b  # joins\n    scripts/run --sed 1\n    \
+                cargo run --release -- run --seed 1\n    cargo run -- replay --seed 1\n    \
+                cosim export v -o d --no=1\n\n\
+                - item\n  with `cosim mutate --block qp --golden`\n";
+    assert_eq!(
+        Help::default().unknown_commands(text),
+        [
+            "1: `cosim run` has no --nothing",
+            "3: no command `nothing`",
+            "5: `cosim run` has no --sed",
+            "7: `cosim replay` has no --seed",
+            "8: `cosim export` has no --no",
+        ]
+    );
+}
