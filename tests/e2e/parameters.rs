@@ -192,7 +192,7 @@ fn parameters_of_a_vector_are_checked() {
     let good = json(&project().join("vectors/dll/b5-lost-tlp.json"));
     for (parameters, said) in [
         (value!({ "REPLAY_DEPTH": 3 }), "parameters: parameter REPLAY_DEPTH is 3"),
-        (value!({ "DEPTH": 2 }), "parameters: `DEPTH` is no parameter"),
+        (value!({ "DEPTH": 2 }), "parameters: unknown parameter `DEPTH`"),
         (value!({ "REPLAY_DEPTH": "2" }), "parameters.REPLAY_DEPTH: invalid type: string"),
         (value!({ "REPLAY_DEPTH": -2 }), "parameters.REPLAY_DEPTH: invalid value"),
     ] {

@@ -69,7 +69,7 @@ fn what_is_wrong_with_a_plan_is_said_with_line_and_column_and_nothing_is_written
             "f.toml",
             run("parameters = { DEPTH = 3 }\n"),
             "E0215",
-            "`parameters` of block qp: `DEPTH`",
+            "`parameters` of block qp: unknown parameter `DEPTH`",
         ),
         ("g.toml", run("packets = 0\n"), "E0215", "1 to 20000"),
         ("h.toml", run("scenarios = [\"storm\"]\n"), "E0216", "`storm`"),

@@ -1,7 +1,7 @@
-//! Files that are whole or not there, and input files of bounded length.
+//! Atomic writes, and input files of bounded length.
 //!
-//! A file is written under another name in the folder it belongs to, and renamed when it is whole. What a
-//! killed program leaves behind is called `.cosim-….partial` and is never taken for a result.
+//! A file is written under a temporary name in its folder and renamed when it is complete. A
+//! killed program leaves `.cosim-….partial`, which no command takes for a result.
 
 use crate::error::{Error, codes};
 use rustix::fs::OFlags;

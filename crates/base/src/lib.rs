@@ -1,11 +1,12 @@
-//! What every crate of cosim needs.
+//! Errors, files and text handling that every crate of cosim uses.
 //!
 //! - [`error`] has the errors that users see, each with a stable code.
-//! - [`program`] says which program this process is.
-//! - [`files`] reads inputs and writes files whole; [`checksum`] ends those that must not be edited.
-//! - [`text`] makes text of others fit to be printed.
+//! - [`program`] holds the name, version and identity of the running program.
+//! - [`files`] reads inputs and writes files atomically; [`checksum`] protects records against
+//!   edits.
+//! - [`text`] escapes foreign text for each output format.
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod checksum;

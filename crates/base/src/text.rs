@@ -1,4 +1,4 @@
-//! Text of others made safe for each output format.
+//! Escapes foreign text for each output format.
 //!
 //! Names of files, vectors, waivers and RTL come from anyone. Where such text is written into a format, it goes through
 //! the function of that format. The terminal, HTML, XML and JSON have one place each through which all text passes

@@ -1,4 +1,4 @@
-//! What came of several regressions, one for each block or those of a plan: told one after another, and all of them in the last line.
+//! Prints the results of several regressions and the last line that sums them up.
 
 use super::options::Format;
 use super::summary::{Detail, Summary};

@@ -1,7 +1,7 @@
 //! The command line of a program with blocks: a file for each command, with its arguments, text and JSON output,
 //! progress and exit code.
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod bench;
@@ -164,7 +164,7 @@ pub fn main(program: Program) -> ExitCode {
         Command::History(arguments) => history::execute(&arguments),
         Command::Worker(arguments) => worker::execute(&arguments),
     }));
-    // A thread that was given up may have some.
+    // An abandoned thread may have left unfinished files.
     files::remove_unfinished();
     match result {
         Ok(Ok(code)) => code,
@@ -177,7 +177,7 @@ pub fn main(program: Program) -> ExitCode {
     }
 }
 
-/// Ends the process with what clap says: help, the version, or an error of usage.
+/// Ends the process with the output of clap: help, the version, or a usage error.
 fn end_with(error: &clap::Error) -> ! {
     let text = error.to_string();
     let Some(message) = text.strip_prefix("error: ") else { error.exit() };
@@ -188,13 +188,13 @@ fn end_with(error: &clap::Error) -> ! {
     process::exit(i32::from(code.exit()))
 }
 
-/// What a command line says, if this program knows it.
+/// Parses a command line of this program.
 fn parsed(command: &[String]) -> Option<Command> {
     let matches = Cli::command().try_get_matches_from(command).ok()?;
     Some(Cli::from_arg_matches(&matches).ok()?.command)
 }
 
-/// What a command line of `run` says, if it is one.
+/// Parses a command line of `run`.
 fn run_arguments(command: &[String]) -> Option<run::Arguments> {
     match parsed(command)? {
         Command::Run(arguments) => Some(*arguments),
@@ -202,7 +202,7 @@ fn run_arguments(command: &[String]) -> Option<run::Arguments> {
     }
 }
 
-/// What a command line of `mutate` says, if it is one.
+/// Parses a command line of `mutate`.
 fn mutate_arguments(command: &[String]) -> Option<mutate::Arguments> {
     match parsed(command)? {
         Command::Mutate(arguments) => Some(arguments),
@@ -210,7 +210,7 @@ fn mutate_arguments(command: &[String]) -> Option<mutate::Arguments> {
     }
 }
 
-/// A number of things, as in "1 case", "2 cases" and "0 crashes".
+/// Formats a count, as in "1 case", "2 cases" and "0 crashes".
 fn counted(number: u64, thing: &str) -> String {
     let plural = if thing.ends_with("sh") || thing.ends_with("ch") { "es" } else { "s" };
     format!("{number} {thing}{}", if number == 1 { "" } else { plural })
@@ -243,11 +243,11 @@ const INTERRUPTED: u8 = 130;
 
 /// Set by ^C and by termination.
 static IS_INTERRUPTED: LazyLock<Arc<AtomicBool>> = LazyLock::new(Arc::default);
-/// There is nothing to be written, and what is at work does not look at [`IS_INTERRUPTED`].
+/// The work in progress writes nothing and does not check [`IS_INTERRUPTED`].
 static ENDS_AT_ONCE: AtomicBool = AtomicBool::new(false);
 
-/// A flag that ^C and termination set; the second time ends the process at once, and so does the first in
-/// [`at_once`].
+/// Returns a flag that ^C and termination set. The second signal ends the process at once, and so
+/// does the first one in [`at_once`].
 fn interruption() -> Result<Arc<AtomicBool>, Error> {
     let flag = &*IS_INTERRUPTED;
     ctrlc::set_handler(move || {
@@ -263,18 +263,18 @@ fn interruption() -> Result<Arc<AtomicBool>, Error> {
     Ok(Arc::clone(flag))
 }
 
-/// Does work that has written nothing and takes long, as reading hundreds of MiB: an interruption ends the
-/// process in the midst of it.
+/// Does long work that writes nothing, such as reading hundreds of MiB. An interruption ends the
+/// process at once.
 fn at_once<T>(work: impl FnOnce() -> Result<T, Error>) -> Result<T, Error> {
     ENDS_AT_ONCE.store(true, Ordering::SeqCst);
-    // It came before, or it finds what was stored.
+    // A signal came before, or it finds the stored flag.
     let result =
         if IS_INTERRUPTED.load(Ordering::SeqCst) { Err(Error::Interrupted) } else { work() };
     ENDS_AT_ONCE.store(false, Ordering::SeqCst);
     result
 }
 
-/// Whether a progress bar has somebody to look at it.
+/// Whether standard error is a terminal, so that a progress bar makes sense.
 fn is_watched() -> bool {
     io::stderr().is_terminal()
 }

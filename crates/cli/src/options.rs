@@ -1,4 +1,4 @@
-//! Options that mean the same everywhere.
+//! Options that several commands share. Each has one definition and one help text.
 
 use super::summary::Detail;
 use clap::builder::{PossibleValuesParser, TypedValueParser};

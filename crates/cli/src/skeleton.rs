@@ -1,7 +1,7 @@
-//! The skeleton of a crate for a block of one's own, from the ports of its RTL.
+//! Generates a crate for a new block from the ports of its RTL.
 //!
-//! The files are templates in `templates/skeleton`. Everything is made in a folder of another name, which gets
-//! its own when it is whole.
+//! The files are templates in `templates/skeleton`. The crate is written to a temporary folder,
+//! which is renamed when it is complete.
 
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{check_free, write_below};

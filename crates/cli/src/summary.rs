@@ -1,4 +1,4 @@
-//! The summary of a run: one screen, or with `--details` all that is known.
+//! The summary of a run: one screen, or all details with `--details`.
 
 mod code;
 mod profiles;

@@ -1,4 +1,4 @@
-//! Questions about netlists, as and-inverter graphs, and how ABC is asked.
+//! Answers questions about netlists with ABC, on and-inverter graphs.
 //!
 //! Graphs and replies are looked up in [`Answers`](cosim_rtl::answers::Answers) first. `reply` decides which replies
 //! may be kept.

@@ -1,4 +1,4 @@
-//! And-inverter graphs: what Yosys makes of a netlist, and the question whether a mutation changes anything.
+//! And-inverter graphs, which Yosys writes, and the miters that compare an RTL with its mutants.
 
 mod miter;
 

@@ -1,5 +1,5 @@
-//! What of a netlist means something to Yosys that it does not mean to Verilator, or cannot be judged; and a
-//! netlist without its memories.
+//! Finds cells that Yosys and Verilator interpret differently or that cannot be checked, and cuts
+//! the memories out of a netlist.
 
 use crate::rtlil::{Unknown, plain, width, widths};
 use std::collections::{BTreeMap, BTreeSet};

@@ -1,11 +1,19 @@
 //! Formal verification of RTL, with Yosys and ABC.
 //!
-//! - [`prove`] proves the properties of a block for every input.
+//! - [`prove`] proves the properties of a block for all inputs.
 //! - [`monitor`] is the Verilog that watches the RTL; [`cut`] takes memories out of its netlist ([`rtlil`]).
 //! - [`aig`] is a netlist as and-inverter graph, with the question that is put to ABC.
 //! - [`abc`] asks ABC; [`portfolio`] has all attempts that are made.
+//!
+//! ```
+//! use cosim_formal::aig::Aig;
+//!
+//! // An AND gate of two inputs.
+//! let text = "aag 3 2 0 1 1\n2\n4\n6\n6 2 4\n";
+//! assert!(Aig::parse(text).is_some());
+//! ```
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod abc;

@@ -1,4 +1,4 @@
-//! Promises as Verilog: a module around the RTL with an output for each property.
+//! Translates properties to Verilog: a module around the RTL with an output for each property.
 
 pub mod progress;
 

@@ -1,8 +1,9 @@
-//! What a block promises of its RTL, shown for every input in every cycle.
+//! Proves the properties of a block on its RTL, for all inputs.
 //!
-//! The promises become a monitor in Verilog around the RTL: an output for each property, 1 in a cycle that breaks it.
-//! Yosys makes an and-inverter graph of both, and ABC is asked whether the output is ever 1. `docs/how-to/proof.md` says what is
-//! proved and what is assumed.
+//! The properties become a Verilog monitor around the RTL, with an output for each property that
+//! is 1 while the property fails. Yosys makes an and-inverter graph of both, and ABC decides
+//! whether the output can be 1. `docs/how-to/proof.md` describes what is proved and what is
+//! assumed.
 
 mod asked;
 

@@ -1,4 +1,5 @@
-//! Yosys's own language, RTLIL, as far as it is read here: names, widths, and what cannot be understood.
+//! Helpers to read RTLIL, the netlist language of Yosys: names, widths, and the error for unknown
+//! constructs.
 
 use std::collections::BTreeMap;
 

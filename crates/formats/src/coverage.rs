@@ -1,4 +1,4 @@
-//! Coverage databases: what cases have hit, in one run or in many.
+//! Coverage databases: the bins that cases hit, in one run or in several.
 //!
 //! A database is a set of [`ScenarioCoverage`]s: the cases of one scenario and profile that one run had, and what they hit together.
 //! It is the same set whichever way runs are put together ([`Database::merge`]), and no case counts twice.

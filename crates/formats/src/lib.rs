@@ -1,11 +1,11 @@
 //! File formats of cosim: each with its version, its schema, its reader and its writer.
 //!
 //! - [`vector`] is one case in a file.
-//! - [`run`] is the directory of a run: results, journal, times.
-//! - [`mutation`] is what a mutation analysis found, [`proof`] what a proof has shown.
-//! - [`coverage`] is what cases have hit, in one run or in many.
+//! - [`run`] is a run directory: results, journal, times.
+//! - [`mutation`] is the result of a mutation analysis, [`proof`] that of a proof.
+//! - [`coverage`] is a coverage database of one or several runs.
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod coverage;

@@ -1,6 +1,7 @@
-//! What a grading comes to: `mutate.json`, and the table for people.
+//! The result of a mutation analysis: `mutate.json`, and its table.
 //!
-//! The same seed and build give the same bytes, whatever the threads; `docs/how-to/mutation.md` describes it for its readers.
+//! The same seed and build give the same bytes, independent of threads. `docs/how-to/mutation.md`
+//! describes the format.
 
 mod fault;
 

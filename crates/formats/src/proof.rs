@@ -1,4 +1,4 @@
-//! What came of proofs: a table for people, and a file.
+//! The result of proofs: `prove.json`, and its table.
 
 use cosim_formal::prove::{Kind, PropertyStatus};
 use cosim_rtl::models::Rtl;

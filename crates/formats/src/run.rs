@@ -1,4 +1,4 @@
-//! The files of a run directory: results, journal, times, and who may write them.
+//! The files of a run directory: results, journal, times and the lock.
 
 mod cases;
 mod directory;

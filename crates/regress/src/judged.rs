@@ -1,9 +1,9 @@
-//! Cases that were judged before.
+//! A cache of the golden side of cases that matched in earlier runs.
 //!
-//! Scoreboard, coverage and rule counts of a case see its golden side alone, so they depend on the program, the
-//! parameters and the stimulus, and never on the RTL. What came of a case that matched is kept; the same case on other
-//! RTL then runs environment, golden model, RTL and comparison, and takes its counts from here. Every output is compared
-//! in every cycle as before.
+//! Scoreboard, coverage and rule counts of a case depend on the program, the parameters and the
+//! stimulus, and never on the RTL. The cache stores them for matching cases. The same case on
+//! other RTL then runs only environment, golden model, RTL and comparison. Every output is still
+//! compared in every cycle.
 
 use crate::engine::SessionSetup;
 use crate::program;

@@ -1,14 +1,15 @@
 //! Regressions and mutation analysis.
 //!
-//! - [`program`] says which blocks a program has; [`engine`] is what commands see of a block.
+//! - [`program`] lists the blocks of a program; [`engine`] runs a block without its types.
 //! - [`proof`] proves the properties of one block and replays counterexamples.
-//! - [`regression`] is the cases of one block, with what decides whether it passed.
-//! - [`runner`] runs many cases, in the processes of [`worker`]; [`merge`] makes one run of its shards.
-//! - [`mutate`] grades a testbench by faults in the RTL.
-//! - [`agreement`] runs two models side by side; [`judged`] keeps what earlier runs found of a case.
-//! - [`checks`] has what every block's tests look for.
+//! - [`regression`] runs the cases of one block and decides whether the run passed.
+//! - [`runner`] runs many cases in the processes of [`worker`]; [`merge`] merges the shards of a
+//!   run.
+//! - [`mutate`] grades a testbench by faults that it injects into the RTL.
+//! - [`agreement`] compares two models of an RTL; [`judged`] caches results of earlier runs.
+//! - [`checks`] has the checks for the tests of any block.
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod agreement;

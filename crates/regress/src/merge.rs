@@ -1,4 +1,4 @@
-//! One run directory out of the shards of a run, with the bytes that the run would have written on one machine.
+//! Merges the shards of a run into the run directory that one machine would have written.
 //!
 //! Shards are read side by side, a line of each at a time, and written in the order of the plan by what writes the results of a
 //! run, so memory does not grow with the number of cases. `docs/how-to/scale-out.md` is for those who do it.

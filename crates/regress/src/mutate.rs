@@ -1,4 +1,4 @@
-//! Grading of a bench: faults are put into the RTL, and the harness has to find them.
+//! Mutation analysis: injects faults into the RTL and counts those that the testbench finds.
 //!
 //! - [`build`] lets [Yosys](cosim_rtl::yosys) choose the faults, and makes a model of them; [`mutation`] is one of them.
 //! - [`cut`] says which of them mean something and can be judged.

@@ -1,4 +1,4 @@
-//! A DUT under observation: waves of both models, and the cycles around an event for a person.
+//! Observes a DUT: waves of both models, and the cycles around an event.
 
 use cosim_base::error::Error;
 use cosim_harness::harness::{Block, CycleView, Dut, Golden};

@@ -1,4 +1,4 @@
-//! The runner: runs the cases of a plan on all cores, and keeps what failed.
+//! Runs the cases of a plan on all cores, and stores the failures.
 
 mod failures;
 mod pool;

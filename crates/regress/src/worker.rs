@@ -1,8 +1,8 @@
-//! Work on models, done in processes of its own.
+//! Worker processes, which load and run models.
 //!
-//! Nobody knows what RTL and the libraries linked to it do: they may leave the process, break its memory or
-//! never return. So no model is loaded into the process that reports: it starts itself again with the hidden
-//! command `worker`, hands out work through a pipe, and whatever becomes of such a process is a verdict.
+//! RTL and the libraries linked to it may end the process, corrupt its memory or never return. So
+//! the main process never loads a model. It starts itself again with the hidden command `worker`
+//! and sends work through a pipe. A crash or a hang of such a process is a verdict.
 //!
 //! - [`task`] is a piece of work on a model, with all it needs.
 //! - [`wire`] has the frames and messages, the same on both sides.

@@ -1,4 +1,4 @@
-//! The last step of a run: its reports, and what earlier runs know of its failures.
+//! The last step of a run: writes its reports, and compares its failures with earlier runs.
 
 use crate::history::{FailureHistory, History};
 use cosim_base::error::Error;

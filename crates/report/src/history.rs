@@ -1,8 +1,8 @@
-//! Runs over weeks in one SQLite file: when a failure was first seen and at which RTL, and how coverage and
-//! speed went.
+//! A history of runs in one SQLite file: first occurrence of failures, and trends of coverage and
+//! speed.
 //!
-//! A run is added once, whatever how often it is added: its key is a hash of its `results.json` and the
-//! moment it ended. Processes that write at once wait for each other.
+//! A run is recorded once: its key is a hash of its `results.json` and its end time. Concurrent
+//! writers wait for each other.
 
 use crate::report::{Results, RunTiming};
 use cosim_base::error::{Error, codes};

@@ -3,7 +3,7 @@
 //! - [`report`] writes the pages, JUnit and Markdown of a run directory.
 //! - [`history`] keeps many runs in one file.
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 mod conclude;

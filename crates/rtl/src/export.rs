@@ -1,4 +1,4 @@
-//! A case as a testbench in plain Verilog: for whoever has another simulator, and no cosim.
+//! Exports a case as a testbench in plain Verilog, for other simulators.
 //!
 //! The golden model never looks at the RTL, so its side of a case is a list: inputs and expected outputs of every
 //! cycle, and how the case ends if no output differs. That is all a testbench needs. Its files are templates in

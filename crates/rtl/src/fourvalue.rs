@@ -1,9 +1,9 @@
-//! Cases in Icarus Verilog, with four values.
+//! Runs cases in Icarus Verilog with four values.
 //!
-//! The golden model's side of a case is a list, as in [`export`](crate::export). Registers are X until the RTL sets
-//! them, and so are the payload pins of an input channel without its valid: what a block may not look at. Whatever the
-//! golden model says a consumer sees has to be known then: valids, readies, enables, payload beside its valid, all other
-//! outputs, and the state register.
+//! The golden model's side of a case is a list, as in [`export`](crate::export). Registers are X
+//! until the RTL sets them, and so is the payload of an input channel without its valid, which a
+//! block must not read. Every output that its consumer reads must be known: valids, readies,
+//! enables, payload with its valid, all other outputs, and the state register.
 
 use crate::export::{PortText, Words, render};
 use crate::models::{Copies, Rtl};

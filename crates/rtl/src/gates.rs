@@ -1,7 +1,7 @@
-//! What Yosys synthesises of an RTL: a netlist of generic gates, in Verilog, that runs in the RTL's place.
+//! Synthesises RTL with Yosys: a netlist of generic gates in Verilog that replaces the RTL.
 //!
-//! A simulator does what the language says, and synthesis what it takes the text to mean. Where the two differ,
-//! a green regression says nothing of the chip. `docs/how-to/gates.md` says which constructs do.
+//! Simulation and synthesis can interpret a construct differently. A passing regression then says
+//! nothing about the chip. `docs/how-to/gates.md` lists such constructs.
 
 use crate::models::{Examined, FileRead, Pragmas, PreprocessedRtl};
 use crate::yosys::{YosysSession, version};

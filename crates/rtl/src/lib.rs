@@ -1,12 +1,12 @@
-//! RTL as users give it, and the tools that read it.
+//! Reads, compiles and exports RTL, and runs external tools on it.
 //!
 //! - [`models`] examines RTL with Verilator and compiles models of it, or takes them from the cache.
-//! - [`yosys`] runs Yosys on RTL; [`gates`] is the netlist that it synthesises, to be run in the RTL's place.
-//! - [`fourvalue`] runs RTL in Icarus, with X where nothing is known.
+//! - [`yosys`] runs Yosys on RTL; [`gates`] synthesises a netlist that can replace the RTL.
+//! - [`fourvalue`] runs RTL in Icarus Verilog with four values.
 //! - [`export`] writes a case as a testbench in plain Verilog.
-//! - [`answers`] keeps answers of Yosys and ABC by content.
+//! - [`answers`] caches answers of Yosys and ABC by content.
 
-// A reader that has gone is no reason to end: see `program::say`.
+// Printing must not fail when the reader is gone: see `program::say`.
 #![deny(clippy::print_stdout, clippy::print_stderr)]
 
 pub mod answers;

@@ -1,4 +1,4 @@
-//! Where a model comes from: linked in, or compiled at run time from built-in or given RTL.
+//! Provides models: linked into the program, or compiled at run time from built-in or user RTL.
 
 mod copies;
 mod data;

@@ -1,4 +1,4 @@
-//! Yosys, and ABC, which comes with it: what every command that works on netlists has in common.
+//! Runs Yosys and its ABC.
 
 use crate::answers::Answers;
 use crate::models::{Examined, Pragmas, PreprocessedRtl};

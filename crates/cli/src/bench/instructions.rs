@@ -1,4 +1,5 @@
-//! Instructions of a cycle: exact, whatever else the machine does.
+//! Counts instructions per cycle with valgrind. The result does not depend on the load of the
+//! machine.
 
 use cosim_base::error::{Error, codes};
 use cosim_regress::engine::InstructionScope;

@@ -1,4 +1,4 @@
-//! `cosim cover rank --out`: the cases as vectors, a suite that needs no run to be drawn again.
+//! `cosim cover rank --out`: writes the selected cases as vectors.
 
 use crate::options::find_block;
 use cosim_base::error::{Error, codes};

@@ -1,4 +1,5 @@
-//! One mutant alone: its RTL, the case that finds it, waves and explanation.
+//! `cosim mutate --only`: analyses one mutant and writes its RTL, the case that kills it, waves
+//! and explanation.
 
 use super::{Arguments, PreparedGrading, claimed};
 use crate::explain;

@@ -1,4 +1,4 @@
-//! Options that name files of earlier runs.
+//! The options --history and --baseline.
 
 use crate::options::heading;
 use clap::Args;

@@ -1,4 +1,4 @@
-//! Runs that end when they have covered enough.
+//! The option --until-coverage.
 
 use super::Regression;
 use crate::options::heading;

@@ -1,4 +1,4 @@
-//! What was reached of the RTL's code.
+//! The code coverage lines of the summary.
 
 use super::{Detail, Summary};
 use crate::counted;

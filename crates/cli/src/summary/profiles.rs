@@ -1,4 +1,4 @@
-//! What was covered in each profile: in a line, or as tables.
+//! The coverage of each profile: one line, or tables.
 
 use super::Summary;
 use crate::counted;

@@ -1,7 +1,8 @@
-//! What ABC said of a graph, without the names of the graph's inputs, and whether it may be kept.
+//! Parses the output of ABC and decides whether the reply may be cached. The names of the graph's
+//! inputs are not part of a reply.
 //!
-//! A kept reply must not depend on the speed of the machine. A proof and a counterexample do not. Where nothing was
-//! shown, a limit on the work must have ended ABC, not a limit of time.
+//! A cached reply must not depend on the speed of the machine. Proofs and counterexamples do not.
+//! An undecided reply may be cached only if a limit on work, and not one on time, stopped ABC.
 
 use super::{Answer, MOST};
 use crate::portfolio::SECONDS;

@@ -1,4 +1,4 @@
-//! The RTL as it is and with a mutation, side by side in one network.
+//! A miter: the original and the mutated RTL in one network.
 
 mod words;
 

@@ -1,4 +1,5 @@
-//! What comes to an end, as Verilog: a counter of the block's own cycles, and the hangs that are known of.
+//! Translates bounded progress to Verilog: a counter of the block's own cycles, and the known
+//! deadlocks.
 
 use super::{Kind, Property};
 use cosim_harness::harness::{KnownDeadlock, Progress, ProofRegister, Properties};

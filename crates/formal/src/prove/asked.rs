@@ -1,4 +1,4 @@
-//! One property of one network, and how ABC is asked about it.
+//! The engines of ABC for one property, cheap ones first.
 
 use super::{Assumption, Kind, Memories, ProofOutcome, PropertyStatus, Prover};
 use crate::abc::{Answer, ask};

@@ -1,7 +1,7 @@
-//! Code coverage of the RTL: through which of its lines and branches cases went, and which of its bits toggled.
+//! Code coverage of the RTL: lines, branches and toggles.
 //!
-//! Verilator counts in models that are built for it (`--coverage`). A *point* is a place that is counted; it counts cases, as a
-//! bin does: those that reached it, be it once or in every cycle.
+//! Verilator counts in models that are built with `--coverage`. A *point* is a counted place of
+//! the RTL. Like a bin, it counts the cases that reach it, once each.
 
 pub mod lcov;
 mod sources;

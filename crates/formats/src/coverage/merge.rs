@@ -1,8 +1,8 @@
-//! Putting databases together.
+//! Merges databases.
 //!
-//! A part says what some cases hit together, and the same cases always hit the same. So of two parts of which one has all cases
-//! of the other, that one is kept: merging is a union from which what is contained in something else is
-//! left out. It is commutative, associative and idempotent, and no case counts twice.
+//! A part lists the bins that a set of cases hits together, and equal cases always hit the same
+//! bins. If one of two parts contains all cases of the other, that one is kept. Merging is
+//! therefore commutative, associative and idempotent, and no case counts twice.
 
 use super::{ContributingCase, Database, Indices, ScenarioCoverage};
 use std::collections::{BTreeMap, BTreeSet};

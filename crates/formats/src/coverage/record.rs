@@ -1,4 +1,4 @@
-//! What a run writes into its database, case by case.
+//! Records the coverage of a run, case by case.
 
 use super::{ContributingCase, Database, Indices, Run, ScenarioCoverage, code};
 use cosim_harness::harness::{Case, Outcome};

@@ -1,4 +1,4 @@
-//! The database of a whole run out of those of its parts, byte for byte; or of a part of it out of smaller ones.
+//! Merges the databases of all shards of a run into the database of the whole run, byte for byte.
 //!
 //! [`Database::merge`] keeps what parts of a run hit as it is told, since it takes any runs. Here all parts of one run are
 //! there, so what they hit is added up, and which case was the first to hit a bin is found again. One part at a time is in memory.

@@ -1,4 +1,4 @@
-//! Mutations, as Yosys lists them.
+//! A mutation, as Yosys lists it.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};

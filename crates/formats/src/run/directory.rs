@@ -1,7 +1,7 @@
-//! Run directories: one run's own, from its first file to its last.
+//! Run directories. A directory belongs to one run until it ends.
 //!
-//! A run holds a lock on the directory's `run.lock` for as long as it writes; the system lets go of it when
-//! the process ends, however that happens.
+//! A run holds a lock on `run.lock` while it writes. The system releases the lock when the
+//! process ends, however it ends.
 
 use super::layout::{CODE_QUALITY, HTML, JUNIT, MARKDOWN};
 use crate::coverage::code::SOURCE_ENDINGS;

@@ -1,4 +1,4 @@
-//! Failures with one signature, of a whole run or of a part of it.
+//! Groups of failures with one signature, of a run or of a shard.
 
 use super::waivers::Waived;
 use cosim_harness::harness::{Blame, Case, Mismatch, Signature, Verdict};

@@ -1,4 +1,4 @@
-//! Which cases a run has, what they are called and what seeds they have.
+//! The cases of a run, their names and their seeds.
 
 use super::header::Header;
 use super::shard::Shard;

@@ -1,4 +1,4 @@
-//! Reads `results.json` again, case by case: its length does not matter.
+//! Reads `results.json` case by case, so that memory does not grow with its length.
 
 use super::{
     Day, End, Group, Header, LostWorkers, RESULTS, RESULTS_FORMAT, RESULTS_OLDEST, RESULTS_VERSION,

@@ -1,4 +1,4 @@
-//! What a run adds up to.
+//! The totals of a run.
 
 use super::end::End;
 use super::plan::Plan;
@@ -111,7 +111,7 @@ impl ProfileTally {
     }
 }
 
-/// What a run adds up to.
+/// The totals of a run.
 #[derive(Clone)]
 pub struct Tally {
     block: &'static BlockInfo,

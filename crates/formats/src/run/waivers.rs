@@ -1,4 +1,4 @@
-//! Failures that are known and do not count, until a date.
+//! Waivers of known failures, each with an expiry date.
 
 use cosim_base::text;
 use cosim_harness::harness::Signature;

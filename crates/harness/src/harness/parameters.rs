@@ -432,14 +432,11 @@ mod tests {
             "parameter DEPTH is 128: expected a power of two from 2 to 64"
         );
         assert_eq!(message("spec+LIMIT=1"), "parameter LIMIT is 1: expected a number from 2 to 64");
-        assert_eq!(
-            message("spec+WIDTH=1"),
-            "`WIDTH` is no parameter of this block: expected DEPTH, LIMIT"
-        );
+        assert_eq!(message("spec+WIDTH=1"), "unknown parameter `WIDTH`: expected DEPTH, LIMIT");
         assert_eq!(message("spec+DEPTH=2+DEPTH=2"), "parameter DEPTH is given twice");
         assert_eq!(
             message("spec+FIXES=1"),
-            "`FIXES` is no parameter of this block: expected DEPTH, LIMIT; the mask of fixes is chosen with --fixes"
+            "unknown parameter `FIXES`: expected DEPTH, LIMIT; --fixes chooses the mask of fixes"
         );
         assert!(message("spec,").starts_with("unknown profile ``; "));
         for bad in [

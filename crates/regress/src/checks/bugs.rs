@@ -1,4 +1,4 @@
-//! A folder of patches, each of which puts a bug into the RTL.
+//! Checks that the regression finds every bug of a folder of patches.
 
 use super::{CheckFailures, Checks, Result, files, json, said, woven};
 use crate::runner::Shard;

@@ -1,4 +1,4 @@
-//! A folder of vectors.
+//! Checks a folder of vectors.
 
 use super::{CheckFailures, Checks, Result, files, json, said};
 use serde_json::Value;

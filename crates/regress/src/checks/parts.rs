@@ -1,4 +1,4 @@
-//! What the parts of a block must do by themselves, without any RTL.
+//! Checks the parts of a block without any RTL.
 
 use super::{CheckFailures, Result};
 use crate::engine::Cases;

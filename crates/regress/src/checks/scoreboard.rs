@@ -1,4 +1,4 @@
-//! Whether every check of a scoreboard can fire: it judges golden models with faults.
+//! Checks that every check of a scoreboard can fail, with faults in the golden model.
 
 use super::{CheckFailures, Result};
 use cosim_harness::harness::{

@@ -1,4 +1,4 @@
-//! Speed: the bare model, the harness around it, and each part alone, in one run on one core.
+//! Measures speed on one core: the bare model, the harness around it, and each part alone.
 
 use super::{Engine, load};
 use cosim_base::error::{Error, codes};

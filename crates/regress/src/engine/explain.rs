@@ -1,4 +1,4 @@
-//! What failed, for a person: one sentence, the values decoded, and the cycles around it.
+//! Explains a failure: one sentence, decoded values, and the surrounding cycles.
 
 use super::replay;
 use crate::observe::Record;

@@ -1,4 +1,4 @@
-//! Replaying a vector, with waves and a record of the cycles around its end.
+//! Replays a vector, with waves and a record of the cycles around its end.
 
 use crate::observe::{Observed, Record};
 use cosim_base::error::{Error, codes};

@@ -1,4 +1,4 @@
-//! What a run consists of, for its block: cases, and the models that run them.
+//! The cases and models of a run, for one block.
 
 use super::{Models, Session, SessionSetup};
 use cosim_base::error::{Error, codes};

@@ -1,11 +1,11 @@
-//! The smallest stimulus that still fails in the same way: with the same [`Fingerprint`].
+//! Shrinks a stimulus that fails, while its [`Fingerprint`] stays the same.
 //!
-//! [`traffic`] works on the JSON of transactions, so it needs no code from a block; [`raw`] works on the
-//! pins of each cycle. Both first look for the window before the failure that is enough by itself, which
-//! makes all that follows cheap, whatever the length of the case.
+//! [`traffic`] shrinks the JSON of transactions, so it needs no code of a block; [`raw`] shrinks
+//! the pins of each cycle. Both first look for a short window before the failure that fails
+//! alone, which makes the later steps cheap.
 //!
-//! Everything is deterministic: the budget is counted in cycles, and every try costs some of it, also one
-//! that is refused before it is run.
+//! Shrinking is deterministic: the budget is counted in cycles. Every candidate costs some of it,
+//! also one that is rejected before it runs.
 
 mod json;
 mod raw;

@@ -1,4 +1,4 @@
-//! What commands do with vectors: the generic side of replay, shrink and explain.
+//! Operations on vectors: replay, shrink, explain, blame and export.
 
 use super::explain::{self, Explanation};
 use super::replay::{self, Waves};

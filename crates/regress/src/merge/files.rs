@@ -1,4 +1,4 @@
-//! The files that a run would have kept, out of what its shards have kept.
+//! Selects the files of failures that the whole run would have kept.
 //!
 //! A shard keeps the first failure of a signature and rule shrunk, and what comes first in the run comes first in its shard. Where a
 //! shard's first is not the run's, the run would have kept the vector as it was found, and the shard has that, too.

@@ -1,4 +1,5 @@
-//! A shard's `results.json`, read case by case: its length does not matter.
+//! Reads the `results.json` of a shard case by case, so that memory does not grow with its
+//! length.
 
 use crate::runner::{Entry, Results};
 use crate::runner::{

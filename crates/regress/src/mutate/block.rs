@@ -1,4 +1,4 @@
-//! What mutation analysis needs of the types of a block.
+//! The part of mutation analysis that needs the types of a block.
 
 use super::golden::{self, ProfileFaults};
 use super::kill::{self, AttemptResult, Kill, KillAttempt, MutationJob};

@@ -1,4 +1,4 @@
-//! The model that has all mutations of an RTL in it.
+//! Builds the model that contains all mutations of an RTL.
 
 use super::netlist::{Woven, weave};
 use cosim_base::error::{Error, codes};

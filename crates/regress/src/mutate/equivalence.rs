@@ -1,4 +1,5 @@
-//! The formal judge of mutations that no case has found: does any input make them differ from the RTL?
+//! The equivalence checker: decides whether any input distinguishes a surviving mutant from the
+//! RTL.
 
 use super::build::BASE;
 use super::build::Mutants;

@@ -1,8 +1,9 @@
-//! Grading with faults in the golden model: what do the scoreboard and the corpus notice of them?
+//! Injects faults into the golden model, to grade the scoreboard and the corpus.
 //!
-//! The comparison finds a fault of the RTL by the golden model; who finds one of the golden model? Faults are made for each rule
-//! in turn, and are there only where that rule applies: what it stores is not stored, it takes an input for another, or it drives an
-//! output wrong. So the row's effect, its guard and its constants are wrong one after another, for every block alike.
+//! A comparison finds faults of the RTL, but not those of the golden model. Faults are injected
+//! for each rule in turn, and only where the rule applies: a register is not written, an input is
+//! replaced by another, or an output is wrong. So the effect, the guard and the constants of a
+//! row are wrong one after another.
 
 use super::report::{counted, percent};
 use crate::engine::Cases;

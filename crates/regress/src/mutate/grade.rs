@@ -1,7 +1,7 @@
-//! Hands out cases until every mutation is found, or all cases were run.
+//! Runs cases until every mutant is killed or all cases are run.
 //!
-//! The verdict on a mutation is that of the first case of the plan that finds it, whatever workers did in what
-//! order: pieces of a round are joined by the place of the case.
+//! A mutant is killed by the first case of the plan that finds it, independent of the order in
+//! which workers finish.
 
 use super::KillMethod;
 use super::kill::{Kill, MutationJob};

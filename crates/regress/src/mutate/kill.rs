@@ -1,4 +1,4 @@
-//! What a worker does: it runs cases, each on every mutation that no case before has found.
+//! The worker's part of mutation analysis: runs each case on every mutant that is still alive.
 
 use super::KillMethod;
 use crate::engine::Cases;

@@ -1,6 +1,6 @@
-//! One grading out of its parts, with the bytes of the grading on one machine.
+//! Merges the parts of a mutation analysis into the result that one machine would have written.
 //!
-//! What becomes of a mutation depends on nothing but the choice of all of them, so the parts are put side by side.
+//! The result of a mutant does not depend on other mutants, so the parts are concatenated.
 
 use super::report::{
     Header, Mutant, MutantStatus, MutationScore, PARTIAL, ProfileGrading, RESULT, Report,

@@ -1,4 +1,4 @@
-//! All mutations in one netlist, each switched on by its number.
+//! Puts all mutations into one netlist, each enabled by its number.
 //!
 //! Yosys's own `mutate -ctrl` splits a signal into single bits, which Verilator then takes for loops: the
 //! model is ten times slower. Here each port that some mutation is at goes through a module that inverts

@@ -1,4 +1,4 @@
-//! What is counted of the RTL's code in a run, if it is.
+//! The code coverage of a run, if it is enabled.
 
 use super::{Event, Events};
 use crate::engine::SessionSetup;

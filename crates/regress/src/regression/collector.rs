@@ -1,4 +1,4 @@
-//! Collects what a run does: totals, failures, journal and results.
+//! Collects the results of a run: totals, failures, journal and files.
 
 use super::{Event, Events, WriteFailures};
 use crate::engine::Session;

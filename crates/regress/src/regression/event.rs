@@ -1,4 +1,4 @@
-//! What happens in a regression, as it happens.
+//! Events of a regression in progress.
 
 use crate::runner::{Plan, Totals};
 use cosim_harness::harness::{Case, Outcome};

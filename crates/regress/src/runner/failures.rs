@@ -1,4 +1,4 @@
-//! What is kept of failing cases: groups by signature, vectors, waves.
+//! Processes failures: groups by signature, vectors, blame and waves.
 
 use super::{
     CASES_SHOWN, EXPLAINED, Evidence, FAILURES, Group, MOST_VARIANTS, VECTORS_PER_GROUP, Variant,

@@ -1,4 +1,4 @@
-//! Runs the cases of a plan, and ends where a limit says so.
+//! Runs the cases of a plan until the end or a limit.
 
 use super::End;
 use crate::engine::SessionSetup;

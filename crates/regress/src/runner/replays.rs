@@ -1,4 +1,4 @@
-//! Replays many vectors, each with a worker to itself, and gives the results in order.
+//! Replays many vectors, each in its own worker, and returns the results in order.
 
 use crate::engine::Replayed;
 use crate::worker::wire::{Answer, Work};

@@ -1,7 +1,9 @@
-//! What follows from the loss of a worker: its work is done again, it is a verdict, or the command ends.
+//! Decides what follows when a worker is lost: repeat the work, record a verdict, or end the
+//! command.
 //!
-//! RTL that ends its process, or never returns, gets a verdict. A worker that somebody else ends or stops says nothing
-//! about the RTL: the repetition decides, alone in a fresh process.
+//! RTL that ends its process or never returns gets a verdict. If something else ended the worker,
+//! the loss says nothing about the RTL: the work is repeated alone in a fresh process, and that
+//! result counts.
 
 use cosim_base::error::Error;
 use cosim_harness::harness::Verdict;

@@ -1,4 +1,4 @@
-//! One piece of work, done by a worker of its own.
+//! One task in its own worker process.
 
 use super::loss::{Loss, Losses};
 use super::process::Program;

@@ -1,4 +1,4 @@
-//! A worker's process, from outside.
+//! Starts, talks to and ends a worker process.
 
 use super::loss::Loss;
 use super::sandbox::{ActiveSandbox, Sandbox};

@@ -1,8 +1,8 @@
-//! The worker's side: takes work, does it, and tells what came out.
+//! The worker's side: receives work, does it, and sends the results.
 //!
-//! Three threads: one reads requests, so that a cancellation is heard while a model is at work; one is the
-//! model's; one says several times a second how far the model is. Standard output and input belong to the
-//! RTL, which may print: the channel is on descriptors of its own.
+//! Three threads: one reads requests, so that a cancellation arrives while a model runs; one runs
+//! the model; one reports progress several times per second. Standard input and output belong to
+//! the RTL, so the channel uses other descriptors.
 
 use super::sandbox::{self, ActiveSandbox};
 use super::wire::{Answer, Frames, Refusal, Reply, Request, Work, frame};

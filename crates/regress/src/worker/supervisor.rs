@@ -1,4 +1,4 @@
-//! Listening to one worker, and noticing when it is lost.
+//! Supervises one worker, and detects its loss.
 
 use super::loss::Loss;
 use super::sandbox::ActiveSandbox;

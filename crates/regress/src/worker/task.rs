@@ -1,4 +1,4 @@
-//! Work on a vector that a worker does: everything it needs, and what comes of it.
+//! A task on a vector for a worker, and its result.
 
 use crate::agreement::Comparison;
 use crate::engine::{LoadedVector, ShrinkProgress, Waves};

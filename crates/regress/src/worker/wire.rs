@@ -1,7 +1,7 @@
-//! What a worker and the process that started it tell each other.
+//! The messages between a worker and the main process.
 //!
-//! A message is a frame: its length in 4 bytes, the least significant first, and that many bytes of
-//! postcard. What does not read as a message is the end of the worker that wrote it.
+//! A message is a frame: its length in 4 bytes, little endian, and that many bytes of postcard. A
+//! malformed message ends the worker that sent it.
 
 use super::sandbox::ActiveSandbox;
 use crate::engine::{SessionSetup, ShrunkVector};

@@ -1,9 +1,9 @@
-//! Much work, done by several workers, its results delivered in order.
+//! Distributes work to several workers and delivers the results in order.
 //!
-//! A thread for each worker hands it work and listens to it. A worker does what it gets in order and tells
-//! of each piece as soon as it is done, so what was at work when it is lost is known: the first piece of
-//! which nothing was heard. That one is done again, alone, in a fresh process: what happens there is the
-//! verdict, and it does not depend on what ran before ([`super::loss`]). The pieces behind it go to the next worker.
+//! One thread per worker sends work and receives results. A worker processes its work in order
+//! and reports each item at once. When it is lost, the first item without a result was the one in
+//! progress. That item runs again alone in a fresh process, so its verdict does not depend on
+//! earlier work ([`super::loss`]). The following items go to the next worker.
 //!
 //! Memory does not grow with the work: a bounded number of pieces is in flight, and results are given away
 //! as soon as all before them are there.

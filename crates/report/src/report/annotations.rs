@@ -1,4 +1,5 @@
-//! What CI systems show beside a change: annotations and a page on GitHub, a code quality report on GitLab.
+//! Annotations for CI systems: messages and a summary page on GitHub, a code quality report on
+//! GitLab.
 
 use super::{Results, page_of_run};
 use cosim_base::error::Error;

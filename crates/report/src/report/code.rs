@@ -1,4 +1,4 @@
-//! The RTL's text with what was reached of it, out of `coverage.json` and the sources beside it.
+//! The source view: the RTL's text with its code coverage.
 
 use cosim_base::error::Error;
 use cosim_formats::coverage::code::{CodeHits, Kind, Line, Point, SOURCES, Sources};

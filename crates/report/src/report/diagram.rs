@@ -1,4 +1,4 @@
-//! The state diagram of a block as a picture: states on a circle, transitions coloured by hits.
+//! The state diagram of a block: states on a circle, transitions colored by hits.
 
 use cosim_harness::harness::BlockInfo;
 use cosim_harness::value::short;

@@ -1,4 +1,5 @@
-//! The page of a grading: the score, what was not found, and the RTL with the mutants of each line.
+//! The page of a mutation analysis: the score, the survivors, and the RTL with the mutants of
+//! each line.
 
 use super::code::MOST_TEXT;
 use super::page::render;

@@ -1,4 +1,4 @@
-//! `report.html`: one file for a person, without network.
+//! `report.html`: one self-contained page.
 
 use super::code::{self, Code};
 use super::coverage::{self, CoverageMaps};

@@ -1,4 +1,4 @@
-//! What all pages for people have in common: frame, style, script and escaping.
+//! The frame of all pages: style, script and escaping.
 
 use cosim_base::error::{Error, codes};
 use cosim_base::text;

@@ -1,4 +1,4 @@
-//! The page of a proof: each property in a line.
+//! The page of a proof, with a line for each property.
 
 use super::page::render;
 use cosim_base::error::Error;

@@ -1,4 +1,4 @@
-//! Command lines that show one case again.
+//! The command lines that reproduce a case.
 
 use cosim_regress::runner::Header;
 use cosim_rtl::models::command_line;

@@ -1,4 +1,5 @@
-//! A failure over time as a picture: each signal a row, what was expected over what was there.
+//! The waveform of a failure as a picture: a row for each signal, the expected values above the
+//! actual ones.
 
 use cosim_regress::engine::{Explanation, Signal};
 use serde::Serialize;

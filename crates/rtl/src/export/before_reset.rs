@@ -1,4 +1,4 @@
-//! What registers hold before reset, as assignments: the values that a model of cosim begins with.
+//! Register contents before reset as Verilog assignments, equal to those of a model of cosim.
 
 use serde::Serialize;
 use verilated::BeforeReset;

@@ -1,4 +1,4 @@
-//! Pins as words of a memory file: a word for each cycle, in which each port takes whole hex digits.
+//! Pins as words of a memory file: one word for each cycle, with whole hex digits for each port.
 
 use std::fmt::Write;
 use verilated::{Pins, Port};

@@ -1,4 +1,4 @@
-//! Copies of an RTL: its files in one folder, as whoever has nothing else needs them.
+//! Copies the files of an RTL into one folder, for exports and new crates.
 
 use super::Examined;
 use cosim_base::error::{Error, codes};

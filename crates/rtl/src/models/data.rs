@@ -1,7 +1,8 @@
-//! The files that RTL reads while it runs: where they are for a user.
+//! Finds the data files that RTL reads while it runs.
 //!
-//! A simulator looks for them in its working directory, where an RTL's files rarely are. So they are looked for beside
-//! the given files, too. What was found is part of the RTL: the models have it inside.
+//! A simulator looks for data files in its working directory, which rarely contains them. cosim
+//! also searches the folders of the user's files. A file that it finds is part of the RTL, and
+//! compiled models contain it.
 
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, read_input};

@@ -1,4 +1,4 @@
-//! An RTL as Verilator sees it: which files it is made of, and which of them were given.
+//! Examines RTL with Verilator: the files that belong to it, and which of them are user RTL.
 
 use super::data::{self, SearchFolder};
 use super::expanded::{Pragmas, PreprocessedRtl};

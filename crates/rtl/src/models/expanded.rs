@@ -1,4 +1,4 @@
-//! The text that Yosys reads of an RTL: what Verilator's preprocessor makes of it.
+//! The preprocessed text of an RTL, from Verilator, for Yosys.
 //!
 //! Yosys defines macros of its own (`SYNTHESIS`, `YOSYS`), and obeys comments and attributes that Verilator ignores
 //! (`translate_off`, `full_case`). If both tools read the files, they could read two different designs.

@@ -1,4 +1,4 @@
-//! Verilog file lists: what `-f` names, read as Verilator reads them.
+//! Reads Verilog file lists (`-f`) as Verilator does.
 
 use cosim_base::error::{Error, codes};
 use cosim_base::files::{LARGEST_INPUT, read_input};

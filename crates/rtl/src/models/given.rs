@@ -1,4 +1,4 @@
-//! What was given instead of the built-in RTL, found on disk.
+//! Finds the files of user RTL on disk.
 
 use super::file_list::FileListContents;
 use super::rtl::Rtl;

@@ -1,4 +1,4 @@
-//! The top in which the DUT sits for waves of both models.
+//! The top module around the DUT for waves of both models.
 
 use cosim_harness::harness::BlockInfo;
 use verilated::Port;

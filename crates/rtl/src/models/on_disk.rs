@@ -1,4 +1,4 @@
-//! Where a given RTL is on disk, for those who wait for it to change.
+//! The files and folders of user RTL, to detect changes.
 
 use super::given::{MOST_ENTRIES, UserRtl, folder_of};
 use super::rtl::Rtl;

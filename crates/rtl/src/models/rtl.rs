@@ -1,4 +1,4 @@
-//! The RTL a command works on, as the user names it.
+//! The user's selection of RTL.
 
 use cosim_base::error::{Error, codes};
 use schemars::JsonSchema;

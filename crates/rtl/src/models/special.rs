@@ -1,4 +1,5 @@
-//! What Verilator must not open: pipes and devices, which never end or never begin, and files that are too large.
+//! Rejects files that Verilator must not open: pipes and devices, which never end, and files that
+//! are too large.
 //!
 //! Verilator finds files by the names of modules and by the words of `include`. So this module looks at the files with
 //! endings of Verilog in each folder that is searched, and at what texts include.

@@ -1,4 +1,4 @@
-//! One word of each memory, at any address.
+//! The memory model with a symbolic address: one arbitrary word of each memory is exact.
 
 use super::super::{Aig, FALSE, Interface, Literal, TRUE, split};
 use super::{Miter, STARTED, of};

@@ -1,4 +1,4 @@
-//! The RTL's text, as it was compiled, beside what is said of its lines.
+//! The compiled text of the RTL, to show coverage beside its lines.
 
 use super::Point;
 use cosim_base::error::Error;

@@ -1,6 +1,7 @@
-//! Points of the RTL that nothing reaches: one file for each block, a reason for each point.
+//! Waivers of unreachable points of the RTL: one file for each block, with a reason for each
+//! point.
 //!
-//! A waiver names a line by its text, so it stays right when lines above it come and go.
+//! A waiver names a line by its text, so it stays valid when other lines move.
 
 use super::{Code, Kind, Point, Sources};
 use cosim_base::error::{Error, codes};

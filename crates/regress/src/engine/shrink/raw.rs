@@ -1,8 +1,8 @@
-//! Raw pins, made smaller as pins.
+//! Shrinks unconstrained stimulus.
 //!
-//! First the cycles before the failure that fail by themselves are looked for, then cycles go, then whole
-//! ports are idle in all cycles, then in some, then named fields of wide ports, then their halves down to
-//! single bits. What is left is what the failure needs.
+//! It first looks for a window of cycles that fails alone. Then it removes cycles, then idles
+//! whole ports in all cycles and in some, then named fields of wide ports, then their halves down
+//! to single bits.
 
 use super::ShrinkSearch;
 use cosim_harness::harness::{Block, Drive, Verdict};

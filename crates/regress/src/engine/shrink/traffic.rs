@@ -1,12 +1,11 @@
-//! Transactions, made smaller as JSON.
+//! Shrinks transactions as JSON.
 //!
-//! First elements of the outer lists go (packets), then those of inner lists (beats, stalls), then waits,
-//! then optional parts, then every other number becomes 0 or at least smaller. Candidates that the block's
-//! types or checks refuse are not run.
+//! It removes elements of outer lists (packets), then of inner lists (beats, stalls), then
+//! delays, then optional parts, and reduces every other number. It does not run candidates that
+//! the block's types or checks reject.
 //!
-//! All this is done in large pieces first. What then is left may still be far from the smallest, so the
-//! block's own scenarios are asked for stimuli of one packet, two, three and more, until one fails in the
-//! same way. The small steps come last.
+//! It works in large pieces first. Then it tries new stimuli of the block's scenarios with one
+//! packet, two, three and more until one fails in the same way. The small steps come last.
 
 use super::ShrinkSearch;
 use super::json::{

@@ -1,4 +1,4 @@
-//! What no case has found is judged, and what is said to make a difference is tried.
+//! Checks surviving mutants for equivalence, and runs the counterexamples.
 
 use super::MutationAnalysis;
 use crate::mutate::equivalence::{EquivalenceChecker, EquivalenceVerdict};
